@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_out_is_counted_and_not_what_was_said() {
+    fn the_size_limit_counts_unpacked_bytes() {
         let endless = || io::repeat(0);
         let mut written = Vec::new();
         assert!(matches!(copy(&mut endless(), &mut written, 1000), Ok(None)));

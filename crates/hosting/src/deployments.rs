@@ -1,4 +1,4 @@
-//! Versions of projects: what each one serves, and which one is served.
+//! Versions of projects: what each one contains, and which one is served.
 
 use std::collections::BTreeMap;
 
@@ -30,23 +30,23 @@ pub struct Deployment {
     pub slug: String,
     /// Its number: 1, 2, 3, …
     pub version: i64,
-    /// The zip of its build.
+    /// The zip with its frontend.
     pub frontend: Option<Artifact>,
-    /// The code that answers.
+    /// The code that answers requests to the backend.
     pub backend: Option<Backend>,
-    /// What it uses.
+    /// Which bindings and services it uses.
     pub uses: Uses,
-    /// The client that made it.
+    /// The client that deployed it.
     pub made_by: String,
-    /// When.
+    /// When it was deployed.
     pub made_at: Timestamp,
-    /// The schema of the database that it came with; lists leave it out.
+    /// The database schema that it was deployed with; lists leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<Declared>,
 }
 
 impl Deployment {
-    /// Whether the file of this SHA-256 is part of it.
+    /// Whether the file with this SHA-256 is part of the version.
     pub fn is_made_of(&self, sha256: &str) -> bool {
         let zip = self.frontend.iter().map(|frontend| &frontend.sha256);
         let modules = self.backend.iter().flat_map(|backend| &backend.modules);
@@ -54,7 +54,7 @@ impl Deployment {
     }
 }
 
-/// The files of a frontend by path, without a slash in front.
+/// The files of a frontend by path, without a leading slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Manifest(pub BTreeMap<String, File>);
@@ -64,13 +64,13 @@ pub struct Manifest(pub BTreeMap<String, File>);
 pub struct File {
     /// Its blob.
     pub sha256: Digest,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Its media type, such as `text/html; charset=utf-8`.
     pub media: String,
 }
 
-/// The version that is served; none where the project is not deployed here.
+/// The version that is served; `None` if the project is not deployed here.
 pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {
     match repository::projects::find(tx, slug)? {
         Some(project) => repository::deployments::find(tx, slug, project.version),
@@ -78,12 +78,12 @@ pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {
     }
 }
 
-/// The files of a frontend, by the SHA-256 of its zip; none where it was never unpacked here.
+/// The files of a frontend, by the SHA-256 of its zip; `None` if the zip was never unpacked here.
 pub fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
     repository::deployments::manifest(tx, zip)
 }
 
-/// Keeps the files of a frontend that was unpacked.
+/// Stores the list of files of an unpacked frontend.
 pub fn keep_manifest(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -93,12 +93,12 @@ pub fn keep_manifest(
     repository::deployments::put_manifest(tx, now, zip, manifest)
 }
 
-/// Whether a frontend was unpacked here; it stays for a while then, see [`crate::sweep`].
+/// Whether a frontend was unpacked here. If so, [`crate::sweep`] spares it for a while.
 pub fn is_unpacked(tx: &mut Tx<'_>, now: Timestamp, zip: &str) -> Result<bool> {
     repository::deployments::touch_manifest(tx, now, zip)
 }
 
-/// A version. Errors: `NotFound`.
+/// Finds a version. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
     let found = repository::deployments::find(tx, slug, version)?;
     found.ok_or_else(|| {
@@ -110,7 +110,7 @@ pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
     })
 }
 
-/// The versions that are kept, newest first. Errors: `NotFound`.
+/// The versions that are still stored, newest first. Errors: `NotFound`.
 pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     projects::find(tx, slug)?;
     let mut listed = repository::deployments::list(tx, slug)?;
@@ -120,17 +120,16 @@ pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     Ok(listed)
 }
 
-/// Refuses a plan that does not start from what is there now.
+/// Refuses a plan that does not start from the current state.
 ///
-/// Errors: `Conflict` where the state moved since the plan was made; `Invalid` for a desired state that
-/// breaks a rule.
+/// Errors: `Conflict` if the state changed since the plan was made; `Invalid` if the desired state breaks a rule.
 pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Result<State> {
     let state = projects::state(tx, master, &plan.slug, place)?;
     if state.revision != plan.base {
         return Err(moved(&state, plan));
     }
     check_desired(&plan.desired, &state)?;
-    // A field of the game can change without the project: then the plan is another one, too.
+    // A field of the game can change without a change of the project's revision. The plan differs then.
     if lyceum_project::plan(&state, &plan.desired)? != *plan {
         return Err(moved(&state, plan));
     }
@@ -140,12 +139,12 @@ pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Re
     Ok(state)
 }
 
-/// Applies a plan: all of it, or nothing. `values` are those of the secrets that it pushes, `database` is
-/// the file in the project's folder that has its schema, where it changes that. Answers the state that it
-/// leads to. The frontend was unpacked before, see [`keep_manifest`].
+/// Applies a plan completely, or changes nothing, and returns the resulting state. `values` are the values of the
+/// secrets that the plan pushes. `database` is the file in the project's folder that has the new schema, if the
+/// schema changes. The frontend must have been unpacked before, see [`keep_manifest`].
 ///
-/// Errors: those of [`check`]; `Invalid` for values that are not those of the plan; `Conflict` where the
-/// server has as many projects as it takes; `Forbidden` for courses that the caller may not write.
+/// Errors: those of [`check`]; `Invalid` if the values differ from the plan's; `Conflict` if the server has reached
+/// its limit of projects; `Forbidden` for courses that the caller may not write.
 pub fn apply(
     tx: &mut Tx<'_>,
     (master, now, who, may_write): (&Master, Timestamp, &str, Writable),
@@ -178,7 +177,7 @@ pub fn apply(
         return Err(moved(&state, plan));
     }
     if let Some(file) = database {
-        // What held nothing is no point to go back to.
+        // A database that was never used does not need a restore point.
         let before = known.as_ref().filter(|_| state.database != DatabaseState::default());
         databases::replace(tx, now, before, (slug, file, "deploy"))?;
     }
@@ -213,7 +212,7 @@ pub fn apply(
     projects::state(tx, master, slug, place)
 }
 
-/// The schema that the version of a plan comes with: the one that the plan names, else the former one.
+/// The schema of a plan's version: the one that the plan names, otherwise the previous one.
 fn declared(tx: &mut Tx<'_>, slug: &str, state: &State, plan: &Plan) -> Result<Option<Declared>> {
     if let Some(wish) = &plan.desired.database {
         let ddl = plan.database.as_ref().map_or(&state.database.ddl, |change| &change.ddl);
@@ -223,12 +222,11 @@ fn declared(tx: &mut Tx<'_>, slug: &str, state: &State, plan: &Plan) -> Result<O
     Ok(repository::deployments::find(tx, slug, served)?.and_then(|served| served.declared))
 }
 
-/// Serves a kept version again: code, frontend and secrets as they were. What people see of the
-/// project and its files stay as they are, and its data too, unless `database` names another file of it.
-/// Without a number the version before the one that is served.
+/// Serves a stored version again, with the code, frontend and secrets that it had. The project's metadata and files
+/// stay as they are, and so does its data, unless `database` names another file. Without a number, it serves the
+/// version before the current one.
 ///
-/// Errors: `NotFound`; `Conflict` where there is no other version, or the project was changed since
-/// `base`.
+/// Errors: `NotFound`; `Conflict` if there is no other version, or the project was changed since `base`.
 pub fn roll_back(
     tx: &mut Tx<'_>,
     (now, who): (Timestamp, &str),
@@ -244,7 +242,10 @@ pub fn roll_back(
         databases::replace(tx, now, Some(&project), (slug, file, "rollback"))?;
     }
     if !repository::projects::move_on(tx, now, slug, base, target.version, project.latest)? {
-        let message = format!("the project '{slug}' was changed meanwhile; look again and repeat");
+        let message = format!(
+            "the project '{slug}' was changed meanwhile; check its state and repeat the \
+            rollback"
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let details = json!({
@@ -254,7 +255,7 @@ pub fn roll_back(
     Ok(target)
 }
 
-/// The version that a rollback leads to. Errors: `NotFound`; `Conflict` where there is none.
+/// The version that a rollback leads to. Errors: `NotFound`; `Conflict` if there is no earlier version.
 pub fn earlier(tx: &mut Tx<'_>, slug: &str, version: Option<i64>) -> Result<Deployment> {
     let project = projects::find(tx, slug)?;
     if let Some(version) = version {
@@ -263,7 +264,7 @@ pub fn earlier(tx: &mut Tx<'_>, slug: &str, version: Option<i64>) -> Result<Depl
     let kept = repository::deployments::list(tx, slug)?;
     kept.into_iter().find(|kept| kept.version < project.version).ok_or_else(|| {
         let message = format!(
-            "the project '{slug}' has no version before {}, which is served",
+            "the project '{slug}' has no version before {}, the one that is served",
             project.version
         );
         Problem::new(ProblemKind::Conflict, message)
@@ -272,14 +273,14 @@ pub fn earlier(tx: &mut Tx<'_>, slug: &str, version: Option<i64>) -> Result<Depl
 
 fn moved(state: &State, plan: &Plan) -> Problem {
     let message = format!(
-        "the project '{}' was changed since the plan was made (it was of revision {}, now is {}); \
-         deploy again to plan anew",
+        "the project '{}' was changed since the plan was made (it had revision {} then and has {} now); \
+         deploy again to make a new plan",
         plan.slug, plan.base, state.revision
     );
     Problem::new(ProblemKind::Conflict, message)
 }
 
-/// Writes what people see: the project is a game of the platform.
+/// Writes the metadata that people see, which belongs to the project's game.
 fn write_metadata(tx: &mut Tx<'_>, now: Timestamp, slug: &str, wanted: &Metadata) -> Result<()> {
     let Metadata { name, description, emoji, platform } = wanted.clone();
     if games::lookup(tx, slug)?.is_none() {
@@ -298,7 +299,7 @@ fn write_metadata(tx: &mut Tx<'_>, now: Timestamp, slug: &str, wanted: &Metadata
     games::change(tx, now, slug, change).map(drop)
 }
 
-/// The rules of what a client may wish for.
+/// Checks a desired state against the rules and limits.
 fn check_desired(desired: &Desired, state: &State) -> Result<()> {
     let refuse = |path: &str, message: String| Err(Problem::invalid(path, message));
     if desired.slug != state.slug {
@@ -315,43 +316,55 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
         let path = "plan.desired.backend";
         if !main || backend.modules.len() > limits::BACKEND_MODULES_MAX_COUNT {
             let most = limits::BACKEND_MODULES_MAX_COUNT;
-            return refuse(path, format!("has 1 to {most} modules, the main one among them"));
+            return refuse(path, format!("must have 1 to {most} modules, including the main one"));
         }
         if bytes > limits::BACKEND_MAX_BYTES {
             return refuse(
                 path,
-                format!("has {bytes} bytes; at most {}", limits::BACKEND_MAX_BYTES),
+                format!("has {bytes} bytes; the limit is {}", limits::BACKEND_MAX_BYTES),
             );
         }
         if backend.routes.len() > limits::BACKEND_ROUTES_MAX_COUNT {
             let most = limits::BACKEND_ROUTES_MAX_COUNT;
-            return refuse(path, format!("has at most {most} routes"));
+            return refuse(path, format!("must have at most {most} routes"));
         }
         if lyceum_core::time::parse_date(&backend.compatibility_date).is_none() {
             return refuse(
                 &format!("{path}.compatibilityDate"),
-                "must be a day, YYYY-MM-DD".into(),
+                "must be a date such as 2026-01-31".into(),
             );
         }
     }
     if let Some(wish) = &desired.database {
         let path = "plan.desired.database";
         if !desired.uses.database {
-            return refuse(path, "the project does not use a database".into());
+            return refuse(
+                path,
+                "must be left out, because the project does not use a database".into(),
+            );
         }
         if let SchemaWish::Migrate { files } = &wish.schema
             && files.len() > limits::MIGRATIONS_MAX_FILES
         {
             let most = limits::MIGRATIONS_MAX_FILES;
-            return refuse(path, format!("has at most {most} migrations"));
+            return refuse(path, format!("must have at most {most} migrations"));
         }
     }
     let secrets = desired.secrets.iter().flatten();
     if secrets.clone().count() > limits::SECRETS_MAX_COUNT {
-        return refuse("plan.desired.secrets", format!("at most {}", limits::SECRETS_MAX_COUNT));
+        return refuse(
+            "plan.desired.secrets",
+            format!("must have at most {} names", limits::SECRETS_MAX_COUNT),
+        );
     }
     match secrets.map(|(name, _)| name).find(|name| !lyceum_project::secrets::is_name(name)) {
-        Some(name) => refuse("plan.desired.secrets", format!("'{name}' cannot name a secret")),
+        Some(name) => refuse(
+            "plan.desired.secrets",
+            format!(
+                "has '{name}', which is not a valid name of a \
+            secret"
+            ),
+        ),
         None => Ok(()),
     }
 }

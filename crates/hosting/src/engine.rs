@@ -1,8 +1,8 @@
-//! Runs the backends of projects: each in a workerd process of its own, which is started by the first
-//! request, watched, ended when it is idle, and answered for when it fails.
+//! Runs the backends of projects, each in its own workerd process. The engine starts a process at the first request,
+//! watches it, ends it when it is idle, and answers callers when it fails.
 //!
-//! A backend is other people's code. It reaches its own data over one socket, public addresses, and
-//! nothing else; an endless loop or a full heap ends its process and no other.
+//! A backend runs code that the server does not trust. It reaches its own data over one socket, and public addresses.
+//! An endless loop or a full heap ends only its own process.
 
 mod api;
 mod app;
@@ -51,48 +51,49 @@ use crate::buckets::Bucket;
 use app::App;
 use process::Process;
 
-/// The backends of a server. Dropping it ends them all.
+/// The backends of a server. Dropping the engine ends them all.
 pub struct Engine {
     apps: Mutex<HashMap<String, Arc<App>>>,
-    /// What calls of a slug pass, and wait at while it is held.
+    /// A lock for each slug: calls hold it for reading, and wait while [`Engine::hold`] has it.
     gates: Mutex<HashMap<String, Arc<RwLock<()>>>>,
     shared: Arc<Shared>,
 }
 
-/// What all processes share.
+/// State that all processes share.
 struct Shared {
     settings: EngineSettings,
     clock: Arc<dyn Clock>,
     stores: Stores,
-    /// Sockets and configurations, a folder a process; short, for the path of a socket is.
+    /// Has a folder with sockets and configuration for each process. Its path is short, because the path of a socket
+    /// is limited.
     run: leftovers::Run,
-    /// Names the folders of processes.
+    /// Counts started processes, to name their folders.
     started: AtomicU64,
-    /// Numbers the lines of logs.
+    /// Numbers the lines of all logs.
     last_line: logs::LastId,
 }
 
-/// A version that runs and answers, and that nobody is sent to yet. Dropping it ends it.
+/// A running version that answers, but does not receive calls yet. Dropping it ends it.
 pub struct Running {
     app: Arc<App>,
 }
 
 impl Running {
-    /// Gives the version the name that it gets when it is served.
+    /// Names the version as it will be called when it is served.
     pub fn set_version(&mut self, version: String) {
-        let app = Arc::get_mut(&mut self.app).expect("nobody is sent to it yet");
+        let app = Arc::get_mut(&mut self.app).expect("it receives no calls yet");
         Arc::make_mut(&mut app.worker).version = version;
     }
 }
 
-/// A slug whose calls wait. They go on when this is dropped.
+/// A slug whose calls wait until this value is dropped.
 pub struct Held {
     _gate: OwnedRwLockWriteGuard<()>,
 }
 
 impl Engine {
-    /// An engine that keeps what it must remember of its processes below `root`. Ends what an engine
-    /// of the same folder left running when it was killed.
+    /// An engine that stores what it must remember of its processes below `root`. Ends processes that a killed engine
+    /// left running in this folder.
     pub fn new(
         root: impl Into<PathBuf>,
         settings: EngineSettings,
@@ -106,23 +107,23 @@ impl Engine {
         Ok(Self { apps: Mutex::default(), gates: Mutex::default(), shared })
     }
 
-    /// Starts the version beside the one that serves, and asks it for `/health`: any answer is good.
+    /// Starts the version next to the one that serves, and requests `/health`. Any response is accepted.
     ///
-    /// Errors: `Invalid`, with what the backend printed, where it does not start or does not answer.
+    /// Errors: `Invalid`, with the backend's output, if it does not start or does not answer.
     pub async fn start(&self, worker: Worker) -> Result<Running> {
         let app = Arc::new(App::new(worker, Arc::clone(&self.shared))?);
         app.probe().await?;
         Ok(Running { app })
     }
 
-    /// From now on calls of the slug go to this version. The one before finishes what it began.
+    /// Sends the slug's calls to this version from now on. The previous version finishes the calls that it began.
     pub fn swap(&self, slug: &str, running: Running) {
         self.replace(slug, Some(running.app));
     }
 
-    /// From now on calls of the slug go to this version, which the first of them starts.
+    /// Sends the slug's calls to this version from now on. The first call starts it.
     ///
-    /// Errors: a worker that cannot be, such as one with an unknown compatibility date.
+    /// Errors: an impossible worker, such as one with an unknown compatibility date.
     pub fn install(&self, worker: Worker) -> Result<()> {
         let slug = worker.slug.clone();
         let app = App::new(worker, Arc::clone(&self.shared))?;
@@ -130,15 +131,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The version that calls of the slug go to; none: there is no backend.
+    /// The version that receives the slug's calls; `None` without a backend.
     pub fn version(&self, slug: &str) -> Option<String> {
         self.app(slug).map(|app| app.worker.version.clone())
     }
 
-    /// Sends a request to the slug's backend, started where it is not running.
+    /// Sends a request to the slug's backend, and starts it if it is not running.
     ///
-    /// Errors: `NotFound` without a backend; `Unavailable` where it does not start, crashed, ran an
-    /// endless loop or answered too late, each with what happened.
+    /// Errors: `NotFound` without a backend; `Unavailable`, with the reason, if it does not start, crashed, ran an
+    /// endless loop or answered too late.
     pub async fn call<B>(&self, slug: &str, request: Request<B>) -> Result<Response<Body>>
     where
         B: hyper::body::Body<Data = Bytes> + Send + 'static,
@@ -151,10 +152,10 @@ impl Engine {
         app.call(connections::boxed(request), pass).await
     }
 
-    /// Ends the slug's process and keeps calls waiting, until the answer is dropped: nobody uses the
-    /// database file meanwhile. What began has [`lyceum_core::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
+    /// Ends the slug's process and makes calls wait until the returned value is dropped, so that nothing uses the
+    /// database file meanwhile. Calls that already began have [`lyceum_core::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
     ///
-    /// Errors: `Unavailable` where the file stays in use.
+    /// Errors: `Unavailable` if the file stays in use.
     pub async fn hold(&self, slug: &str, database: &Path) -> Result<Held> {
         let gate = self.gate(slug).write_owned().await;
         if let Some(process) = self.app(slug).and_then(|app| app.retire()) {
@@ -167,7 +168,7 @@ impl Engine {
         };
         let patience = Duration::from_millis(D1_RUN_MAX_MS);
         tokio::time::timeout(patience, closed).await.map_err(|_| {
-            let message = format!("the database of '{slug}' stays in use; try again");
+            let message = format!("the database of '{slug}' is still in use; try again");
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         Ok(Held { _gate: gate })
@@ -181,22 +182,22 @@ impl Engine {
         }
     }
 
-    /// Ends the slug's backend: calls find none from now on. What began is finished.
+    /// Stops the slug's backend. Calls that began are finished, and later calls get `NotFound`.
     pub fn stop(&self, slug: &str) {
         self.replace(slug, None);
     }
 
-    /// What the slug's backend printed and answered lately, oldest first, over restarts and versions.
+    /// The latest output and requests of the slug's backend, oldest first, across restarts and versions.
     pub fn logs(&self, slug: &str) -> Vec<LogLine> {
         self.app(slug).map(|app| app.logs.lines()).unwrap_or_default()
     }
 
-    /// The bucket in a folder, as backends have it.
+    /// The bucket in a folder, as backends see it.
     pub fn bucket(&self, folder: &Path) -> Result<Bucket> {
         Bucket::shared(&self.shared.stores, folder)
     }
 
-    /// The process of the slug's backend; none: it is not running.
+    /// The process of the slug's backend; `None` if it is not running.
     pub fn process_id(&self, slug: &str) -> Option<u32> {
         self.app(slug)?.running().map(|process| process.id())
     }

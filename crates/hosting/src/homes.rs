@@ -1,9 +1,9 @@
-//! Which node holds the files of a project. Its rows are in the shared database, but its database, keys and
-//! bucket index are files in one node's data folder. Every other node refuses it: a file that it made anew
-//! would be empty, and a deploy would be planned from that.
+//! Which node holds the files of a project. The project's rows are in the shared database, but its database, keys and
+//! bucket index are files in the data folder of one node. Other nodes refuse requests for the project. If they
+//! created empty files instead, a deploy would be planned from those.
 //!
-//! The record names the node and a mark, which stands in the project's folder, too. So a folder that was lost
-//! is noticed, and so is one that stayed behind when the files were moved.
+//! The home record names the node and a mark. The mark is also stored in the project's folder, so that the node
+//! notices if the folder was lost, or if it is an old one left behind after a move.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,13 +20,13 @@ use crate::deployments::{self, Deployment};
 use crate::nodes::{self, Known, Node, write_durably};
 use crate::{databases, repository};
 
-/// The file of a project's keys.
+/// The file with a project's keys.
 pub const KV: &str = "kv.sqlite";
-/// The folder of a project's bucket.
+/// The folder with a project's bucket.
 pub const BUCKET: &str = "bucket";
 /// The index of a bucket, in its folder.
 const INDEX: &str = "index.sqlite";
-/// The file that holds the mark; after a move also the mark before it.
+/// The file with the mark. After a move it also has the previous mark.
 const MARK: &str = "home";
 
 /// The node that holds a project's files.
@@ -34,38 +34,38 @@ const MARK: &str = "home";
 pub(crate) struct Home {
     pub(crate) node: Known,
     pub(crate) mark: String,
-    /// What must be there.
+    /// The files that must exist.
     pub(crate) kept: Uses,
 }
 
-/// What is known of a project's files.
+/// What the database knows about a project's files.
 #[derive(Clone, Debug)]
 pub(crate) struct Whereabouts {
     /// The version that is served.
     pub(crate) version: i64,
-    /// The file of its database, where that is not the first one.
+    /// The name of its database file, unless it is the first one.
     pub(crate) database: Option<String>,
-    /// None: nobody knows, as of projects that were deployed before nodes were recorded.
+    /// `None` if it is unknown, for projects that were deployed before nodes were recorded.
     pub(crate) home: Option<Home>,
 }
 
 impl Whereabouts {
-    /// Whether any node can serve the project: it has nothing in files but what all nodes have.
+    /// Whether any node can serve the project, because it has no files except those that all nodes share.
     fn needs_no_home(&self, node: &Node) -> bool {
         let keeps_nothing = self.home.as_ref().is_some_and(|home| home.kept == Uses::default());
         node.shares_blobs() && keeps_nothing && self.database.is_none()
     }
 }
 
-/// Refuses a project whose files are not on this node. What is not deployed anywhere belongs to no node yet.
+/// Refuses a project whose files are on another node. A project that is not deployed belongs to no node yet.
 ///
-/// Errors: `Misdirected`, with the node that holds them, or with what is missing here.
+/// Errors: `Misdirected`, with the node that holds the files, or with what is missing here.
 pub fn admit(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
     active_version(tx, node, slug).map(drop)
 }
 
-/// The number of the version that is served; none: the project is not deployed. Cheap enough to be asked for at
-/// every request. Errors: those of [`admit`].
+/// The number of the served version; `None` if the project is not deployed. It is cheap enough for every request.
+/// Errors: those of [`admit`].
 pub fn active_version(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option<i64>> {
     let Some(known) = repository::homes::find(tx, slug)? else { return Ok(None) };
     if known.needs_no_home(node) {
@@ -88,8 +88,8 @@ pub fn active_version(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option
     }
 }
 
-/// Notes what a version keeps in files, which this node must have from now on; a new project is this node's.
-/// What it did not use before is made, so that its absence says later that it was lost.
+/// Records which files a version needs, so that this node must have them from now on. A new project belongs to this
+/// node. Files that were not used before are created now, so that a missing file later means a loss.
 pub(crate) fn hold(tx: &mut Tx<'_>, node: &Node, slug: &str, uses: Uses) -> Result<()> {
     let Some(known) = repository::homes::find(tx, slug)? else { return Ok(()) };
     let folder = node.folder_of(slug);
@@ -109,14 +109,14 @@ pub(crate) fn hold(tx: &mut Tx<'_>, node: &Node, slug: &str, uses: Uses) -> Resu
     }
     let Some(home) = known.home else { return claim(tx, node, slug, kept).map(drop) };
     if home.node.id != node.id() {
-        // It kept nothing until now, see `needs_no_home`.
+        // The project had no files until now, see `needs_no_home`.
         let mark = mark_of(&folder)?;
         repository::homes::move_to(tx, slug, node.id(), &mark)?;
     }
     repository::homes::keep(tx, slug, kept)
 }
 
-/// The projects by slug, each with the node that holds its files; none: nobody knows.
+/// The projects by slug, with the node that holds the files; `None` if it is unknown.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<Known>)>> {
     let mut all = Vec::new();
     for project in repository::projects::list(tx)? {
@@ -126,7 +126,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<Known>)>> {
     Ok(all)
 }
 
-/// A project of which nobody knows where its files are.
+/// A project whose node is not recorded.
 #[derive(Clone, Debug)]
 pub struct Unclaimed {
     /// The project.
@@ -147,8 +147,8 @@ pub fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<Unclaimed>> {
 }
 
 impl Unclaimed {
-    /// What of the project is in files of this node; none: the files are on another node, as far as can be
-    /// told. A database of SQLite has one node, which has whatever there is.
+    /// Which of the project's files are on this node; `None` if they seem to be on another node. A SQLite database
+    /// has a single node, which has all files.
     pub fn found(&self, node: &Node, blobs: &Blobs, dialect: Dialect) -> Result<Option<Uses>> {
         let folder = node.folder_of(&self.slug);
         let named = self.database.as_deref();
@@ -158,10 +158,10 @@ impl Unclaimed {
         } else if named.is_some() {
             kept.database
         } else if kept != Uses::default() {
-            // Earlier releases made empty files on every node that a request came to.
+            // Earlier releases created empty files on every node that received a request.
             holds_rows(&files(&folder, kept, named))?
         } else {
-            // A backend makes its files when it is first started, which is when it is deployed.
+            // A backend creates its files at its first start, which is during the deploy.
             let has_files = self.served.as_ref().is_some_and(|served| {
                 let Uses { database, kv, bucket, .. } = served.uses;
                 served.backend.is_some() && (database || kv || bucket)
@@ -172,19 +172,20 @@ impl Unclaimed {
     }
 }
 
-/// Notes that an unclaimed project is this node's, unless another one was faster. Answers whether it is.
+/// Records that this node holds an unclaimed project, unless another node was faster. Returns whether this node holds
+/// it.
 pub fn claim(tx: &mut Tx<'_>, node: &Node, slug: &str, kept: Uses) -> Result<bool> {
     let mark = mark_of(&node.folder_of(slug))?;
     repository::homes::insert(tx, slug, (node.id(), &mark), kept)
 }
 
-/// Makes this node the holder of a project's files, which are here, as after a restore or a move. The files that
-/// another node may still have are stale from then on. Answers the node that held them before.
+/// Makes this node the holder of a project whose files are here, such as after a restore or a move. Files that
+/// another node may still have are stale from then on. Returns the node that held them before.
 ///
-/// With `is_forced` the files need not carry the project's mark.
+/// With `is_forced`, the files need not carry the project's mark.
 ///
-/// Errors: `NotFound`; `Conflict` where files are missing here, or are not the project's, or where the node's own
-/// folder is a copy that fell behind.
+/// Errors: `NotFound`; `Conflict` if files are missing here or belong to another project, or if the node's own folder
+/// is an outdated copy.
 pub fn adopt(
     tx: &mut Tx<'_>,
     (node, blobs): (&Node, &Blobs),
@@ -194,13 +195,13 @@ pub fn adopt(
     let refuse = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
     if nodes::is_passed(tx, node)? {
         return refuse(format!(
-            "the data folder of the node '{}' was copied, and a server was started on the other copy later; restart \
-             the server on this folder, which makes it a new node, and adopt the project then",
+            "the data folder of the node '{}' was copied, and a server was started on the other copy later; \
+            restart the server on this folder, which makes it a new node, then adopt the project",
             node.name()
         ));
     }
     let Some(known) = repository::homes::find(tx, slug)? else {
-        let message = format!("There is no project '{slug}' in this database");
+        let message = format!("there is no project '{slug}' in this database");
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
     let folder = node.folder_of(slug);
@@ -219,20 +220,20 @@ pub fn adopt(
     let lacking = lacks(blobs, versions.iter())?;
     if lacking > 0 {
         return refuse(format!(
-            "{lacking} files that the versions of '{slug}' are made of are missing here; copy the folder \
-             'hosting/blobs' of the node that has them"
+            "{lacking} files of versions of '{slug}' are missing here; copy the folder 'hosting/blobs' from \
+            the node that has them"
         ));
     }
     let before = known.home.as_ref().map(|home| home.mark.as_str());
     if !is_forced && before.is_some_and(|mark| !found.iter().any(|here| here == mark)) {
         return refuse(format!(
-            "the files in '{}' are not those that the database knows of '{slug}': they carry another mark, or \
-             none; name --force if they are the right ones all the same",
+            "the files in '{}' may not belong to the project '{slug}': their mark is not the one in the \
+            database; use `--force` if they are the right files",
             folder.display()
         ));
     }
     let mark = Uuid::new_v4().to_string();
-    // Both, until the database has the new one for certain.
+    // Both marks, because the commit that stores the new one may still fail.
     write_marks(&folder, &[&mark, before.unwrap_or_default()])?;
     if known.home.is_none() {
         repository::homes::insert(tx, slug, (node.id(), &mark), kept)?;
@@ -242,7 +243,7 @@ pub fn adopt(
     Ok(known.home.map(|home| home.node))
 }
 
-/// How many of the files that versions are made of are not here.
+/// How many files of the versions are missing here.
 fn lacks<'a>(blobs: &Blobs, versions: impl Iterator<Item = &'a Deployment>) -> Result<usize> {
     let mut lacking = 0;
     for version in versions {
@@ -255,12 +256,12 @@ fn lacks<'a>(blobs: &Blobs, versions: impl Iterator<Item = &'a Deployment>) -> R
     Ok(lacking)
 }
 
-/// The index of a bucket, from the project's folder.
+/// The path of a bucket's index in the project's folder.
 pub(crate) fn index() -> String {
     format!("{BUCKET}/{INDEX}")
 }
 
-/// The files of what is kept, from the project's folder.
+/// The paths of the recorded files in the project's folder.
 pub(crate) fn names(kept: Uses, database: Option<&str>) -> Vec<String> {
     let of = |is_kept: bool, file: &str| is_kept.then(|| file.to_owned());
     [
@@ -277,12 +278,12 @@ fn files(folder: &Path, kept: Uses, database: Option<&str>) -> Vec<PathBuf> {
     names(kept, database).into_iter().map(|name| folder.join(name)).collect()
 }
 
-/// Notes that this node holds a project whose files were restored here. Whatever another node has is stale.
+/// Records that this node holds a project whose files were restored here. Files on other nodes are stale.
 pub(crate) fn restored(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
     let Some(known) = repository::homes::find(tx, slug)? else { return Ok(()) };
     let (folder, mark) = (node.folder_of(slug), Uuid::new_v4().to_string());
     let before = known.home.as_ref().map(|home| home.mark.as_str());
-    // Both: a database that is put back once more, as with the next node, knows the former one.
+    // Both marks: if the database is restored again, such as for the next node, it has the previous one.
     write_marks(&folder, &[&mark, before.unwrap_or_default()])?;
     if known.home.is_some() {
         return repository::homes::move_to(tx, slug, node.id(), &mark);
@@ -291,9 +292,9 @@ pub(crate) fn restored(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
     repository::homes::insert(tx, slug, (node.id(), &mark), kept).map(drop)
 }
 
-/// Notes that this node holds a project whose files were restored here, beside a database that stays as it is.
+/// Records that this node holds a project whose files were restored here, without a restore of the database.
 ///
-/// Errors: those of [`adopt`]; `Conflict` where the database names another node than the one of the backup, `of`.
+/// Errors: those of [`adopt`]; `Conflict` if the database names a node other than `of`, the one of the backup.
 pub(crate) fn restored_beside(
     tx: &mut Tx<'_>,
     (node, blobs): (&Node, &Blobs),
@@ -312,7 +313,7 @@ pub(crate) fn restored_beside(
     adopt(tx, (node, blobs), slug, true).map(drop)
 }
 
-/// What of a project is in its folder.
+/// Which of a project's files exist in its folder.
 fn kept_in(folder: &Path, database: Option<&str>) -> Uses {
     Uses {
         database: databases::named(folder, database).exists(),
@@ -332,14 +333,14 @@ fn holds_rows(files: &[PathBuf]) -> Result<bool> {
     Ok(false)
 }
 
-/// The first file of what is kept that is not there.
+/// The first recorded file that is missing.
 fn absent(folder: &Path, kept: Uses, database: Option<&str>) -> Option<String> {
     let mut files = files(folder, kept, database).into_iter();
     let file = files.find(|file| !file.exists())?;
     Some(file.strip_prefix(folder).unwrap_or(&file).display().to_string())
 }
 
-/// Makes an empty file, which SQLite takes for an empty database, unless it is there.
+/// Creates the file if it is missing. SQLite treats an empty file as an empty database.
 fn make(file: &Path) -> Result<()> {
     let made = || -> io::Result<()> {
         if file.exists() {
@@ -350,7 +351,7 @@ fn make(file: &Path) -> Result<()> {
         File::options().create(true).append(true).open(file)?.sync_all()?;
         File::open(folder)?.sync_all()
     };
-    made().map_err(|fault| lyceum_blob::failed(&format!("make {}", file.display()), &fault))
+    made().map_err(|fault| lyceum_blob::failed(&format!("create {}", file.display()), &fault))
 }
 
 /// The marks in a project's folder.
@@ -362,7 +363,7 @@ fn marks(folder: &Path) -> Result<Vec<String>> {
     }
 }
 
-/// The mark in a project's folder, which is made where there is none.
+/// The mark in a project's folder. Creates it if it is missing.
 fn mark_of(folder: &Path) -> Result<String> {
     if let Some(mark) = marks(folder)?.into_iter().next() {
         return Ok(mark);
@@ -374,7 +375,7 @@ fn mark_of(folder: &Path) -> Result<String> {
 
 fn write_marks(folder: &Path, marks: &[&str]) -> Result<()> {
     fs::create_dir_all(folder)
-        .map_err(|fault| lyceum_blob::failed(&format!("make {}", folder.display()), &fault))?;
+        .map_err(|fault| lyceum_blob::failed(&format!("create {}", folder.display()), &fault))?;
     write_durably(&folder.join(MARK), (marks.join("\n") + "\n").as_bytes())
 }
 
@@ -382,7 +383,7 @@ fn refused(message: String) -> Problem {
     Problem::new(ProblemKind::Misdirected, message)
 }
 
-/// What the holder of files answers for is asked of another node.
+/// The problem of a request for files that another node holds.
 pub fn elsewhere(node: &Node, slug: &str, holder: &Known) -> Problem {
     refused(format!(
         "the node {} holds the files of the project '{slug}', and this is the node '{}'; send the request to that \
@@ -392,7 +393,7 @@ pub fn elsewhere(node: &Node, slug: &str, holder: &Known) -> Problem {
     ))
 }
 
-/// A node as messages name it.
+/// A node as messages show it.
 pub fn shown(node: &Known) -> String {
     match node.address.as_str() {
         "" => format!("'{}'", node.name),

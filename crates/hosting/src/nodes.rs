@@ -1,5 +1,5 @@
-//! Nodes: the servers of one database, each with a data folder of its own. A node knows itself by a file in
-//! that folder, so that moving the folder moves the node.
+//! Nodes: the servers that share a database, each with its own data folder. A file in that folder identifies the
+//! node, so a moved folder is still the same node.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,20 +14,20 @@ use uuid::Uuid;
 
 use crate::repository::nodes as repository;
 
-/// The file in the folder `hosting` that says which node this is.
+/// The file in the folder `hosting` that identifies the node.
 const FILE: &str = "node.json";
 const LOCK: &str = "node.lock";
 
-/// A node of the database, as people know it.
+/// A node of the database, as people see it.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// A UUID.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// How people reach it.
+    /// The address at which people reach it.
     pub address: String,
-    /// How often its data folder was started on.
+    /// How many times a server was started on its data folder.
     pub generation: i64,
 }
 
@@ -43,32 +43,32 @@ pub struct Node {
     shares_blobs: bool,
 }
 
-/// What the settings say of a node.
+/// The settings of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
-    /// What people call it; empty: the name of the host.
+    /// Its name; if it is empty, the host's name is used.
     pub name: &'a str,
-    /// How people reach it.
+    /// The address at which people reach it.
     pub address: &'a str,
-    /// Whether all nodes have the files of versions, in a bucket of S3.
+    /// Whether all nodes share the files of versions in an S3 bucket.
     pub shares_blobs: bool,
 }
 
-/// What stands in the file.
+/// The content of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Identity {
     id: String,
     generation: i64,
 }
 
-/// Held while a node starts or its file is made: one process at a time works on the file.
+/// Locked while a node starts or its file is created, so that one process at a time changes the file.
 #[derive(Debug)]
 pub struct Alone {
     _lock: File,
 }
 
 impl Node {
-    /// The node of the folder `hosting`, which gets an identity where it has none.
+    /// The node of the folder `hosting`. Gives the folder an identity if it has none.
     pub fn of_folder(folder: &Path, about: &About<'_>) -> Result<(Self, Alone)> {
         let made = |fault: io::Error| lyceum_blob::failed("read the identity of the node", &fault);
         fs::create_dir_all(folder).map_err(made)?;
@@ -81,7 +81,8 @@ impl Node {
         Ok((Self::of(identity, folder, about), Alone { _lock: lock }))
     }
 
-    /// The node of the folder, as it is: where the folder has no identity, a node that holds nothing. Makes no file.
+    /// The node of the folder, read without creating a file. A folder without an identity is a node that holds
+    /// nothing.
     pub fn look(folder: &Path, about: &About<'_>) -> Result<Self> {
         let none = || Identity { id: String::new(), generation: 0 };
         Ok(Self::of(read(folder)?.unwrap_or_else(none), folder, about))
@@ -102,8 +103,8 @@ impl Node {
         }
     }
 
-    /// Begins a generation, in the folder first: after a crash the folder is ahead of the database, which a
-    /// copy of it never is.
+    /// Begins a generation. It is written to the folder first, so that after a crash the folder is ahead of the
+    /// database; a copied folder never is.
     pub fn advance(&self, _alone: &Alone) -> Result<()> {
         let generation = self.generation.load(Relaxed) + 1;
         Identity { id: self.id.clone(), generation }.write(&self.folder)?;
@@ -111,7 +112,7 @@ impl Node {
         Ok(())
     }
 
-    /// The node that a folder becomes that is a copy of another one's: a new one, without projects.
+    /// Gives a folder that is a copy of another node's folder a new identity, without projects.
     pub fn renewed(&self, _alone: &Alone) -> Result<Self> {
         let identity = Identity { id: Uuid::new_v4().to_string(), generation: 1 };
         let Identity { id, generation } = identity.write(&self.folder)?;
@@ -130,28 +131,28 @@ impl Node {
         &self.id
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What tells its uploads from those of other nodes: the random end of its id.
+    /// The random end of its id, which distinguishes its uploads from those of other nodes.
     pub fn tag(&self) -> &str {
         tag_of(&self.id)
     }
 
-    /// Whether all nodes have the files of versions.
+    /// Whether all nodes share the files of versions.
     pub(crate) fn shares_blobs(&self) -> bool {
         self.shares_blobs
     }
 
-    /// The folder of a project's database, keys and bucket.
+    /// The folder with a project's database, keys and bucket.
     pub fn folder_of(&self, slug: &str) -> PathBuf {
         self.folder.join("projects").join(slug)
     }
 
-    /// Whether the folder is the one that the database knows under this id, and not a copy of it. Another
-    /// process on the same folder may have begun a later generation.
+    /// Whether the folder is the one that the database knows under this id, rather than a copy of it. The file is
+    /// read again, because another process on the same folder may have begun a later generation.
     pub(crate) fn is_current(&self, known: i64) -> Result<bool> {
         if known <= self.generation.load(Relaxed) {
             return Ok(true);
@@ -181,7 +182,7 @@ fn read(folder: &Path) -> Result<Option<Identity>> {
     }
 }
 
-/// Writes a small file that is whole or as before, also after a crash.
+/// Writes a small file durably. After a crash, the file is either complete or unchanged.
 pub(crate) fn write_durably(file: &Path, text: &[u8]) -> Result<()> {
     let written = || -> io::Result<()> {
         let folder = file.parent().unwrap_or(Path::new("."));
@@ -195,19 +196,20 @@ pub(crate) fn write_durably(file: &Path, text: &[u8]) -> Result<()> {
     written().map_err(|fault| lyceum_blob::failed(&format!("write {}", file.display()), &fault))
 }
 
-/// Notes that the node works on the database. `false`: the database knows a later generation than the one
-/// before this, so that the node's folder is a copy or an old state of the one that it knows.
+/// Records that the node works on the database. Returns `false` if the database knows a later generation than the
+/// node's previous one, so the folder is a copy or an old state.
 pub fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<bool> {
     repository::forget(tx, now.plus_seconds(-limits::NODE_REMEMBERED_S))?;
     repository::enter(tx, now, &known(node))
 }
 
-/// Notes a node that does not serve yet; what is known of it stays.
+/// Records a node that does not serve yet. A node that is already recorded stays unchanged.
 pub fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
     repository::note(tx, now, &known(node))
 }
 
-/// Whether the database knows a later generation of the node than its folder has: a copy of it was started later.
+/// Whether the database knows a later generation than the node's folder has, because a server was started on a copy
+/// of the folder later.
 pub(crate) fn is_passed(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
     match repository::generation(tx, &node.id)? {
         None => Ok(false),
@@ -224,12 +226,12 @@ fn known(node: &Node) -> Known {
     }
 }
 
-/// The node of the tag; none: there is none in this database.
+/// The node with that tag; `None` if this database does not know it.
 pub fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
     repository::of_tag(tx, tag)
 }
 
-/// Hexadecimal digits of a tag.
+/// Number of hexadecimal digits in a tag.
 pub(crate) const TAG_LENGTH: usize = 12;
 
 fn tag_of(id: &str) -> &str {

@@ -1,5 +1,5 @@
-//! Blobs on their way out: from files to a socket. A chunk is read when the one before is taken, so that
-//! nobody who takes slowly holds a thread.
+//! Sends blobs from files to a socket. Each chunk is read when the previous one was sent, so that slow receivers do
+//! not block a thread.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::pin::Pin;
@@ -13,27 +13,27 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::engine::BoxError;
 
-/// Bytes that are read from a file at once.
+/// Bytes read from a file at once.
 const CHUNK_BYTES: u64 = ANSWER_PIECE_BYTES as u64;
 
-/// Bytes of blobs, one after the other, read as they are taken.
+/// The bytes of blobs, one blob after the other. They are read when they are needed.
 pub struct Pieces {
     head: Bytes,
     next: Next,
     left: u64,
 }
 
-/// Where the next chunk comes from.
+/// What the next chunk is read from.
 enum Next {
     Here(Reader),
     Reading(JoinHandle<io::Result<(Reader, Bytes)>>),
     Nowhere,
 }
 
-/// Blobs one after the other, each opened when it is its turn.
+/// Blobs in order, each opened when it is needed.
 pub type BlobsInTurn = Box<dyn Iterator<Item = Result<Blob, BoxError>> + Send>;
 
-/// What is left to read: of the first blob from the offset on, of the others from their start.
+/// What is left to read: the first blob from the offset on, the others from their start.
 struct Reader {
     blobs: BlobsInTurn,
     offset: u64,
@@ -42,12 +42,12 @@ struct Reader {
 }
 
 impl Pieces {
-    /// So many bytes of one blob from the offset on.
+    /// `length` bytes of one blob from the offset on.
     pub fn of(blob: Blob, offset: u64, length: u64) -> Self {
         Self::new(Bytes::new(), Box::new(std::iter::once(Ok(blob))), offset, length)
     }
 
-    /// So many bytes from the offset on, of the blobs as if they were one. The head comes before them.
+    /// The head, and then `length` bytes from the offset on of all blobs taken together.
     pub fn new(head: Bytes, blobs: BlobsInTurn, offset: u64, length: u64) -> Self {
         let left = head.len() as u64 + length;
         Self { head, next: Next::Here(Reader { blobs, offset, length, open: None }), left }
@@ -71,7 +71,7 @@ impl Reader {
         Ok((self, chunk.into()))
     }
 
-    /// What is wanted of the next blob that has some of it.
+    /// The part of the next blob that is needed.
     fn following(&mut self) -> io::Result<io::Take<std::fs::File>> {
         loop {
             let next = self.blobs.next().ok_or(io::ErrorKind::UnexpectedEof)?;

@@ -1,4 +1,4 @@
-//! Projects: a game of the platform that is served from here.
+//! Projects: games of the platform that this server hosts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,44 +17,44 @@ use serde::Serialize;
 use crate::nodes::Node;
 use crate::{courses, databases, homes, repository};
 
-/// A project that is served.
+/// A deployed project.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
-    /// Its name in addresses.
+    /// Its name in URLs.
     pub slug: String,
-    /// One more with every change.
+    /// A number that increases with every change.
     pub revision: i64,
     /// The version that is served.
     pub version: i64,
-    /// The last version that was made.
+    /// The number of the latest version.
     #[serde(skip)]
     pub latest: i64,
-    /// The file of its database, where that is not the first one.
+    /// The name of its database file, unless it is the first one.
     #[serde(skip)]
     pub database: Option<String>,
     /// When it was first deployed.
     pub created_at: Timestamp,
-    /// When it was changed.
+    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// Where a server is, and where it serves a project.
+/// The server's environment, and the addresses and folder of a project on it.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// `local`, `staging`, `production`.
     pub environment: &'static str,
-    /// Where the frontend is.
+    /// URL of the frontend.
     pub frontend_url: String,
-    /// Where the backend is.
+    /// URL of the backend.
     pub backend_url: String,
-    /// The page of the server that signs players in and embeds the frontend.
+    /// URL of the server's page that signs players in and embeds the frontend.
     pub play_url: String,
     /// The node that serves it.
     pub node: Arc<Node>,
     /// The folder of the project's database, keys and bucket.
     pub folder: PathBuf,
-    /// Whether the roster of courses is this server's.
+    /// Whether projects can have courses, because the server has a roster for them.
     pub teaches: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
     repository::projects::list(tx)
 }
 
-/// A project. Errors: `NotFound`.
+/// Finds a project. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
     repository::projects::find(tx, slug)?.ok_or_else(|| {
         let message = format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
@@ -71,29 +71,29 @@ pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
     })
 }
 
-/// A project; none: it is not deployed here.
+/// Finds a project; `None` if it is not deployed here.
 pub fn lookup(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
     repository::projects::find(tx, slug)
 }
 
-/// Whether there is a project of that slug.
+/// Whether a project with that slug is deployed here.
 pub fn is_there(tx: &mut Tx<'_>, slug: &str) -> Result<bool> {
     Ok(lookup(tx, slug)?.is_some())
 }
 
-/// Refuses a project beyond [`limits::PROJECTS_MAX_COUNT`].
+/// Refuses a new project if the server has [`limits::PROJECTS_MAX_COUNT`].
 pub(crate) fn check_room(tx: &mut Tx<'_>) -> Result<()> {
     if repository::projects::count(tx)? < limits::PROJECTS_MAX_COUNT {
         return Ok(());
     }
     let message =
-        format!("the server has {} projects, and takes no more", limits::PROJECTS_MAX_COUNT);
+        format!("the limit for projects on this server is {}", limits::PROJECTS_MAX_COUNT);
     Err(Problem::new(ProblemKind::Conflict, message))
 }
 
-/// What the server has of a project, also where it has nothing yet: what plans start from.
+/// The server's state of a project, from which plans start. A project that is not deployed has an empty state.
 ///
-/// Errors: `Invalid` for what is no slug; `Misdirected` where another node holds the project's files.
+/// Errors: `Invalid` if the slug is not valid; `Misdirected` if another node holds the project's files.
 pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Result<State> {
     if !games::is_slug(slug) {
         return Err(Problem::invalid("slug", games::SLUG_RULE));
@@ -131,12 +131,12 @@ pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Res
     })
 }
 
-/// The key of the digests of a project's secrets: whoever has it may write them.
+/// The key of the digests of a project's secrets. Clients that may deploy the project know it.
 pub(crate) fn digest_key(master: &Master, slug: &str) -> [u8; 32] {
     master.derive(&format!("digests of the project {slug}"))
 }
 
-/// What is stored of the project's game.
+/// The metadata of the project's game.
 fn metadata(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Metadata>> {
     let game = games::lookup(tx, slug)?;
     Ok(game.map(|game| Metadata {

@@ -1,4 +1,4 @@
-//! Secrets: sealed under the server's master key, one set a version.
+//! Secrets, sealed under the server's master key. Each version has its own set.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use lyceum_store::Tx;
 use crate::projects::digest_key;
 use crate::repository::secrets as repository;
 
-/// A secret at rest, its value under the master key.
+/// A stored secret: its value is sealed under the master key.
 #[derive(Clone, Debug)]
 pub(crate) struct Sealed {
     pub(crate) name: String,
@@ -18,9 +18,9 @@ pub(crate) struct Sealed {
     pub(crate) value: Vec<u8>,
 }
 
-/// The values of a version's secrets: for the engine, and nobody else.
+/// The values of a version's secrets. Only the engine may receive them.
 ///
-/// Errors: they were sealed with another master key.
+/// Errors: they were sealed under another master key.
 pub fn values(
     tx: &mut Tx<'_>,
     master: &Master,
@@ -32,15 +32,16 @@ pub fn values(
         let opened = master.open(&label(slug, &secret.name), &secret.value);
         let value = opened.and_then(|bytes| String::from_utf8(bytes).ok());
         value.map(|value| (secret.name, value)).ok_or_else(|| {
-            Problem::internal("a secret was sealed with another master key; put that one back")
+            Problem::internal("a secret was sealed with another master key; restore that key")
         })
     });
     values.collect()
 }
 
-/// The secrets of the version that a plan makes: what it pushes is sealed, what it leaves is kept.
+/// The secrets of the version that a plan creates: pushed secrets are sealed, the others are copied from the version
+/// before.
 ///
-/// Errors: `Invalid` where a value is missing, is not the one of the plan, or is not asked for.
+/// Errors: `Invalid` if a value is missing, is not the plan's value, or is not needed.
 pub(crate) fn after(
     tx: &mut Tx<'_>,
     master: &Master,
@@ -61,7 +62,7 @@ pub(crate) fn after(
     };
     let pushed: Vec<_> = plan.secrets.pushed().collect();
     for name in values.keys().filter(|name| !pushed.contains(name)) {
-        fault(name, "is not pushed by the plan; leave it out");
+        fault(name, "is not pushed by the plan; remove it");
     }
     kept.retain(|secret| wanted.contains_key(&secret.name) && !pushed.contains(&&secret.name));
     for name in pushed {
@@ -70,12 +71,12 @@ pub(crate) fn after(
             continue;
         };
         if value.len() > limits::SECRET_MAX_BYTES {
-            fault(name, &format!("is longer than {} bytes", limits::SECRET_MAX_BYTES));
+            fault(name, &format!("must have at most {} bytes", limits::SECRET_MAX_BYTES));
             continue;
         }
         let digest = secrets::digest(&key, name, value);
         if wanted.get(name) != Some(&digest) {
-            fault(name, "is not the value that the plan was made for");
+            fault(name, "is not the value that the plan was made with; deploy again");
             continue;
         }
         let value = master.seal(&label(slug, name), value.as_bytes());

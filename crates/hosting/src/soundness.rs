@@ -1,4 +1,4 @@
-//! Whether the files that a database names are there and sound.
+//! Checks that the files that a database names exist and are undamaged.
 
 use std::fs::File;
 use std::io;
@@ -12,9 +12,9 @@ use crate::bindings::copies;
 use crate::homes;
 use crate::nodes::Node;
 
-/// Reads all files that are named, and tells what does not fit: files that are missing, databases with damaged
-/// pages, blobs with other bytes, objects of buckets without theirs. `told` hears how many files were read. Files in S3
-/// are not looked at.
+/// Reads all files that the database names, and returns what is wrong: missing files, databases with damaged pages,
+/// blobs with other bytes, and objects of buckets without their bytes. `told` is called with the number of files
+/// read. Files in S3 are not checked.
 pub fn check(
     (node, blobs): (&Node, &Blobs),
     named: &Named,
@@ -40,7 +40,7 @@ pub fn check(
                 for digest in copies::pieces(&file)? {
                     next();
                     let fault = damage(&objects, &digest)?;
-                    // The object may have been deleted meanwhile.
+                    // The object may have been deleted since its index was read.
                     if let Some(fault) = fault
                         && copies::pieces(&file)?.contains(&digest)
                     {

@@ -1,4 +1,4 @@
-//! Files that nobody needs any more.
+//! Removes files that are no longer needed.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use lyceum_store::{Db, Tx};
 
 use crate::repository::deployments as repository;
 
-/// Removes the files that no kept version of any project needs and that nobody else needs either, as `is_needed` says, but
-/// for those that a deploy asked for in the time `spared` before `now`: it may be under way. Blocks.
+/// Removes the files that neither a stored version nor `is_needed` needs. Files that a deploy asked for in the time
+/// `spared` before `now` stay, because the deploy may still be running. Blocks the thread.
 pub fn sweep(
     db: &Db,
     blobs: &Blobs,
@@ -28,7 +28,7 @@ pub fn sweep(
     blobs.sweep(now, spared, |digest| wanted.contains(digest) || is_needed(digest))
 }
 
-/// What versions are made of: zips, what was in them, modules.
+/// The files of all versions: zips of frontends, the files in them, and modules of backends.
 fn wanted(tx: &mut Tx<'_>) -> Result<HashSet<Digest>> {
     let mut wanted = HashSet::new();
     for (zip, manifest) in repository::frontends(tx)? {

@@ -1,5 +1,5 @@
-//! Files on their way in, by content: one that is here already needs no upload, one that broke off
-//! goes on where it stopped.
+//! Uploads, identified by content: a file that the server already has needs no upload, and an interrupted upload
+//! continues where it stopped.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,28 +9,29 @@ use serde::Serialize;
 
 use crate::nodes::TAG_LENGTH;
 
-/// How far an upload is.
+/// The progress of an upload.
 #[derive(Clone, Debug, Serialize)]
 pub struct Upload {
-    /// What its pieces are sent to.
+    /// The id to which clients send its pieces.
     pub id: String,
-    /// SHA-256 of the whole.
+    /// SHA-256 of the whole file.
     pub sha256: Digest,
-    /// Bytes of the whole.
+    /// Size of the whole file in bytes.
     pub size: u64,
-    /// Bytes that are here.
+    /// Bytes that have arrived.
     pub offset: u64,
-    /// Whether the file is here.
+    /// Whether the whole file has arrived.
     pub complete: bool,
 }
 
-/// Begins an upload, or finds how far it is. Two clients that send the same file have an upload each.
+/// Begins an upload, or returns the progress of an existing one. Two clients that send the same file have separate
+/// uploads.
 ///
-/// Errors: `TooLarge`; `Invalid` where the file is here with another size.
+/// Errors: `TooLarge`; `Invalid` if the server has the file with another size.
 pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<Upload> {
     if size > limits::UPLOAD_MAX_BYTES {
         let most = limits::UPLOAD_MAX_BYTES;
-        let message = format!("the file has {size} bytes; at most {most} are taken");
+        let message = format!("the file has {size} bytes; the limit is {most}");
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     let id = id(client, &sha256, size);
@@ -39,7 +40,7 @@ pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<U
     }
     let complete = match blobs.open(&sha256)? {
         Some(blob) if blob.size != size => {
-            let message = format!("the file of this SHA-256 has {} bytes, not {size}", blob.size);
+            let message = format!("the file with this SHA-256 has {} bytes, not {size}", blob.size);
             return Err(Problem::invalid("size", message));
         }
         Some(_) => blobs.has(&sha256)?,
@@ -50,29 +51,29 @@ pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<U
     if complete || offset < size {
         return Ok(upload);
     }
-    // Who took the last piece was stopped before the file was whole, or is about to make it so.
+    // The request with the last piece was interrupted before it completed the file, or is completing it now.
     match finish(blobs, upload.clone()) {
         Err(problem) if problem.kind == ProblemKind::Invalid => Ok(Upload { offset: 0, ..upload }),
         finished => finished,
     }
 }
 
-/// Makes a file whole whose bytes are all here. Errors: `Invalid` where they are others than announced: it
-/// is begun anew then.
+/// Completes a file of which all bytes have arrived. Errors: `Invalid` if the bytes differ from those announced. The
+/// upload starts over then.
 fn finish(blobs: &Blobs, upload: Upload) -> Result<Upload> {
     match blobs.finish(&upload.id, &upload.sha256) {
-        // Somebody else was faster.
+        // Another request completed it first.
         Err(problem) if problem.kind == ProblemKind::NotFound && blobs.has(&upload.sha256)? => {}
         finished => drop(finished?),
     }
     Ok(Upload { offset: upload.size, complete: true, ..upload })
 }
 
-/// How far an upload is. Errors: `NotFound` for what is the id of none, or of another client's.
+/// The progress of an upload. Errors: `NotFound` if the id is unknown or belongs to another client.
 pub fn find(blobs: &Blobs, client: &str, id: &str) -> Result<Upload> {
     let parsed = parse(id).and_then(|(sha256, size)| begin(blobs, client, sha256, size).ok());
     parsed.filter(|upload| upload.id == id).ok_or_else(|| {
-        let message = format!("there is no upload '{id}'; POST /api/uploads begins one");
+        let message = format!("there is no upload '{id}'; begin one with POST /api/uploads");
         Problem::new(ProblemKind::NotFound, message)
     })
 }
@@ -82,8 +83,7 @@ const SIZE_LENGTH: usize = 8;
 const WHOSE_LENGTH: usize = 12;
 const ID_LENGTH: usize = DIGEST_LENGTH + SIZE_LENGTH + WHOSE_LENGTH;
 
-/// An id says all that there is to know of an upload, so that nothing is kept of it but its bytes:
-/// the hash, the size, whose it is.
+/// An id contains the hash, the size and the client of an upload, so that nothing except its bytes has to be stored.
 fn id(client: &str, sha256: &Digest, size: u64) -> String {
     let whose = &Digest::of(client.as_bytes()).to_string()[..WHOSE_LENGTH];
     format!(
@@ -93,13 +93,13 @@ fn id(client: &str, sha256: &Digest, size: u64) -> String {
     )
 }
 
-/// The id as clients have it: with the tag of the node that has the pieces.
+/// The id that clients receive: it ends with the tag of the node that has the pieces.
 pub fn tagged(id: &str, tag: &str) -> String {
     format!("{id}{tag}")
 }
 
-/// The id of an upload on the node that has its pieces, and the tag of that node; an id of before nodes were
-/// told apart has none.
+/// Splits a client's id into the id on the node that has the pieces, and the tag of that node. Ids from earlier
+/// releases have no tag.
 pub fn split(id: &str) -> (&str, Option<&str>) {
     let at = id.len().saturating_sub(TAG_LENGTH);
     match id.split_at_checked(at) {
@@ -115,17 +115,18 @@ fn parse(id: &str) -> Option<(Digest, u64)> {
     Some((Digest(digest), size))
 }
 
-/// Takes a piece at its offset. The last one makes the file whole.
+/// Stores a piece at its offset. The last piece completes the file.
 ///
-/// Errors: `Conflict` for a piece at another offset than the upload is at; `Invalid` for one that goes
-/// beyond its end, and where the whole is not what was announced: it is begun anew then.
+/// Errors: `Conflict` if the offset is not the upload's; `Invalid` for a piece that goes beyond the end, and if the
+/// whole file is not the one announced. The upload starts over then.
 pub fn append(blobs: &Blobs, upload: Upload, offset: u64, piece: &[u8]) -> Result<Upload> {
     if upload.complete {
         return Ok(upload);
     }
     let end = offset.saturating_add(piece.len() as u64);
     if end > upload.size {
-        let message = format!("the piece ends at {end}; the file at {}", upload.size);
+        let message =
+            format!("the piece ends at byte {end}, but the file has {} bytes", upload.size);
         return Err(Problem::invalid("Content-Range", message));
     }
     let offset = blobs.append(&upload.id, offset, piece)?;

@@ -1,4 +1,4 @@
-//! The user that a backend is told of: who holds the token that came with a request.
+//! The user that a backend learns about: the holder of the token that came with the request.
 
 use hyper::header::{HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -6,24 +6,24 @@ use serde::Serialize;
 
 pub use lyceum_games::players::Identity;
 
-/// The header that names the user to the generated entry, as JSON, percent-encoded. Whoever passes
-/// requests on takes it out of those that come from outside.
+/// The header that names the user to the generated entry module, as percent-encoded JSON. The server removes it from
+/// requests that come from outside.
 pub const USER_HEADER: HeaderName = HeaderName::from_static("lyceum-user");
 
-/// A user, in the names of `OpenID` Connect's claims.
+/// A user, with the names of `OpenID` Connect's claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct User {
     /// The user's sourcedId, or a visitor's id.
     pub sub: String,
-    /// What the user is called in games.
+    /// The user's name in games.
     pub username: String,
     /// Whether the user is an anonymous visitor of the project's demo.
     pub demo: bool,
-    /// Given and family name; the username where those are not shared with the project.
+    /// Given and family name; the username if those are not shared with the project.
     pub name: String,
-    /// Empty where there is none, or it is not shared with the project.
+    /// Empty if it is unknown or not shared with the project.
     pub email: String,
-    /// The roster is the school's: what it has counts as verified.
+    /// Whether the address comes from the school's roster, which counts as verified.
     pub email_verified: bool,
     /// Given name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,16 +31,16 @@ pub struct User {
     /// Family name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family_name: Option<String>,
-    /// The learner; none where the project teaches nothing.
+    /// The learner's id; `None` if the project has no courses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lms_id: Option<String>,
-    /// The same in its other spelling.
+    /// The same id under its older name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeback_id: Option<String>,
 }
 
 impl User {
-    /// A player; `learns` where there is somebody to learn with.
+    /// The user of a player. `learns` is whether the project has courses.
     pub fn of(player: Identity, learns: bool) -> Self {
         let some = |text: String| (!text.is_empty()).then_some(text);
         let learner = (learns && !player.is_visitor).then(|| player.id.clone());

@@ -1,4 +1,4 @@
-//! The platform's own API, as a backend reaches it through `env.LYCEUM`.
+//! The platform's API, as a backend reaches it through `env.LYCEUM`.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,19 +10,19 @@ use hyper::{Request, Response};
 
 use super::Body;
 
-/// The header by which a backend under development tells a sandbox which project's it is. No other
-/// server heeds it.
+/// The header by which a backend under development tells a sandbox to which project it belongs. Other servers ignore
+/// it.
 pub const BACKEND_HEADER: HeaderName = HeaderName::from_static("lyceum-backend");
 
-/// An answer on its way.
+/// A response in progress.
 pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
-/// Answers what a backend asks the platform. Whoever gives it knows whose backend it is.
+/// Answers what a backend asks the platform. The function knows to which backend it was given.
 #[derive(Clone)]
 pub struct Api(Arc<dyn Fn(Request<Incoming>) -> Answering + Send + Sync>);
 
 impl Api {
-    /// An API that the function answers.
+    /// An API that the function serves.
     pub fn new(answer: impl Fn(Request<Incoming>) -> Answering + Send + Sync + 'static) -> Self {
         Self(Arc::new(answer))
     }

@@ -1,4 +1,4 @@
-//! A version of a backend: started when it is called, again when it crashed, not too often.
+//! A version of a backend. A call starts it, also after a crash, but with growing pauses between crashes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,15 +26,15 @@ pub(super) struct App {
     pub(super) logs: Arc<Logs>,
     shared: Arc<Shared>,
     running: Mutex<Option<Arc<Process>>>,
-    /// Held by who starts it.
+    /// Locked while the process is being started.
     starting: tokio::sync::Mutex<Crashes>,
 }
 
-/// How often it ended badly, one after the other.
+/// Counts consecutive crashes.
 #[derive(Default)]
 struct Crashes {
     count: u32,
-    /// When it may be started again.
+    /// The earliest time of the next start.
     again: Option<Instant>,
 }
 
@@ -52,14 +52,14 @@ impl App {
         running.filter(|process| process.end().is_none())
     }
 
-    /// Takes the process out, for whoever ends it.
+    /// Takes the process out, so that the caller can end it.
     pub(super) fn retire(&self) -> Option<Arc<Process>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Starts it and sees it answer.
+    /// Starts the version and checks that it answers.
     ///
-    /// Errors: `Invalid` with what it printed.
+    /// Errors: `Invalid` with its output.
     pub(super) async fn probe(&self) -> Result<()> {
         let process = start(&self.shared, &self.worker, &self.logs).await?;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&process));
@@ -77,7 +77,7 @@ impl App {
         })
     }
 
-    /// Sends a request. `pass` is given back when the process has it.
+    /// Sends a request. `pass` is dropped when the process has received it.
     pub(super) async fn call<P>(
         &self,
         mut request: Request<Body>,
@@ -85,7 +85,7 @@ impl App {
     ) -> Result<Response<Body>> {
         let upgrades = upgrade::is_asked(&request);
         if !upgrades {
-            // What is about the caller's connection says nothing of the one to the process.
+            // These headers describe the caller's connection, not the connection to the process.
             for name in [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
                 request.headers_mut().remove(name);
             }
@@ -105,7 +105,7 @@ impl App {
         Ok(response)
     }
 
-    /// A place in the process, which is started where it is not running.
+    /// Reserves the process for a request, and starts it if it is not running.
     async fn flight(&self) -> Result<Flight> {
         if let Some(flight) = self.running().and_then(|process| process.begin()) {
             return Ok(flight);
@@ -171,13 +171,17 @@ impl App {
         }
     }
 
-    /// A connection that broke: mostly because the process ended, which is seen a moment later.
+    /// The problem of a broken connection. It mostly breaks because the process ended, which the engine notices a
+    /// moment later.
     async fn broken(&self, process: &Process, fault: BoxError) -> Problem {
         match timeout(Duration::from_secs(2), process.ended()).await {
             Ok(end) => self.ended(end).because(fault),
             Err(_) => Problem::new(
                 ProblemKind::Unavailable,
-                format!("the backend of '{}' broke off before it answered", self.worker.slug),
+                format!(
+                    "the backend of '{}' closed the connection before it answered",
+                    self.worker.slug
+                ),
             )
             .because(fault),
         }
@@ -188,18 +192,18 @@ impl App {
         let what = match end {
             End::Unneeded => "was stopped before it answered".to_owned(),
             End::Spun => format!(
-                "ran for {} ms without a pause, as an endless loop does, and was ended",
+                "ran for {} ms without a pause, probably in an endless loop, and was stopped",
                 settings.spin.as_millis()
             ),
             End::Memory => {
-                format!("took more than {} bytes of memory and was ended", settings.memory_bytes)
+                format!("used more than {} bytes of memory and was stopped", settings.memory_bytes)
             }
-            End::Heap => format!("filled its heap of {} bytes and ended", settings.heap_bytes),
-            End::Silent => "answered nobody any more and was ended".to_owned(),
+            End::Heap => format!("filled its heap of {} bytes and stopped", settings.heap_bytes),
+            End::Silent => "no longer answered and was stopped".to_owned(),
             End::Crashed => "crashed before it answered".to_owned(),
         };
         let message = format!(
-            "the backend of '{}' {what}; the next request starts it again, or says when",
+            "the backend of '{}' {what}; a later request starts it again",
             self.worker.slug
         );
         self.logs.say(Stream::Engine, message.clone());
@@ -209,14 +213,14 @@ impl App {
     }
 }
 
-/// What every backend answers at once, whatever its routes wait for.
+/// A request that every backend answers at once, even if its routes are waiting.
 fn health() -> Request<Body> {
     let request = Request::builder().uri("/health").header("host", "localhost");
-    boxed(request.body(Empty::<Bytes>::new()).expect("nothing to go wrong"))
+    boxed(request.body(Empty::<Bytes>::new()).expect("the request is valid"))
 }
 
-/// Asks a process that left somebody without an answer, and ends it where it answers this neither: a
-/// runtime may hang although its thread does not run.
+/// Checks a process that did not answer a request in time, and ends it if it does not answer this either. A runtime
+/// may hang although its thread is idle.
 async fn question(process: Arc<Process>, patience: Duration) {
     if let Some(_asking) = process.begin_question()
         && timeout(patience, process.front.send(health(), ())).await.is_err()
@@ -236,7 +240,7 @@ impl Drop for App {
 }
 
 impl Crashes {
-    /// The first crash is forgiven at once; the more follow, the longer is the wait.
+    /// The first crash has no consequence. Each further one doubles the wait.
     fn count(&mut self, end: End, lived: Duration) {
         if end == End::Unneeded {
             *self = Self::default();
@@ -250,7 +254,7 @@ impl Crashes {
         }
     }
 
-    /// What did not start was of no use to anybody and will mostly fail again: nothing is forgiven.
+    /// A failed start counts at once, because the next start will probably fail too.
     fn count_start(&mut self) {
         self.count += 1;
         self.pause(self.count - 1);
@@ -270,7 +274,7 @@ impl Crashes {
             count => format!("failed {count} times in a row"),
         };
         let message = format!(
-            "the backend of '{slug}' {failed} and is started again in {seconds} s; its log tells why"
+            "the backend of '{slug}' {failed} and starts again in {seconds} s; see its log for the reason"
         );
         let mut problem = Problem::new(ProblemKind::Unavailable, message);
         problem.retry_after_s = Some(seconds);

@@ -1,9 +1,9 @@
-//! Where the runtime is.
+//! Finds the runtime.
 
 use std::path::{Path, PathBuf};
 
-/// Finds workerd: what `LYCEUM_WORKERD` names, else the npm package in `node_modules` (or
-/// `web/node_modules`) of one of these folders or those above them, else the first on the `PATH`.
+/// Finds workerd: the file that `LYCEUM_WORKERD` names, otherwise the npm package in `node_modules` or
+/// `web/node_modules` of one of these folders or a folder above, otherwise the first one on the `PATH`.
 pub fn find_workerd(
     named: Option<&str>,
     folders: &[PathBuf],

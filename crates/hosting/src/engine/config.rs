@@ -1,4 +1,4 @@
-//! The configuration of one workerd process, as the text of a Cap'n Proto constant.
+//! The configuration of a workerd process, as the text of a Cap'n Proto constant.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,8 +6,7 @@ use std::path::Path;
 use super::Worker;
 use crate::bindings::BINDING_HEADER;
 
-/// Lets `env.SELF.fetch('/api/…')`, and `env.LYCEUM` too, take a path, which a service binding alone
-/// does not.
+/// Lets `env.SELF.fetch('/api/…')` and `env.LYCEUM.fetch` take a path. A plain service binding needs a whole URL.
 const SELF: &str = r#"
 export default function (env) {
   const whole = (input) =>
@@ -16,21 +15,21 @@ export default function (env) {
 }
 "#;
 
-/// Where things are in the folder of a process.
+/// Names of files in the folder of a process.
 pub(super) const FRONT: &str = "front.sock";
 pub(super) const PULSE: &str = "pulse.sock";
 pub(super) const BINDINGS: &str = "bindings.sock";
 pub(super) const CONFIG: &str = "config.capnp";
 
-/// The header that tells the runtime the scheme by which the caller came.
+/// The header that tells the runtime whether the caller used HTTP or HTTPS.
 pub const SCHEME_HEADER: &str = "lyceum-scheme";
 
-/// The name that module `index` of the worker has as a file.
+/// The file name of module `index` of the worker.
 pub(super) fn module_file(index: usize) -> String {
     format!("module{index}")
 }
 
-/// The text, and the token that the server of bindings must see.
+/// The configuration. `token` is what the process must show to the server of bindings.
 pub(super) fn text(worker: &Worker, folder: &Path, heap_bytes: u64, token: &str) -> String {
     let mut services = String::new();
     let mut bindings = String::new();
@@ -94,7 +93,7 @@ const config :Workerd.Config = (
     )
 }
 
-/// A binding of the service whose `fetch` takes paths.
+/// A binding of a service whose `fetch` takes paths.
 fn wrapped(name: &str, service: &str) -> String {
     let inner = format!("(name = \"fetcher\", service = \"{service}\")");
     format!(
@@ -110,7 +109,7 @@ fn external(service: &str, folder: &Path, token: &str) -> String {
     )
 }
 
-/// The main module comes first; the runtime takes that one.
+/// The main module comes first, because the runtime starts the first one.
 fn modules(worker: &Worker) -> String {
     let mut modules: Vec<_> = worker.modules.iter().enumerate().collect();
     modules.sort_by_key(|(_, (name, _))| *name != worker.main);
@@ -133,7 +132,7 @@ fn address(socket: &Path) -> String {
     quoted(&format!("unix:{}", socket.display()))
 }
 
-/// A text as Cap'n Proto writes it: bytes that could end it or its line are escaped.
+/// Quotes a text for Cap'n Proto. Bytes that could end the text or its line are escaped.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

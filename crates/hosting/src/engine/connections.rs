@@ -1,4 +1,4 @@
-//! Connections to a process, kept for the next request.
+//! Connections to a process, reused for later requests.
 
 use std::error::Error;
 use std::io;
@@ -21,13 +21,13 @@ use lyceum_core::limits::{
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// What can go wrong while a body is read.
+/// Errors while a body is read.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The body of a request or an answer, as it comes.
+/// The streamed body of a request or response.
 pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 
-/// The same request with its body in a box.
+/// Boxes the body of a request.
 pub(super) fn boxed<B>(request: Request<B>) -> Request<Body>
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
@@ -36,7 +36,7 @@ where
     request.map(|body| body.map_err(Into::into).boxed_unsync())
 }
 
-/// The connections to one socket.
+/// The connections to a socket.
 pub(super) struct Connections {
     socket: PathBuf,
     idle: Mutex<Vec<SendRequest<Body>>>,
@@ -51,8 +51,8 @@ impl Connections {
         &self.socket
     }
 
-    /// Sends the request and answers when the head of the answer is there. `guard` lives as long as
-    /// the body does.
+    /// Sends the request and returns when the head of the response has arrived. `guard` is dropped with the
+    /// response's body.
     pub(super) async fn send<G: Send + Unpin + 'static>(
         self: &Arc<Self>,
         mut request: Request<Body>,
@@ -73,7 +73,8 @@ impl Connections {
                         Answer { body, _lent: lent, _guard: guard }.boxed_unsync()
                     }));
                 }
-                // The other side closed what was kept: the request is whole still.
+                // The process closed the idle connection before it received the request, so the request can be sent
+                // again.
                 Err(mut fault) => match fault.take_message() {
                     Some(unsent) if !is_new => request = unsent,
                     _ => return Err(fault.into_error().into()),
@@ -88,7 +89,7 @@ impl Connections {
 
     async fn connect(&self) -> Result<SendRequest<Body>, BoxError> {
         let stream = UnixStream::connect(&self.socket).await?;
-        // A caller may read slowly, and the buffer is kept as long.
+        // A slow caller keeps the buffer for as long as it reads, so the buffer is small.
         let mut http = http1::Builder::new();
         http.max_buf_size(ANSWER_PIECE_BYTES);
         let (sender, connection) = http.handshake(TokioIo::new(stream)).await?;
@@ -97,14 +98,14 @@ impl Connections {
     }
 }
 
-/// Whether a kept connection takes a request now. One that is still sending what was asked on it before is
-/// not waited for: whoever sends that may take long.
+/// Whether an idle connection accepts a request now. If it is still sending the body of an earlier request, it is not
+/// reused, because that client may be slow.
 async fn is_ready(sender: &mut SendRequest<Body>) -> bool {
     let patience = Duration::from_millis(BACKEND_CONNECTION_READY_MS);
     sender.is_ready() || timeout(patience, sender.ready()).await.is_ok_and(|ready| ready.is_ok())
 }
 
-/// A connection that an answer arrives on.
+/// A connection that returns to the pool when the response has been read.
 struct Lent {
     sender: Option<SendRequest<Body>>,
     pool: Arc<Connections>,

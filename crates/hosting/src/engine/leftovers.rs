@@ -1,5 +1,4 @@
-//! What a server that was killed leaves behind: processes without anybody to answer to, and their
-//! sockets.
+//! Cleans up after a killed server: its processes that are still running, and their sockets.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,10 +9,10 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The folder for sockets and configurations of an engine, while the engine is the only one of its root.
+/// The folder for an engine's sockets and configuration. Only one engine at a time uses a root.
 pub(super) struct Run {
     folder: TempDir,
-    /// Held as long as the engine lives; names the folder.
+    /// Locked while the engine lives; its content names the folder.
     _lock: File,
 }
 
@@ -23,9 +22,9 @@ impl Run {
     }
 }
 
-/// Begins a run below the root, after the end of the run before, however that ended.
+/// Begins a run below the root, and cleans up after the previous run.
 ///
-/// Errors: `Unavailable` while another engine has this root.
+/// Errors: `Unavailable` while another engine uses this root.
 pub(super) fn begin(root: &Path) -> Result<Run> {
     let begun = || -> std::io::Result<Option<Run>> {
         fs::create_dir_all(root)?;
@@ -53,7 +52,10 @@ pub(super) fn begin(root: &Path) -> Result<Run> {
         Ok(Some(run)) => Ok(run),
         Ok(None) => Err(Problem::new(
             ProblemKind::Unavailable,
-            format!("another server runs the backends of {}", root.display()),
+            format!(
+                "another server already runs the backends of {}; stop it first",
+                root.display()
+            ),
         )),
         Err(fault) => Err(Problem::internal(format!("engine in {}: {fault}", root.display()))),
     }
@@ -61,7 +63,7 @@ pub(super) fn begin(root: &Path) -> Result<Run> {
 
 const PREFIX: &str = "lyceum-engine-";
 
-/// Ends the processes of an earlier run and removes its folder.
+/// Ends the processes of an earlier run and removes their folder.
 fn clear(folder: &str) {
     let is_ours = Path::new(folder).file_name().and_then(|name| name.to_str());
     if !is_ours.is_some_and(|name| name.starts_with(PREFIX)) {

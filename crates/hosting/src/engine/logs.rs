@@ -1,4 +1,4 @@
-//! What a backend printed, kept in bounded memory.
+//! The output of a backend, stored in bounded memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -10,41 +10,41 @@ use lyceum_core::time::{Clock, Timestamp};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Where a line came from.
+/// The source of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
     /// `console.log`, `console.info` and `console.debug`.
     Out,
-    /// `console.warn`, `console.error` and the runtime itself.
+    /// `console.warn`, `console.error` and the runtime.
     Error,
-    /// The engine, of the process: why it ended.
+    /// The engine: why a process ended.
     Engine,
-    /// The engine, of a request that was answered: method, path, status, time.
+    /// The engine: a request with its method, path, status and duration.
     Request,
 }
 
-/// One record: what a call of the console printed, in all its lines, or what is told of the process.
+/// One record: all lines that one call of the console printed, or a message of the engine.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct LogLine {
-    /// Later lines have greater ones, also of later versions and after a restart of the server.
+    /// Increases with each line, also across versions and restarts of the server.
     pub id: i64,
     /// When it was read.
     pub at: Timestamp,
     /// Where it came from.
     pub stream: Stream,
-    /// Its text, lines of a stack trace in their order; a long one is cut.
+    /// Its text, which may have several lines, such as a stack trace. Long texts are cut.
     pub text: String,
 }
 
-/// The number of the last line of all.
+/// The id of the latest line of all logs.
 pub(super) type LastId = Arc<AtomicI64>;
 
-/// The last lines of a version of a backend.
+/// The latest lines of a version of a backend.
 pub(super) struct Logs {
     lines: Mutex<VecDeque<LogLine>>,
     clock: Arc<dyn Clock>,
-    /// Who hears each line as it comes.
+    /// Receives each line as it arrives.
     echo: Option<UnboundedSender<LogLine>>,
     last: LastId,
 }
@@ -58,7 +58,7 @@ impl Logs {
         Self { lines: Mutex::default(), clock, echo, last }
     }
 
-    /// Puts the lines of the version before in front of its own.
+    /// Inserts the lines of the previous version before its own.
     pub(super) fn go_on_from(&self, before: &Self) {
         let mut all = before.lines();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +81,7 @@ impl Logs {
         let id = next(last).unwrap_or_default();
         let line = LogLine { id, at, stream, text: text.into() };
         if let Some(echo) = &self.echo {
-            // Nobody has to listen.
+            // The receiver may be gone.
             let _ = echo.send(line.clone());
         }
         if lines.len() == BACKEND_LOG_MAX_ENTRIES {
@@ -90,7 +90,7 @@ impl Logs {
         lines.push_back(line);
     }
 
-    /// What went wrong, as the runtime says it: its last lines of errors, without its own places.
+    /// The runtime's latest error lines, without their source positions in the runtime.
     pub(super) fn last_errors(&self) -> String {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let errors = lines.iter().rev().filter(|line| line.stream == Stream::Error);
@@ -100,14 +100,14 @@ impl Logs {
         last.join("\n")
     }
 
-    /// Whether the last words of a process were that its heap is full.
+    /// Whether the process reported a full heap just before it ended.
     pub(super) fn ran_out_of_heap(&self) -> bool {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let errors = lines.iter().rev().filter(|line| line.stream == Stream::Error).take(20);
         errors.into_iter().any(|line| line.text.contains("heap out of memory"))
     }
 
-    /// Reads records until the writing end is closed.
+    /// Reads records until the process closes its end of the pipe.
     pub(super) async fn follow(self: Arc<Self>, stream: Stream, pipe: pipe::Receiver) {
         let mut line = Vec::new();
         let mut bytes = [0; 8192];

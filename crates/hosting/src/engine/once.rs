@@ -1,4 +1,4 @@
-//! A worker that is run for one request: a script.
+//! Runs a worker for one request: a script.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,10 +11,9 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use super::{Engine, EngineSettings, LogLine, Worker};
 
-/// Starts a worker, sends it one `POST /`, and ends it; answers what it printed meanwhile. `root` is a
-/// folder for this alone.
+/// Starts a worker, sends it `POST /`, ends it, and returns what it printed. Nothing else may use the folder `root`.
 ///
-/// Errors: `Invalid` with what it answered, where that is no success; those of [`Engine::call`].
+/// Errors: `Invalid` with the response if its status is not a success; those of [`Engine::call`].
 pub async fn run_once(
     root: &Path,
     settings: EngineSettings,
@@ -28,11 +27,11 @@ pub async fn run_once(
     let answer = engine.call(&slug, request.map_err(Problem::internal)?).await?;
     let status = answer.status();
     let body = answer.into_body().collect().await.map_err(|error| {
-        Problem::new(ProblemKind::Unavailable, format!("the script broke off: {error}"))
+        Problem::new(ProblemKind::Unavailable, format!("the script was interrupted: {error}"))
     })?;
     if !status.is_success() {
         let told = String::from_utf8_lossy(&body.to_bytes()).into_owned();
-        return Err(Problem::new(ProblemKind::Invalid, format!("the script fails: {told}")));
+        return Err(Problem::new(ProblemKind::Invalid, format!("the script failed: {told}")));
     }
     let printed = engine.logs(&slug).into_iter();
     Ok(printed.filter(|line| line.stream != super::Stream::Request).collect())

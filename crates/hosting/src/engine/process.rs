@@ -1,4 +1,4 @@
-//! One workerd process: who uses it, and how it ended.
+//! A workerd process: the requests that use it, and how it ended.
 
 use std::io;
 use std::path::PathBuf;
@@ -22,29 +22,29 @@ pub(super) struct Process {
     pub(super) drain: Duration,
     pub(super) begun: Instant,
     usage: Mutex<Usage>,
-    /// Held by who asks whether it answers at all.
+    /// Locked while a request checks that the process still answers.
     question: tokio::sync::Mutex<()>,
     end: watch::Sender<Option<End>>,
 }
 
 struct Usage {
-    /// Requests whose answers are not yet read in full.
+    /// Number of requests whose responses are not fully read yet.
     open: usize,
     last: Instant,
-    /// No request begins any more.
+    /// Whether new requests are refused.
     is_closing: bool,
 }
 
-/// A process that has just begun. Dropping it ends the process.
+/// A process that was just started. Dropping it ends the process.
 pub(super) struct Launched<T> {
     pub(super) process: Unclaimed,
-    /// What came with the child.
+    /// Further results of the start.
     pub(super) more: T,
-    /// Told when it has ended.
+    /// Receives the exit status.
     pub(super) ended: oneshot::Receiver<Option<ExitStatus>>,
 }
 
-/// Ends a process that nobody came to wait for.
+/// Ends a process that no caller waits for any more.
 pub(super) struct Unclaimed(Option<Arc<Process>>);
 
 impl Unclaimed {
@@ -68,21 +68,21 @@ impl Drop for Unclaimed {
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// Nobody needs it any more.
+    /// It is no longer needed.
     Unneeded,
-    /// JavaScript ran without a pause for too long.
+    /// JavaScript ran too long without a pause.
     Spun,
-    /// It took too much memory.
+    /// It used too much memory.
     Memory,
     /// JavaScript's heap was full.
     Heap,
-    /// It answered nothing, although its thread was not busy.
+    /// It did not answer, although its thread was idle.
     Silent,
     /// It ended by itself.
     Crashed,
 }
 
-/// A request on its way; ends when dropped.
+/// A request that the process handles. It ends when this is dropped.
 pub(super) struct Flight(pub(super) Arc<Process>);
 
 impl Drop for Flight {
@@ -94,8 +94,9 @@ impl Drop for Flight {
 }
 
 impl Process {
-    /// Starts a child on a thread of its own, which then waits for its end: the system ends a child whose
-    /// thread has ended, and threads that answer requests have no time for files and new processes.
+    /// Starts a child on its own thread, which then waits for the child to end. The operating system kills the child
+    /// when that thread ends, so the thread must live on. Threads that serve requests must not block on files and new
+    /// processes.
     pub(super) async fn launch<T: Send + 'static>(
         folder: PathBuf,
         front: Arc<Connections>,
@@ -138,7 +139,8 @@ impl Process {
         self.id
     }
 
-    /// Waits without taking the child away, so that nobody else's process is ever killed by its id.
+    /// Waits without reaping the child, so that its id cannot be reused and another process is never killed by that
+    /// id.
     fn wait(&self) -> Option<ExitStatus> {
         let id = i32::try_from(self.id).ok().and_then(Pid::from_raw)?;
         while let Err(rustix::io::Errno::INTR) =
@@ -147,36 +149,36 @@ impl Process {
         self.child.lock().unwrap_or_else(PoisonError::into_inner).wait().ok()
     }
 
-    /// Ends the process; the first reason is the one that is told.
+    /// Ends the process. If it is called several times, the first reason counts.
     pub(super) fn kill(&self, why: End) {
         self.end.send_if_modified(|end| end.is_none() && end.replace(why).is_none());
         self.usage().is_closing = true;
         let killed = self.child.lock().unwrap_or_else(PoisonError::into_inner).kill();
         if let Err(fault) = killed {
-            tracing::error!(id = self.id, "a backend cannot be ended: {fault}");
+            tracing::error!(id = self.id, "a backend cannot be stopped: {fault}");
         }
     }
 
-    /// The child has ended, for this reason where no other was told before.
+    /// Records that the child has ended, with this reason unless another one was recorded before.
     pub(super) fn over(&self, why: End) {
         self.usage().is_closing = true;
         self.end.send_if_modified(|end| end.is_none() && end.replace(why).is_none());
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 
-    /// Why it ended; none: it runs.
+    /// Why it ended; `None` while it runs.
     pub(super) fn end(&self) -> Option<End> {
         *self.end.borrow()
     }
 
-    /// Done when it has ended.
+    /// Waits until it has ended.
     pub(super) async fn ended(&self) -> End {
         let mut end = self.end.subscribe();
         let ended = end.wait_for(Option::is_some).await.map(|end| *end);
         ended.ok().flatten().unwrap_or(End::Unneeded)
     }
 
-    /// Begins a request; none: the process ends or has ended.
+    /// Begins a request; `None` if the process is ending or has ended.
     pub(super) fn begin(self: &Arc<Self>) -> Option<Flight> {
         let mut usage = self.usage();
         if usage.is_closing {
@@ -186,12 +188,12 @@ impl Process {
         Some(Flight(Arc::clone(self)))
     }
 
-    /// One asks at a time; none: somebody does already.
+    /// Begins a check of the process; `None` if another request is checking it.
     pub(super) fn begin_question(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
         self.question.try_lock().ok()
     }
 
-    /// Lets no request begin any more if none has for so long.
+    /// Refuses further requests if there was none for that long.
     pub(super) fn close_if_idle(&self, idle: Duration) -> bool {
         let mut usage = self.usage();
         let is_idle = usage.open == 0 && usage.last.elapsed() >= idle;
@@ -199,7 +201,7 @@ impl Process {
         is_idle
     }
 
-    /// Ends the process when what it began is finished, or took too long.
+    /// Ends the process when its open requests are finished, or have taken too long.
     pub(super) async fn drain(self: Arc<Self>) {
         self.drain_within(self.drain).await;
     }
@@ -215,7 +217,7 @@ impl Process {
         self.kill(End::Unneeded);
     }
 
-    /// Says how the process ended, once its last words are read.
+    /// Records how the process ended, after its last output was read.
     pub(super) async fn follow(
         self: Arc<Self>,
         ended: oneshot::Receiver<Option<ExitStatus>>,

@@ -1,4 +1,4 @@
-//! How far a request has come on its way to a process.
+//! Tracks how much of a request has been sent to a process.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -14,13 +14,13 @@ use tokio::time::sleep;
 
 use super::connections::{Body, BoxError};
 
-/// Told by the request's body.
+/// Updated by the request's body.
 pub(super) struct Progress {
     moved: Mutex<Instant>,
     is_too_long: AtomicBool,
 }
 
-/// The request, and what its body tells.
+/// The request with a body that reports its progress.
 pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<Progress>) {
     let progress = Arc::new(Progress {
         moved: Mutex::new(Instant::now()),
@@ -31,7 +31,7 @@ pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<Progress>) 
 }
 
 impl Progress {
-    /// Ends when nothing of the body came for so long, because it is slow or was all there.
+    /// Ends when no part of the body was sent for that long, because it is slow or complete.
     pub(super) async fn silence(&self, patience: Duration) {
         loop {
             let moved = *self.moved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Whether the body was longer than it may be.
+    /// Whether the body exceeded its limit.
     pub(super) fn is_too_long(&self) -> bool {
         self.is_too_long.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! How the engine treats its processes.
+//! Limits of processes, and what the engine needs to run them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,30 +9,30 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::LogLine;
 
-/// What one process may take. [`EngineSettings::default`] is what [`limits`] says.
+/// Limits of one process. [`EngineSettings::default`] takes them from [`limits`].
 #[derive(Clone, Debug)]
 pub struct EngineSettings {
-    /// The program; none: backends cannot be started.
+    /// The workerd program; without it, backends cannot start.
     pub workerd: Option<PathBuf>,
-    /// Bytes of JavaScript's heap; the runtime counts whole mebibytes.
+    /// Bytes of JavaScript's heap, rounded to whole mebibytes by the runtime.
     pub heap_bytes: u64,
-    /// Bytes of memory altogether.
+    /// Total bytes of memory.
     pub memory_bytes: u64,
     /// Bytes of a project's database.
     pub database_bytes: u64,
     /// Bytes of all objects of a project's bucket.
     pub bucket_bytes: u64,
-    /// Time that JavaScript may run without a pause.
+    /// How long JavaScript may run without a pause.
     pub spin: Duration,
-    /// Time until an answer begins.
+    /// How long an answer may take to begin.
     pub patience: Duration,
-    /// Time without a request after which a process ends.
+    /// How long a process runs without a request.
     pub idle: Duration,
-    /// Time that a process that is replaced has for what it began.
+    /// How long a replaced process may take to finish its requests.
     pub drain: Duration,
-    /// Where the files of buckets are; without a name on disk.
+    /// Where the files of buckets are stored; on disk if it has no bucket name.
     pub s3: S3,
-    /// Who hears what backends print, line by line.
+    /// Receives the output of backends, line by line.
     pub echo: Option<UnboundedSender<LogLine>>,
 }
 

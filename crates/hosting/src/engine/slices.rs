@@ -1,31 +1,30 @@
-//! How long a thread computes before another one that wakes may go first, where Linux lets a process choose (6.12).
+//! Sets how long a thread may run before another thread that wakes replaces it. Linux lets a process choose since
+//! 6.12.
 //!
-//! A thread that wakes takes the core at once from one of a longer slice, and from any other when its slice is over,
-//! which Linux notices at a tick: every four milliseconds, as it is mostly built. So threads that answer requests have
-//! the shortest slice, the code of a backend a longer one, and what else a backend's process does, such as starting and
-//! compiling, that of every other program. Nothing here needs a right, and where the system refuses, all runs as well.
+//! A thread that wakes takes the core at once from a thread with a longer slice. From other threads it takes the core
+//! when their slice is over, which Linux usually checks every four milliseconds. So threads that answer requests have
+//! the shortest slice, and the code of a backend has a longer one. Everything else in a backend's process, such as
+//! start and compilation, has the default slice. No privilege is needed, and everything works if the system refuses.
 
 use std::time::Duration;
 
-/// Of a thread that answers requests: the shortest that Linux takes.
+/// Slice of a thread that answers requests: the shortest that Linux accepts.
 const ANSWERING: Duration = Duration::from_micros(100);
-/// Of the thread that runs a backend's code.
+/// Slice of the thread that runs a backend's code.
 const BACKEND: Duration = Duration::from_micros(300);
 
-/// Lets the calling thread, which answers requests, go before all that backends do.
+/// Gives the calling thread, which answers requests, precedence over all backends.
 pub fn go_first() {
     set(0, ANSWERING);
 }
 
-/// Makes the calling thread, and what it starts, like every other program: threads and processes take after the
-/// thread that started them.
+/// Gives the calling thread the default slice. Threads and processes that it starts inherit it.
 pub(super) fn go_as_others() {
-    // Zero is what Linux itself has chosen.
+    // Zero selects Linux's default.
     set(0, Duration::ZERO);
 }
 
-/// Lets the first thread of a backend's process, which runs its code, give way to its neighbours sooner than
-/// every other program would.
+/// Makes the first thread of a backend's process, which runs its code, yield sooner than other programs would.
 pub(super) fn go_as_backend(process: u32) {
     set(process, BACKEND);
 }

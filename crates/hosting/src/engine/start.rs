@@ -1,4 +1,4 @@
-//! How a process starts.
+//! Starts a process.
 
 use std::fs::{self, Permissions};
 use std::io::{self, pipe};
@@ -25,12 +25,11 @@ use super::process::{End, Launched, Process};
 use super::{Shared, Worker, config, slices, watch};
 use crate::bindings::Bindings;
 
-/// Where the server may choose the user of a process, each gets one of its own from here on.
+/// The first of the user ids given to processes, if the server may change the user of a process.
 const FIRST_USER: u32 = 610_000;
 const USERS: u32 = 10_000;
 
-/// What comes with a child: the socket of its bindings, and what it says of its own sockets, its output and its
-/// errors.
+/// The server's ends of a child: the socket of its bindings, its control messages, its output and its errors.
 struct Ends {
     listener: UnixListener,
     control: pipe::Receiver,
@@ -38,9 +37,9 @@ struct Ends {
     errors: pipe::Receiver,
 }
 
-/// Starts the worker and answers when it listens.
+/// Starts the worker and returns when it listens.
 ///
-/// Errors: `Invalid` with what the runtime said; `Unavailable` without a runtime.
+/// Errors: `Invalid` with the runtime's message; `Unavailable` without a runtime.
 pub(super) async fn start(
     shared: &Arc<Shared>,
     worker: &Arc<Worker>,
@@ -49,7 +48,7 @@ pub(super) async fn start(
     let Some(program) = shared.settings.workerd.clone() else { return Err(no_runtime()) };
     let folder = shared.folder();
     let token = token();
-    // Here, so that nothing opens a file any more when nobody waits for this backend.
+    // Opened in this task, so that nothing opens a file after the caller has given up.
     let bindings = Bindings::open(&shared.stores, worker, token.clone())
         .map_err(|fault| failed(&folder, &io::Error::other(fault)))?;
     let begin = {
@@ -74,7 +73,7 @@ pub(super) async fn start(
     let why = {
         let logs = Arc::clone(logs);
         move |status: Option<std::process::ExitStatus>| {
-            let text = status.map_or("its end was not seen".into(), |status| status.to_string());
+            let text = status.map_or("its status is unknown".into(), |status| status.to_string());
             logs.say(Stream::Engine, format!("the process ended: {text}"));
             if logs.ran_out_of_heap() { End::Heap } else { End::Crashed }
         }
@@ -85,7 +84,7 @@ pub(super) async fn start(
     tokio::spawn(async move {
         tokio::select! {
             () = following => {}
-            () = watching => unreachable!("watching has no end"),
+            () = watching => unreachable!("watching never ends"),
         }
         serving.abort();
     });
@@ -107,7 +106,10 @@ pub(super) async fn start(
         }
         Err(_) => {
             let seconds = patience.as_secs();
-            Err(refused(&format!("it did not listen within {seconds} s\n{}", logs.last_errors())))
+            Err(refused(&format!(
+                "it did not start to listen within {seconds} s\n{}",
+                logs.last_errors()
+            )))
         }
     }
 }
@@ -121,14 +123,14 @@ fn failed(folder: &Path, fault: &io::Error) -> Problem {
     Problem::internal(format!("a backend cannot be started: {fault}"))
 }
 
-/// What the runtime shows with every request for a binding.
+/// The secret that the runtime sends with every request to a binding.
 fn token() -> String {
     let mut random = [0; 16];
     SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
     format!("{:032x}", u128::from_le_bytes(random))
 }
 
-/// The folder of the process with all that it reads, and the socket of its bindings.
+/// Creates the folder of the process with all that it reads, and the socket of its bindings.
 fn prepare(
     worker: &Worker,
     folder: &Path,
@@ -148,13 +150,13 @@ fn prepare(
     UnixListener::bind(folder.join(config::BINDINGS))
 }
 
-/// Runs on a thread that does nothing else later.
+/// Runs on a thread that is not used for anything else.
 fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(Child, Ends)> {
     let (control, tell) = pipe()?;
     let (out, to_out) = pipe()?;
     let (errors, to_errors) = pipe()?;
     let mut command = guarded(program, own_user(program, folder)?);
-    // Nothing of the server's environment is the backend's business.
+    // The server's environment may contain secrets.
     command.env_clear().current_dir(folder);
     command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
     command.stdin(tell).stdout(to_out).stderr(to_errors);
@@ -166,7 +168,7 @@ fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(C
     Ok((child, Ends { listener, control, out, errors }))
 }
 
-/// A user for this process alone, with its folder; none: the server may not choose one.
+/// Creates a user id for this process and gives it the folder; `None` if the server may not change users.
 fn own_user(program: &Path, folder: &Path) -> io::Result<Option<u32>> {
     if !rustix::process::geteuid().is_root() || !is_for_all(program) {
         return Ok(None);
@@ -179,13 +181,13 @@ fn own_user(program: &Path, folder: &Path) -> io::Result<Option<u32>> {
 }
 
 fn no_runtime() -> Problem {
-    let message = "there is no workerd to run backends with; install the npm package 'workerd' or name \
+    let message = "workerd, which runs backends, was not found; install the npm package 'workerd' or name \
                    the program in LYCEUM_WORKERD";
     Problem::new(ProblemKind::Unavailable, message)
 }
 
-/// The program as this user, so that the system ends it when the server is killed, and gives it no right that
-/// the server took away. Where the system has no `setpriv`, the next start of a server ends what is left.
+/// The program, run as this user. The system ends it when the server is killed, and it cannot regain privileges.
+/// Without `setpriv`, the next start of a server ends processes that are left.
 fn guarded(program: &Path, user: Option<u32>) -> Command {
     let Some(setpriv) =
         ["/usr/bin/setpriv", "/bin/setpriv"].iter().find(|at| Path::new(at).exists())
@@ -198,7 +200,7 @@ fn guarded(program: &Path, user: Option<u32>) -> Command {
     };
     let mut command = Command::new(setpriv);
     if let Some(user) = user {
-        // Not by `uid`, which has the library copy the server to change it: the larger it is, the longer all wait.
+        // `Command::uid` would fork the whole server, which takes longer the more memory it has.
         command.arg(format!("--reuid={user}")).arg(format!("--regid={user}")).arg("--clear-groups");
     }
     command.args(["--pdeathsig=KILL", "--no-new-privs", "--"]).arg(program);
@@ -213,19 +215,19 @@ fn is_for_all(program: &Path) -> bool {
     })
 }
 
-/// Makes the folder and what is in it the user's.
+/// Changes the owner of the folder and of everything in it.
 fn give(folder: &Path, user: u32) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         chown(entry?.path(), Some(user), Some(user))?;
     }
-    // The folder of all runs may be passed through, not listed.
+    // Other users may enter the folder of all runs, but not list it.
     if let Some(run) = folder.parent() {
         fs::set_permissions(run, Permissions::from_mode(0o711))?;
     }
     chown(folder, Some(user), Some(user))
 }
 
-/// Whether the child says that both sockets listen before it closes its end.
+/// Whether the child reports that both sockets listen before it closes the pipe.
 async fn listens(control: &pipe::Receiver) -> bool {
     let mut said = Vec::new();
     let mut bytes = [0; 1024];
@@ -245,8 +247,8 @@ async fn listens(control: &pipe::Receiver) -> bool {
     false
 }
 
-/// The problem of a caller whose backend does not start.
+/// The problem that callers get if a backend does not start.
 pub(super) fn unavailable(slug: &str) -> Problem {
-    let message = format!("the backend of '{slug}' does not start; its log tells why");
+    let message = format!("the backend of '{slug}' does not start; see its log for the reason");
     Problem::new(ProblemKind::Unavailable, message)
 }

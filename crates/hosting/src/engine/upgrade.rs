@@ -1,5 +1,5 @@
-//! Requests that become something else than HTTP, such as web sockets: the connection of the caller is
-//! joined to one of its own to the process.
+//! Requests that leave HTTP, such as WebSockets: the caller's connection is joined to a separate connection to the
+//! process.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ pub(super) fn is_asked<B>(request: &Request<B>) -> bool {
         && words.any(|word| word.trim().eq_ignore_ascii_case("upgrade"))
 }
 
-/// Sends the request. Where the backend agrees, bytes go both ways until one side ends; the process is
-/// in use that long.
+/// Sends the request. If the backend agrees, bytes are copied both ways until one side closes. The process counts as
+/// in use meanwhile.
 pub(super) async fn send(
     socket: &Path,
     mut request: Request<Body>,
@@ -38,7 +38,7 @@ pub(super) async fn send(
     let mut response = sender.send_request(request).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         return Ok(response.map(|body| {
-            // The connection lives as long as what is read from it.
+            // The connection must live as long as its response is read.
             let kept = (sender, flight);
             body.map_frame(move |frame| {
                 let _kept = &kept;

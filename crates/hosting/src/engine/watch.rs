@@ -1,4 +1,4 @@
-//! The watchdog of a process: is it alive, is it too large, is it needed.
+//! The watchdog of a process: checks that it is alive, not too large, and still needed.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::connections::{BoxError, Connections, boxed};
 use super::process::{End, Process};
 use super::settings::EngineSettings;
 
-/// Ends the process where it must. Has no end of its own.
+/// Ends the process if it hangs, is too large or is idle. Never returns.
 ///
-/// The pulse is a request that the runtime only passes on: no code of the backend runs for it, but it
-/// waits for the one thread that the backend has. Without an answer, JavaScript did not pause.
+/// The pulse is a request that the runtime only forwards. It runs none of the backend's code, but it waits for the
+/// backend's only thread. If there is no answer, JavaScript did not pause.
 pub(super) async fn watch(
     process: Arc<Process>,
     settings: EngineSettings,
@@ -37,12 +37,12 @@ pub(super) async fn watch(
 
 async fn beat(pulse: &Arc<Connections>) -> Result<(), BoxError> {
     let request = Request::builder().uri("/").header("host", "pulse");
-    let request = boxed(request.body(Empty::<Bytes>::new()).expect("nothing to go wrong"));
+    let request = boxed(request.body(Empty::<Bytes>::new()).expect("the request is valid"));
     pulse.send(request, ()).await?.into_body().collect().await?;
     Ok(())
 }
 
-/// Bytes of memory that the process has in use; 0 where the system does not tell.
+/// Bytes of memory that the process uses; 0 if the system does not report it.
 fn memory_bytes(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,4 +1,4 @@
-//! What is run.
+//! What a process runs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use lyceum_core::{Problem, Result};
 
 use super::{Api, compatibility};
 
-/// One version of a project's backend, with what it may use.
+/// A version of a project's backend, with its bindings.
 #[derive(Clone, Debug, Default)]
 pub struct Worker {
     /// The project.
     pub slug: String,
-    /// Which version this is; whoever deploys chooses the text.
+    /// The version, as a text that the deploy chooses.
     pub version: String,
-    /// Modules by the name that others import them by. The extension tells the sort: `.js` and `.mjs`
-    /// are ES modules, `.cjs` modules of `require`, then `.json`, `.wasm`, `.txt`, `.html`, `.sql`; others are bytes.
+    /// Modules by the name under which others import them. The extension determines the type: `.js` and `.mjs` are ES
+    /// modules, `.cjs` CommonJS modules, then `.json`, `.wasm`, `.txt`, `.html`, `.sql`. Others are bytes.
     pub modules: Vec<(String, Vec<u8>)>,
     /// The module whose default export answers requests.
     pub main: String,
-    /// The day whose behaviour of the runtime the backend was written for, as `2026-01-31`.
+    /// The day whose runtime behaviour the backend expects, such as `2026-01-31`.
     pub compatibility_date: String,
     /// The database file of `env.DB`.
     pub d1: Option<PathBuf>,
@@ -27,20 +27,23 @@ pub struct Worker {
     pub kv: Option<PathBuf>,
     /// The folder of `env.BUCKET`.
     pub bucket: Option<PathBuf>,
-    /// What `env.LYCEUM` asks; none: there is no such binding.
+    /// What `env.LYCEUM` calls; `None` if the binding does not exist.
     pub api: Option<Api>,
-    /// What `env.secrets` holds.
+    /// The content of `env.secrets`.
     pub secrets: BTreeMap<String, String>,
-    /// Texts that `env` holds by themselves.
+    /// Texts that are members of `env`.
     pub variables: BTreeMap<String, String>,
 }
 
 impl Worker {
-    /// Refuses what workerd would refuse later and less clearly.
+    /// Refuses what workerd would refuse later with a less clear message.
     pub(super) fn check(&self) -> Result<()> {
         compatibility::check(&self.compatibility_date)?;
         if !self.modules.iter().any(|(name, _)| *name == self.main) {
-            let message = format!("there is no module '{}' among those of the backend", self.main);
+            let message = format!(
+                "the backend has no module '{}'; deploy it with its main module",
+                self.main
+            );
             return Err(Problem::invalid("main", message));
         }
         let taken = ["DB", "KV", "BUCKET", "SELF", "LYCEUM", "secrets"];

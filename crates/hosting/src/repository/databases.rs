@@ -1,4 +1,4 @@
-//! Which file is a project's database, and which were.
+//! The current database file of each project, and its restore points.
 
 use lyceum_core::Result;
 use lyceum_store::Tx;
@@ -32,7 +32,7 @@ pub(crate) fn points(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<RestorePoint>> {
     })
 }
 
-/// Forgets all but the newest.
+/// Deletes all restore points except the newest `kept`.
 pub(crate) fn forget(tx: &mut Tx<'_>, slug: &str, kept: usize) -> Result<()> {
     for point in points(tx, slug)?.into_iter().skip(kept) {
         let sql = "DELETE FROM project_restore_points WHERE slug = $1 AND file = $2";

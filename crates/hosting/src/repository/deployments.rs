@@ -1,4 +1,4 @@
-//! Versions and the files of their frontends.
+//! Versions, and the files of their frontends.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
@@ -65,7 +65,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
     )
 }
 
-/// Forgets the oldest versions beyond those that are kept, but not the one that is served.
+/// Deletes the oldest versions beyond the limit, but never the one that is served.
 pub(crate) fn forget(tx: &mut Tx<'_>, slug: &str, served: i64) -> Result<()> {
     let oldest = served - limits::DEPLOYMENTS_KEPT_MAX_COUNT + 1;
     for table in ["deployments", "deployment_secrets"] {
@@ -80,7 +80,7 @@ pub(crate) fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
     tx.query_one(sql, &[zip.into()], |row| json_in(row.text(0)?))
 }
 
-/// Forgets the frontends that no version has and nobody asked for since.
+/// Deletes the frontends that no version has and that were not asked for since.
 pub(crate) fn forget_frontends(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM project_frontends WHERE used_ms < $1 \
                AND sha256 NOT IN (SELECT frontend FROM deployments WHERE frontend IS NOT NULL)";
@@ -99,7 +99,7 @@ pub(crate) fn backends(tx: &mut Tx<'_>) -> Result<Vec<Backend>> {
     tx.all(sql, &[], |row| json_in(row.text(0)?))
 }
 
-/// Notes that somebody asks for a frontend; answers whether it was unpacked.
+/// Records that a client asks for a frontend; returns whether it was unpacked.
 pub(crate) fn touch_manifest(tx: &mut Tx<'_>, now: Timestamp, zip: &str) -> Result<bool> {
     let sql = "UPDATE project_frontends SET used_ms = $1 WHERE sha256 = $2";
     Ok(tx.execute(sql, &[ms(now), zip.into()])? == 1)

@@ -1,4 +1,4 @@
-//! Where the files of projects are.
+//! Which node holds the files of each project.
 
 use lyceum_core::Result;
 use lyceum_project::Uses;
@@ -8,7 +8,7 @@ use super::{json_in, json_of};
 use crate::homes::{Home, Whereabouts};
 use crate::nodes::Known;
 
-/// What is known of where a project's files are; none: there is no such project.
+/// What is known about a project's files; `None` if the project does not exist.
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
     let sql = "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation \
                FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
@@ -32,13 +32,13 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
     })
 }
 
-/// The projects of which nobody knows where their files are.
+/// The projects whose node is not recorded.
 pub(crate) fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     let sql = "SELECT slug FROM projects WHERE slug NOT IN (SELECT slug FROM project_homes)";
     tx.all(sql, &[], |row| row.string(0))
 }
 
-/// Notes where the files of a project are that nobody knew of; answers whether nobody did.
+/// Records the node of a project that had none; returns whether it had none.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
     slug: &str,
@@ -56,7 +56,7 @@ pub(crate) fn keep(tx: &mut Tx<'_>, slug: &str, kept: Uses) -> Result<()> {
     tx.send(sql, &[(&json_of(&kept)).into(), slug.into()])
 }
 
-/// Notes that another node has the files now.
+/// Records that another node holds the files now.
 pub(crate) fn move_to(tx: &mut Tx<'_>, slug: &str, node: &str, mark: &str) -> Result<()> {
     let sql = "UPDATE project_homes SET node = $1, mark = $2 WHERE slug = $3";
     tx.send(sql, &[node.into(), mark.into(), slug.into()])

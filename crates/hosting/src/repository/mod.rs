@@ -1,4 +1,4 @@
-//! The SQL of projects, a file a part.
+//! The SQL of projects, one file per topic.
 
 pub(crate) mod audit;
 pub(crate) mod databases;
@@ -19,7 +19,7 @@ fn ms(at: Timestamp) -> Value<'static> {
 }
 
 fn json_of(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("our own types have string keys")
+    serde_json::to_string(value).expect("all maps have string keys")
 }
 
 fn json_in<T: DeserializeOwned>(text: &str) -> Result<T> {

@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use super::ms;
 use crate::nodes::Known;
 
-/// Whether the generation is later than the one that is known, which it replaces then.
+/// Records the generation if it is later than the stored one; returns whether it was.
 pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<bool> {
     let Known { id, name, address, generation } = node;
     let changed = tx.execute(
@@ -29,14 +29,14 @@ pub(crate) fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<()> 
     )
 }
 
-/// The generation that is known of a node; none: there is no such node.
+/// The stored generation of a node; `None` if the node is unknown.
 pub(crate) fn generation(tx: &mut Tx<'_>, id: &str) -> Result<Option<i64>> {
     tx.query_one("SELECT generation FROM nodes WHERE id = $1", &[id.into()], |row| row.int(0))
 }
 
-/// The node whose id ends so.
+/// The node whose id ends with the tag.
 pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
-    // A UUID has 36 characters, of which the last 12 are the tag.
+    // A UUID has 36 characters; the last 12 are the tag.
     let sql = "SELECT id, name, address, generation FROM nodes WHERE substr(id, 25) = $1";
     tx.query_one(sql, &[tag.into()], |row| {
         Ok(Known {
@@ -48,8 +48,8 @@ pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
     })
 }
 
-/// Forgets nodes that hold no project and were not started for long, such as those of containers that get a new
-/// data folder with each start.
+/// Deletes nodes that hold no project and were not started for a long time, such as containers that get a new data
+/// folder at each start.
 pub(crate) fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     let sql =
         "DELETE FROM nodes WHERE started_ms < $1 AND id NOT IN (SELECT node FROM project_homes)";

@@ -35,8 +35,7 @@ pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(tx.query_one("SELECT COUNT(*) FROM projects", &[], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Points the project at a version, where it still is at the revision `base`; 0: it is made. Answers
-/// whether it was.
+/// Makes the project serve a version, if it is still at the revision `base`; 0 creates it. Returns whether it was.
 pub(crate) fn move_on(
     tx: &mut Tx<'_>,
     now: Timestamp,

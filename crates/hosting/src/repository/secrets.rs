@@ -1,4 +1,4 @@
-//! Secrets at rest.
+//! Stored secrets.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Zips: good ones become files, bad ones are refused by the name of what is bad.
+//! Valid zips become files. Invalid zips are refused with a message that names the error.
 
 use std::io::{Cursor, Write};
 
@@ -9,7 +9,7 @@ use lyceum_hosting::deployments::Manifest;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Unpacks bytes that say they are a zip.
+/// Uploads the bytes as a zip and unpacks it.
 fn taken(bytes: &[u8]) -> (tempfile::TempDir, Blobs, Result<Manifest, Problem>) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::on_disk(folder.path()).unwrap();
@@ -87,7 +87,7 @@ fn symbolic_links_are_refused() {
 }
 
 #[test]
-fn more_files_than_are_served_are_refused_before_any_is_read() {
+fn too_many_files_are_refused_before_any_is_read() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for number in 0..=limits::FRONTEND_FILES_MAX_COUNT {
@@ -98,7 +98,7 @@ fn more_files_than_are_served_are_refused_before_any_is_read() {
 }
 
 #[test]
-fn what_is_no_zip_says_so() {
+fn files_that_are_not_zips_are_refused() {
     for bytes in [&b""[..], b"PK", b"hello", &[0; 4096]] {
         assert!(refused(bytes).message.contains("cannot be read as a zip"));
     }
@@ -106,7 +106,7 @@ fn what_is_no_zip_says_so() {
     for cut in [10, 40, whole.len() - 1] {
         refused(&whole[..cut]);
     }
-    // No wrong byte may bring the reader down.
+    // Changed bytes must not make the reader panic.
     for at in (0..whole.len()).step_by(3) {
         let mut bent = whole.clone();
         bent[at] ^= 0xff;
@@ -117,7 +117,7 @@ fn what_is_no_zip_says_so() {
 }
 
 #[test]
-fn a_zip_has_one_list_of_files_and_it_is_where_the_end_says() {
+fn a_zip_needs_exactly_one_list_of_files_in_the_place_that_its_end_names() {
     let good = zip(&[("index.html", b"seen")]);
     let other = zip(&[("index.html", b"not seen")]);
     let (start, size) = (good.len() - 22 - 56, good.len());
@@ -127,7 +127,7 @@ fn a_zip_has_one_list_of_files_and_it_is_where_the_end_says() {
         bent[at..at + bytes.len()].copy_from_slice(bytes);
         bent
     };
-    // Another zip behind the comment of the first, or in it; the first one in front of another.
+    // Another zip after the first one's comment or inside it; the first zip before another one.
     let mut commented = bent(size - 2, &u16::try_from(other.len()).unwrap().to_le_bytes());
     commented.extend(&other);
     for bytes in [[good.clone(), other.clone()].concat(), commented, [b"junk", &good[..]].concat()]
@@ -135,12 +135,12 @@ fn a_zip_has_one_list_of_files_and_it_is_where_the_end_says() {
         let problem = refused(&bytes);
         assert!(problem.message.contains("the list of its files is misplaced"), "{problem}");
     }
-    // Fields that say: look elsewhere.
+    // Fields that tell readers to look for the list elsewhere.
     for (field, bytes) in [(4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4)] {
         let problem = refused(&bent(size - 22 + field, &[0xff; 4][..bytes]));
         assert!(problem.message.contains("Zip64"), "{field}: {problem}");
     }
-    // A zip among the files is a file.
+    // A zip among the files is an ordinary file.
     let mut outer = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (name, bytes) in [("index.html", &b"page"[..]), ("inner.zip", &good)] {

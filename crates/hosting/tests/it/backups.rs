@@ -1,4 +1,4 @@
-//! Backups: what is in them, and that damage is found and named.
+//! Backups contain what they should, and damage is found and located.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use lyceum_core::config::S3;
 use lyceum_core::time::Timestamp;
 use lyceum_hosting::backup::{self, Backup, Cover, Named};
 
-/// A backup of a data folder with a blob, another one that an import has, and a project with a database and keys.
+/// A backup of a data folder with a blob, another blob that an import has, and a project with a database and keys.
 fn made(data: &Path, to: &Path) -> (Digest, backup::Written) {
     let blobs = lyceum_hosting::blobs(data, &S3::default()).unwrap();
     let [digest, other] = [&b"a river runs"[..], b"rows"].map(|bytes| {
@@ -38,7 +38,7 @@ fn made(data: &Path, to: &Path) -> (Digest, backup::Written) {
     assert!(Backup::begin(data, &S3::default(), now).is_err(), "one at a time");
     fs::write(begun.database(), "the database").unwrap();
     assert_eq!(begun.stage(&named).unwrap(), [""; 0]);
-    // What is deleted meanwhile is in it all the same, and a database is as it was.
+    // The backup contains files that are deleted meanwhile, and databases as they were when it began.
     blobs.remove(&digest).unwrap();
     lyceum_project::schema::fill(&folder.join("d1.sqlite"), "DROP TABLE t").unwrap();
     let cover = Cover {
@@ -67,7 +67,7 @@ fn pack(bytes: &[u8], to: &Path) {
 }
 
 #[test]
-fn what_is_restored_is_what_was_backed_up() {
+fn a_restore_brings_back_what_was_backed_up() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
@@ -124,7 +124,7 @@ fn damage_is_found_and_its_entry_is_named() {
         assert!(refused.message.contains("nothing was restored"), "{refused}");
         assert!(!folder.path().join("restore.partial").exists());
     }
-    // An entry that is gone, and an end that is.
+    // An entry is missing, and the end of the archive is missing.
     let blob = find(format!("blobs/{digest}").as_bytes());
     let without = [&bytes[..blob], &bytes[blob + 1024..]].concat();
     pack(&without, &damaged);
@@ -139,7 +139,7 @@ fn damage_is_found_and_its_entry_is_named() {
 }
 
 #[test]
-fn no_entry_leads_out_of_the_folder_that_is_restored_to() {
+fn entries_cannot_leave_the_folder_of_a_restore() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("evil.backup");
     for path in
@@ -174,7 +174,7 @@ fn a_long_name_of_an_entry_is_not_read_into_memory() {
 }
 
 #[test]
-fn a_backup_is_unpacked_beside_itself_to_be_checked() {
+fn a_check_unpacks_the_backup_next_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
@@ -184,11 +184,11 @@ fn a_backup_is_unpacked_beside_itself_to_be_checked() {
 }
 
 #[test]
-fn files_in_s3_are_no_part_of_a_backup() {
+fn files_in_s3_are_not_part_of_a_backup() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
-    // Nobody answers there.
+    // Nothing listens at this address.
     let s3 = S3 { bucket: "files".into(), endpoint: "http://127.0.0.1:9".into(), ..S3::default() };
     let begun = Backup::begin(&data, &s3, Timestamp::from_milliseconds(0)).unwrap();
     fs::write(begun.database(), "the database").unwrap();

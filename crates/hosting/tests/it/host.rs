@@ -1,4 +1,4 @@
-//! An engine for a test, and workers for it.
+//! An engine for tests, and workers for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ pub(crate) fn packages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosting").canonicalize().unwrap()
 }
 
-/// Settings with the runtime that the tests' npm packages have.
+/// Settings with the runtime of the tests' npm packages.
 pub(crate) fn settings() -> EngineSettings {
     let workerd = find_workerd(None, &[packages()], None);
-    assert!(workerd.is_some(), "there is no workerd; run `npm ci` in tests/hosting");
+    assert!(workerd.is_some(), "workerd was not found; run `npm ci` in tests/hosting");
     EngineSettings { workerd, ..EngineSettings::default() }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn settings() -> EngineSettings {
 pub(crate) struct Host {
     pub(crate) engine: Engine,
     folder: PathBuf,
-    /// Goes with the host, where it is its own.
+    /// Deleted with the host, if the host created it.
     _own: Option<TempDir>,
 }
 
@@ -36,7 +36,7 @@ impl Host {
         Self::timed(settings, Arc::new(SystemClock))
     }
 
-    /// One with a clock of its own.
+    /// A host with that clock.
     pub(crate) fn timed(settings: EngineSettings, clock: Arc<dyn Clock>) -> Self {
         let own = tempfile::tempdir().unwrap();
         let engine = Engine::new(own.path(), settings, clock).unwrap();
@@ -48,7 +48,7 @@ impl Host {
         Self { engine, folder: folder.to_owned(), _own: None }
     }
 
-    /// A worker of one module with every binding.
+    /// A worker with one module and all bindings.
     pub(crate) fn worker(&self, slug: &str, code: &str) -> Worker {
         let file = |name: &str| Some(self.folder.join(slug).join(name));
         Worker {
@@ -64,7 +64,7 @@ impl Host {
         }
     }
 
-    /// The answer to `GET path`.
+    /// The status and text of the answer to `GET path`.
     pub(crate) async fn get(
         &self,
         slug: &str,

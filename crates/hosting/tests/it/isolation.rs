@@ -1,4 +1,4 @@
-//! What a backend cannot reach.
+//! What a backend must not reach.
 
 use std::net::TcpListener;
 
@@ -42,7 +42,7 @@ export default {
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backend_reaches_its_own_and_no_more() {
+async fn a_backend_reaches_only_its_own_data() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();

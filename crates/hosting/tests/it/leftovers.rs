@@ -1,4 +1,4 @@
-//! A server that is killed: what it acknowledged stays, what it left running goes.
+//! After a server was killed, acknowledged data is still there, and its processes end.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -29,7 +29,7 @@ export default {
 };
 "#;
 
-/// The server to be killed: another process of this test, which says which process it started.
+/// The server that will be killed: another process of this test, which prints the id of the process that it started.
 #[tokio::test(flavor = "multi_thread")]
 async fn serves_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -41,7 +41,7 @@ async fn serves_until_it_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_acknowledged_stays_and_no_process_is_left() {
+async fn a_killed_server_keeps_acknowledged_data_and_leaves_no_process() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "leftovers::serves_until_it_is_killed", "--nocapture"])
@@ -57,7 +57,7 @@ async fn what_was_acknowledged_stays_and_no_process_is_left() {
     server.kill().unwrap();
     server.wait().unwrap();
 
-    // The system ends its backends, else the next server does.
+    // Either the system ends its backends, or the next server does.
     let host = Host::within(folder.path(), settings());
     until(|| !runs(backend)).await;
     host.engine.install(host.worker("keeper", KEEPER)).unwrap();

@@ -1,9 +1,9 @@
-//! Backends from outside: real workerd processes, real files; and zips as nobody should send them.
+//! Tests backends from outside, with real workerd processes and files, and unpacks hostile zips.
 
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test stops where it fails, and says what it measured"
+    reason = "tests panic when they fail, and print what they measured"
 )]
 
 mod archive;

@@ -1,4 +1,4 @@
-//! The same worker gives the same answers here and in miniflare.
+//! The same worker gets the same answers here and in miniflare.
 
 use std::process::Command;
 use std::thread;

@@ -1,4 +1,4 @@
-//! What a project may keep, and that others wait while its database changes.
+//! Limits on stored data, and calls that wait while a database changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ export default {
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_keeps_so_much_and_no_more() {
+async fn a_project_cannot_store_more_than_its_limit() {
     let small = EngineSettings { bucket_bytes: 100_000, database_bytes: 1_000_000, ..settings() };
     let host = Host::new(small);
     host.engine.install(host.worker("full", FILLER)).unwrap();
@@ -45,14 +45,14 @@ async fn a_project_keeps_so_much_and_no_more() {
     assert_eq!(get("/put").await.1, "fine");
     let (status, told) = get("/more").await;
     assert!(status == 507 && told.contains("it may have 100000 bytes"), "{told}");
-    // What takes the place of another counts for itself.
+    // An object that replaces another one needs only its own size.
     assert_eq!(get("/over").await.1, "fine");
     assert_eq!(get("/delete").await.1, "fine");
     assert_eq!(get("/more").await.1, "fine");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_wait_while_a_database_changes_and_nobody_has_it_open() {
+async fn calls_wait_while_a_database_is_replaced() {
     let host = Host::new(settings());
     let worker = host.worker("held", FILLER);
     let database = worker.d1.clone().unwrap();
@@ -64,7 +64,7 @@ async fn calls_wait_while_a_database_changes_and_nobody_has_it_open() {
     });
     assert_eq!(slow.unwrap().1, "fine", "what began is finished");
     assert_eq!(host.engine.process_id("held"), None);
-    // Another file takes its place; only then calls go on.
+    // Calls continue only after another file has replaced it.
     let other = database.with_extension("other");
     lyceum_project::schema::restore(&database, &other).unwrap();
     let waiting = host.get("held", "/rows");
@@ -78,7 +78,7 @@ async fn calls_wait_while_a_database_changes_and_nobody_has_it_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_runs_once_and_says_how_it_ended() {
+async fn a_script_runs_once_and_returns_its_output() {
     let host = Host::new(settings());
     let folder = tempfile::tempdir().unwrap();
     let mut worker = host.worker(
@@ -95,7 +95,7 @@ async fn a_script_runs_once_and_says_how_it_ended() {
 }
 
 #[test]
-fn an_object_in_parts_is_found_again_and_completed() {
+fn an_interrupted_upload_in_parts_is_resumed_and_completed() {
     let folder = tempfile::tempdir().unwrap();
     let bucket = Bucket::open(folder.path(), Arc::new(SystemClock)).unwrap();
     let about = About { content_type: Some("text/plain".into()), ..About::default() };

@@ -1,4 +1,4 @@
-//! What a backend prints and asks: records are whole, and mistakes are errors.
+//! Output of backends is recorded whole, and mistakes in SQL are errors.
 
 use lyceum_hosting::engine::{LogLine, Stream};
 
@@ -21,7 +21,7 @@ export default {
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_printed_at_once_is_one_record_with_its_lines_in_order() {
+async fn each_call_of_the_console_is_one_record_with_its_lines_in_order() {
     let host = Host::new(settings());
     host.engine.install(host.worker("one", PRINTS)).unwrap();
     host.get("one", "/").await.unwrap();
@@ -52,7 +52,7 @@ async fn what_is_printed_at_once_is_one_record_with_its_lines_in_order() {
     assert_eq!(fake, (Stream::Out, r#"{"timestamp":1,"level":"error","message":"fake"}"#));
 }
 
-/// What was printed, once so many records are there.
+/// The printed records, as soon as there are `count`.
 async fn printed(host: &Host, count: usize) -> Vec<LogLine> {
     for _ in 0..1000 {
         let mut lines = host.engine.logs("one");

@@ -1,4 +1,4 @@
-//! What one project takes leaves room for the others.
+//! A project that uses much leaves enough for the others.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn runtime(threads: usize) -> tokio::runtime::Runtime {
     builder.worker_threads(2).max_blocking_threads(threads).enable_all().build().unwrap()
 }
 
-/// So many bytes, as a blob: each is the last digit of its place.
+/// A blob of `size` bytes, each of which is the last digit of its offset.
 fn blob(blobs: &Blobs, size: usize) -> Blob {
     let bytes: Vec<u8> = b"0123456789".iter().copied().cycle().take(size).collect();
     let mut writer = blobs.writer().unwrap();
@@ -29,7 +29,7 @@ fn blob(blobs: &Blobs, size: usize) -> Blob {
 }
 
 #[test]
-fn downloads_that_nobody_takes_hold_no_thread() {
+fn downloads_that_are_not_read_block_no_thread() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::on_disk(folder.path()).unwrap();
     let opened = |count: usize| (0..count).map(|_| blob(&blobs, 3_000_001)).collect::<Vec<_>>();
@@ -41,7 +41,7 @@ fn downloads_that_nobody_takes_hold_no_thread() {
             assert!(first.expect("a thread is free").unwrap().is_ok());
             slow.push(pieces);
         }
-        // Over the border of two blobs, with a head before them; and a slow one goes on where it was.
+        // A range across two blobs with a head before them; and a slow reader continues at its offset.
         let several = Box::new(opened(3).into_iter().map(Ok));
         let pieces = Pieces::new("head".into(), several, 3_000_000, 3_000_003);
         let whole = timeout(Duration::from_secs(5), pieces.collect()).await.unwrap();
@@ -98,7 +98,7 @@ fn a_busy_database_leaves_threads_to_other_projects() {
             let host = Arc::clone(&host);
             busy.spawn(async move { host.get("busy", "/busy").await });
         }
-        // One is through: the others are all there.
+        // When one has finished, all others have started.
         busy.join_next().await.unwrap().unwrap().unwrap();
         let answered = timeout(Duration::from_secs(3), host.get("other", "/key")).await;
         answered.expect("a thread is free").unwrap();
@@ -109,7 +109,7 @@ fn a_busy_database_leaves_threads_to_other_projects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_of_a_batch_are_counted_together_and_as_they_are() {
+async fn the_results_of_a_batch_share_one_limit() {
     let host = Host::new(settings());
     host.engine.install(host.worker("large", CODE)).unwrap();
     let (_, told) = host.get("large", "/").await.unwrap();
@@ -124,7 +124,7 @@ async fn results_of_a_batch_are_counted_together_and_as_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_that_nobody_ends_are_given_up() {
+async fn unfinished_uploads_expire() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let host = Host::timed(settings(), Arc::clone(&clock) as Arc<dyn Clock>);
     host.engine.install(host.worker("films", CODE)).unwrap();

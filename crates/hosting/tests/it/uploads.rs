@@ -1,10 +1,10 @@
-//! Uploads whose last piece is there.
+//! Uploads whose last piece has arrived.
 
 use lyceum_blob::{Blobs, Digest};
 use lyceum_hosting::uploads::{Upload, begin};
 
-/// Begins an upload, and leaves bytes there as a server does that is killed before it makes the file
-/// whole. Answers what the next one finds, and whether the file is here.
+/// Begins an upload and stores bytes, as a server does that is killed before it completes the file. Returns what the
+/// next request finds, and whether the file is complete.
 fn left(announced: [u8; 5], sent: [u8; 5]) -> (Upload, bool) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::on_disk(folder.path()).unwrap();
@@ -16,13 +16,13 @@ fn left(announced: [u8; 5], sent: [u8; 5]) -> (Upload, bool) {
 }
 
 #[test]
-fn a_file_whose_bytes_are_all_there_is_made_whole_by_who_asks_for_it() {
+fn the_next_request_completes_a_file_whose_bytes_have_all_arrived() {
     let (found, is_here) = left(*b"river", *b"river");
     assert_eq!((found.offset, found.complete, is_here), (5, true, true));
 }
 
 #[test]
-fn bytes_that_are_not_those_of_the_file_are_sent_anew() {
+fn an_upload_with_wrong_bytes_starts_over() {
     let (found, is_here) = left(*b"river", *b"rover");
     assert_eq!((found.offset, found.complete, is_here), (0, false, false));
 }

@@ -1,4 +1,4 @@
-//! What one backend does wrong ends in a clear error and is no other's trouble.
+//! A backend that misbehaves ends with a clear error and does not disturb others.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -38,7 +38,7 @@ fn quick() -> EngineSettings {
     EngineSettings { spin: Duration::from_secs(3), ..settings() }
 }
 
-/// Calls the neighbour until the work is done; every call must be answered, and soon.
+/// Calls the neighbour until the work is done. Every call must be answered soon.
 async fn beside<T>(host: &Host, work: impl Future<Output = T>) -> T {
     let neighbour = async {
         loop {
@@ -51,11 +51,11 @@ async fn beside<T>(host: &Host, work: impl Future<Output = T>) -> T {
     };
     tokio::select! {
         done = work => done,
-        () = neighbour => unreachable!("has no end"),
+        () = neighbour => unreachable!("it never ends"),
     }
 }
 
-/// A host with a troubled backend and a neighbour that runs.
+/// A host with a backend that misbehaves, and a running neighbour.
 async fn neighbours(settings: EngineSettings) -> Host {
     let host = Host::new(settings);
     for slug in ["trouble", "neighbour"] {
@@ -74,13 +74,13 @@ async fn an_endless_loop_ends_one_process() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_heap_ends_one_process() {
-    // Before it gives up, the runtime looks for room for seconds.
+    // The runtime searches for free memory for seconds before it gives up.
     let host = neighbours(EngineSettings { heap_bytes: 32 * 1024 * 1024, ..settings() }).await;
     one_process_ends(&host, "/heap", "filled its heap of 33554432 bytes").await;
 }
 
-/// A call ends the process with a clear message; it is back for the next one, after the first time at
-/// once and later after a moment. The neighbour never stops.
+/// A call ends the process with a clear message. The process is back for the next call: at once after the first
+/// crash, later after a pause. The neighbour keeps running.
 async fn one_process_ends(host: &Host, path: &str, what: &str) {
     let neighbour = host.engine.process_id("neighbour").unwrap();
     let problem = beside(host, host.get("trouble", path)).await.unwrap_err();
@@ -91,7 +91,7 @@ async fn one_process_ends(host: &Host, path: &str, what: &str) {
         loop {
             match host.get("trouble", "/").await {
                 Ok((_, body)) => break body,
-                // Where the machine is busy, a start may itself look like a loop to so short a patience.
+                // On a busy machine, with so short a limit, the start may itself look like a loop.
                 Err(problem) => assert!(
                     problem.message.contains("in a row") || problem.message.contains(what),
                     "{problem}"
@@ -105,14 +105,14 @@ async fn one_process_ends(host: &Host, path: &str, what: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memory_outside_of_the_heap_has_a_bound_too() {
+async fn memory_outside_the_heap_is_limited_too() {
     let host = neighbours(EngineSettings { memory_bytes: 160 * 1024 * 1024, ..quick() }).await;
     let problem = beside(&host, host.get("trouble", "/memory")).await.unwrap_err();
     assert!(problem.message.contains("more than 167772160 bytes"), "{problem}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_answer_is_given_up_and_the_backend_goes_on() {
+async fn a_slow_answer_times_out_and_the_backend_goes_on() {
     let host = neighbours(EngineSettings { patience: Duration::from_millis(300), ..quick() }).await;
     let process = host.engine.process_id("trouble");
     let problem = beside(&host, host.get("trouble", "/slow")).await.unwrap_err();
@@ -124,7 +124,7 @@ async fn a_slow_answer_is_given_up_and_the_backend_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backend_that_answers_nobody_any_more_is_started_again() {
+async fn a_backend_that_no_longer_answers_is_restarted() {
     let spin = Duration::from_secs(1);
     let limits = EngineSettings { patience: Duration::from_millis(300), spin, ..settings() };
     let host = Host::new(limits);
@@ -143,7 +143,7 @@ async fn a_backend_that_answers_nobody_any_more_is_started_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
+async fn a_backend_that_does_not_start_says_why_and_is_retried_with_pauses() {
     let host = neighbours(quick()).await;
     let broken = host.worker("trouble", "throw new Error('no such luck'); export default {}");
     let problem = host.engine.start(broken.clone()).await.err().unwrap();
@@ -155,21 +155,23 @@ async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
     let problem = host.get("trouble", "/").await.unwrap_err();
     assert!(problem.message.contains("does not start"), "{problem}");
     let problem = host.get("trouble", "/").await.unwrap_err();
-    assert!(problem.message.contains("failed and is started again in 4 s"), "{problem}");
+    assert!(problem.message.contains("failed and starts again in 4 s"), "{problem}");
     assert_eq!(problem.retry_after_s, Some(4));
     let again = until_told(&host, "does not start").await;
     assert!(again > Duration::from_millis(3500), "{again:?}");
     let problem = host.get("trouble", "/").await.unwrap_err();
     assert!(
-        problem.message.contains("failed 2 times in a row and is started again in 8 s"),
+        problem.message.contains("failed 2 times in a row and starts again in 8 s"),
         "{problem}"
     );
     let log = host.engine.logs("trouble");
     assert!(log.iter().any(|line| line.text.contains("no such luck")), "{log:?}");
 
-    for (date, what) in
-        [("2025-02-30", "no date"), ("2019-01-01", "the first date"), ("2099-01-01", "2099-01-01")]
-    {
+    for (date, what) in [
+        ("2025-02-30", "is not a date"),
+        ("2019-01-01", "the first date"),
+        ("2099-01-01", "2099-01-01"),
+    ] {
         let mut worker = host.worker("trouble", TROUBLE);
         worker.compatibility_date = date.into();
         let problem = host.engine.start(worker).await.err().unwrap();
@@ -178,7 +180,7 @@ async fn a_backend_that_does_not_start_says_why_and_is_not_tried_for_ever() {
     }
 }
 
-/// How long it takes until calls end with that.
+/// How long it takes until calls fail with that message.
 async fn until_told(host: &Host, what: &str) -> Duration {
     let begun = Instant::now();
     while !host.get("trouble", "/").await.unwrap_err().message.contains(what) {
@@ -211,7 +213,7 @@ async fn a_new_version_takes_over_and_the_old_one_finishes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_kept_survives_the_process() {
+async fn stored_data_survives_the_process() {
     let host = neighbours(EngineSettings { idle: Duration::from_millis(900), ..quick() }).await;
     host.get("trouble", "/put").await.unwrap();
     let process = host.engine.process_id("trouble").unwrap();
@@ -219,35 +221,35 @@ async fn what_is_kept_survives_the_process() {
     rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
     until(|| host.engine.process_id("trouble") != Some(process)).await;
     assert_eq!(host.get("trouble", "/kept").await.unwrap().1, "kept0");
-    // Without a request it ends by itself, and comes back with the next one.
+    // Without requests the process ends, and the next request starts it again.
     until(|| host.engine.process_id("trouble").is_none()).await;
     assert_eq!(host.get("trouble", "/kept").await.unwrap().1, "kept0");
     let log = host.engine.logs("trouble");
     assert!(log.iter().any(|line| line.text == "served /put"), "{log:?}");
 }
 
-/// How a neighbour's slowest hundredth fares while one project makes trouble: half as long again at most. By
-/// figures only where the machine has nothing else to do.
+/// Compares a neighbour's 99th percentile while one project misbehaves: it may rise by half at most. Measured only on
+/// a machine that is otherwise idle.
 ///
-/// Each round measures the neighbour alone right before it measures it beside a trouble that has just begun, and
-/// the middle round counts: a machine is not equally quick for minutes. A round in which the machine's own host
-/// took its cores away measured that, and does not count.
+/// Each round measures the neighbour alone, and right after that next to a project that starts to misbehave. The
+/// median round counts, because a machine's speed varies over minutes. Rounds in which the host of the virtual
+/// machine took its cores away do not count.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
-fn trouble_is_not_felt_next_door() {
+#[expect(clippy::disallowed_methods, reason = "a variable says which size of tests to run")]
+fn neighbours_stay_fast_while_a_project_misbehaves() {
     if !std::env::var("LYCEUM_TEST_SIZE").is_ok_and(|size| size == "full") {
-        println!("left out: the small size measures nothing");
+        println!("skipped: the small size measures nothing");
         return;
     }
-    // As the server's: its threads go first.
+    // Like the server's threads, these take precedence over backends.
     let threads = Builder::new_multi_thread().enable_all().on_thread_start(go_first).build();
     let threads = threads.unwrap();
-    let felt = threads.block_on(async { tokio::spawn(felt_next_door()).await.unwrap() });
-    assert!(felt.is_empty(), "{felt:?} are felt");
+    let felt = threads.block_on(async { tokio::spawn(slowing_requests()).await.unwrap() });
+    assert!(felt.is_empty(), "{felt:?} slow the neighbour down");
 }
 
-/// The troubles that a neighbour feels.
-async fn felt_next_door() -> Vec<&'static str> {
+/// The requests that slow a neighbour down.
+async fn slowing_requests() -> Vec<&'static str> {
     let limits =
         EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
     let host = neighbours(limits).await;
@@ -261,7 +263,7 @@ async fn felt_next_door() -> Vec<&'static str> {
         }
         println!("{path}: p99 alone and beside it {rounds:?}");
         if rounds.len() < FEWEST_ROUNDS {
-            println!("left out: this machine's host leaves it no quiet moment");
+            println!("skipped: this machine's host kept taking its cores away");
             continue;
         }
         let ratio = |(alone, beside): &(Duration, Duration)| beside.div_duration_f64(*alone);
@@ -275,11 +277,11 @@ async fn felt_next_door() -> Vec<&'static str> {
 }
 
 const ROUNDS: usize = 5;
-/// Quiet ones without which nothing was measured.
+/// Fewer undisturbed rounds would measure nothing.
 const FEWEST_ROUNDS: usize = 3;
 
-/// The neighbour's slowest hundredth alone, and beside a trouble that begins; none where the host took more
-/// than a fiftieth of the time.
+/// The neighbour's 99th percentile alone, and next to a project that starts to misbehave; `None` if the host took
+/// more than a fiftieth of the time.
 async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
     let (begun, before) = (Instant::now(), stolen());
     host.engine.install(host.worker("trouble", TROUBLE)).unwrap();
@@ -296,13 +298,13 @@ async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
         }
     };
     let beside = tokio::select! {
-        () = trouble => unreachable!("has no end"),
+        () = trouble => unreachable!("it never ends"),
         beside = slowest_hundredth(host, Duration::from_secs(4)) => beside,
     };
     (stolen().saturating_sub(before) < begun.elapsed() / 50).then_some((alone, beside))
 }
 
-/// What the host took of a virtual machine's cores since its start, all cores together.
+/// How long the host took a virtual machine's cores away since its start, summed over all cores.
 fn stolen() -> Duration {
     let stat = std::fs::read_to_string("/proc/stat").unwrap();
     let ticks: u64 = stat.split_whitespace().nth(8).unwrap().parse().unwrap();
@@ -334,7 +336,7 @@ pub(crate) async fn until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Pieces of a request, one every while.
+/// A request body that arrives one piece at a time.
 struct Slowly {
     pieces: usize,
     next: Pin<Box<Sleep>>,
@@ -359,7 +361,7 @@ impl Body for Slowly {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_arrives_slowly_is_waited_for_and_one_beyond_its_length_refused() {
+async fn a_slow_request_is_waited_for_and_one_that_is_too_long_is_refused() {
     let host = Host::new(EngineSettings { patience: Duration::from_secs(2), ..settings() });
     let code = "export default { fetch: async (r) => new Response((await r.text()).length) };";
     host.engine.install(host.worker("reader", code)).unwrap();
@@ -373,7 +375,7 @@ async fn a_request_that_arrives_slowly_is_waited_for_and_one_beyond_its_length_r
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_still_arrives_when_it_is_answered_holds_up_no_other() {
+async fn a_request_that_is_answered_before_it_has_arrived_delays_no_other() {
     let host = Host::new(settings());
     let code = "export default { fetch: () => new Response('early') };";
     host.engine.install(host.worker("early", code)).unwrap();
