@@ -63,12 +63,12 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Takes bytes for their digest alone.
+/// Computes the digest of the bytes written to it.
 #[derive(Debug, Default)]
 pub struct Hasher(sha2::Sha256);
 
 impl Hasher {
-    /// The digest of what was taken so far.
+    /// The digest of the bytes so far.
     pub fn digest(&self) -> Digest {
         Digest(self.0.clone().finalize().into())
     }

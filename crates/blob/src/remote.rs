@@ -1,6 +1,6 @@
-//! A bucket of S3 or a compatible service, which stores the blobs while the disk holds copies.
+//! An S3 bucket, or one of a compatible service, that stores the blobs, while the disk holds copies.
 //!
-//! Each call waits for its answer. What waits are threads that read and write files anyway.
+//! Each call blocks until the bucket answers. The callers are threads that block on files anyway.
 
 use std::fs::File;
 use std::future::Future;
@@ -25,19 +25,19 @@ use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, Ret
 
 use crate::{Digest, failed};
 
-/// How often a request that failed is sent again, a moment later each time.
+/// How often a failed request is repeated, after longer and longer pauses.
 const RETRIES: usize = 3;
 
 /// The blobs of one store in a bucket.
 #[derive(Debug)]
 pub(crate) struct Remote {
     store: AmazonS3,
-    /// In front of the names of all blobs.
+    /// The prefix of the names of all blobs.
     prefix: String,
 }
 
 impl Remote {
-    /// The blobs below `name` in the bucket. Nothing is asked yet.
+    /// The blobs below `name` in the bucket. Sends no request yet.
     pub(crate) fn open(s3: &S3, name: &str) -> Result<Self> {
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&s3.bucket)
@@ -67,11 +67,12 @@ impl Remote {
         Ok(Self { store, prefix: prefix.trim_matches('/').to_owned() })
     }
 
-    /// Keeps a file under its digest. Once this returns, it is durable.
+    /// Stores a file under its digest. It is durable when this returns.
     pub(crate) fn put(&self, sha256: &Digest, file: &FilePath) -> Result<()> {
         let (path, file) = (self.path(sha256), File::open(file));
         let mut file = file.map_err(|fault| failed("read a blob", &fault))?;
-        let size = file.metadata().map_err(|fault| failed("look at a blob", &fault))?.len();
+        let size =
+            file.metadata().map_err(|fault| failed("read the size of a blob", &fault))?.len();
         wait(async {
             if size <= S3_PART_BYTES {
                 let bytes = part(&mut file)?;
@@ -86,7 +87,7 @@ impl Remote {
             match parts(&mut *upload, &mut file).await {
                 Ok(()) => upload.complete().await.map(drop).map_err(|fault| told(&fault)),
                 Err(problem) => {
-                    // What cannot be given up now, a rule of the bucket removes.
+                    // If this fails, a lifecycle rule of the bucket removes the parts.
                     let _ = upload.abort().await;
                     Err(problem)
                 }
@@ -94,7 +95,7 @@ impl Remote {
         })
     }
 
-    /// Bytes of the blob; none: it is not there.
+    /// The blob's size in bytes; `None` if it does not exist.
     pub(crate) fn size(&self, sha256: &Digest) -> Result<Option<u64>> {
         let path = self.path(sha256);
         match wait(self.store.head(&path)) {
@@ -104,7 +105,7 @@ impl Remote {
         }
     }
 
-    /// Writes the blob's bytes; answers whether it is there.
+    /// Writes the blob's bytes to `to`; returns whether the blob exists.
     pub(crate) fn read(&self, sha256: &Digest, mut to: impl Write + Send) -> Result<bool> {
         let Some(size) = self.size(sha256)? else { return Ok(false) };
         let path = self.path(sha256);
@@ -119,7 +120,7 @@ impl Remote {
         Ok(true)
     }
 
-    /// Removes the blob. It is no fault that it is not there.
+    /// Removes the blob. A missing blob is ignored.
     pub(crate) fn remove(&self, sha256: &Digest) -> Result<()> {
         let path = self.path(sha256);
         match wait(self.store.delete(&path)) {
@@ -128,7 +129,7 @@ impl Remote {
         }
     }
 
-    /// All blobs, with the milliseconds since 1970 at which each was written.
+    /// All blobs, with the time at which each was written, in milliseconds since 1970.
     pub(crate) fn list(&self) -> Result<Vec<(Digest, i64)>> {
         let prefix = Path::from(self.prefix.as_str());
         let listed = wait(self.store.list_with_delimiter(Some(&prefix)))
@@ -164,24 +165,24 @@ fn part(file: &mut File) -> Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// What is answered by a bucket that does not do as it is told.
+/// The problem of a request that the bucket did not carry out.
 fn told(fault: &object_store::Error) -> Problem {
     let message = "the S3 bucket of the server failed; try again";
     Problem::new(ProblemKind::Unavailable, message).because(fault.to_string())
 }
 
-/// Runs a future to its end on a thread of its own: the caller's may be one that must not wait.
+/// Runs a future to its end on a new thread, because the calling thread may belong to a runtime that must not block.
 fn wait<T: Send>(work: impl Future<Output = T> + Send) -> T {
     thread::scope(|scope| {
         let waits = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-            runtime.expect("a runtime without input and output needs nothing").block_on(work)
+            runtime.expect("a runtime without I/O can always be built").block_on(work)
         });
-        waits.join().expect("what is asked of a bucket does not panic")
+        waits.join().expect("requests to a bucket do not panic")
     })
 }
 
-/// The HTTP of the rest of the program, which has one TLS.
+/// Sends requests with the program's HTTP client, so that it needs only one TLS implementation.
 #[derive(Debug)]
 struct Connector;
 
@@ -204,7 +205,7 @@ impl HttpService for Http {
     async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await?.to_bytes();
-        // An empty body has no length and no sort where the method has none.
+        // Methods without a body must not send a length or a content type.
         let sent = match bytes.is_empty() && parts.method != "PUT" && parts.method != "POST" {
             true => self.0.run(ureq::http::Request::from_parts(parts, ())),
             false => self.0.run(ureq::http::Request::from_parts(parts, &bytes[..])),

@@ -14,20 +14,20 @@ use crate::disk::{UPLOADS, gone, not_those, sync_folder};
 use crate::{Blobs, Digest, failed};
 
 impl Blobs {
-    /// Bytes of the upload that are durable; none: it has not begun.
+    /// Durable bytes of the upload; `None` if it has not begun.
     pub fn upload_size(&self, upload: &str) -> Result<Option<u64>> {
         match fs::metadata(self.upload(upload)?) {
             Ok(data) => Ok(Some(data.len())),
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(fault) => Err(failed("look at an upload", &fault)),
+            Err(fault) => Err(failed("read the size of an upload", &fault)),
         }
     }
 
-    /// Writes the bytes at the offset, which is where the upload ends, and answers its new size. Once
-    /// this returns, they are durable. The first piece, at 0, begins the upload.
+    /// Appends bytes to the upload and returns its new size. They are durable when this returns. The first piece, at
+    /// offset 0, begins the upload.
     ///
-    /// Errors: `Conflict` at another offset, with the one to go on at; `Invalid` for an id that is not
-    /// made of letters, digits, `-` and `_`.
+    /// Errors: `Conflict`, with the upload's size, if the offset is different; `Invalid` if the id has characters
+    /// other than letters, digits, `-` and `_`.
     pub fn append(&self, upload: &str, offset: u64, bytes: &[u8]) -> Result<u64> {
         let path = self.upload(upload)?;
         let _alone = self.alone(upload);
@@ -44,7 +44,7 @@ impl Blobs {
             file.seek(SeekFrom::Start(offset))?;
             let written = file.write_all(bytes).and_then(|()| file.sync_data());
             if written.is_err() {
-                // A piece that is there in part would be taken for one that is whole.
+                // Remove the rest of a piece that was written only in part, so that it does not count.
                 file.set_len(offset)?;
             }
             written?;
@@ -54,10 +54,10 @@ impl Blobs {
         Ok(offset + bytes.len() as u64)
     }
 
-    /// Makes the upload a blob and answers its size.
+    /// Makes the upload a blob and returns its size.
     ///
-    /// Errors: `NotFound` where no such upload has begun; `Invalid` where its bytes are not those of
-    /// the digest: it is given up then.
+    /// Errors: `NotFound` if the upload has not begun; `Invalid` if its bytes do not match the digest. The upload is
+    /// deleted then.
     pub fn finish(&self, upload: &str, sha256: &Digest) -> Result<u64> {
         let path = self.upload(upload)?;
         let _alone = self.alone(upload);
@@ -80,12 +80,12 @@ impl Blobs {
         Ok(size)
     }
 
-    /// Gives the upload up. It is no fault that it has not begun.
+    /// Deletes the upload. A missing upload is ignored.
     pub fn discard(&self, upload: &str) -> Result<()> {
         gone(fs::remove_file(self.upload(upload)?))
     }
 
-    /// Held by who writes to an upload or ends it: what was hashed is what becomes the blob.
+    /// Locks the upload while it is written or completed, so that the bytes that were hashed become the blob.
     fn alone(&self, upload: &str) -> MutexGuard<'_, ()> {
         let mut hash = DefaultHasher::new();
         upload.hash(&mut hash);

@@ -1,4 +1,4 @@
-//! A blob while it is written, in one go.
+//! A blob that is written at once.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use rand::rngs::SysRng;
 use crate::digest::Hasher;
 use crate::{Blobs, Digest, failed};
 
-/// Takes the bytes of a blob. Dropped before [`Writer::keep`], nothing of them stays.
+/// Writes the bytes of a blob. If it is dropped before [`Writer::keep`], the bytes are deleted.
 #[derive(Debug)]
 pub struct Writer {
     blobs: Blobs,
@@ -25,7 +25,7 @@ impl Writer {
     pub(crate) fn new(blobs: Blobs) -> Result<Self> {
         let mut random = [0; 16];
         SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
-        // A dot never begins the name of an upload.
+        // Names of uploads never begin with a dot.
         let name = format!(".{:032x}", u128::from_le_bytes(random));
         let path = blobs.uploads().join(name);
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
@@ -33,32 +33,32 @@ impl Writer {
         Ok(Self { blobs, path, file, hash: Hasher::default(), size: 0 })
     }
 
-    /// The digest of what was written so far.
+    /// The digest of the bytes written so far.
     pub fn digest(&self) -> Digest {
         self.hash.digest()
     }
 
-    /// Bytes that were written so far.
+    /// The number of bytes written so far.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Makes what was written durable, not yet a blob: the slow half of [`Writer::keep`].
+    /// Makes the bytes durable without making them a blob yet: the slow half of [`Writer::keep`].
     pub fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
         self.blobs.send(&self.path, &self.digest())
     }
 
-    /// Makes what was written a copy of a blob that is kept elsewhere.
+    /// Makes the bytes a local copy of a blob that is in the bucket.
     pub(crate) fn copy(self) -> Result<()> {
         self.blobs.adopt(&self.path, &self.digest())
     }
 
-    /// Makes what was written a blob. Once this returns, it is durable.
+    /// Makes the bytes a blob. It is durable when this returns.
     pub fn keep(self) -> Result<Digest> {
         self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
         let digest = self.digest();
-        // Somebody may have removed the same bytes since they were sent.
+        // The same blob may have been removed from the bucket since it was uploaded.
         self.blobs.send_missing(&self.path, &digest)?;
         self.blobs.adopt(&self.path, &digest)?;
         Ok(digest)
@@ -80,7 +80,7 @@ impl Write for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Gone already where it became a blob; what a crash leaves is swept.
+        // The file was moved if it became a blob. A sweep removes what a crash leaves.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! The backend: a generated entry that knows the routes, bundled to one module.
+//! The backend: a generated entry module with all routes, bundled into one module.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,28 +13,28 @@ use sha2::{Digest, Sha256};
 use crate::bundle::{bundle, input};
 use crate::routes::Route;
 
-/// How the runtime behaves where nobody says otherwise.
+/// The compatibility date of backends that do not set one.
 pub const COMPATIBILITY_DATE: &str = "2026-04-01";
-/// Changes with what is generated, so that backends are deployed anew then.
+/// Change this with the generated code, so that backends are deployed again.
 const FORMAT: &str = "2";
 const MAIN: &str = "worker.js";
 
 /// A bundled backend.
 #[derive(Clone, Debug)]
 pub struct Bundle {
-    /// What the server is told of it.
+    /// Its description for the server.
     pub backend: Backend,
-    /// The bytes of its one module.
+    /// The bytes of the module.
     pub bytes: Vec<u8>,
-    /// The files that it was made from, from the project's folder on.
+    /// The files that it was made from, relative to the project's folder.
     pub inputs: Vec<String>,
 }
 
 impl Bundle {
-    /// Bundles the routes of a project. The hash is over all that goes in: every file that is imported
-    /// from anywhere, the bindings, the way of generating. Two folders with the same files have the same.
+    /// Bundles the routes of a project. The hash covers everything that the bundle depends on: every imported file,
+    /// the bindings and the generated code. Equal folders have equal hashes.
     ///
-    /// Errors: `Unavailable` without esbuild; `Invalid` with what it told.
+    /// Errors: `Unavailable` without esbuild; `Invalid` with esbuild's messages.
     pub fn of(root: &Path, routes: &[Route], uses: Uses, date: &str) -> Result<Self> {
         let entry = entry(root, routes, uses);
         let output = bundle(root, &entry)?;
@@ -66,9 +66,8 @@ impl Bundle {
     }
 }
 
-/// The module that is run: routes in the order in which they are tried, an index of them, and answers
-/// in JSON for what fails. Routes find the user in `c.get("user")`, and the SDK, where the project has
-/// installed it, in `c.get("sdk")`.
+/// The entry module: the routes in the order in which they are tried, an index of them, and errors as JSON. Routes
+/// find the user in `c.get("user")`, and the SDK in `c.get("sdk")` if the project has installed it.
 fn entry(root: &Path, routes: &[Route], uses: Uses) -> String {
     let text = |text: &str| Value::from(text).to_string();
     let mut imports = String::new();
@@ -101,8 +100,8 @@ const SERVE: &str = r#"const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 const served = (module) => methods.filter((method) => typeof module[method] === "function");
 const problem = (code, message) => ({ error: { code, message, details: [] } });
 const app = new Hono();
-// Games run on pages of any origin. Who calls is told by a token, which no page sends for another, and
-// never by cookies. A route that says itself who may read its answers is heeded.
+// Games run on pages of any origin. Callers are identified by a token and never by cookies, so no page can act for
+// another one. If a route sets its own CORS headers, they are kept.
 app.use(async (c, next) => {
   if (c.req.method === "OPTIONS" && c.req.header("access-control-request-method")) {
     return c.body(null, 204, {
@@ -130,12 +129,13 @@ for (const [path, module] of routes) {
   for (const method of methods) app.on(method, path, (c) => module[method](c));
   app.all(path, (c) => c.json(problem("METHOD_NOT_ALLOWED", `${methods.join(", ")} are served here`), 405, { Allow: methods.join(", ") }));
 }
-// What players of the project do, told by its own backend with the player's token.
+// Forwards learning requests of the project's players to the platform, with the player's token.
 const learn = (c) => {
   const { pathname, search } = new URL(c.req.url);
   const rest = pathname.replace(/^\/api\/integrations\/[a-z]+/, "");
   if (!c.env.LYCEUM) return c.json(problem("LMS_DISABLED", "there is no platform to learn with; start `lyceum sandbox`"), 503);
-  // Without a token it would be the backend that asks, which may do so for any student.
+  // Without a player's token, the platform would treat this as a request of the backend, which has access to every
+  // student.
   if (!c.get("user")) return c.json(problem("UNAUTHORIZED", "this needs the token of a player of this project"), 401);
   return c.env.LYCEUM.fetch(`/api/lms${rest}${search}`, c.req.raw);
 };

@@ -23,12 +23,12 @@ pub struct Objects<'s> {
 }
 
 impl<'s> Objects<'s> {
-    /// Those of the project.
+    /// The objects of that project.
     pub fn of(server: &'s Server, slug: &str) -> Self {
         Self { server, base: format!("/api/projects/{slug}/bucket") }
     }
 
-    /// A page of objects, groups up to the delimiter, and where it goes on.
+    /// A page of objects, with groups up to the delimiter and the cursor of the next page.
     pub fn list(&self, prefix: &str, cursor: Option<&str>, limit: Option<u32>) -> Result<Value> {
         let mut path = format!("{}?prefix={}", self.base, segment(prefix));
         if let Some(cursor) = cursor {
@@ -45,7 +45,7 @@ impl<'s> Objects<'s> {
         match self.server.get(&format!("{}/metadata?key={}", self.base, segment(key))) {
             Ok(found) => Ok(Some(found)),
             Err(problem) if problem.kind == ProblemKind::NotFound => {
-                // No bucket at all is another thing.
+                // Distinguishes a missing object from a missing bucket, which is an error.
                 self.list("", None, Some(1)).map(|_| None)
             }
             Err(problem) => Err(problem),
@@ -119,7 +119,7 @@ impl<'s> Objects<'s> {
     }
 }
 
-/// Whether a file has the content that a tag stands for.
+/// Whether a file has the content that an etag describes.
 pub fn is_same(file: &Path, etag: &str) -> Result<bool> {
     let failed = |error: std::io::Error| unreadable(file, &error);
     let mut opened = File::open(file).map_err(failed)?;

@@ -13,9 +13,9 @@ use crate::unreadable;
 
 /// A bundled module, and the files that it was made from.
 pub(crate) struct Output {
-    /// The module.
+    /// The module's bytes.
     pub(crate) bytes: Vec<u8>,
-    /// Paths from the project's folder, sorted.
+    /// Paths relative to the project's folder, sorted.
     pub(crate) inputs: Vec<String>,
 }
 
@@ -33,9 +33,9 @@ const FLAGS: [&str; 11] = [
     "--color=false",
 ];
 
-/// Bundles a generated entry, whose imports are resolved from the project's folder.
+/// Bundles a generated entry module. Its imports are resolved from the project's folder.
 ///
-/// Errors: `Unavailable` without esbuild; `Invalid` with what it told.
+/// Errors: `Unavailable` without esbuild; `Invalid` with esbuild's messages.
 pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
     bundle_with(root, entry, &[]).map_err(|problem| match problem.kind {
         ProblemKind::Invalid => {
@@ -51,7 +51,7 @@ pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
     })
 }
 
-/// As [`bundle`], with further flags for esbuild; `Invalid` is what esbuild told and nothing else.
+/// Like [`bundle`], with further flags for esbuild. An `Invalid` error has only esbuild's messages.
 pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<Output> {
     let program = find(root)?;
     let failed = |error: std::io::Error| Problem::internal(format!("esbuild: {error}"));
@@ -69,7 +69,7 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
         let message = format!("cannot run '{}': {error}", program.display());
         Problem::new(ProblemKind::Unavailable, message)
     })?;
-    // What cannot be written any more, esbuild tells itself.
+    // If esbuild has already ended, its output says why.
     let _ = process.stdin.take().expect("it is piped").write_all(entry.as_bytes());
     let told = process.wait_with_output().map_err(failed)?;
     if !told.status.success() {
@@ -85,7 +85,7 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
     Ok(Output { bytes: fs::read(&out).map_err(failed)?, inputs })
 }
 
-/// Where the packages are that came with this program.
+/// The folders with the packages that are installed with this program.
 fn beside_this_program() -> Vec<PathBuf> {
     std::env::current_exe().map(|program| packages_above(&program)).unwrap_or_default()
 }
@@ -100,8 +100,8 @@ pub(crate) fn input(root: &Path, path: &str) -> Result<Vec<u8>> {
     fs::read(&file).map_err(|error| unreadable(&file, &error))
 }
 
-/// esbuild: what `LYCEUM_ESBUILD` names, else in `node_modules` of the project's folder and those above
-/// it, beside this program, or on the `PATH`.
+/// Finds esbuild: the file that `LYCEUM_ESBUILD` names, otherwise the one in `node_modules` of the project's folder
+/// or a folder above, then the one next to this program, then the one on the `PATH`.
 fn find(root: &Path) -> Result<PathBuf> {
     if let Some(named) = config::variable("LYCEUM_ESBUILD").filter(|named| !named.is_empty()) {
         return Ok(named.into());

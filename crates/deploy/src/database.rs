@@ -17,14 +17,14 @@ use crate::drizzle::{self, Drizzle};
 use crate::evaluate::Evaluator;
 use crate::unreadable;
 
-/// Where a schema is looked for, unless the config names a folder.
+/// The folders that are searched for a schema, unless the config names one.
 const DIRECTORIES: [&str; 4] = ["db", "server/db", "src/db", "src/server/db"];
 /// The languages that drizzle-kit reads.
 const TYPED: [&str; 4] = ["ts", "mts", "js", "mjs"];
-/// All of a folder's modules that are no tests and no declarations, as drizzle-kit's patterns write it.
+/// All modules in a folder except tests and type declarations, as a glob for drizzle-kit.
 const ALL_MODULES: &str = "**/!(*.test|*.spec|*.d).{ts,mts,js,mjs}";
 const JOURNAL: &str = "meta/_journal.json";
-/// Where exports of drizzle-kit are remembered, by what they were made of.
+/// The folder of the cached drizzle-kit exports. Their names are hashes of their input.
 const EXPORTS: &str = ".lyceum/schema";
 
 /// The sources of a project's schema.
@@ -32,28 +32,28 @@ const EXPORTS: &str = ".lyceum/schema";
 pub struct Sources {
     /// The project's folder.
     pub root: PathBuf,
-    /// The folders that are looked at, the first one first.
+    /// The folders to search, in order.
     directories: Vec<PathBuf>,
     strategy: Option<Strategy>,
     evaluator: Evaluator,
-    /// Read once.
+    /// Read at the first use.
     drizzle: OnceLock<Option<Drizzle>>,
 }
 
-/// What a schema is written in.
+/// The form of a schema.
 enum Written {
-    /// For drizzle-kit, as its config says.
+    /// Modules for drizzle-kit, as its config names them.
     Configured(Drizzle),
-    /// For drizzle-kit, in one module that may import others.
+    /// One module for drizzle-kit, which may import others.
     Module(PathBuf),
-    /// For drizzle-kit, in all modules of a folder.
+    /// All modules in a folder, for drizzle-kit.
     Folder(PathBuf),
-    /// In SQL.
+    /// SQL files.
     Sql(Vec<PathBuf>),
 }
 
 impl Sources {
-    /// Where the config says that they are, else in one of the usual folders.
+    /// The sources in the folder that the config names, or in one of the usual folders.
     pub fn of(root: &Path, config: Option<&Config>, evaluator: &Evaluator) -> Self {
         let database = config.and_then(|config| config.integrations.database.clone());
         let (directory, strategy) = match database {
@@ -75,7 +75,7 @@ impl Sources {
         Ok(self.drizzle.get().and_then(Option::as_ref))
     }
 
-    /// As the config says, else by whether there is a journal of migrations.
+    /// The strategy in the config. By default, it depends on whether the project has migrations.
     ///
     /// Errors: those of [`Sources::migrations`].
     pub fn strategy(&self) -> Result<Strategy> {
@@ -86,9 +86,9 @@ impl Sources {
         Ok(if has_journal { Strategy::Migrate } else { Strategy::Push })
     }
 
-    /// The folder of the migration files: `migrations` beside the schema, or what drizzle-kit's config names.
+    /// The folder of the migration files: `migrations` next to the schema, or the one in drizzle-kit's config.
     ///
-    /// Errors: drizzle-kit's config is of another dialect, or cannot be evaluated.
+    /// Errors: drizzle-kit's config has another dialect, or cannot be evaluated.
     pub fn migrations(&self) -> Result<PathBuf> {
         let usual = self.directories.iter().map(|directory| directory.join("migrations"));
         let mut usual: Vec<PathBuf> = usual.collect();
@@ -97,7 +97,8 @@ impl Sources {
         }
         let config = self.drizzle()?;
         if let Some((config, fault)) = config.and_then(|it| Some((it, it.fault.as_ref()?))) {
-            // Taken for a project without migrations, its tables would be changed without them.
+            // Without this error, the project would seem to have no migrations, and its tables would be changed
+            // without them.
             let message = format!(
                 "cannot find the folder of migrations, because {} cannot be evaluated: {fault}. Correct it, or set \
                  integrations.database.strategy to 'push' if the project has no migrations.",
@@ -109,7 +110,7 @@ impl Sources {
         Ok(named.map_or_else(|| usual.swap_remove(0), |named| self.root.join(named)))
     }
 
-    /// What a deploy wishes.
+    /// The schema that a deploy asks for.
     ///
     /// Errors: those of [`Sources::ddl`] and [`migrations_in`].
     pub fn wish(&self, renames: Vec<String>) -> Result<SchemaWish> {
@@ -119,9 +120,9 @@ impl Sources {
         Ok(SchemaWish::Push { ddl: Schema::of(&self.ddl()?)?.ddl(), renames })
     }
 
-    /// Makes a database file with the project's schema and no rows.
+    /// Creates a database file with the project's schema and without rows.
     ///
-    /// Errors: those of [`Sources::ddl`] and of what the migrations do.
+    /// Errors: those of [`Sources::ddl`] and of the migrations.
     pub fn make(&self, file: &Path, now: Timestamp) -> Result<()> {
         let unused = file.with_extension("point");
         match self.strategy()? {
@@ -137,10 +138,10 @@ impl Sources {
         Ok(())
     }
 
-    /// The DDL of the whole schema: of drizzle-kit where it is used, else of the SQL files.
+    /// The DDL of the whole schema, from drizzle-kit or from the SQL files.
     ///
-    /// Errors: `NotFound` where there is none, with the places that were looked at; `Invalid` with what
-    /// drizzle-kit tells, and where it exports no table.
+    /// Errors: `NotFound` without a schema, with the searched places; `Invalid` with drizzle-kit's messages, and if
+    /// it exports no table.
     pub fn ddl(&self) -> Result<String> {
         let files = match self.written()? {
             Written::Sql(files) => files,
@@ -178,8 +179,8 @@ impl Sources {
         Problem::new(ProblemKind::NotFound, message)
     }
 
-    /// The DDL that the project's own drizzle-kit makes of its schema, from memory where nothing that
-    /// it is made of changed: drizzle-kit takes a second to start.
+    /// The DDL that the project's drizzle-kit exports. If no input has changed, it comes from the cache, because
+    /// drizzle-kit takes a second to start.
     fn exported(&self, typed: &Written) -> Result<String> {
         let known =
             self.fingerprint(typed).map(|hash| self.root.join(EXPORTS).join(format!("{hash}.sql")));
@@ -190,7 +191,7 @@ impl Sources {
         if let Some(file) = known {
             let folder = self.root.join(EXPORTS);
             let _ = fs::remove_dir_all(&folder);
-            // Without this memory it takes longer, and nothing else.
+            // Without the cache, only the next export takes longer.
             let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, &text));
         }
         Ok(text)
@@ -225,7 +226,7 @@ impl Sources {
         })?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if !output.status.success() {
-            // It says some reasons on the standard output.
+            // drizzle-kit prints some errors on its standard output.
             let said = text(&output.stderr) + &text(&output.stdout);
             let said: Vec<_> =
                 said.lines().filter(|line| !line.trim().is_empty()).take(20).collect();
@@ -233,8 +234,8 @@ impl Sources {
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         let ddl = text(&output.stdout);
-        // A schema of another dialect, or files without tables, are exported as nothing at all. Taken for a
-        // schema, that would drop every table.
+        // drizzle-kit exports nothing from a schema of another dialect or from files without tables. Accepting that
+        // as a schema would drop every table.
         if !ddl.to_ascii_uppercase().contains("CREATE TABLE") {
             let message = format!(
                 "drizzle-kit exports no table from {}; define tables with `sqliteTable` of \
@@ -246,8 +247,8 @@ impl Sources {
         Ok(ddl)
     }
 
-    /// A hash over all that an export is made of: the schema with every file that it imports from
-    /// anywhere, the config, drizzle-kit itself. None where not all of that is known.
+    /// A hash over everything that an export depends on: the schema with every imported file, the config, and
+    /// drizzle-kit. `None` if that is not fully known.
     fn fingerprint(&self, typed: &Written) -> Option<String> {
         let mut hash = Sha256::new();
         let modules = match typed {
@@ -263,7 +264,7 @@ impl Sources {
                 named.iter().map(|name| self.root.join(name)).collect()
             }
         };
-        // Folders and patterns are drizzle-kit's to understand.
+        // Only drizzle-kit can resolve folders and patterns.
         if modules.is_empty() || !modules.iter().all(|module| module.is_file()) {
             return None;
         }
@@ -290,7 +291,7 @@ impl Written {
             Self::Configured(config) => {
                 let named = config.schema.as_ref().map(|schema| schema.join(", "));
                 let named = named.map(|named| format!(" ({named})")).unwrap_or_default();
-                format!("what {} names{named}", config.name())
+                format!("the schema that {} names{named}", config.name())
             }
             Self::Module(file) => format!("'{}'", file.display()),
             Self::Folder(folder) => format!("the folder '{}'", folder.display()),
@@ -299,8 +300,8 @@ impl Written {
     }
 }
 
-/// The schema in a folder: `schema.ts`, `schema/index.ts`, all modules of `schema`, SQL files. None: there is
-/// none.
+/// The schema in a folder: `schema.ts`, `schema/index.ts`, all modules in `schema`, or SQL files; `None` if the
+/// folder has none of them.
 fn written_in(directory: &Path) -> Option<Written> {
     let module = |stem: &str| {
         let names = TYPED.iter().map(|extension| directory.join(format!("{stem}.{extension}")));
@@ -317,7 +318,7 @@ fn written_in(directory: &Path) -> Option<Written> {
     (!files.is_empty()).then_some(Written::Sql(files))
 }
 
-/// The modules that [`ALL_MODULES`] means, in a folder and those below it, sorted.
+/// The modules in a folder and its subfolders that [`ALL_MODULES`] matches, sorted.
 fn modules_in(folder: &Path) -> Vec<PathBuf> {
     let mut modules = Vec::new();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -337,7 +338,7 @@ fn modules_in(folder: &Path) -> Vec<PathBuf> {
     modules
 }
 
-/// `schema.sql`, else every SQL file of the folder by name; not those that fill it.
+/// `schema.sql`, or otherwise all SQL files of the folder by name, except those that fill the tables.
 fn sql_files(directory: &Path) -> Vec<PathBuf> {
     let one = directory.join("schema.sql");
     if one.is_file() {
@@ -351,7 +352,7 @@ fn sql_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The project's own drizzle-kit, in its folder or one above.
+/// The project's drizzle-kit, installed in its folder or a folder above.
 fn drizzle_kit(root: &Path) -> Option<PathBuf> {
     let mut programs = root.ancestors().map(|at| at.join("node_modules/.bin/drizzle-kit"));
     programs.find(|program| program.is_file())

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::evaluate::Evaluator;
 use crate::unreadable;
 
-/// The names of the file.
+/// The possible names of the file.
 pub(crate) const FILES: [&str; 6] = [
     "drizzle.config.ts",
     "drizzle.config.js",
@@ -19,29 +19,29 @@ pub(crate) const FILES: [&str; 6] = [
     "drizzle.config.json",
 ];
 const HELPER: &str = "drizzle-kit";
-/// What drizzle-kit calls databases that speak SQLite's SQL.
+/// drizzle-kit's names of databases that use SQLite's SQL.
 const DIALECTS: [&str; 2] = ["sqlite", "turso"];
 
 /// A config of drizzle-kit.
 #[derive(Clone, Debug)]
 pub(crate) struct Drizzle {
     pub(crate) file: PathBuf,
-    /// Its text.
+    /// The file's text.
     pub(crate) text: String,
-    /// Files, folders and patterns of the schema. None: only drizzle-kit itself can tell.
+    /// Files, folders and patterns of the schema; `None` if only drizzle-kit can tell.
     pub(crate) schema: Option<Vec<String>>,
-    /// The folder of migrations, where it names one.
+    /// The folder of migrations, if it names one.
     pub(crate) out: Option<String>,
-    /// The files that the values come from, beside the config itself.
+    /// The files that were read to evaluate the config, except the config itself.
     pub(crate) inputs: Vec<PathBuf>,
-    /// Why the values are not known; drizzle-kit itself may still understand the config.
+    /// Why the values are unknown. drizzle-kit may still understand the config.
     pub(crate) fault: Option<String>,
 }
 
 impl Drizzle {
-    /// The config in a folder; none: there is no such file.
+    /// The config in a folder; `None` if the file does not exist.
     ///
-    /// Errors: `Invalid` for a dialect that projects do not have; the file cannot be read.
+    /// Errors: `Invalid` for a dialect other than SQLite; the file cannot be read.
     pub(crate) fn read(root: &Path, evaluator: &Evaluator) -> Result<Option<Self>> {
         let found = FILES.iter().map(|name| root.join(name)).find(|file| file.is_file());
         let Some(file) = found else { return Ok(None) };
@@ -72,7 +72,7 @@ impl Drizzle {
         Ok(Some(Self { schema: texts(&said["schema"]), out, file, text, inputs, fault: None }))
     }
 
-    /// The file as people call it.
+    /// The file's name for messages.
     pub(crate) fn name(&self) -> String {
         self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -81,7 +81,7 @@ impl Drizzle {
 fn check_dialect(file: &Path, dialect: &Json) -> Result<()> {
     match dialect.as_str() {
         Some(known) if DIALECTS.contains(&known) => Ok(()),
-        // drizzle-kit says itself that one is needed.
+        // drizzle-kit reports a missing dialect.
         None => Ok(()),
         Some(other) => {
             let message = format!(
@@ -94,7 +94,7 @@ fn check_dialect(file: &Path, dialect: &Json) -> Result<()> {
     }
 }
 
-/// A literal without its place.
+/// The JSON value of a literal.
 fn json(literal: &Literal) -> Json {
     match &literal.value {
         Value::Null | Value::Expression => Json::Null,

@@ -1,8 +1,8 @@
-//! Modules of a project that say what it is, evaluated on the developer's machine.
+//! Evaluates modules that describe a project, such as its config, on the developer's machine.
 //!
-//! A config may import and compute. It runs in workerd, the runtime of backends, in a process of its own:
-//! without network, without the machine's files and with an empty environment, for a few seconds. No
-//! server does this: what a server is told are values.
+//! A config may import modules and compute. It runs for a few seconds in its own process of workerd, the runtime of
+//! backends: without network, without access to files, and with an empty environment. Servers never evaluate configs,
+//! because deploys send them plain values.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -22,26 +22,25 @@ use serde_json::Value;
 use crate::backend::COMPATIBILITY_DATE;
 use crate::bundle::bundle_with;
 
-/// Evaluates modules. Literals alone need none of this.
+/// Evaluates modules. Configs that consist of literals do not need it.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
-    /// The runtime; none: modules that compute cannot be read.
+    /// The runtime; without it, modules that compute cannot be read.
     pub workerd: Option<PathBuf>,
 }
 
-/// What a module exports by default, as JSON.
+/// A module's default export, as JSON.
 pub(crate) struct Evaluated {
     pub(crate) value: Value,
-    /// The files that it was made of.
+    /// The files that it was made from.
     pub(crate) inputs: Vec<PathBuf>,
 }
 
 impl Evaluator {
-    /// The project's config: the file at a path, or the one in that folder. None: there is none there.
+    /// The project's config: the file at the path, or the one in the folder at the path; `None` if there is none.
     ///
-    /// Errors: those of [`file_at`] and [`Config::read`]; `Invalid` for a module that cannot be bundled,
-    /// throws, or does not end; `Unavailable` where esbuild or workerd is missing for a module that
-    /// computes.
+    /// Errors: those of [`file_at`] and [`Config::read`]; `Invalid` for a module that cannot be bundled, throws, or
+    /// does not end; `Unavailable` if a module computes and esbuild or workerd is missing.
     pub fn config(&self, path: &Path) -> Result<Option<Config>> {
         let Some(file) = file_at(path)? else { return Ok(None) };
         match Config::read(&file)? {
@@ -53,8 +52,8 @@ impl Evaluator {
         }
     }
 
-    /// The default export of a module. A function is called without arguments. `helper` is the package
-    /// whose `defineConfig` answers what it is given, whether it is installed or not.
+    /// Evaluates the default export of a module. A function is called without arguments. `helper` is the package
+    /// whose `defineConfig` returns its argument; it need not be installed.
     pub(crate) fn evaluate(&self, file: &Path, helper: &str) -> Result<Evaluated> {
         let shown = file.display();
         let workerd = self.workerd.as_ref().ok_or_else(|| {
@@ -97,11 +96,11 @@ impl Evaluator {
 
 const MAIN: &str = "main.js";
 const RUNTIME: &str = "runtime.capnp";
-/// The runtime counts whole mebibytes.
+/// The heap limit in mebibytes, because the runtime counts whole ones.
 const HEAP_MIB: u64 = CONFIG_HEAP_MAX_BYTES / (1024 * 1024);
 
-/// Runs the module and tells, behind the mark, what it exports. It is imported within a request, for the
-/// runtime forbids more while it starts.
+/// Imports the module and prints the mark followed by its export. It is imported in a request, because the runtime
+/// allows less during startup.
 const ENTRY: &str = r#"const plain = (value, path) => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
@@ -127,11 +126,11 @@ const answer = async () => {
 export default { async test() { console.log(__MARK__ + JSON.stringify(await answer())); } };
 "#;
 
-/// Modules of Node that the runtime has, by the names that old code gives them.
+/// Node modules of the runtime that older code imports without `node:`.
 const BUILT_IN: [&str; 6] = ["fs", "os", "path", "process", "url", "util"];
 
-/// Packages that configs import for their helpers, and what stands in their places: what the real ones
-/// answer here, where there is no environment and no file to read it from.
+/// Writes replacements for packages that configs import for their helpers. They return what the real packages return
+/// without an environment and without `.env` files.
 fn write_stubs(folder: &Path) -> std::io::Result<PathBuf> {
     let stubs = folder.join("stubs");
     fs::create_dir_all(stubs.join("dotenv"))?;
@@ -148,8 +147,8 @@ fn aliases(helper: &str, stubs: &Path) -> Vec<String> {
     built_in.chain([stub(helper, "helper.js"), stub("dotenv", "dotenv")]).collect()
 }
 
-/// The configuration of workerd. Requests of the module go to a worker that refuses them, so that not even a
-/// name is looked up.
+/// The configuration of workerd. Requests that the module sends go to a worker that refuses them, so that not even a
+/// DNS lookup happens.
 fn runtime() -> String {
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
@@ -172,7 +171,7 @@ const config :Workerd.Config = (
     )
 }
 
-/// The process, ended whatever happens.
+/// A process that is killed when this is dropped.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -182,7 +181,7 @@ impl Drop for Ended {
     }
 }
 
-/// What the module answers; an error is the reason, in words.
+/// The module's answer. An error is the reason as text.
 fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
     let mut command = Command::new(workerd);
     command.env_clear().current_dir(folder).args(["test", RUNTIME]);
@@ -227,13 +226,13 @@ fn too_long() -> String {
     format!("it exports more than {CONFIG_ANSWER_MAX_BYTES} bytes")
 }
 
-/// Why the runtime ended without an answer.
+/// The reason why the runtime ended without an answer.
 fn last_words(errors: &str) -> String {
     let is_news =
         |line: &&str| !line.contains(": debug: ") && !line.trim_start().starts_with("stack:");
     let lines: Vec<&str> = errors.lines().filter(is_news).take(8).collect();
     match (errors.contains("heap out of memory"), lines.is_empty()) {
-        (true, _) => format!("it took more than {HEAP_MIB} MiB of memory"),
+        (true, _) => format!("it used more than {HEAP_MIB} MiB of memory"),
         (false, true) => "the runtime ended without an answer".to_owned(),
         (false, false) => lines.join("\n"),
     }

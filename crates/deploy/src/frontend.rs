@@ -12,21 +12,21 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::{digest_of, unreadable};
 
-/// A zip that can be sent.
+/// A zip to upload.
 #[derive(Debug)]
 pub struct Zip {
-    /// Hash and size.
+    /// Its hash and size.
     pub artifact: Artifact,
     path: PathBuf,
-    /// Removed in the end, where the zip was made here.
+    /// The temporary file, if the zip was created from a folder.
     _made: Option<NamedTempFile>,
 }
 
 impl Zip {
-    /// The zip at a path, or one made of the folder there: the same files make the same zip.
+    /// The zip at a path, or a zip of the folder there. Equal files make equal zips.
     ///
-    /// Errors: `NotFound`; `Invalid` for a folder that is empty or has symbolic links, and for a file that is
-    /// no zip. What else a zip must be, the server says.
+    /// Errors: `NotFound`; `Invalid` for a folder that is empty or has symbolic links, and for a file that is not a
+    /// zip. The server checks everything else.
     pub fn of(path: &Path) -> Result<Self> {
         let found = fs::metadata(path).map_err(|error| {
             let problem = unreadable(path, &error);
@@ -51,7 +51,7 @@ impl Zip {
     }
 }
 
-/// Looks whether a file is a zip, by the list of files at its end.
+/// Checks that a file is a zip, by the list of files at its end.
 fn check(path: &Path) -> Result<()> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let refused = |error: zip::result::ZipError| {
@@ -91,7 +91,7 @@ fn pack(folder: &Path) -> Result<NamedTempFile> {
     Ok(made)
 }
 
-/// Names in the zip, and the files.
+/// Collects the files of a folder with their names in the zip.
 fn collect(folder: &Path, base: &str, files: &mut Vec<(String, PathBuf)>) -> Result<()> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
     for entry in entries.map_err(|error| unreadable(folder, &error))? {

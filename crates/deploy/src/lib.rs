@@ -62,7 +62,7 @@ fn digest_of(path: &Path) -> Result<(String, u64)> {
     }
 }
 
-/// A file as it is sent. Errors: it cannot be read.
+/// The hash and size of a file. Errors: it cannot be read.
 pub fn artifact_of(path: &Path) -> Result<Artifact> {
     let (sha256, size) = digest_of(path)?;
     Ok(Artifact { sha256, size })

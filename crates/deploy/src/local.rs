@@ -19,63 +19,63 @@ use crate::frontend::Zip;
 use crate::routes::{Route, routes_in};
 use crate::unreadable;
 
-/// Whether the backend is deployed.
+/// Whether to deploy the backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Where the project has routes or integrations, and its sources changed.
+    /// If the project has routes or integrations, and its sources changed.
     #[default]
     Detect,
-    /// Also where it has neither.
+    /// Even if the project has neither routes nor integrations.
     Include,
-    /// Also where nothing changed.
+    /// Even if nothing changed.
     Force,
-    /// Not at all.
+    /// Never.
     Skip,
 }
 
-/// What a caller decides.
+/// The choices of the person who deploys.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// In place of the config's name.
+    /// Replaces the config's name.
     pub name: Option<String>,
-    /// In place of the config's description.
+    /// Replaces the config's description.
     pub description: Option<String>,
-    /// In place of the config's emoji.
+    /// Replaces the config's emoji.
     pub emoji: Option<String>,
-    /// In place of the config's build path.
+    /// Replaces the config's build path.
     pub build: Option<PathBuf>,
-    /// Whether the backend is deployed.
+    /// Whether to deploy the backend.
     pub backend: Choice,
-    /// The day whose behaviour of the runtime the backend wants.
+    /// The compatibility date of the backend.
     pub compatibility_date: Option<String>,
-    /// What of the schema was renamed, as `table.old=new` and `old=new`.
+    /// Renamed tables and columns, as `old=new` and `table.old=new`.
     pub renames: Vec<String>,
-    /// Change the schema although that loses what the plan names.
+    /// Whether to apply the plan even if the schema change loses data.
     pub accept_data_loss: bool,
 }
 
-/// A project as its folder has it.
+/// A project, as its folder describes it.
 #[derive(Debug)]
 pub struct Local {
     /// The folder.
     pub root: PathBuf,
-    /// What people see of it.
+    /// The metadata that people see.
     pub metadata: Metadata,
-    /// Its name in addresses, from its name.
+    /// Its name in URLs, derived from its name.
     pub slug: String,
     /// The zip of its build.
     pub frontend: Zip,
-    /// What it uses.
+    /// Its integrations.
     pub uses: Uses,
     /// The routes of its backend.
     pub routes: Vec<Route>,
-    /// What `.env` holds; none: there is no such file.
+    /// The content of `.env`; `None` if the file does not exist.
     pub secrets: Option<BTreeMap<String, String>>,
-    /// Secrets that its integrations cannot do without.
+    /// Secrets that its integrations require.
     pub required: Vec<String>,
-    /// The schema of its database; none where it has no database.
+    /// The schema of its database; `None` without a database.
     pub schema: Option<SchemaWish>,
-    /// Whether the plan may lose what it names.
+    /// Whether the plan may lose data.
     pub accept_data_loss: bool,
     lms: Option<Lms>,
     backend: Choice,
@@ -83,9 +83,9 @@ pub struct Local {
 }
 
 impl Local {
-    /// The name that a project is deployed under: the flag's, else the config's.
+    /// The slug that a project is deployed under, from the option's name or the config's.
     ///
-    /// Errors: `Invalid` where there is none that a slug can be made of.
+    /// Errors: `Invalid` without a name from which a slug can be made.
     pub fn slug_of(config: Option<&Config>, options: &Options) -> Result<String> {
         let named = options.name.as_deref().or_else(|| config?.name.as_deref());
         let slug = named.map(slug_of).unwrap_or_default();
@@ -102,7 +102,7 @@ impl Local {
 
     /// Reads a folder; `build` is the zip or folder of the build.
     ///
-    /// Errors: a missing build; faults of routes and of `.env`; no name; a database without a schema.
+    /// Errors: a missing build; errors in routes and `.env`; a missing name; a database without a schema.
     pub fn read(
         root: &Path,
         config: Option<&Config>,
@@ -146,10 +146,10 @@ impl Local {
         })
     }
 
-    /// The backend, bundled; none: it is not deployed. Its compatibility date is the flag's, else the one
-    /// that the server has, so that it changes only when somebody says so.
+    /// The bundled backend; `None` if it is not deployed. Its compatibility date comes from the options, otherwise
+    /// from the server, so that it changes only on request.
     ///
-    /// Errors: those of [`Bundle::of`]; `Invalid` for a date that is none.
+    /// Errors: those of [`Bundle::of`]; `Invalid` if the compatibility date is not a date.
     pub fn bundle(&self, state: &State) -> Result<Option<Bundle>> {
         self.bundle_as(self.backend, state)
     }
@@ -169,14 +169,14 @@ impl Local {
         Bundle::of(&self.root, &self.routes, self.uses, date).map(Some)
     }
 
-    /// Whether a backend that is left out is another one than the server has. None: it is not left out.
+    /// Whether a backend that is not deployed differs from the server's; `None` if it is deployed.
     pub fn skipped(&self, state: &State) -> Option<bool> {
         if self.backend != Choice::Skip {
             return None;
         }
         let detecting = Choice::Detect;
         let Ok(bundle) = self.bundle_as(detecting, state) else {
-            // What cannot even be bundled is not what is deployed.
+            // A backend that cannot be bundled differs from the deployed one.
             return Some(true);
         };
         let stored = state.backend.as_ref();
@@ -188,9 +188,9 @@ impl Local {
         }))
     }
 
-    /// What the server shall have, compared under the key of its state.
+    /// The desired state. Secrets are compared by digests under the key of the server's state.
     ///
-    /// Errors: the server's key is none; `Invalid` for courses whose XP are not known.
+    /// Errors: the server's key is malformed; `Invalid` for courses whose XP are not known.
     pub fn desired(&self, state: &State, bundle: Option<&Bundle>) -> Result<Desired> {
         let key = BASE64_STANDARD.decode(&state.secrets.key).map_err(Problem::internal)?;
         let digest =
@@ -216,7 +216,7 @@ impl Local {
         })
     }
 
-    /// The required secrets that neither `.env` nor the server has.
+    /// The required secrets that are neither in `.env` nor on the server.
     pub fn missing(&self, state: &State) -> Vec<String> {
         let is_there = |name: &String| match &self.secrets {
             Some(known) => known.get(name).is_some_and(|value| !value.is_empty()),
@@ -226,10 +226,10 @@ impl Local {
     }
 }
 
-/// The file of secrets.
+/// The name of the file with secrets.
 pub const ENV: &str = ".env";
 
-/// The secrets of a file; none: there is no such file. Errors: `Malformed` with the line.
+/// The secrets in a file; `None` if the file does not exist. Errors: `Malformed` with the line.
 pub fn secrets_in(file: &Path) -> Result<Option<BTreeMap<String, String>>> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -6,8 +6,8 @@ use lyceum_project::{Artifact, Backend, DatabaseWish, Desired, SchemaWish, State
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What the server of `to` shall have: code and frontend of a version, as the API of the server of `from`
-/// tells it. Secrets and data never travel. Errors: `Invalid` where that is no version.
+/// The desired state of the server of `to`: code and frontend of a version that the server of `from` described.
+/// Secrets and data are never copied. Errors: `Invalid` if the version is malformed.
 pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
     let wish: Option<SchemaWish> = part(&version["declared"]["wish"])?;
     let database = match wish {
@@ -30,7 +30,7 @@ pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
     })
 }
 
-/// The names of secrets that one server has and another lacks.
+/// The names of secrets that the one server has and the other lacks.
 pub fn lacking(from: &State, to: &State) -> Vec<String> {
     let known = &to.secrets.digests;
     from.secrets.digests.keys().filter(|name| !known.contains_key(*name)).cloned().collect()
@@ -38,6 +38,6 @@ pub fn lacking(from: &State, to: &State) -> Vec<String> {
 
 fn part<T: DeserializeOwned>(told: &Value) -> Result<T> {
     serde_json::from_value(told.clone()).map_err(|error| {
-        Problem::invalid("version", format!("is none that a server tells: {error}"))
+        Problem::invalid("version", format!("is not a version as the server describes it: {error}"))
     })
 }

@@ -1,4 +1,4 @@
-//! The routes of a backend: one file for each path.
+//! The routes of a backend: one file per path.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -8,22 +8,22 @@ use lyceum_core::{Problem, Result};
 
 use crate::unreadable;
 
-/// A file of routes, and the path that it answers.
+/// A file with route handlers, and the path that it serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The file.
     pub file: PathBuf,
-    /// Its path, as Hono writes it: `/api/users/:id`, `/api/files/:path{.+}`.
+    /// Its path in Hono's syntax: `/api/users/:id`, `/api/files/:path{.+}`.
     pub path: String,
 }
 
 const EXTENSIONS: [&str; 4] = ["ts", "js", "tsx", "mjs"];
 
-/// The routes below a folder, static ones before parameters before those that take the rest of a path:
-/// the first that fits answers. Files that begin with `_` or `.`, tests and declarations are none. A
-/// folder that is not there has none.
+/// The routes below a folder, in the order in which they are tried: static paths, then paths with parameters, then
+/// paths that match a whole rest. Files that begin with `_` or `.`, tests and type declarations are skipped. A
+/// missing folder has no routes.
 ///
-/// Errors: `Invalid` for two files of one path, and for names that say no path.
+/// Errors: `Invalid` for two files with the same path, and for names that are not valid in a path.
 pub fn routes_in(folder: &Path) -> Result<Vec<Route>> {
     let mut routes = Vec::new();
     if folder.is_dir() {
@@ -33,7 +33,7 @@ pub fn routes_in(folder: &Path) -> Result<Vec<Route>> {
     let twins = routes.windows(2).find(|pair| shape(&pair[0].path) == shape(&pair[1].path));
     if let Some([one, other]) = twins {
         let message = format!(
-            "'{}' and '{}' answer the same path; keep one",
+            "'{}' and '{}' serve the same path; remove one",
             one.file.display(),
             other.file.display()
         );
@@ -67,7 +67,7 @@ fn collect(folder: &Path, base: &str, routes: &mut Vec<Route>) -> Result<()> {
     Ok(())
 }
 
-/// A segment of a path: `[id]` takes one, `[...path]` the rest.
+/// A segment of a path: `[id]` matches one segment, `[...path]` the whole rest.
 fn segment(name: &str, file: &Path) -> Result<String> {
     let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     let (inner, is_rest) = match inner {
@@ -89,7 +89,7 @@ fn segment(name: &str, file: &Path) -> Result<String> {
         None if is_plain(name) => Ok(name.to_owned()),
         _ => {
             let message = format!(
-                "'{}' says no path; a name has letters, digits, '-' and '_', or is '[name]' or \
+                "'{}' is not a valid name of a route; a name has letters, digits, '-' and '_', or is '[name]' or \
                  '[...name]'",
                 file.display()
             );
@@ -98,7 +98,7 @@ fn segment(name: &str, file: &Path) -> Result<String> {
     }
 }
 
-/// 0: a word, 1: a parameter, 2: the rest.
+/// 0: static, 1: parameter, 2: whole rest.
 fn rank(segment: &str) -> u8 {
     match (segment.starts_with(':'), segment.ends_with('}')) {
         (false, _) => 0,
@@ -114,7 +114,7 @@ fn order(one: &str, other: &str) -> Ordering {
     key(one).cmp(&key(other))
 }
 
-/// The path with its parameters unnamed.
+/// The path without the names of its parameters.
 fn shape(path: &str) -> String {
     let nameless = path.split('/').map(|segment| match rank(segment) {
         0 => segment,

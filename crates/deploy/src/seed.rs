@@ -1,4 +1,4 @@
-//! The seed of a project's database: SQL, or a module with a function `seed`.
+//! The seed data of a project's database: SQL, or a module with a function `seed`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,22 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use crate::bundle::bundle;
 use crate::unreadable;
 
-/// Where it is looked for, in this order.
+/// The usual files, in the order in which they are tried.
 pub const SEEDS: [&str; 4] =
     ["server/db/seed.ts", "server/db/seed.js", "db/seed.ts", "db/seed.sql"];
 
-/// What fills a database.
+/// Fills a database.
 pub enum Seed {
-    /// Statements.
+    /// SQL statements.
     Sql(String),
-    /// A module that a backend's runtime runs: it answers one request.
+    /// A bundled module that a backend's runtime runs for one request.
     Module(Vec<u8>),
 }
 
 impl Seed {
-    /// The file at a path, else the first of [`SEEDS`] in the project's folder.
+    /// The file at a path, otherwise the first existing one of [`SEEDS`] in the project's folder.
     ///
-    /// Errors: `NotFound`; `Invalid` with what the bundler told.
+    /// Errors: `NotFound`; `Invalid` with the bundler's messages.
     pub fn read(root: &Path, file: Option<&Path>) -> Result<Self> {
         let usual = || SEEDS.iter().map(|name| root.join(name)).find(|file| file.is_file());
         let file = file.map(PathBuf::from).or_else(usual).ok_or_else(|| {

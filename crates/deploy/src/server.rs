@@ -25,11 +25,11 @@ const TIMEOUT: Duration = Duration::from_mins(5);
 /// The credentials of a request.
 #[derive(Clone, Debug)]
 pub enum Credentials {
-    /// None, as for a sandbox.
+    /// No credentials, such as for a sandbox.
     None,
-    /// With an API key.
+    /// An API key.
     Key(String),
-    /// With a client's id and secret, which are exchanged for a token.
+    /// A client's id and secret, which are exchanged for a token.
     Client(String, String),
 }
 
@@ -89,18 +89,18 @@ impl Server {
         serde_json::from_value(state).map_err(|_| self.no_lyceum())
     }
 
-    /// Any document.
+    /// Reads the JSON document at a path.
     pub fn get(&self, path: &str) -> Result<Value> {
         self.again(|| self.send(self.request("GET", path, Vec::new())?))
     }
 
-    /// Sends JSON, once.
+    /// Sends JSON, without retries.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.send(self.request("POST", path, body.to_string().into_bytes())?)
     }
 
-    /// Lets the server check everything that applying a plan needs, without serving it: it unpacks files, changes the
-    /// schema on a copy, and starts and probes the backend. Nothing of it stays.
+    /// Makes the server check everything that applying a plan needs, without serving the result: it unpacks files,
+    /// changes the schema of a copy, and starts and probes the backend. Then it deletes all of that.
     ///
     /// Errors: those of [`Server::apply`].
     pub fn rehearse(&self, plan: &Plan, secrets: &BTreeMap<String, String>) -> Result<()> {
@@ -120,7 +120,7 @@ impl Server {
                 if state.revision == plan.base {
                     return Err(problem);
                 }
-                // Renames that are done cannot be planned again.
+                // The renames have been applied, so they cannot be planned again.
                 let mut desired = plan.desired.clone();
                 if let Some(SchemaWish::Push { renames, .. }) =
                     desired.database.as_mut().map(|wish| &mut wish.schema)
@@ -182,7 +182,8 @@ impl Server {
                     failures = PAUSES_MS.iter();
                     upload = next;
                 }
-                // Somebody else sends the same file, or an answer got lost: the server knows where it is.
+                // Another upload of the same file is running, or a response was lost. The server knows the current
+                // offset.
                 Err(problem)
                     if matches!(problem.kind, ProblemKind::Unavailable | ProblemKind::Conflict) =>
                 {
@@ -201,7 +202,7 @@ impl Server {
         Ok(self.post("/api/uploads", &announced)?["complete"] == true)
     }
 
-    /// Fetches a file that a version of a project is made of.
+    /// Downloads a file of a project's version.
     pub fn download(&self, slug: &str, artifact: &Artifact, to: &Path) -> Result<()> {
         let path = format!("/api/projects/{}/artifacts/{}", segment(slug), artifact.sha256);
         self.fetch(&path, to)?;
@@ -213,7 +214,7 @@ impl Server {
         Err(Problem::new(ProblemKind::Unavailable, message))
     }
 
-    /// Writes what is at a path into a file; answers its size.
+    /// Downloads the content at a path to a file; returns its size.
     pub fn fetch(&self, path: &str, to: &Path) -> Result<u64> {
         let mut answer = self.answer(self.request("GET", path, Vec::new())?)?;
         let mut body = answer.body_mut().as_reader();
@@ -231,9 +232,9 @@ impl Server {
         })
     }
 
-    /// Writes what is at a path behind what a file has of it already.
+    /// Downloads the content at a path, and appends it to the part that the file already has.
     ///
-    /// Errors: `Unavailable` where it broke off; what came stays.
+    /// Errors: `Unavailable` if the download is interrupted; the bytes received so far stay.
     pub fn fetch_on(&self, path: &str, to: &Path, size: u64) -> Result<()> {
         let opened = File::options().create(true).append(true).open(to);
         let mut file = opened.map_err(|error| crate::unreadable(to, &error))?;
@@ -258,7 +259,7 @@ impl Server {
         file.flush().map_err(failed)
     }
 
-    /// Sends bytes, again where the connection or the server failed.
+    /// Sends bytes, with retries if the connection or the server failed.
     pub fn put_bytes(&self, path: &str, bytes: &[u8]) -> Result<Value> {
         self.again(|| {
             let mut request = self.request("PUT", path, bytes.to_vec())?;
@@ -284,7 +285,7 @@ impl Server {
         })
     }
 
-    /// What a request is answered, as JSON.
+    /// Sends a request and returns the response's JSON.
     fn send(&self, request: Request<Vec<u8>>) -> Result<Value> {
         let mut answer = self.answer(request)?;
         let text = answer.body_mut().read_to_string().map_err(|error| self.lost(&error))?;

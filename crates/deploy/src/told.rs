@@ -1,11 +1,11 @@
-//! What a plan changes, in words.
+//! Describes the changes of a plan for people.
 
 use std::fmt::Write;
 
 use lyceum_project::courses::RecordAction;
 use lyceum_project::{Change, DatabaseChange, FieldChange, Plan, Strategy};
 
-/// Bytes as people read them.
+/// A number of bytes for people.
 #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
 pub fn bytes(count: u64) -> String {
     match count {
@@ -30,7 +30,7 @@ fn sizes_of<T>(change: &Change<T>, size: impl Fn(&T) -> u64) -> String {
     sizes(change.old.as_ref().map(&size), size(&change.new))
 }
 
-/// Everything that changes, a section a part.
+/// All changes, with a section for each part of the project.
 pub fn changes(plan: &Plan) -> String {
     let mut text = String::new();
     if !plan.metadata.is_empty() {
@@ -86,7 +86,7 @@ pub fn changes(plan: &Plan) -> String {
     text
 }
 
-/// How the database changes: each statement, what is lost, what somebody else did.
+/// The changes of the database: statements, lost data, and changes that others made.
 fn database(change: &DatabaseChange) -> String {
     let mut text = String::new();
     let strategy = match change.strategy {
@@ -95,7 +95,10 @@ fn database(change: &DatabaseChange) -> String {
     };
     let _ = writeln!(text, "Database ({strategy})");
     if change.adopts {
-        let _ = writeln!(text, "  the files describe what is there: they are noted as applied");
+        let _ = writeln!(
+            text,
+            "  the database already matches the migration files: they are recorded as applied"
+        );
     }
     for migration in &change.migrations {
         let _ = writeln!(text, "  {migration}");
@@ -115,7 +118,7 @@ fn database(change: &DatabaseChange) -> String {
     text
 }
 
-/// Fields that people see, stored and new.
+/// The stored and new values of metadata fields.
 pub fn fields(fields: &[FieldChange]) -> String {
     let line = |change: &FieldChange| match &change.old {
         Some(old) => format!("  {}: '{old}' → '{}'\n", change.field, change.new),

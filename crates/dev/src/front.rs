@@ -19,7 +19,7 @@ use tokio::time::sleep;
 use crate::platform::refusal;
 use crate::{Dev, Told};
 
-/// Answers until it is dropped.
+/// Serves requests until it is dropped.
 pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -34,7 +34,7 @@ pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
                 async move { Ok::<_, Infallible>(dev.answer(request).await) }
             });
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-            // A fault here is the caller's: it went away or does not speak HTTP.
+            // Errors here are caused by the caller, which closed the connection or does not speak HTTP.
             let _ = connection.with_upgrades().await;
         });
     }
@@ -48,7 +48,7 @@ impl Dev {
         }
         let _ = self.tried.subscribe().wait_for(|tried| *tried).await;
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
-        // What a caller must not say of itself.
+        // Only the server may set these headers.
         for name in [USER_HEADER.as_str(), SCHEME_HEADER] {
             request.headers_mut().remove(name);
         }
@@ -67,7 +67,7 @@ impl Dev {
         answer
     }
 
-    /// Refuses a name that others could make lead to this machine (DNS rebinding).
+    /// Refuses a host name that a foreign site could point at this machine (DNS rebinding).
     fn strange(&self, request: &Request<Incoming>) -> Option<Response<Body>> {
         let host = request.headers().get(HOST)?.to_str().unwrap_or_default();
         if self.settings.origins.takes_host(host) {

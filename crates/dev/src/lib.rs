@@ -38,38 +38,38 @@ use platform::Platform;
 pub use source::slug_at;
 use watched::Watched;
 
-/// What is served, and how.
+/// What to serve, and how.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The project's config file, or the folder that it is in.
     pub path: PathBuf,
-    /// The sandbox that `env.LYCEUM` asks, as `http://localhost:4321`; none: there is no such binding.
+    /// The sandbox that `env.LYCEUM` calls, such as `http://localhost:4321`; without it, the binding does not exist.
     pub platform: Option<String>,
-    /// The runtime.
+    /// The workerd program.
     pub workerd: Option<PathBuf>,
-    /// Whether what is saved is served.
+    /// Whether changed files are served again.
     pub reloads: bool,
-    /// The names under which it is called, beside those of this machine.
+    /// Host names under which it may be called, besides those of this machine.
     pub origins: Origins,
 }
 
-/// What happens.
+/// An event of the running backend.
 #[derive(Debug)]
 pub enum Told {
-    /// This is served from now on.
+    /// A version is served from now on.
     Serves {
         /// Paths with their methods.
         routes: Vec<(String, Vec<String>)>,
-        /// From the moment that a change was seen.
+        /// Time since the change was noticed.
         took: Duration,
-        /// Of that, until the code was bundled; then it was started and asked.
+        /// The part of that time that bundling took. The rest was for starting and probing.
         bundled: Duration,
-        /// Something was served before.
+        /// Whether an earlier version was served before.
         again: bool,
     },
-    /// What is saved is not served, and why.
+    /// Why the saved files are not served.
     Fault(String),
-    /// A request.
+    /// A request was answered.
     Answered {
         /// Such as `GET`.
         method: String,
@@ -77,34 +77,34 @@ pub enum Told {
         path: String,
         /// Such as `200 OK`.
         status: String,
-        /// Until the answer began.
+        /// Time until the response began.
         took: Duration,
     },
-    /// A line that the backend printed.
+    /// A line of the backend's output.
     Line(LogLine),
 }
 
-/// Hears what happens.
+/// Receives the events.
 pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
 
-/// What the parts share.
+/// State that the parts share.
 struct Dev {
     settings: Settings,
     evaluator: Evaluator,
     engine: Engine,
-    /// The name that the engine knows the backend by, whatever the config's becomes.
+    /// The slug under which the engine runs the backend, even if the config's name changes.
     slug: String,
     platform: Option<Platform>,
-    /// Why nothing is served yet.
+    /// Why no version is served yet.
     fault: Mutex<Option<String>>,
-    /// Whether what is there was tried; until then requests wait.
+    /// Whether the first version was tried. Until then, requests wait.
     tried: watch::Sender<bool>,
     tell: Tell,
 }
 
 /// Serves the backend on the listener until `stop` is done.
 ///
-/// Errors: another process serves this folder's backend; a folder that cannot be made.
+/// Errors: another process already serves this folder's backend; a folder cannot be created.
 pub async fn run(
     settings: Settings,
     listener: TcpListener,
@@ -116,9 +116,9 @@ pub async fn run(
     let engine = EngineSettings {
         workerd: settings.workerd.clone(),
         echo: Some(echo),
-        // Whoever debugs may think for long.
+        // A debugger may pause for a long time.
         idle: Duration::from_hours(24),
-        // Nobody waits for what the old code had begun.
+        // Requests to the old code need not be finished.
         drain: Duration::from_secs(1),
         ..EngineSettings::default()
     };
@@ -146,7 +146,7 @@ pub async fn run(
 }
 
 impl Dev {
-    /// Serves what is saved, again with every change. Has no end of its own.
+    /// Serves the current files, and again after every change. Never returns.
     async fn follow(&self, address: SocketAddr) {
         let mut watched = Watched::of(&self.settings.path);
         let mut again = false;
@@ -174,7 +174,8 @@ impl Dev {
         }
     }
 
-    /// Bundles, starts, swaps. Answers the paths with their methods, and how long bundling took.
+    /// Bundles the backend, starts it and lets it replace the running version. Returns the paths with their methods,
+    /// and how long bundling took.
     async fn renew(
         &self,
         address: SocketAddr,
@@ -199,13 +200,13 @@ impl Dev {
         Ok((self.routes().await?, bundled))
     }
 
-    /// The index that the backend itself has.
+    /// The index of routes that the backend serves itself.
     async fn routes(&self) -> Result<Vec<(String, Vec<String>)>> {
         let request = Request::builder().uri("/api").header("host", "localhost");
-        let request = request.body(Empty::<Bytes>::new()).expect("nothing to go wrong");
+        let request = request.body(Empty::<Bytes>::new()).expect("the request is valid");
         let answer = self.engine.call(&self.slug, request).await?.into_body().collect().await;
         let bytes = answer.map_err(Problem::internal)?.to_bytes();
-        // A route of the project's own may answer there.
+        // A route of the project may replace the index.
         let index: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let routes = index["routes"].as_array().into_iter().flatten().map(|route| {

@@ -30,7 +30,7 @@ impl Platform {
         &self.base
     }
 
-    /// The API for the backend of a project.
+    /// The API for a project's backend.
     pub(crate) fn api(&self, slug: &str) -> Api {
         let (platform, slug) = (self.clone(), slug.to_owned());
         Api::new(move |mut request| {
@@ -44,7 +44,7 @@ impl Platform {
         })
     }
 
-    /// Who the token is; none: nobody, or nobody can tell.
+    /// The user of a token; `None` if the token is not valid or the sandbox does not answer.
     pub(crate) async fn user(&self, token: &HeaderValue) -> Option<User> {
         let request = Request::get("/api/users/me").header(AUTHORIZATION, token);
         let answer = self.send(request.body(Empty::<Bytes>::new()).ok()?).await.ok()?;
@@ -95,7 +95,7 @@ impl Platform {
     }
 }
 
-/// 503 in the shape of the platform's errors.
+/// A 503 in the platform's error format.
 pub(crate) fn refusal(code: &str, message: &str) -> Response<Body> {
     let body = json!({ "error": { "code": code, "message": message, "details": [] } }).to_string();
     let body = Full::new(Bytes::from(body)).map_err(|never: Infallible| match never {});

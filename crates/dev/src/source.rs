@@ -11,21 +11,21 @@ use lyceum_project::{Config, Uses, slug_of};
 
 use crate::types;
 
-/// Where a project keeps the data of this machine.
+/// The folder in a project with data of this machine.
 const DATA: &str = ".lyceum";
-/// The files of secrets, each over the one before.
+/// The files with secrets. Later files override earlier ones.
 pub(crate) const ENVS: [&str; 3] = [".env", ".env.development", ".env.local"];
 
 /// A backend that can be started.
 pub(crate) struct Source {
     pub(crate) worker: Worker,
-    /// Every file that went into it.
+    /// All files that it was made from.
     pub(crate) inputs: Vec<PathBuf>,
-    /// The folder around the routes, where helpers stand.
+    /// The folder that contains the folder of routes, in which helper modules are usually stored.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// The first folder of a path.
+/// The first folder of a relative path.
 pub(crate) fn first_part(path: &str) -> PathBuf {
     Path::new(path)
         .components()
@@ -34,13 +34,13 @@ pub(crate) fn first_part(path: &str) -> PathBuf {
         .unwrap_or_default()
 }
 
-/// The folder of the project whose config file or folder this is.
+/// The project's folder, from the path of its config file or folder.
 pub(crate) fn root(path: &Path) -> PathBuf {
     let folder = lyceum_project::folder_of(path);
     std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
-/// The folder of the project's data, made where it is missing and kept out of version control.
+/// The folder with the project's data. It is created with a `.gitignore` if it is missing.
 pub(crate) fn data(path: &Path) -> Result<PathBuf> {
     let folder = root(path).join(DATA);
     if !folder.exists() {
@@ -53,7 +53,7 @@ pub(crate) fn data(path: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The project's name in addresses: its config's, else its folder's.
+/// The project's slug, from its config's name or its folder's.
 ///
 /// Errors: those of [`Evaluator::config`].
 pub fn slug_at(path: &Path, evaluator: &Evaluator) -> Result<String> {
@@ -66,9 +66,9 @@ fn slug_of_config(path: &Path, config: Option<&Config>) -> String {
     slug.filter(|slug| !slug.is_empty()).unwrap_or_else(|| "my-game".to_owned())
 }
 
-/// Reads and bundles.
+/// Reads the folder and bundles the backend.
 ///
-/// Errors: faults of config, routes, `.env` files and code, each with its place.
+/// Errors: errors in the config, routes, `.env` files and code, with their places.
 pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
     let config = evaluator.config(path)?;
     let slug = slug_of_config(path, config.as_ref());

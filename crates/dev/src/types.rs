@@ -1,4 +1,4 @@
-//! What the routes of a project find, for editors and compilers.
+//! Writes TypeScript declarations of what a project's routes receive, for editors and compilers.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,13 +8,13 @@ use lyceum_deploy::{Route, is_installed};
 use lyceum_project::Uses;
 use serde_json::Value;
 
-/// The file, beside the config.
+/// The file's name, next to the config.
 const FILE: &str = "lyceum-env.d.ts";
 const RUNTIME: &str = "@cloudflare/workers-types";
 const SDK: &str = "@lyceum/sdk";
 
-/// Writes the types of `c.env` and `c.get` where a route is written in TypeScript and they changed. They
-/// have the names of secrets and no values.
+/// Writes the types of `c.env` and `c.get` if a route is written in TypeScript and the types changed. They contain
+/// names of secrets, but not their values.
 pub(crate) fn write<'n>(
     root: &Path,
     routes: &[Route],
@@ -30,7 +30,7 @@ pub(crate) fn write<'n>(
     if fs::read_to_string(&file).is_ok_and(|known| known == text) {
         return;
     }
-    // Without it an editor knows less, and nothing else.
+    // Without the file, only editors are affected.
     let _ = fs::write(file, text);
 }
 

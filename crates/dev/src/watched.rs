@@ -10,20 +10,20 @@ use tokio::time::sleep;
 
 use crate::source::{ENVS, first_part, root};
 
-/// How often files are looked at: a few dozen, which takes some microseconds each.
+/// The interval between checks. A check of a few dozen files takes microseconds for each.
 const LOOK: Duration = Duration::from_millis(25);
-/// For how long nothing changes before what was saved is taken for whole.
+/// How long nothing must change before a save counts as complete.
 const SETTLED: Duration = Duration::from_millis(10);
 
-/// When a file was written, and its bytes.
+/// When a file was written, and its size in bytes.
 type Stamp = (SystemTime, u64);
 
-/// The files of a backend as they were when it was last made.
+/// The files of a backend, with their state when it was last bundled.
 pub(crate) struct Watched {
     root: PathBuf,
-    /// The folder around the routes.
+    /// The folder that contains the folder of routes.
     folder: PathBuf,
-    /// What went into the bundle.
+    /// The files in the bundle.
     inputs: BTreeSet<PathBuf>,
     seen: BTreeMap<PathBuf, Stamp>,
 }
@@ -37,8 +37,8 @@ impl Watched {
         watched
     }
 
-    /// Looks at these, too, and at the folder in place of the former one. Installed packages change when
-    /// they are installed, and are many.
+    /// Also watches these files, and replaces the watched folder. Installed packages are not watched: they are many
+    /// and change only when they are installed.
     pub(crate) fn also(&mut self, inputs: Vec<PathBuf>, folder: Option<PathBuf>) {
         if let Some(folder) = folder.filter(|folder| *folder != self.folder) {
             self.folder = folder;
@@ -59,7 +59,7 @@ impl Watched {
         }
     }
 
-    /// Waits until something is not as it was, and for the moment that it takes to be written.
+    /// Waits until a file has changed and its writing seems complete.
     pub(crate) async fn changed(&mut self) {
         loop {
             sleep(LOOK).await;

@@ -16,64 +16,64 @@ use crate::literal;
 
 pub use module::ConfigModule;
 
-/// The names that the file may have.
+/// The possible names of the file.
 pub const FILES: [&str; 4] =
     ["lyceum.config.json", "lyceum.config.js", "lyceum.config.mjs", "lyceum.config.ts"];
 /// The package that modules import `defineConfig` from.
 pub const HELPER: &str = "@lyceum/cli";
 
-/// What the file says. Members that it does not have are none.
+/// The content of the file. A missing member is `None` or empty.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The file.
+    /// The file's path.
     pub file: PathBuf,
     /// Its text.
     pub text: String,
     /// The display name; the slug follows from it.
     pub name: Option<String>,
-    /// What it is about.
+    /// The description.
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents the project.
     pub emoji: Option<String>,
-    /// What it runs on.
+    /// The platform that it runs on.
     pub platform: Option<String>,
-    /// The zip of the build's output.
+    /// The zip or folder of the build.
     pub build_path: Option<String>,
-    /// What the project uses.
+    /// The integrations of the project.
     pub integrations: Integrations,
-    /// Secrets that its integrations cannot do without.
+    /// Secrets that its integrations require.
     pub required_secrets: Vec<String>,
-    /// Where `name`, `description`, `emoji` and `platform` stand as literals: bytes of the text,
-    /// quotes included.
+    /// The byte ranges of `name`, `description`, `emoji` and `platform` in the text if they are literals, including
+    /// quotes.
     pub scalars: Vec<(&'static str, Range<usize>)>,
-    /// Members whose values are built by expressions, with line and column: no tool rewrites them.
+    /// Members whose values are expressions, with line and column. Tools do not rewrite them.
     pub expressions: Vec<(String, (usize, usize))>,
-    /// The files that the values come from, beside the file itself.
+    /// The files that were read to evaluate it, except the file itself.
     pub inputs: Vec<PathBuf>,
 }
 
-/// A config file, as far as it is known without running it.
+/// The result of reading a config file without running it.
 #[derive(Debug)]
 pub enum Reading {
-    /// All of it: JSON, or a module that holds literals alone.
+    /// The whole config: the file is JSON, or a module that contains only literals.
     Whole(Box<Config>),
-    /// A module that has to be evaluated.
+    /// A module that must be evaluated.
     Module(ConfigModule),
 }
 
-/// The folder of a backend's routes, where the config names no other.
+/// The default folder of a backend's routes.
 pub const ROUTES: &str = "server/api";
 
-/// What a project uses.
+/// The integrations of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Integrations {
-    /// The folder of the backend's routes; none: the config says that there are none.
+    /// The folder of the backend's routes; `None` if the config turns routes off.
     pub routes: Option<String>,
     /// The database.
     pub database: Option<Database>,
-    /// Whether there is a key-value store.
+    /// Whether it has a key-value store.
     pub kv: bool,
-    /// Whether there is a bucket.
+    /// Whether it has a bucket.
     pub bucket: bool,
     /// Learning: courses, XP, events.
     pub lms: Option<Lms>,
@@ -91,24 +91,24 @@ impl Default for Integrations {
 pub struct Database {
     /// The folder of schema and migrations.
     pub directory: Option<String>,
-    /// How the schema gets to the database; none: as the folder tells.
+    /// How schema changes are deployed; by default, the folder determines it.
     pub strategy: Option<Strategy>,
 }
 
-/// How a schema gets to a database.
+/// How schema changes are deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Strategy {
-    /// The difference to what was deployed.
+    /// Apply the difference between the schemas.
     Push,
-    /// Migrations in files.
+    /// Run migration files.
     Migrate,
 }
 
-/// What the project teaches.
+/// The courses of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lms {
-    /// Whose courses they are.
+    /// The organization that the courses belong to.
     pub organization: Option<Organization>,
     /// The courses.
     pub courses: Vec<Course>,
@@ -125,27 +125,26 @@ pub struct Organization {
     pub id: Option<String>,
 }
 
-/// A course. In title and code `{grade}`, `{subject}`, `{appSlug}` and `{appName}` are filled in.
+/// A course. Title and code may contain `{grade}`, `{subject}`, `{appSlug}` and `{appName}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// Such as `Math`.
+    /// The subject, such as `Math`.
     pub subject: String,
-    /// As OneRoster writes it: `3`, `K`.
+    /// The grade in OneRoster's form: `3`, `K`.
     pub grade: String,
-    /// XP in all; none while nobody knows.
+    /// Total XP; `None` if unknown.
     pub total_xp: Option<f64>,
-    /// Units to master; none while nobody knows.
+    /// Units to master; `None` if unknown.
     pub masterable_units: Option<f64>,
-    /// What people call it.
+    /// Its title.
     pub title: Option<String>,
     /// Its code.
     pub course_code: Option<String>,
 }
 
-/// The config file at a path: the file itself, or one of [`FILES`] in that folder. None: there is
-/// none in the folder.
+/// The config file at a path: the file itself, or one of [`FILES`] in that folder; `None` if the folder has none.
 ///
-/// Errors: `NotFound` for a path where nothing is; `Conflict` for two config files.
+/// Errors: `NotFound` if the path does not exist; `Conflict` for two config files.
 pub fn file_at(path: &Path) -> Result<Option<PathBuf>> {
     if path.is_file() {
         return Ok(Some(path.to_owned()));
@@ -158,7 +157,7 @@ pub fn file_at(path: &Path) -> Result<Option<PathBuf>> {
     let Some(file) = files.next() else { return Ok(None) };
     if let Some(other) = files.next() {
         let message = format!(
-            "there are two config files, '{}' and '{}'; keep one",
+            "there are two config files, '{}' and '{}'; remove one",
             file.display(),
             other.display()
         );
@@ -167,14 +166,14 @@ pub fn file_at(path: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(file))
 }
 
-/// The project's folder, never empty: the one that the config file at the path is in, or the path itself.
+/// The project's folder, never an empty path: the folder of the config file at the path, or the path itself.
 pub fn folder_of(path: &Path) -> &Path {
     let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-/// A slug made from a name: small letters and digits, single dashes between; letters without their
-/// accents. Empty where nothing is left.
+/// Makes a slug from a name: lower-case letters without accents, digits, and single dashes. It is empty if the name
+/// has no letters or digits.
 pub fn slug_of(name: &str) -> String {
     let mut slug = String::new();
     let plain = name.nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>();
@@ -190,8 +189,8 @@ pub fn slug_of(name: &str) -> String {
 }
 
 impl Config {
-    /// Reads a file without running it. Errors: `Invalid` with every fault and its place; `Malformed`
-    /// where JSON is wrong; `NotFound` where the file cannot be read.
+    /// Reads a file without running it. Errors: `Invalid` with every error and its place; `Malformed` if the JSON is
+    /// wrong; `NotFound` if the file cannot be read.
     pub fn read(file: &Path) -> Result<Reading> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
@@ -213,7 +212,7 @@ impl Config {
         }
     }
 
-    /// One of the fields that people see, by its name.
+    /// Reads one of the display fields by its name.
     pub fn field(&self, name: &str) -> Option<&str> {
         match name {
             "name" => self.name.as_deref(),
@@ -224,7 +223,7 @@ impl Config {
         }
     }
 
-    /// The line and column of the expression that builds a member; none where it is a literal, or missing.
+    /// The line and column of a member's expression; `None` if the member is a literal or missing.
     pub fn expression(&self, member: &str) -> Option<(usize, usize)> {
         let around = |path: &str| {
             path.is_empty() || path == member || member.starts_with(&format!("{path}."))
@@ -232,7 +231,7 @@ impl Config {
         self.expressions.iter().find(|(path, _)| around(path)).map(|(_, place)| *place)
     }
 
-    /// The project's slug, where it has a name.
+    /// The project's slug; `None` without a name.
     pub fn slug(&self) -> Option<String> {
         self.name.as_deref().map(slug_of).filter(|slug| !slug.is_empty())
     }

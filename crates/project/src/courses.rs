@@ -13,12 +13,12 @@ pub const TITLE: &str = "{appName}: {subject} {grade}";
 /// The code of a course if the config has none.
 pub const CODE: &str = "{subject}-{grade}";
 
-/// The project that the courses belong to.
+/// The project to which the courses belong.
 #[derive(Clone, Copy, Debug)]
 pub struct App<'a> {
-    /// Its name in addresses.
+    /// Its slug.
     pub slug: &'a str,
-    /// What people call it.
+    /// Its name.
     pub name: &'a str,
 }
 
@@ -55,7 +55,7 @@ pub fn records(course_id: &str) -> [(&'static str, String); 4] {
 pub struct Owner {
     /// Its sourcedId.
     pub id: Option<String>,
-    /// What people call it.
+    /// Its name.
     pub name: Option<String>,
     /// `department`, `school`, …
     #[serde(rename = "type")]
@@ -66,14 +66,14 @@ pub struct Owner {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Taught {
-    /// Its sourcedId; `None`: it is derived from slug, subject and grade.
+    /// Its sourcedId; if it is `None`, it is derived from slug, subject and grade.
     #[serde(default)]
     pub course_id: Option<String>,
     /// Such as `Math`.
     pub subject: String,
-    /// As OneRoster writes it.
+    /// The grade in OneRoster's form.
     pub grade: String,
-    /// What people call it.
+    /// Its title.
     pub title: String,
     /// Its code.
     pub course_code: String,
@@ -247,7 +247,7 @@ pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange>
         !wish.courses.is_empty() && record.kind == "org" && is_own
     };
     let mut records_written: Vec<RecordChange> =
-        state.records.iter().filter(is_needed).filter_map(mended).collect();
+        state.records.iter().filter(is_needed).filter_map(fixed).collect();
     records_written.dedup();
     let mut change = LmsChange {
         organization,
@@ -279,7 +279,7 @@ pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange>
 }
 
 /// The change for a record that should exist.
-fn mended(record: &Record) -> Option<RecordChange> {
+fn fixed(record: &Record) -> Option<RecordChange> {
     let action = match record.state {
         Presence::Ok => return None,
         Presence::Missing => RecordAction::Create,

@@ -1,4 +1,5 @@
-//! The schema part of a deploy: what a server's database is, what it shall be, and what leads there.
+//! The schema part of a deploy: the current state of the server's database, the desired one, and the change between
+//! them.
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde::{Deserialize, Serialize};
@@ -6,41 +7,41 @@ use serde::{Deserialize, Serialize};
 use crate::config::Strategy;
 use crate::schema::{self, Applied, MigrationFile, Rename, Schema};
 
-/// The database of a project as a server has it.
+/// The state of a project's database on a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseState {
-    /// The DDL of what is in the file; empty where there is none.
+    /// The DDL of the file; empty if the file does not exist.
     pub ddl: String,
     /// The migrations that were applied, in order.
     pub applied: Vec<Applied>,
-    /// The DDL that the served version came with; none: it came without.
+    /// The DDL of the served version's schema; `None` if it has no schema.
     pub declared: Option<String>,
 }
 
-/// What a database shall be.
+/// The desired state of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseWish {
-    /// How.
+    /// The desired schema.
     #[serde(flatten)]
     pub schema: SchemaWish,
-    /// Do it although it loses what the plan names.
+    /// Whether to apply the change even if it loses the data that the plan lists.
     pub accept_data_loss: bool,
 }
 
-/// A schema, or the files that lead to it.
+/// A schema, or the migration files that create it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "strategy", rename_all = "camelCase")]
 pub enum SchemaWish {
-    /// The difference to what is there.
+    /// Apply the difference to the current schema.
     Push {
         /// The whole schema.
         ddl: String,
-        /// What was renamed, as `table.old=new` and `old=new`.
+        /// Renamed tables and columns, as `old=new` and `table.old=new`.
         renames: Vec<String>,
     },
-    /// Migration files, in order, all of them.
+    /// Run migration files: all of them, in order.
     Migrate {
         /// The files.
         files: Vec<MigrationFile>,
@@ -48,7 +49,7 @@ pub enum SchemaWish {
 }
 
 impl SchemaWish {
-    /// Which of the two it is.
+    /// The strategy that this is for.
     pub fn strategy(&self) -> Strategy {
         match self {
             Self::Push { .. } => Strategy::Push,
@@ -56,8 +57,8 @@ impl SchemaWish {
         }
     }
 
-    /// The same wish for another server: without the renames that were done there or have nothing to
-    /// rename. Errors: what SQLite does not understand.
+    /// The same schema for another server, without renames that do not apply there. Errors: SQL that SQLite does not
+    /// understand.
     pub fn for_state(self, state: &DatabaseState) -> Result<Self> {
         let Self::Push { ddl, renames } = self else { return Ok(self) };
         let (current, desired) = (Schema::of(&state.ddl)?, Schema::of(&ddl)?);
@@ -86,7 +87,7 @@ impl SchemaWish {
 pub struct DatabaseChange {
     /// How.
     pub strategy: Strategy,
-    /// The statements of a push, in order.
+    /// Whether the database already matches the files, so that they are recorded as applied without being run.
     pub statements: Vec<String>,
     /// The names of the migration files that are applied, in order.
     pub migrations: Vec<String>,
@@ -102,9 +103,9 @@ pub struct DatabaseChange {
     pub ddl: String,
 }
 
-/// What must change so that a database becomes what is wished.
+/// Computes the change from a database's state to the desired one.
 ///
-/// Errors: what SQLite does not understand; a history of migrations that diverged; a wrong rename.
+/// Errors: SQL that SQLite does not understand; a diverged history of migrations; an invalid rename.
 pub fn change(state: &DatabaseState, wish: &DatabaseWish) -> Result<Option<DatabaseChange>> {
     let current = Schema::of(&state.ddl)?;
     let mut change = DatabaseChange {
@@ -150,7 +151,7 @@ pub fn change(state: &DatabaseState, wish: &DatabaseWish) -> Result<Option<Datab
 }
 
 impl DatabaseChange {
-    /// Refuses what loses something that nobody agreed to.
+    /// Refuses a change that loses data unless the deploy accepts that.
     pub fn check(&self, wish: &DatabaseWish) -> Result<()> {
         if wish.accept_data_loss || self.losses.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
-//! Values written out in a file: JSON, or the default export of an ES module, with places.
+//! Reads values with their places from JSON, or from the default export of an ES module.
 //!
-//! A module is not run here. What is no literal (a call, a name, a template with `${…}`) is an
-//! [`Value::Expression`]: its end is found by brackets, and it has a place like any other value.
+//! Modules are not run here. Values that are not literals, such as a call, a name, or a template with `${…}`, become
+//! a [`Value::Expression`]. Matching brackets determine where it ends, so it has a place like any other value.
 
 mod scan;
 
@@ -11,12 +11,12 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 
 use scan::Scanner;
 
-/// A value and the bytes that it stands in.
+/// A value and its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Literal {
     /// The value.
     pub value: Value,
-    /// Where it stands in the text, quotes included.
+    /// Its byte range in the text, including quotes.
     pub span: Range<usize>,
 }
 
@@ -33,14 +33,15 @@ pub enum Value {
     Text(String),
     /// `[…]`
     List(Vec<Literal>),
-    /// `{…}`, in the order written.
+    /// `{…}`, in the order of the text.
     Object(Vec<(String, Literal)>),
-    /// Something that only running the file would tell.
+    /// A value that only running the file would tell.
     Expression,
 }
 
 impl Literal {
-    /// Whether it holds no expression. A member `__proto__` is none either: it is not a member.
+    /// Whether it contains no expression. `__proto__` also makes it an expression, because it sets the prototype
+    /// instead of a member.
     fn is_literal(&self) -> bool {
         match &self.value {
             Value::Expression => false,
@@ -52,7 +53,7 @@ impl Literal {
         }
     }
 
-    /// The member of an object, where nothing that is written behind it can put another value there.
+    /// The member of an object, unless something after it, such as a spread, can override it.
     pub fn lasting_member(&self, name: &str) -> Option<&Self> {
         let Value::Object(members) = &self.value else { return None };
         let at = members.iter().rposition(|(known, _)| known == name)?;
@@ -62,21 +63,21 @@ impl Literal {
         (!members[at + 1..].iter().any(may_hide)).then(|| &members[at].1)
     }
 
-    /// The member of an object; of two with one name the last counts.
+    /// The member of an object. If it occurs twice, the last one counts.
     pub fn member(&self, name: &str) -> Option<&Self> {
         let Value::Object(members) = &self.value else { return None };
         members.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 }
 
-/// Line and column of a byte, from 1; columns count characters.
+/// The line and column of a byte, from 1. Columns count characters.
 pub fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..at];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
 }
 
-/// Reads JSON; comments and commas behind the last member are fine.
+/// Reads JSON. Comments and trailing commas are allowed.
 ///
 /// Errors: `Malformed` with line and column.
 pub fn json(text: &str) -> Result<Literal> {
@@ -89,8 +90,8 @@ pub fn json(text: &str) -> Result<Literal> {
     Ok(value)
 }
 
-/// The object that the default export of an ES module is made of: written there, in a call such as
-/// `defineConfig({…})`, or as the value of a name that is exported. None where there is no such object.
+/// The object that an ES module exports by default: written in the export, in a call such as `defineConfig({…})`, or
+/// in the declaration of an exported name; `None` if it was not found.
 pub fn module(text: &str) -> Option<Literal> {
     let mut reader = Reader { scanner: Scanner::new(text), depth: 0 };
     if !reader.scanner.find_default_export() {
@@ -112,13 +113,13 @@ pub fn module(text: &str) -> Option<Literal> {
     reader.value().ok().filter(|value| matches!(value.value, Value::Object(_)))
 }
 
-/// Names and calls that are followed from a default export to its object.
+/// The maximum number of names and calls between a default export and its object.
 const NAMES: usize = 4;
 
-/// The object of a module that holds nothing else: comments, perhaps `defineConfig` from `helper`, and
-/// literals. What running such a module would answer is written there. None for every other module.
+/// The object of a module that contains only comments, an optional import of `defineConfig` from `helper`, and
+/// literals. Evaluating such a module would return exactly this object. `None` for every other module.
 pub fn literal_module(text: &str, helper: &str) -> Option<Literal> {
-    // Signs that end a line for the language and not for this reader.
+    // JavaScript treats these characters as line ends, but this reader does not.
     let has_odd_lines = text.replace("\r\n", "\n").contains(['\r', '\u{2028}', '\u{2029}']);
     if has_odd_lines {
         return None;
@@ -159,7 +160,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// Takes these words and signs in their order, with space between.
+    /// Skips these words and symbols in this order, with white space between them.
     fn takes(&mut self, words: &[&str]) -> bool {
         words.iter().all(|word| {
             self.scanner.space();
@@ -206,7 +207,7 @@ impl Reader<'_> {
         }
         self.scanner.at = start;
         if !self.scanner.skip_expression() {
-            return Err(self.fault(start, "the value that begins here has no end"));
+            return Err(self.fault(start, "the value that begins here does not end"));
         }
         let end = self.scanner.at;
         if end == start {
@@ -262,7 +263,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A comma, or what follows is the end.
+    /// Skips a comma, unless the list or object ends here.
     fn separated(&mut self, end: char) -> Result<()> {
         self.scanner.space();
         if self.scanner.take(',') || self.scanner.peek() == Some(end) {

@@ -22,9 +22,9 @@ pub struct Plan {
     pub action: Action,
     /// Changed display fields.
     pub metadata: Vec<FieldChange>,
-    /// The zip of the build.
+    /// The change of the frontend's zip.
     pub frontend: Option<Change<Artifact>>,
-    /// The code that answers.
+    /// The change of the backend.
     pub backend: Option<Change<Backend>>,
     /// The integrations that the project uses.
     pub uses: Option<Change<Uses>>,

@@ -1,4 +1,4 @@
-//! Writing stored values into a config file: the literals alone, everything else as it was.
+//! Writes stored values into a config file. It replaces only literals and keeps everything else.
 
 use lyceum_core::{Problem, Result};
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub struct Rewritten {
     pub text: String,
     /// The fields that were rewritten.
     pub fields: Vec<&'static str>,
-    /// What has to be changed by hand.
+    /// Fields that must be changed by hand.
     pub by_hand: Vec<ByHand>,
 }
 
@@ -23,15 +23,15 @@ pub struct Rewritten {
 pub struct ByHand {
     /// Its name.
     pub field: &'static str,
-    /// Its line and column; none where the file does not have it.
+    /// Its line and column; `None` if the file does not contain it.
     pub place: Option<(usize, usize)>,
-    /// Why a person has to do it.
+    /// Why it cannot be rewritten.
     pub why: &'static str,
 }
 
 impl Config {
-    /// The text of the file with these values of `name`, `description`, `emoji` and `platform`; none:
-    /// the field goes, by hand. Literals are written in the quotes that they have.
+    /// Rewrites the text of the file with these values of `name`, `description`, `emoji` and `platform`. A field with
+    /// the value `None` must be removed by hand. Literals keep their kind of quotes.
     pub fn with(&self, values: &[(&str, Option<&str>)]) -> Rewritten {
         let mut edits = Vec::new();
         let mut rewritten = Rewritten { text: self.text.clone(), fields: vec![], by_hand: vec![] };
@@ -60,7 +60,7 @@ impl Config {
         rewritten
     }
 
-    /// Writes a new text in place of the file's: all of it or nothing.
+    /// Replaces the file's text, completely or not at all.
     ///
     /// Errors: the file cannot be written.
     pub fn replace(&self, text: &str) -> Result<()> {
@@ -76,7 +76,7 @@ impl Config {
     }
 }
 
-/// A text as a literal in the quotes of the former one.
+/// A text as a literal, with the quotes of the previous one.
 fn quoted(former: &str, value: &str) -> String {
     let json = Value::from(value).to_string();
     let Some(quote @ ('\'' | '`')) = former.chars().next() else { return json };

@@ -7,26 +7,26 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use ring::hmac;
 
-/// HMAC-SHA256 of a secret under the project's key, in base64url: equal where the values are, and
-/// no use to anyone without the key.
+/// HMAC-SHA256 of a secret under the project's key, in base64url. Equal values have equal digests, which reveal
+/// nothing without the key.
 pub fn digest(key: &[u8], name: &str, value: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);
     let tag = hmac::sign(&key, format!("{name}={value}").as_bytes());
     BASE64_URL_SAFE_NO_PAD.encode(tag)
 }
 
-/// Whether the text can name a secret: a letter or `_`, then letters, digits and `_`.
+/// Whether the text is a valid name of a secret: a letter or `_`, then letters, digits and `_`.
 pub fn is_name(text: &str) -> bool {
     (1..=limits::SECRET_NAME_MAX_BYTES).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !text.as_bytes()[0].is_ascii_digit()
 }
 
-/// Reads the text of an `.env` file: `NAME=value` a line, `export` before it and comments allowed.
-/// `'…'` is taken as it is, `"…"` with `\n`, `\t`, `\"`, `\\`; both may go over lines. Of two lines
-/// with one name the last counts.
+/// Parses the text of an `.env` file. Each line is `NAME=value`, optionally after `export`, and comments are allowed.
+/// `'…'` is taken literally; `"…"` may contain `\n`, `\t`, `\"` and `\\`. Both may span lines. If a name occurs
+/// twice, the last one counts.
 ///
-/// Errors: `Malformed` with the line; never with a value.
+/// Errors: `Malformed` with the line, but never with a value.
 pub fn read(text: &str) -> Result<BTreeMap<String, String>> {
     let mut secrets = BTreeMap::new();
     let mut rest = text.trim_start_matches('\u{feff}');
@@ -50,10 +50,10 @@ pub fn read(text: &str) -> Result<BTreeMap<String, String>> {
             ));
         }
         let at = rest.find('=').expect("the entry has one") + 1;
-        let (value, end) = value(&rest[at..]).ok_or_else(|| fault("the quote has no end"))?;
+        let (value, end) = value(&rest[at..]).ok_or_else(|| fault("the quote is not closed"))?;
         if value.len() > limits::SECRET_MAX_BYTES {
             let most = limits::SECRET_MAX_BYTES;
-            return Err(fault(&format!("a value has at most {most} bytes")));
+            return Err(fault(&format!("a value must have at most {most} bytes")));
         }
         line += rest[..at + end].matches('\n').count();
         rest = &rest[at + end..];
@@ -71,7 +71,7 @@ pub fn read(text: &str) -> Result<BTreeMap<String, String>> {
     Ok(secrets)
 }
 
-/// A value and the bytes that it takes; none where a quote is not closed.
+/// A value and the number of bytes that it takes; `None` if a quote is not closed.
 fn value(text: &str) -> Option<(String, usize)> {
     let lead = text.len() - text.trim_start_matches([' ', '\t']).len();
     let body = &text[lead..];

@@ -18,7 +18,7 @@ pub struct State {
     pub environment: String,
     /// Increases by one with every change; 0 if the server has no such project.
     pub revision: i64,
-    /// The display fields; `None` if nothing is known.
+    /// The display fields; `None` if the project is unknown.
     pub metadata: Option<Metadata>,
     /// The version in use.
     pub version: Option<i64>,
@@ -50,13 +50,13 @@ pub struct State {
 pub struct Metadata {
     /// The display name.
     pub name: String,
-    /// What it is about.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emoji: Option<String>,
-    /// What it runs on.
+    /// The platform that it runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
 }
@@ -93,7 +93,7 @@ impl Metadata {
 pub struct Artifact {
     /// SHA-256 in hexadecimal.
     pub sha256: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -107,9 +107,9 @@ pub struct Backend {
     pub main: String,
     /// Its modules.
     pub modules: Vec<Module>,
-    /// The compatibility date of the engine, as `YYYY-MM-DD`.
+    /// The compatibility date of the runtime, as `YYYY-MM-DD`.
     pub compatibility_date: String,
-    /// The paths of its routes, as `/api/users/:id`.
+    /// The paths of its routes, such as `/api/users/:id`.
     pub routes: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ pub struct Module {
     pub name: String,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 

@@ -25,7 +25,7 @@ pub const USER_ID: &str = "demo-user";
 /// The default sourcedId of the organization.
 pub(crate) const ORGANIZATION_ID: &str = "demo-org";
 const CREDITS: i64 = 1000;
-/// XP of a course if its XP are not known.
+/// XP of a course in the mock roster if the config does not set them.
 const MADE_UP_XP: f64 = 1000.0;
 /// Other players: sourcedId, first name, best score.
 const OTHERS: [(&str, &str, i64); 3] =
@@ -64,7 +64,7 @@ pub struct Demo {
     pub role: players::Role,
     /// Whether to add more than the user and the project.
     pub seeds: bool,
-    /// Whom the user learns with.
+    /// What and where the user learns.
     pub learner: Learner,
 }
 
@@ -93,7 +93,7 @@ impl Demo {
         Ok(Player { user: user.to_owned(), game: game.id })
     }
 
-    /// The organization and the user; answers the organization's sourcedId.
+    /// Writes the organization and the user; returns the organization's sourcedId.
     fn put_people(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
         let Learner { role, organization, .. } = &self.learner;
         let NewOrganization { id, name, kind } = organization.whole();
@@ -103,7 +103,7 @@ impl Demo {
         Ok(org)
     }
 
-    /// What the project teaches, under made-up ids, with the user in each course.
+    /// Writes the project's courses under generated ids, and enrolls the user in each.
     fn put_courses(&self, tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &Game) -> Result<()> {
         let Learner { courses, elsewhere, .. } = &self.learner;
         if *elsewhere {
@@ -124,8 +124,8 @@ impl Demo {
 }
 
 impl Demo {
-    /// What the project teaches, where another server has the records: those are what setup and verify
-    /// are for. Courses of which nobody knows the XP wait for the setup, too.
+    /// Stores the project's courses if another server has their records, which setup creates and verify checks.
+    /// Courses with unknown XP also wait for the setup.
     fn put_courses_of_others(&self, tx: &mut Tx<'_>, org: &str, game: &Game) -> Result<()> {
         if lms::is_here(tx, game)? {
             lms::forget(tx, game)?;
@@ -140,7 +140,7 @@ impl Demo {
         lms::keep(tx, &lms::planned(game, &setup)?)
     }
 
-    /// The courses with the XP and the id that they are given; the first one has the id that was said.
+    /// The courses with their XP and ids. The first one has the id from the options, if it is set.
     fn new_courses(
         &self,
         given: impl Fn(&Course) -> (Option<f64>, Option<String>),
@@ -172,7 +172,7 @@ pub fn student(id: &str, org: &str) -> Object {
     record
 }
 
-/// The id of a made-up course: the same for the same subject and grade.
+/// The id of a generated course. It is the same for equal subject and grade.
 fn course_id(course: &Course) -> String {
     format!("mock-{}-{}", slug_of(&course.subject), course.grade.to_lowercase())
 }
@@ -190,19 +190,19 @@ fn user(org: &str, name: &str, role: &str) -> Value {
     })
 }
 
-/// What the user begins with.
+/// Gives the user an inventory, a level and a notification to start with.
 fn give(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<()> {
     inventory::credit(tx, now, user, CREDITS)?;
     let news = News {
         kind: "welcome",
         title: "Welcome to the sandbox".to_owned(),
-        message: "You are the demo user; whatever you do here stays here".to_owned(),
+        message: "You are the demo user; everything you do stays in this sandbox".to_owned(),
         metadata: json!({ "credits": CREDITS }),
     };
     notifications::tell(tx, now, user, news)
 }
 
-/// Goals to reach and others to play with.
+/// Writes achievements, and other players with scores.
 fn put_company(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -238,7 +238,7 @@ fn put_company(
     Ok(())
 }
 
-/// Puts a record in the place of the one with its id.
+/// Creates the record with this id, or replaces it.
 fn put(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, id: &str, record: Value) -> Result<()> {
     let Value::Object(mut record) = record else { unreachable!("records are objects") };
     record.insert("sourcedId".into(), id.into());

@@ -1,4 +1,4 @@
-//! What the demo user has learned before the newcomer came, so that there are XP to look at.
+//! The demo user's earlier activities, so that a new sandbox already shows XP.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -10,7 +10,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 const DAY_S: i64 = 24 * 60 * 60;
-/// Days ago, activity, minutes, right answers of ten. Together less than the second level begins at.
+/// Days ago, activity, minutes, correct answers out of ten. Their XP are below the start of the second level.
 const PAST: [(i64, &str, u32, u32); 10] = [
     (13, "Counting", 4, 8),
     (12, "Adding", 3, 10),
@@ -24,7 +24,7 @@ const PAST: [(i64, &str, u32, u32); 10] = [
     (1, "Quarters", 4, 10),
 ];
 
-/// Ends the activities of the last two weeks, today's excepted, in the game's first course.
+/// Records the activities of the last two weeks, except today's, in the game's first course.
 pub(crate) fn put(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -26,24 +26,24 @@ use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, Migration, Options, Tx};
 
-/// A sandbox that is ready to be served.
+/// A sandbox that is ready to serve.
 pub struct Sandbox {
-    /// Where its database is; dropping it lets go of it.
+    /// Its database file, which dropping this releases.
     pub place: Place,
     /// The database.
     pub db: Db,
     /// The keys that sign game tokens.
     pub keyring: Keyring,
-    /// Whom mock tokens mean.
+    /// The player whom mock tokens stand for.
     pub player: Player,
-    /// The secret of a link that signs in to the console, once.
+    /// The secret of a single-use link that signs the developer in to the console.
     pub link: String,
 }
 
 impl Sandbox {
-    /// Opens the database, brings it forward and puts the demo in place. Blocks.
+    /// Opens the database, migrates it and writes the demo data. Blocks the thread.
     ///
-    /// Errors: those of the database; `Invalid` for a demo that the roster refuses.
+    /// Errors: those of the database; `Invalid` if the roster refuses the demo data.
     pub fn open(
         place: Place,
         migrations: &[Migration],
@@ -62,7 +62,7 @@ impl Sandbox {
     }
 }
 
-/// A link that signs the developer in to the console, in place of a former start's.
+/// Creates a link that signs the developer in to the console. It replaces the link of an earlier start.
 fn link(tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
     let new = NewPerson {
         email: "developer@example.org".to_owned(),

@@ -1,4 +1,4 @@
-//! The learning integration of a sandbox: whom it learns with.
+//! The learning integration of a sandbox: which server has the roster.
 
 use lyceum_core::config::Secret;
 use lyceum_core::{Detail, Problem, Result};
@@ -6,62 +6,62 @@ use lyceum_games::lms::NewOrganization;
 
 use crate::demo::ORGANIZATION_ID;
 
-/// Whom the demo user learns with.
+/// Where the demo user learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The sandbox itself: made-up courses, no other server.
+    /// In the sandbox, with generated courses and without another server.
     Mock,
-    /// A Lyceum beside it.
+    /// On a Lyceum server on the same machine.
     Local,
-    /// A platform elsewhere, with real courses and credentials.
+    /// On a remote platform, with real courses and credentials.
     Remote,
-    /// Nobody: the project's config has no learning integration.
+    /// Nowhere, because the project's config has no learning integration.
     Disabled,
 }
 
-/// What is said of the integration, by flags and variables.
+/// The settings of the integration, from flags and variables.
 #[derive(Clone, Debug, Default)]
 pub struct Tracking {
-    /// A Lyceum beside the sandbox is used.
+    /// Whether to use a Lyceum server on the same machine.
     pub local: bool,
-    /// Address of the rosters.
+    /// Address of the roster API.
     pub oneroster_url: Option<String>,
-    /// Address of the events.
+    /// Address of the event API.
     pub caliper_url: Option<String>,
-    /// Address that gives tokens.
+    /// Address of the token endpoint.
     pub auth_url: Option<String>,
-    /// Id of the client there.
+    /// Id of the client on that platform.
     pub client_id: Option<String>,
-    /// Its secret.
+    /// The client's secret.
     pub client_secret: Option<Secret>,
-    /// The course that the student learns.
+    /// The id of the student's course.
     pub course_id: Option<String>,
-    /// The student whom the demo user is.
+    /// The sourcedId of the student whom the demo user stands for.
     pub student_id: Option<String>,
-    /// What the demo user is to the school, where somebody said it.
+    /// The demo user's role at the school, if it is set.
     pub role: Option<Role>,
-    /// Whose the demo user is.
+    /// The demo user's organization.
     pub organization: Organization,
 }
 
-/// What a user is to a school.
+/// A user's role at a school.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// Learns.
+    /// A learner.
     #[default]
     Student,
-    /// Whose child learns.
+    /// A parent of a learner.
     Parent,
-    /// Teaches.
+    /// A teacher.
     Teacher,
-    /// Runs the school.
+    /// An administrator of the school.
     Administrator,
-    /// Looks after a learner.
+    /// A guardian of a learner.
     Guardian,
 }
 
 impl Role {
-    /// Every role with its name.
+    /// All roles with their names.
     pub const ALL: [(&'static str, Self); 5] = [
         ("student", Self::Student),
         ("parent", Self::Parent),
@@ -70,7 +70,7 @@ impl Role {
         ("guardian", Self::Guardian),
     ];
 
-    /// The role of that name.
+    /// The role with that name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
     }
@@ -81,7 +81,7 @@ impl Role {
         name
     }
 
-    /// The word of OneRoster for it (1.2, `RoleEnum`).
+    /// The role's name in OneRoster (1.2, `RoleEnum`).
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Student => "student",
@@ -92,7 +92,7 @@ impl Role {
         }
     }
 
-    /// What the user is in a class; none: the user is in no class.
+    /// The user's role in a class; `None` if the user is not in classes.
     pub fn in_class(self) -> Option<&'static str> {
         match self {
             Self::Student => Some("student"),
@@ -103,7 +103,7 @@ impl Role {
     }
 }
 
-/// An organization, as far as somebody said what it is.
+/// An organization, with the properties that are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Organization {
     /// Its sourcedId.
@@ -115,7 +115,7 @@ pub struct Organization {
 }
 
 impl Organization {
-    /// The organization, with what nobody said.
+    /// The organization, with defaults for properties that are not set.
     pub fn whole(&self) -> NewOrganization {
         let or =
             |text: &Option<String>, usual: &str| text.clone().or_else(|| Some(usual.to_owned()));
@@ -128,10 +128,10 @@ impl Organization {
 }
 
 impl Mode {
-    /// The mode that follows: local where that was asked for, remote with credentials, disabled where a
-    /// project's config has no integration, else mock.
+    /// The mode for these settings: local if requested, remote with credentials, disabled if a project's config has
+    /// no integration, and otherwise mock.
     ///
-    /// Errors: `Invalid`, naming each thing that is missing.
+    /// Errors: `Invalid`, with everything that is missing.
     pub fn of(tracking: &Tracking, config: Option<&lyceum_project::Config>) -> Result<Self> {
         let has_addresses = tracking.oneroster_url.is_some()
             || tracking.caliper_url.is_some()
@@ -174,7 +174,7 @@ impl Mode {
         if missing.is_empty() { Ok(Self::Remote) } else { Err(Problem::invalid_all(missing)) }
     }
 
-    /// Its name where the start tells its result; none where it is disabled.
+    /// The mode's name for the start message; `None` if it is disabled.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Mock => Some("mock"),

@@ -9,34 +9,34 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Target;
 use tempfile::TempDir;
 
-/// The beginning of the names of folders in memory.
+/// Prefix of the names of folders in memory.
 const MEMORY: &str = "lyceum-sandbox-";
-/// A folder that the system keeps in memory, where it has one.
+/// A folder that Linux keeps in memory.
 const SHARED_MEMORY: &str = "/dev/shm";
-/// What SQLite keeps beside a database.
+/// Suffixes of the files that SQLite creates for a database.
 const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
-/// A database file, held by this process alone.
+/// A database file that is locked for this process.
 #[derive(Debug)]
 pub struct Place {
     file: PathBuf,
-    /// Says who has the file, and is locked as long as that is so.
+    /// Names the process that has the file, and is locked while it does.
     lock: File,
-    /// Removed in the end.
+    /// Deleted when this is dropped.
     memory: Option<TempDir>,
 }
 
 impl Place {
-    /// Takes a file, made with its folder where it is missing; with `anew` what is in it goes.
+    /// Locks a file. Creates it with its folder if it is missing. With `anew`, its content is deleted.
     ///
-    /// Errors: `Conflict` where another sandbox has it; what making files meets.
+    /// Errors: `Conflict` if another sandbox uses it; errors when creating files.
     pub fn on_disk(file: &Path, anew: bool) -> Result<Self> {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
             fs::create_dir_all(folder).map_err(|error| failed(folder, "made", &error))?;
             if folder.ends_with(".lyceum") {
-                // What is in there is this machine's own.
+                // The folder's content must not be committed.
                 let ignore = folder.join(".gitignore");
                 fs::write(&ignore, "*\n").map_err(|error| failed(&ignore, "written", &error))?;
             }
@@ -61,7 +61,7 @@ impl Place {
         Ok(Self { file: file.to_owned(), lock, memory: None })
     }
 
-    /// A file that is gone with the process, in memory where the system has a folder for that.
+    /// A temporary file, in memory if the system has a folder for that.
     pub fn in_memory() -> Result<Self> {
         let shared = Path::new(SHARED_MEMORY);
         let parent = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
@@ -73,19 +73,19 @@ impl Place {
         Ok(Self { file, lock, memory: Some(folder) })
     }
 
-    /// The file; none where nothing is kept.
+    /// The database file; `None` if it is temporary.
     pub fn file(&self) -> Option<&Path> {
         self.memory.is_none().then_some(self.file.as_path())
     }
 
-    /// The folder of what is deployed to the sandbox, beside the database.
+    /// The folder for deployed projects, next to the database.
     pub fn data(&self) -> PathBuf {
         with(&self.file, ".data")
     }
 
-    /// Tells who looks at the file that this process serves it at the address.
+    /// Writes this process and its address to the lock file, for others that find it locked.
     pub fn tell(&mut self, url: &str) {
-        // What is not told is no reason to stop.
+        // The sandbox also works if others cannot see its address.
         let _ = self.lock.set_len(0);
         let _ = writeln!(self.lock, "{} {url}", std::process::id());
     }
@@ -94,7 +94,7 @@ impl Place {
         Target::Sqlite(self.file.clone())
     }
 
-    /// The key that seals signing keys: in the file's folder, or for this once.
+    /// The master key that seals signing keys: stored in the file's folder, or random if the file is temporary.
     pub(crate) fn master(&self) -> Result<Master> {
         match self.file().and_then(Path::parent) {
             None => Ok(Master::random()),
@@ -134,13 +134,13 @@ fn lock(file: &Path) -> Result<File> {
     }
 }
 
-/// Removes folders in memory whose process was killed.
+/// Deletes folders in memory whose process was killed.
 fn sweep(parent: &Path) {
     let folders = fs::read_dir(parent).into_iter().flatten().flatten();
     let ours = |name: &str| name.starts_with(MEMORY);
     for folder in folders.filter(|folder| folder.file_name().to_str().is_some_and(ours)) {
         let left = File::open(folder.path().join("sandbox.db.lock"));
-        // One that is just being made has no lock yet.
+        // A folder that is just being created has no lock file yet.
         if left.is_ok_and(|lock| lock.try_lock().is_ok()) {
             let _ = fs::remove_dir_all(folder.path());
         }

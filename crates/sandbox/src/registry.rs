@@ -68,7 +68,7 @@ pub fn register(entry: Entry) -> Result<Registered, Problem> {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // One that stays is taken out by the next sandbox.
+        // If this fails, the next sandbox removes the entry.
         let _ = change(|listed| listed.retain(|entry| entry.pid != self.0));
     }
 }

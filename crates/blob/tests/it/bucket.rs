@@ -1,4 +1,4 @@
-//! Blobs in a bucket of S3, served by `s3s-fs`, which checks signatures.
+//! Blobs in an S3 bucket, served by `s3s-fs`, which checks signatures.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 
 use crate::files;
 
-/// A server with one bucket, which is a folder; it ends with the tests.
+/// A server with one bucket, which is a folder. Both live until the tests end.
 fn bucket() -> (TempDir, S3) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("files")).unwrap();
@@ -55,14 +55,14 @@ fn settings(endpoint: String, secret: &str) -> S3 {
     }
 }
 
-/// A server's folder before the bucket.
+/// The folder of a server that uses the bucket.
 fn server(s3: &S3) -> (TempDir, Blobs) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
     (folder, blobs)
 }
 
-/// So long after the folder was last changed.
+/// The time that many seconds after the folder was last changed.
 fn after(folder: &TempDir, seconds: i64) -> Timestamp {
     let changed = fs::metadata(folder.path().join("uploads")).unwrap().modified().unwrap();
     let changed = changed.duration_since(UNIX_EPOCH).unwrap().as_millis();
@@ -74,17 +74,20 @@ fn is_in(bucket: &TempDir, digest: &Digest) -> bool {
 }
 
 #[test]
-fn what_one_server_keeps_another_reads() {
+fn a_blob_of_one_server_is_read_by_another() {
     let (bucket, s3) = bucket();
     let (_one, first) = server(&s3);
     let (two, second) = server(&s3);
     let digest = Digest::of(b"abc");
     assert!(!first.has(&digest).unwrap() && first.open(&digest).unwrap().is_none());
     assert_eq!(first.put(&digest, &b"abc"[..]).unwrap(), 3);
-    assert!(is_in(&bucket, &digest), "kept means that it is in the bucket");
+    assert!(is_in(&bucket, &digest), "a stored blob is in the bucket");
     assert!(second.has(&digest).unwrap());
     assert_eq!(second.read(&digest).unwrap().unwrap(), b"abc");
-    assert!(files(&two).contains(&digest.to_string()), "what was read is copied");
+    assert!(
+        files(&two).contains(&digest.to_string()),
+        "a copy of a blob that was read stays on disk"
+    );
     let mut open = second.open(&digest).unwrap().unwrap();
     first.remove(&digest).unwrap();
     first.remove(&digest).unwrap();
@@ -95,7 +98,7 @@ fn what_one_server_keeps_another_reads() {
 }
 
 #[test]
-fn a_large_blob_goes_in_parts_and_an_upload_goes_on_after_a_crash() {
+fn a_large_blob_is_sent_in_parts_and_its_upload_continues_after_a_crash() {
     let (bucket, s3) = bucket();
     let size = usize::try_from(S3_PART_BYTES).unwrap() * 2 + 5;
     let bytes: Vec<u8> = (0..=250).cycle().take(size).collect();
@@ -103,12 +106,12 @@ fn a_large_blob_goes_in_parts_and_an_upload_goes_on_after_a_crash() {
     let (folder, blobs) = server(&s3);
     let half = size / 2;
     blobs.append("u-1", 0, &bytes[..half]).unwrap();
-    // The server is killed and starts again on its folder.
+    // The server is killed and starts again with the same folder.
     drop(blobs);
     let blobs = Blobs::in_s3(folder.path(), &s3, "hosting").unwrap();
     assert_eq!(blobs.upload_size("u-1").unwrap(), Some(half as u64));
     blobs.append("u-1", half as u64, &bytes[half..]).unwrap();
-    assert!(!is_in(&bucket, &digest), "half of a blob is none");
+    assert!(!is_in(&bucket, &digest), "half of a blob is not a blob");
     assert_eq!(blobs.finish("u-1", &digest).unwrap(), size as u64);
     assert!(is_in(&bucket, &digest));
     let (_other, other) = server(&s3);
@@ -122,7 +125,7 @@ fn a_large_blob_goes_in_parts_and_an_upload_goes_on_after_a_crash() {
 }
 
 #[test]
-fn a_sweep_takes_from_the_bucket_what_nobody_wants_and_nobody_asked_for() {
+fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
     let (bucket, s3) = bucket();
     let (folder, blobs) = server(&s3);
     let [wanted, orphan, asked] = [b"wanted", b"orphan", b"asked!"].map(|bytes| {
@@ -130,7 +133,7 @@ fn a_sweep_takes_from_the_bucket_what_nobody_wants_and_nobody_asked_for() {
         blobs.put(&digest, &bytes[..]).unwrap();
         digest
     });
-    // Bytes that were sent and never became anything, and nothing of another store.
+    // A writer that was never finished, and a file of another store.
     let mut writer = blobs.writer().unwrap();
     writer.write_all(b"sent").unwrap();
     writer.sync().unwrap();
@@ -141,13 +144,13 @@ fn a_sweep_takes_from_the_bucket_what_nobody_wants_and_nobody_asked_for() {
     let sweep = |at| blobs.sweep(at, hour, |digest| *digest == wanted).unwrap();
     assert_eq!(sweep(after(&folder, 600)), Swept::default());
     assert!(blobs.has(&asked).unwrap());
-    assert_eq!(sweep(after(&folder, 4000)).blobs, 3, "nobody asked in the last hour");
+    assert_eq!(sweep(after(&folder, 4000)).blobs, 3, "no request in the last hour");
     assert!(is_in(&bucket, &wanted) && !is_in(&bucket, &orphan) && !is_in(&bucket, &asked));
     assert_eq!(other.read(&orphan).unwrap().unwrap(), b"orphan");
 }
 
 #[test]
-fn a_bucket_that_refuses_or_is_not_there_keeps_nothing() {
+fn nothing_is_stored_if_the_bucket_refuses_or_is_unreachable() {
     let (_bucket, s3) = bucket();
     let wrong = settings(s3.endpoint.clone(), "wrong");
     let nowhere = settings("http://127.0.0.1:1".into(), "secret");
@@ -159,7 +162,10 @@ fn a_bucket_that_refuses_or_is_not_there_keeps_nothing() {
         assert_eq!(problem.kind, ProblemKind::Unavailable, "{name}: {problem}");
         assert!(!problem.message.contains("secret") && !problem.message.contains("127.0"));
         assert!(is_empty(&root.join("copies")), "{name}");
-        assert!(blobs.has(&Digest::of(b"abc")).is_err(), "{name}: not there is another answer");
+        assert!(
+            blobs.has(&Digest::of(b"abc")).is_err(),
+            "{name}: an error is not the same as a missing blob"
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! Blobs on disk and in a bucket: whole or not at all, found by what is in them.
+//! Blobs on disk and in a bucket: stored completely or not at all, and found by their content.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
@@ -38,7 +38,7 @@ pub(crate) fn files(folder: &TempDir) -> Vec<String> {
 }
 
 #[test]
-fn a_blob_is_found_by_what_is_in_it() {
+fn a_blob_is_found_by_its_content() {
     let (folder, blobs) = store();
     let abc = Digest::of(b"abc");
     let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -78,7 +78,7 @@ fn wrong_bytes_leave_nothing() {
 }
 
 #[test]
-fn an_upload_goes_on_where_it_stopped() {
+fn an_upload_continues_where_it_stopped() {
     let (folder, blobs) = store();
     assert_eq!(blobs.upload_size("u-1").unwrap(), None);
     assert_eq!(blobs.append("u-1", 0, b"hello ").unwrap(), 6);
@@ -98,7 +98,7 @@ fn an_upload_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn an_upload_of_other_bytes_is_given_up() {
+fn an_upload_with_wrong_bytes_is_deleted() {
     let (folder, blobs) = store();
     blobs.append("u", 0, b"abd").unwrap();
     let problem = blobs.finish("u", &Digest::of(b"abc")).unwrap_err();
@@ -107,7 +107,7 @@ fn an_upload_of_other_bytes_is_given_up() {
 }
 
 #[test]
-fn an_upload_has_no_path_for_an_id() {
+fn the_id_of_an_upload_cannot_be_a_path() {
     let (_folder, blobs) = store();
     for id in ["", "..", "../x", "a/b", "a\0b", ".hidden", &"x".repeat(65)] {
         assert_eq!(blobs.append(id, 0, b"x").unwrap_err().kind, ProblemKind::Invalid, "'{id}'");
@@ -115,7 +115,7 @@ fn an_upload_has_no_path_for_an_id() {
 }
 
 #[test]
-fn a_sweep_takes_what_nobody_wants_and_nobody_touched() {
+fn a_sweep_removes_unneeded_blobs_that_were_not_used_lately() {
     let (folder, blobs) = store();
     let [wanted, orphan] = [b"wanted", b"orphan"].map(|bytes| {
         let digest = Digest::of(bytes);
@@ -136,7 +136,7 @@ fn a_sweep_takes_what_nobody_wants_and_nobody_touched() {
 }
 
 #[test]
-fn an_upload_that_became_a_blob_is_not_written_to() {
+fn an_upload_that_became_a_blob_is_no_longer_written() {
     let (_folder, blobs) = store();
     let (start, more) = (vec![b'a'; 400_000], vec![b'b'; 400_000]);
     let digest = Digest::of(&start);

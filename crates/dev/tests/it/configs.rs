@@ -1,4 +1,4 @@
-//! Configs that compute: bundled by esbuild, evaluated in workerd.
+//! Configs that compute are bundled by esbuild and evaluated in workerd.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ fn evaluator() -> Evaluator {
     Evaluator { workerd: find_workerd(None, &[tests("hosting")], None) }
 }
 
-/// A folder with these files, and esbuild.
+/// A folder with these files, where esbuild is installed.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     symlink(tests("deploy").join("node_modules"), folder.path().join("node_modules")).unwrap();
@@ -33,7 +33,7 @@ fn config(files: &[(&str, &str)]) -> Result<Config> {
 }
 
 #[test]
-fn a_config_that_computes_says_what_it_evaluates_to() {
+fn a_config_that_computes_is_evaluated() {
     let parts = "export const integrations = { kv: true, lms: { courses: [3, 4].map((grade) => ({ subject: 'Math', \
                  grade, totalXp: 100 * grade })) } };\n";
     let text = r#"
@@ -75,23 +75,23 @@ export default defineConfig({
         let courses = config.integrations.lms.as_ref().unwrap().courses.iter();
         let courses: Vec<_> = courses.map(|it| (it.grade.as_str(), it.total_xp)).collect();
         assert_eq!(courses, [("3", Some(300.0)), ("4", Some(400.0))]);
-        assert!(config.scalars.is_empty(), "no literal is there to rewrite");
+        assert!(config.scalars.is_empty(), "there is no literal to rewrite");
         assert!(config.expression("name").is_some() && config.expression("emoji").is_some());
         let inputs: Vec<_> =
             config.inputs.iter().map(|it| it.file_name().unwrap().to_str().unwrap()).collect();
         assert!(inputs.contains(&"parts.ts") && inputs.contains(&"package.json"), "{inputs:?}");
     }
-    // Through a helper of its own, and as a function.
+    // With its own helper, and as a function.
     let text = "const defineConfig = (config) => config;\nexport default defineConfig(() => ({ name: 'X' + 1 }));";
     assert_eq!(config(&[("lyceum.config.js", text)]).unwrap().name.as_deref(), Some("X1"));
-    // What is known without running it needs no runtime.
+    // A config of literals needs no runtime.
     let plain = folder(&[("lyceum.config.js", "export default { name: 'Rivers' };")]);
     let config = Evaluator { workerd: None }.config(plain.path()).unwrap().unwrap();
     assert_eq!(config.name.as_deref(), Some("Rivers"));
 }
 
 #[test]
-fn a_config_reaches_no_network_and_no_file_of_the_machine_and_sees_no_environment() {
+fn a_config_has_no_network_no_files_and_no_environment() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -128,7 +128,7 @@ fn the_process_that_evaluates_a_config_gets_no_environment() {
     fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).unwrap();
     let config = Evaluator { workerd: Some(script) }.config(place.path()).unwrap().unwrap();
     assert_eq!(config.name.as_deref(), Some("1"));
-    // What a shell sets by itself.
+    // Variables that a shell sets.
     let own = ["PWD", "OLDPWD", "SHLVL", "_"];
     let seen = fs::read_to_string(seen).unwrap();
     let names = seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name);
@@ -165,7 +165,7 @@ fn a_config_that_cannot_be_evaluated_says_why() {
 }
 
 #[test]
-fn what_a_config_imports_is_watched() {
+fn files_that_a_config_imports_are_watched() {
     let config = "import { folder } from './settings.mjs';\nexport default { name: 'Rivers', integrations: \
                   { customRoutes: { directory: folder + '/api' } } };\n";
     let route = |says: u8| format!("export const GET = (c) => c.json({says});\n");

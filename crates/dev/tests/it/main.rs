@@ -1,4 +1,4 @@
-//! A backend under development, from outside: files are saved, and what is served changes.
+//! Tests the development server from outside: files are saved, and the served backend changes.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 

@@ -1,4 +1,4 @@
-//! A project in a folder, served.
+//! A project in a folder, served for a test.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +21,7 @@ use ureq::http::{Request, Response};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A project that is served until it is dropped.
+/// A project that is served until this is dropped.
 pub(crate) struct Project {
     folder: TempDir,
     pub(crate) address: String,
@@ -35,7 +35,7 @@ pub(crate) fn tests(name: &str) -> PathBuf {
 }
 
 impl Project {
-    /// Serves these files.
+    /// Serves a project with these files.
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let packages = tests("deploy").join("node_modules");
@@ -84,7 +84,7 @@ impl Project {
         fs::read_to_string(self.folder.path().join(name)).unwrap()
     }
 
-    /// The answer to a request without a body.
+    /// Sends a request without a body and returns the response.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -100,14 +100,14 @@ impl Project {
         config.new_agent().run(request.body(()).unwrap()).unwrap()
     }
 
-    /// The answer to `GET path`: its status and its JSON.
+    /// The status and the JSON of the response to `GET path`.
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
         let mut answer = self.send("GET", path, &[]);
         let text = answer.body_mut().read_to_string().unwrap();
         (answer.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
-    /// Asks until the answer is that; answers how long it took.
+    /// Repeats a request until it has the wanted response; returns how long that took.
     pub(crate) fn until(&self, path: &str, wanted: &(u16, Value)) -> Duration {
         let since = Instant::now();
         loop {
@@ -120,7 +120,7 @@ impl Project {
         }
     }
 
-    /// Waits until something is told that the look takes.
+    /// Waits for an event for which `look` returns something.
     pub(crate) fn hears<T>(&self, mut look: impl FnMut(Told) -> Option<T>) -> T {
         let told = self.told.lock().unwrap();
         loop {

@@ -1,4 +1,4 @@
-//! Routes, their data, and changes of them.
+//! Routes, their data, and their changes.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ fn files() -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
+fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     let project = Project::of(&files());
     let (status, all) = project.get("/api/all");
     let expected = json!({
@@ -72,14 +72,18 @@ fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
     });
     assert_eq!(path, "/api/all");
 
-    assert_eq!(project.get("/api/users/me").1, json!({ "id": "mine" }), "words before parameters");
+    assert_eq!(
+        project.get("/api/users/me").1,
+        json!({ "id": "mine" }),
+        "static paths come before parameters"
+    );
     assert_eq!(project.get("/api/files/a/b.png").1, json!({ "path": "a/b.png" }));
     assert_eq!(project.get("/health").1["status"], "ok");
     assert_eq!(project.get("/api").1["routes"].as_array().unwrap().len(), 5);
     assert_eq!(project.get("/api/none").0, 404);
     assert_eq!(project.get("/nothing").1["error"]["code"], "NOT_FOUND");
 
-    // Pages of any origin may ask; who calls is told by a token.
+    // Pages of any origin may send requests, because a token identifies the caller.
     let page = [("Origin", "https://games.example")];
     let asked = project.send("GET", "/api/users/me", &page);
     assert_eq!(asked.headers()["access-control-allow-origin"], "*");
@@ -98,14 +102,14 @@ fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
         project.send("GET", "/api/all", &[]).headers().get("access-control-allow-origin").is_none()
     );
 
-    // Editors know what routes find.
+    // Editors get the types of what routes receive.
     let types = project.read("lyceum-env.d.ts");
     for line in ["DB: any;", "SELF: LyceumService;", "secrets: { \"API_KEY\": string };"] {
         assert!(types.contains(line), "{line}: {types}");
     }
-    assert!(!types.contains("two"), "values are nobody's business: {types}");
+    assert!(!types.contains("two"), "secret values must not be written: {types}");
 
-    // A save is served: a helper outside of the folder of routes, a new file, a file that goes.
+    // A save is served, whether it changes a helper outside the folder of routes, adds a file, or deletes one.
     project.write("server/greet.ts", "export const greet = (name: string) => `Bye ${name}`;\n");
     let mut wanted = expected.clone();
     wanted["says"] = "Bye you".into();
@@ -121,7 +125,7 @@ fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
     project.until("/api/all", &(200, wanted.clone()));
     assert!(project.read("lyceum-env.d.ts").contains("\"API_KEY\": string; \"OTHER\": string"));
 
-    // What does not start is told; what did serves on.
+    // If the new code does not start, the error is reported and the old code keeps running.
     project.write("server/greet.ts", "export const greet = ;\n");
     let fault = project.hears(|told| match told {
         Told::Fault(fault) => Some(fault),
@@ -150,7 +154,7 @@ fn routes_are_served_with_the_data_of_this_machine_and_again_with_every_save() {
 }
 
 #[test]
-fn what_never_started_says_why_to_whoever_asks() {
+fn a_backend_that_never_started_answers_with_the_reason() {
     let project =
         Project::of(&[("server/api/a.ts", "import x from 'nowhere';\nexport const GET = x;\n")]);
     let (status, answer) = project.get("/api/a");
@@ -160,9 +164,9 @@ fn what_never_started_says_why_to_whoever_asks() {
     project.until("/api/a", &(200, json!(1)));
 }
 
-/// By figures only where the machine has nothing else to do.
+/// Measured only on a machine that is otherwise idle.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "tests are told their size by a variable")]
+#[expect(clippy::disallowed_methods, reason = "a variable says which size of tests to run")]
 fn a_save_is_served_within_half_a_second() {
     let route = |turn: usize| format!("export const GET = (c) => c.json({turn});\n");
     let project = Project::of(&[("server/api/turn.ts", &route(0))]);
@@ -196,7 +200,7 @@ fn a_save_is_served_within_half_a_second() {
 }
 
 #[test]
-fn a_name_that_others_made_lead_here_is_not_answered_for() {
+fn foreign_host_names_are_refused() {
     let project = Project::of(&[("server/api/hello.js", "export const GET = (c) => c.json(1);")]);
     let status = |host| project.send("GET", "/api/hello", &[("host", host)]).status().as_u16();
     assert_eq!(status("localhost:8788"), 200);

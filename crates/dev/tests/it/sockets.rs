@@ -1,4 +1,4 @@
-//! Web sockets go through to the backend (RFC 6455).
+//! WebSockets are passed through to the backend (RFC 6455).
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ export const GET = (c) => {
 "#;
 
 #[test]
-fn a_websocket_is_open_until_one_side_ends_it() {
+fn a_websocket_stays_open_until_one_side_closes_it() {
     let project = Project::of(&[("server/api/echo.js", ECHO)]);
     let mut stream = TcpStream::connect(&project.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -35,7 +35,7 @@ fn a_websocket_is_open_until_one_side_ends_it() {
     assert!(head.starts_with("http/1.1 101"), "{head}");
     assert!(head.contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), "{head}");
     for word in ["one", "two"] {
-        // A whole text, masked as a client's must be.
+        // A whole text message, masked as RFC 6455 requires of clients.
         let mut frame = vec![0x81, 0x80 | 3, 1, 2, 3, 4];
         frame.extend(word.bytes().zip([1, 2, 3]).map(|(byte, mask)| byte ^ mask));
         stream.write_all(&frame).unwrap();
@@ -44,5 +44,5 @@ fn a_websocket_is_open_until_one_side_ends_it() {
         assert_eq!(answer[..2], [0x81, 9]);
         assert_eq!(&answer[2..], format!("heard {word}").as_bytes());
     }
-    assert_eq!(project.get("/api").0, 200, "others are served meanwhile");
+    assert_eq!(project.get("/api").0, 200, "other requests are served meanwhile");
 }

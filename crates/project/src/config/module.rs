@@ -1,4 +1,4 @@
-//! A config file that is a module: what is written there beside what evaluating it answered.
+//! Combines the text of a config module with the result of evaluating it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use serde_json::Value as Json;
 use super::{Config, read};
 use crate::literal::{self, Literal, Value, place};
 
-/// A module that has to be evaluated to know what it says.
+/// A config module that must be evaluated.
 #[derive(Debug)]
 pub struct ConfigModule {
     file: PathBuf,
     text: String,
-    /// The object that is written there, where there is one.
+    /// The exported object in the text, if it was found.
     written: Option<Literal>,
 }
 
@@ -28,10 +28,10 @@ impl ConfigModule {
         &self.file
     }
 
-    /// The config that the module is, by its evaluated default export. Values that are written there as
-    /// literals are told from those that expressions build. `inputs` are all files that it was made of.
+    /// The config from the module's evaluated default export. It distinguishes values that are literals in the text
+    /// from those that expressions compute. `inputs` are all files that the module was made of.
     ///
-    /// Errors: `Invalid` with every fault and the place of what is written nearest to it.
+    /// Errors: `Invalid` with every error, at the nearest place in the text.
     pub fn evaluated(self, value: &Json, inputs: Vec<PathBuf>) -> Result<Config> {
         let whole = Literal { value: Value::Expression, span: 0..0 };
         let written = self.written.as_ref().unwrap_or(&whole);
@@ -46,7 +46,7 @@ impl ConfigModule {
     }
 }
 
-/// Evaluated values at the places of those that are written.
+/// Combines evaluated values with their places in the text.
 struct Merge<'t> {
     text: &'t str,
     expressions: Vec<(String, (usize, usize))>,
@@ -91,7 +91,7 @@ impl Merge<'_> {
             };
             let literal = match (written.lasting_member(name), written.member(name)) {
                 (Some(literal), _) => literal,
-                // Something behind it may have put its value in the place.
+                // A spread or a later member may have overridden the value at this place.
                 (None, Some(hidden)) => {
                     &Literal { value: Value::Expression, span: hidden.span.clone() }
                 }
@@ -103,7 +103,7 @@ impl Merge<'_> {
     }
 }
 
-/// A value that is not written anywhere, at the place of the expression that builds it.
+/// An evaluated value that is not in the text, at the place of the expression that computes it.
 fn unplaced(value: &Json, at: &Literal) -> Value {
     let inside = |value: &Json| Literal { value: unplaced(value, at), span: at.span.clone() };
     match value {

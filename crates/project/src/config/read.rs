@@ -1,4 +1,4 @@
-//! What the values of a config file say.
+//! Checks the values of a config file.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ const ROOT: [&str; 7] =
 const INTEGRATIONS: [&str; 6] = ["customRoutes", "database", "kv", "bucket", "lms", "timeback"];
 const COURSE: [&str; 6] = ["subject", "grade", "totalXp", "masterableUnits", "title", "courseCode"];
 
-/// The config that a value of a text says. Errors: `Invalid` with every fault and its place.
+/// Reads the config from the root value of a text. Errors: `Invalid` with every error and its place.
 pub(super) fn read(root: &Literal, text: &str) -> Result<Config> {
     let mut reader = Reader { text, faults: Vec::new() };
     let config = reader.config(root);
@@ -83,7 +83,7 @@ impl Reader<'_> {
         Integrations { routes, database, kv, bucket, lms }
     }
 
-    /// Refuses what is no integration. One of another name says which secrets it needs and nothing else.
+    /// Refuses unknown integrations, unless they only list the secrets that they need.
     fn known_integrations(&mut self, at: &Literal) {
         let Value::Object(members) = &at.value else { return };
         for (name, value) in members {
@@ -97,7 +97,8 @@ impl Reader<'_> {
             let remedy = match nearest(name, INTEGRATIONS) {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!(
-                    "known here: {}; another service has its secrets alone, as {{ secrets: [\"API_KEY\"] }}",
+                    "known integrations: {}; for another service, list only its secrets, as {{ secrets: \
+                    [\"API_KEY\"] }}",
                     INTEGRATIONS.join(", ")
                 ),
             };
@@ -106,7 +107,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Routes are looked for also where the config says nothing of them.
+    /// The folder of routes. It has a default, so a config need not mention it.
     fn routes(&mut self, at: &Literal, path: &str) -> Option<String> {
         if at
             .member("customRoutes")
@@ -123,7 +124,7 @@ impl Reader<'_> {
         Some(directory.unwrap_or_else(|| ROUTES.to_owned()))
     }
 
-    /// The names below `secrets` of every integration that is on.
+    /// The names in `secrets` of every enabled integration.
     fn required_secrets(&mut self, root: &Literal) -> Vec<String> {
         let Some(Literal { value: Value::Object(integrations), .. }) = root.member("integrations")
         else {
@@ -240,7 +241,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A number from 0 up.
+    /// A number of at least 0.
     fn number(&mut self, at: &Literal, path: &str, name: &str) -> Option<f64> {
         let member = at.member(name)?;
         match member.value {
@@ -261,7 +262,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The member, where it is `true` or an object: the part is used.
+    /// The member if it is `true` or an object, which means that the integration is enabled.
     fn switched<'l>(&mut self, at: &'l Literal, path: &str, name: &str) -> Option<&'l Literal> {
         let member = at.member(name)?;
         match member.value {
@@ -272,7 +273,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Refuses members that nobody reads, with the one that was perhaps meant.
+    /// Refuses unknown members and suggests a similar name.
     fn only_known(&mut self, at: &Literal, path: &str, known: &[&str]) {
         let Value::Object(members) = &at.value else { return };
         for (name, value) in members.iter().filter(|(name, _)| !known.contains(&name.as_str())) {

@@ -1,4 +1,4 @@
-//! The letters of a file: white space, comments, words, texts, numbers, and the ends of expressions.
+//! Scans the characters of a file: white space, comments, words, texts, numbers, and the ends of expressions.
 
 /// A place in a text.
 pub(super) struct Scanner<'t> {
@@ -44,7 +44,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A name of the language.
+    /// A JavaScript identifier.
     pub(super) fn word(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -56,7 +56,7 @@ impl<'t> Scanner<'t> {
         Some(&rest[..end])
     }
 
-    /// A member's name without quotes: a word or a number.
+    /// An unquoted member name: an identifier or a number.
     pub(super) fn name(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -67,7 +67,7 @@ impl<'t> Scanner<'t> {
         self.word()
     }
 
-    /// A number in decimal or hexadecimal; signs and `_` between digits are fine.
+    /// A decimal or hexadecimal number. A sign and `_` between digits are allowed.
     pub(super) fn number(&mut self) -> Option<f64> {
         let rest = self.rest();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
@@ -80,7 +80,7 @@ impl<'t> Scanner<'t> {
             end += c.len_utf8();
         }
         let written = rest[..end].trim_start_matches(['-', '+']);
-        // The language refuses these; running the file says so.
+        // These are syntax errors in JavaScript, which running the file reports.
         let is_odd = written.contains("__")
             || written.ends_with('_')
             || written.starts_with("0_")
@@ -97,7 +97,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A text in quotes; none for a template with something to fill in, and for one without an end.
+    /// A quoted text; `None` for a template with `${…}`, and if the quote is not closed.
     pub(super) fn text(&mut self) -> Option<String> {
         let quote = self.peek()?;
         self.at += 1;
@@ -109,7 +109,7 @@ impl<'t> Scanner<'t> {
                 c if c == quote => return Some(text),
                 '\\' => self.escape(&mut text)?,
                 '\n' | '\r' if quote != '`' => return None,
-                // A template reads every end of a line as one sign.
+                // A template treats every kind of line end as `\n`.
                 '\r' => {
                     self.take('\n');
                     text.push('\n');
@@ -131,14 +131,14 @@ impl<'t> Scanner<'t> {
             'f' => text.push('\u{c}'),
             'v' => text.push('\u{b}'),
             '0' if !self.peek().is_some_and(|next| next.is_ascii_digit()) => text.push('\0'),
-            // The language refuses octal escapes.
+            // Octal escapes are a syntax error in modules.
             '0'..='9' => return None,
             '\n' => {}
             '\r' => drop(self.take('\n')),
             'x' => text.push(char::from_u32(self.hex(2)?)?),
             'u' => {
                 let unit = self.code_unit()?;
-                // Two halves of one character.
+                // A surrogate pair: two escapes for one character.
                 let code = if (0xd800..0xdc00).contains(&unit) && self.rest().starts_with("\\u") {
                     self.at += 2;
                     0x10000 + ((unit - 0xd800) << 10) + self.code_unit()?.checked_sub(0xdc00)?
@@ -167,7 +167,7 @@ impl<'t> Scanner<'t> {
         Some(code)
     }
 
-    /// Goes behind `export default` outside of all brackets. Answers whether it is there.
+    /// Moves past `export default` outside all brackets. Returns whether it was found.
     pub(super) fn find_default_export(&mut self) -> bool {
         loop {
             self.space();
@@ -185,8 +185,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Goes behind `const NAME =` outside of all brackets, over the type that may stand between. Answers
-    /// whether it is there.
+    /// Moves past `const NAME =` outside all brackets, skipping a type annotation. Returns whether it was found.
     pub(super) fn find_declaration(&mut self, name: &str) -> bool {
         loop {
             self.space();
@@ -225,8 +224,8 @@ impl<'t> Scanner<'t> {
         found
     }
 
-    /// Skips an expression up to a comma, a closing bracket or a semicolon that is not its own. White
-    /// space at its end is not skipped. Answers false where it has no end.
+    /// Skips an expression up to a comma, closing bracket or semicolon that does not belong to it. Trailing white
+    /// space is not skipped. Returns `false` if the expression does not end.
     pub(super) fn skip_expression(&mut self) -> bool {
         let mut end = self.at;
         loop {
@@ -246,7 +245,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Skips a word, a text, a bracket with what is in it, or a sign.
+    /// Skips a word, a text, a bracketed group, or a symbol.
     fn skip_token(&mut self) -> bool {
         let Some(c) = self.peek() else { return false };
         match c {
@@ -306,7 +305,7 @@ impl<'t> Scanner<'t> {
         false
     }
 
-    /// A slash divides behind a value, and begins a pattern elsewhere.
+    /// Whether a slash begins a regular expression here. After a value, it divides.
     fn begins_pattern(&self) -> bool {
         let before = self.text[..self.at].trim_end();
         !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ')' | ']'))

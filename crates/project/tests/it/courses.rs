@@ -1,4 +1,4 @@
-//! What a project teaches: compared with what a server has, record by record.
+//! The courses of a project are compared with those of a server, record by record.
 
 use lyceum_project::courses::{
     App, LmsState, LmsWish, Owner, Presence, Record, RecordAction, Taught, change, records,
@@ -22,7 +22,7 @@ fn wish(courses: Vec<Course>) -> LmsWish {
     LmsWish::of(&Lms { organization: None, courses }, APP).unwrap()
 }
 
-/// What a server has after it was set up so.
+/// The state of a server after these courses were set up.
 fn set_up(wish: &LmsWish) -> LmsState {
     let change = change(&LmsState::default(), wish, APP.slug).unwrap();
     let of =
@@ -49,7 +49,7 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
 
     let there = set_up(&wanted);
     assert_eq!(change(&there, &wanted, APP.slug), None);
-    // A server tells thousandths. A grade in another spelling is the same course under another title.
+    // Servers store XP in thousandths. A grade in another spelling is the same course with another title.
     let again = wish(vec![course("3", Some(500.500_000_000_1)), course("K", Some(1.0))]);
     assert_eq!(change(&there, &again, APP.slug), None);
     let respelled = wish(vec![course("03", Some(500.5)), course("K", Some(1.0))]);
@@ -72,12 +72,12 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
     let none = change(&torn, &wish(Vec::new()), APP.slug).unwrap();
     assert_eq!((none.records.len(), none.courses.len(), none.ended.len()), (0, 0, 2));
     assert_eq!(change(&LmsState::default(), &wish(Vec::new()), APP.slug), None);
-    // Courses that move to another organization leave the old one as it is.
+    // If courses move to another organization, the old one stays as it is.
     let elsewhere = Owner { id: Some("other-school".into()), ..Owner::default() };
     let moved = LmsWish { organization: elsewhere, ..wanted.clone() };
     let moved = change(&torn, &moved, APP.slug).unwrap().records;
     assert!(moved.iter().all(|it| it.kind != "org"), "{moved:?}");
-    // A course that was set up under another id keeps it.
+    // A course that was set up under another id keeps that id.
     let own = Taught { course_id: Some("own-id".into()), ..there.courses[0].clone() };
     let named = LmsState { courses: vec![own], records: Vec::new(), ..there };
     let kept = change(&named, &wish(vec![course("3", Some(500.5))]), APP.slug).unwrap();
@@ -85,7 +85,7 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
 }
 
 #[test]
-fn what_is_taught_needs_its_xp_and_travels_to_another_server_as_it_is() {
+fn courses_need_their_xp_and_are_promoted_unchanged() {
     let lms = Lms { organization: None, courses: vec![course("3", None), course("4", Some(0.0))] };
     let told = LmsWish::of(&lms, APP).unwrap_err();
     assert_eq!(told.details.len(), 2, "{told:?}");

@@ -1,4 +1,4 @@
-//! The schema part of a plan: what changes, what it loses, and the copy that it is made on.
+//! The schema part of a plan: changes, losses, and the copy that is changed.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ fn migrate(files: &[(&str, &str)]) -> DatabaseWish {
 }
 
 #[test]
-fn a_change_is_made_on_a_copy_again_and_again_while_the_live_file_stays() {
+fn a_change_can_be_repeated_on_a_copy_while_the_live_file_stays() {
     let place = Place::new(&format!("{USERS}; INSERT INTO users VALUES (1, 'ada')"));
     let wish = push("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)");
     place.make(&wish).unwrap();
@@ -70,7 +70,7 @@ fn a_change_is_made_on_a_copy_again_and_again_while_the_live_file_stays() {
     assert_eq!(place.count("SELECT count(*) FROM users WHERE age IS NULL"), 2);
     assert_eq!(schema::read(&place.live()).unwrap(), Schema::of(USERS).unwrap());
 
-    // Nothing is there yet: the same, from nothing.
+    // The same change of a database that does not exist yet.
     let empty = Place(tempfile::tempdir().unwrap());
     empty.make(&wish).unwrap();
     empty.make(&wish).unwrap();
@@ -89,7 +89,7 @@ fn losses_are_named_and_refused() {
     place.make(&wish).unwrap();
     assert_eq!(place.count("SELECT count(*) FROM users"), 1);
 
-    // Migrations: what schemas tell, and what only the rows tell.
+    // Losses of migrations that the schemas show, and those that only the rows show.
     let drops = migrate(&[("0", "ALTER TABLE users DROP COLUMN name")]);
     let planned = change(&place.state(), &drops).unwrap().unwrap();
     assert_eq!((planned.losses.len(), planned.adopts), (1, false));
@@ -101,7 +101,7 @@ fn losses_are_named_and_refused() {
 }
 
 #[test]
-fn files_that_describe_what_is_there_are_noted_and_not_run() {
+fn migrations_that_match_the_database_are_recorded_and_not_run() {
     let place = Place::new(&format!("{USERS}; INSERT INTO users VALUES (1, 'ada')"));
     let wish = migrate(&[("0_users", USERS)]);
     let planned = change(&place.state(), &wish).unwrap().unwrap();
@@ -117,7 +117,7 @@ fn files_that_describe_what_is_there_are_noted_and_not_run() {
 }
 
 #[test]
-fn what_somebody_else_changed_is_told() {
+fn changes_by_others_are_reported() {
     let place = Place::new(&format!("{USERS}; CREATE TABLE logs (line)"));
     let state = DatabaseState { declared: Some(USERS.to_owned()), ..place.state() };
     let planned = change(&state, &push(USERS)).unwrap().unwrap();
@@ -126,7 +126,7 @@ fn what_somebody_else_changed_is_told() {
 }
 
 #[test]
-fn what_rows_have_against_a_schema_is_told_beforehand() {
+fn rows_that_break_the_new_schema_are_reported_before_the_change() {
     let place = Place::new(
         "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE posts (id INTEGER PRIMARY KEY, author INTEGER);
          INSERT INTO users VALUES (1, 'ada'), (2, NULL), (3, 'ada'); INSERT INTO posts VALUES (1, 1), (2, 9), (3, NULL)",
@@ -160,7 +160,7 @@ fn what_rows_have_against_a_schema_is_told_beforehand() {
 }
 
 #[test]
-fn renames_go_only_where_there_is_something_to_rename() {
+fn renames_are_kept_only_for_servers_where_they_apply() {
     let ddl = "CREATE TABLE users (id INTEGER PRIMARY KEY, nick TEXT)";
     let wish = SchemaWish::Push { ddl: ddl.into(), renames: vec!["users.name=nick".into()] };
     let state = |ddl: &str| DatabaseState { ddl: ddl.into(), ..DatabaseState::default() };

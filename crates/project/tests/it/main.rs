@@ -1,4 +1,4 @@
-//! The config file: what is read, what is told, and where.
+//! What is read from the config file, and which errors are reported at which places.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod courses;
@@ -21,7 +21,7 @@ fn reading(name: &str, text: &str) -> lyceum_core::Result<Reading> {
     Config::read(&file)
 }
 
-/// A config of literals alone.
+/// A config that contains only literals.
 fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
     match reading(name, text)? {
         Reading::Whole(config) => Ok(*config),
@@ -29,7 +29,7 @@ fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
     }
 }
 
-/// A module, with what evaluating it answered.
+/// A module, with the result of evaluating it.
 fn evaluated(text: &str, value: &Json) -> lyceum_core::Result<Config> {
     match reading("lyceum.config.js", text)? {
         Reading::Whole(_) => panic!("it needs no evaluation: {text}"),
@@ -89,7 +89,7 @@ fn module_value() -> Json {
 }
 
 #[test]
-fn an_evaluated_module_says_its_values_and_where_expressions_build_them() {
+fn an_evaluated_module_has_its_values_and_the_places_of_expressions() {
     let config = evaluated(MODULE, &module_value()).unwrap();
     assert_eq!(config.name.as_deref(), Some("Größe & \"Maße\""));
     assert_eq!(config.description.as_deref(), Some("Two\nlines"));
@@ -128,7 +128,7 @@ fn an_evaluated_module_says_its_values_and_where_expressions_build_them() {
 }
 
 #[test]
-fn scalars_know_their_bytes_where_literals_stand() {
+fn scalars_have_the_byte_ranges_of_their_literals() {
     let written = |config: &Config| -> Vec<(&'static str, String)> {
         let spans = config.scalars.iter();
         spans.map(|(name, span)| (*name, config.text[span.clone()].to_owned())).collect()
@@ -143,7 +143,7 @@ fn scalars_know_their_bytes_where_literals_stand() {
         ("emoji", r"'\u{1F30A}\ud83d\ude00'"),
     ];
     assert_eq!(written(&config), owned(&all));
-    // By a name, through helpers, and where something behind or around a literal counts in its place.
+    // Values that are reached by a name or through helpers, and literals that something else may override.
     let value = json!({ "name": "Rivers", "emoji": "x" });
     for (text, wanted) in [
         ("const config: Config = { name: 'Rivers', emoji };\nexport default config;", "'Rivers'"),
@@ -169,7 +169,7 @@ fn scalars_know_their_bytes_where_literals_stand() {
 }
 
 #[test]
-fn a_module_of_literals_needs_no_evaluation_and_any_other_does() {
+fn only_modules_of_literals_need_no_evaluation() {
     let is_whole = |text: &str| matches!(reading("lyceum.config.ts", text), Ok(Reading::Whole(_)));
     let helper = format!("import {{ defineConfig }} from '{HELPER}';\n");
     for text in [
@@ -189,7 +189,7 @@ fn a_module_of_literals_needs_no_evaluation_and_any_other_does() {
         "import { defineConfig } from 'other'; export default defineConfig({ name: 'Rivers' });",
         "export default defineConfig({ name: 'Rivers' });",
         &format!("{helper}export default other({{ name: 'Rivers' }});"),
-        // What the language reads otherwise, or refuses.
+        // Texts that JavaScript reads differently or refuses.
         "export default { name: '\\07' };",
         "export default { integrations: { lms: { courses: [{ subject: 'M', grade: 010 }] } } };",
         "export default { __proto__: { name: 'x' } };",
@@ -201,7 +201,7 @@ fn a_module_of_literals_needs_no_evaluation_and_any_other_does() {
 }
 
 #[test]
-fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
+fn unknown_members_are_refused_with_a_similar_name() {
     for (text, wanted) in [
         (r#"{"nmae": "x"}"#, "line 1, column 10, nmae: is unknown; did you mean 'name'?"),
         (r#"{"zzz": 1}"#, "zzz: is unknown; known members: name, description, emoji"),
@@ -211,7 +211,7 @@ fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
         ),
         (
             r#"{"integrations": {"stripe": true}}"#,
-            "integrations.stripe: is unknown; known here: customRoutes",
+            "integrations.stripe: is unknown; known integrations: customRoutes",
         ),
         (
             r#"{"integrations": {"database": {"dir": "db"}}}"#,
@@ -235,7 +235,7 @@ fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
             problem.details.iter().map(|at| format!("{}: {}", at.path, at.message)).collect();
         assert!(told.iter().any(|told| told.contains(wanted)), "{text}: {told:?}");
     }
-    // Evaluated, at the place of what is written nearest to it.
+    // Evaluated values are reported at the nearest place in the text.
     let value = json!({ "name": "x", "integrations": { "bukket": true } });
     let text = "export default {\n  name,\n  integrations: { ...more },\n};";
     let problem = evaluated(text, &value).unwrap_err();
@@ -246,7 +246,7 @@ fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
         "{}",
         problem.message
     );
-    // Another service names its secrets and nothing else.
+    // An unknown service may only list its secrets.
     let text = r#"{"integrations": {"stripe": {"secrets": ["STRIPE_KEY"]}, "kv": {"secrets": ["KV_KEY"]}}}"#;
     assert_eq!(
         config("lyceum.config.json", text).unwrap().required_secrets,
@@ -255,7 +255,7 @@ fn unknown_members_are_refused_with_the_one_that_was_perhaps_meant() {
 }
 
 #[test]
-fn json_is_read_alike() {
+fn json_is_read_like_a_module() {
     let text = r#"{"name": "Rivers", "integrations": {"lms": {"courses": [{"subject": "Math", "grade": "3"}]}}}"#;
     let config = config("lyceum.config.json", text).unwrap();
     assert_eq!(config.slug().as_deref(), Some("rivers"));
@@ -264,7 +264,7 @@ fn json_is_read_alike() {
 }
 
 #[test]
-fn faults_name_their_places() {
+fn errors_have_their_places() {
     let told = |name: &str, text: &str| config(name, text).unwrap_err().message;
     for (text, wanted) in [
         ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a string"),
@@ -294,7 +294,7 @@ fn faults_name_their_places() {
 }
 
 #[test]
-fn expressions_end_where_they_end() {
+fn the_ends_of_expressions_are_found() {
     let text = "export default {a: f({b: ')'}, [1]), c: `${d['}']}`, e: x => { return 1; }, g: 'last', h: a / b / c, i: -1.5e3}";
     let root = literal::module(text).unwrap();
     for (name, wanted) in [("a", "f({b: ')'}, [1])"), ("c", "`${d['}']}`"), ("h", "a / b / c")] {
@@ -306,7 +306,7 @@ fn expressions_end_where_they_end() {
 }
 
 #[test]
-fn routes_are_looked_for_unless_the_config_says_that_there_are_none() {
+fn routes_are_looked_for_unless_the_config_turns_them_off() {
     let routes = |said: &str| {
         let text = format!(r#"{{ "name": "Rivers", "integrations": {{ {said} }} }}"#);
         config("lyceum.config.json", &text).unwrap().integrations.routes
@@ -320,8 +320,8 @@ fn routes_are_looked_for_unless_the_config_says_that_there_are_none() {
 }
 
 #[test]
-fn slugs_follow_from_names() {
-    // The Vite plugin makes the same of them.
+fn slugs_are_made_from_names() {
+    // The Vite plugin must make the same slugs.
     let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slugs.json");
     let shared = std::fs::read_to_string(shared).unwrap();
     let shared: BTreeMap<String, String> = serde_json::from_str(&shared).unwrap();
@@ -332,7 +332,7 @@ fn slugs_follow_from_names() {
 }
 
 #[test]
-fn no_text_stops_the_reader() {
+fn the_reader_ends_for_every_text() {
     for cut in 0..MODULE.len() {
         if MODULE.is_char_boundary(cut) {
             let _ = literal::module(&MODULE[..cut]);

@@ -1,4 +1,4 @@
-//! Plans, secrets and config files that are written into.
+//! Plans, secrets, and values written into config files.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use lyceum_project::{
     Secrets, State, Step, Uses, secrets,
 };
 
-/// The plan, where there is one.
+/// Makes a plan, which must succeed.
 fn plan(state: &State, desired: &Desired) -> Plan {
     lyceum_project::plan(state, desired).unwrap()
 }
@@ -78,7 +78,7 @@ fn after(plan: &Plan, state: &State) -> State {
 }
 
 #[test]
-fn a_first_plan_names_everything_and_the_next_nothing() {
+fn the_first_plan_has_everything_and_the_next_has_nothing() {
     let first = plan(&nothing_there(), &wanted());
     assert_eq!((first.action, first.base), (Action::Create, 0));
     let steps = [
@@ -93,7 +93,7 @@ fn a_first_plan_names_everything_and_the_next_nothing() {
     ];
     assert_eq!(first.steps, steps);
     assert_eq!(first.secrets.added, ["A", "B"]);
-    assert_eq!(first.metadata.len(), 2, "what is not named stays");
+    assert_eq!(first.metadata.len(), 2, "missing fields stay");
     assert_eq!(first.artifacts().len(), 2);
     let text = serde_json::to_string(&first).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), first);
@@ -104,7 +104,7 @@ fn a_first_plan_names_everything_and_the_next_nothing() {
 }
 
 #[test]
-fn each_change_stands_alone() {
+fn each_change_is_planned_separately() {
     let state = after(&plan(&nothing_there(), &wanted()), &nothing_there());
     let changed = |change: &dyn Fn(&mut Desired)| {
         let mut wanted = wanted();
@@ -134,7 +134,10 @@ fn each_change_stands_alone() {
     assert_eq!((&named.added[..], &named.updated[..]), (&["C".into()][..], &["B".into()][..]));
     assert_eq!(named.removed, ["A"]);
     assert_eq!(secrets.steps, [Step::PushSecrets, Step::StartBackend, Step::Publish]);
-    assert!(changed(&|wanted| wanted.secrets = None).steps.is_empty(), "without a file they stay");
+    assert!(
+        changed(&|wanted| wanted.secrets = None).steps.is_empty(),
+        "without an .env file, secrets stay"
+    );
 
     let renamed = changed(&|wanted| wanted.metadata.name = "Streams".into());
     assert_eq!(renamed.steps, [Step::WriteMetadata]);
@@ -171,7 +174,7 @@ fn an_env_file_is_read_as_tools_write_it() {
 }
 
 #[test]
-fn digests_tell_values_apart_and_nothing_else() {
+fn digests_distinguish_values_and_reveal_nothing_else() {
     let one = secrets::digest(b"key", "A", "value");
     assert_eq!(one, secrets::digest(b"key", "A", "value"));
     assert_eq!(one.len(), 43);
@@ -185,7 +188,7 @@ fn digests_tell_values_apart_and_nothing_else() {
 }
 
 #[test]
-fn stored_values_are_written_where_the_literals_stand() {
+fn stored_values_replace_the_literals_in_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lyceum.config.js");
     let text = "export default {\n  name: 'It',   // it\n  \"description\": `old`,\n  \
@@ -222,7 +225,7 @@ fn stored_values_are_written_where_the_literals_stand() {
 }
 
 #[test]
-fn integrations_say_which_secrets_they_need() {
+fn integrations_list_the_secrets_that_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lyceum.config.json");
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["AUTH_SECRET"]}}}"#).unwrap();

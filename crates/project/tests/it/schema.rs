@@ -1,4 +1,4 @@
-//! From one schema to another: the steps, what they keep, and what is refused.
+//! Changes from one schema to another: the steps, the data that they keep, and what is refused.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use Consent::{KeepEverything, MayLose};
 
-/// A database file in a folder of its own.
+/// A database file in a temporary folder.
 struct Place(TempDir);
 
 impl Place {
@@ -83,20 +83,20 @@ fn difference(current: &str, desired: &str) -> Difference {
 }
 
 #[test]
-fn equal_schemas_differ_in_nothing_however_they_are_written() {
+fn equal_schemas_have_no_difference_in_any_notation() {
     let one = "CREATE TABLE `users` (\n\t`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,\n\t`name` text\n);\n\
                --> statement-breakpoint\nCREATE UNIQUE INDEX `by_name` ON `users` (`name`);";
     let two = "create table IF NOT EXISTS users (name TEXT, id INTEGER primary key autoincrement not null);
                create unique index by_name on users(name)";
     assert!(difference(one, two).is_empty());
     assert_eq!(Schema::of(&Schema::of(one).unwrap().ddl()).unwrap(), Schema::of(two).unwrap());
-    // What a tool keeps for itself does not count.
+    // Tables that a tool uses internally do not count.
     let books = format!("{one}; CREATE TABLE __drizzle_migrations (id)");
     assert!(difference(&books, two).is_empty());
 }
 
 #[test]
-fn each_kind_of_change_is_the_smallest_step_that_makes_it() {
+fn each_change_takes_the_smallest_step() {
     let users = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)";
     let steps = |desired: &str| difference(users, desired).statements;
     let with =
@@ -131,8 +131,8 @@ fn each_kind_of_change_is_the_smallest_step_that_makes_it() {
     assert_eq!(gone.losses, ["the table 'users' is dropped, with all its rows"]);
 }
 
-/// The first of the two ways in which rows were lost elsewhere: a rebuild that copies a column that the
-/// old table does not have, and gets its name as a text.
+/// The first of two ways in which other tools lost data: a rebuild copies a column that the old table lacks, and
+/// SQLite reads the quoted name as a text.
 #[test]
 fn a_new_column_gets_its_default_and_not_its_own_name() {
     let old = "CREATE TABLE scores (id INTEGER PRIMARY KEY, points INTEGER DEFAULT 0)";
@@ -159,8 +159,8 @@ fn a_new_column_gets_its_default_and_not_its_own_name() {
     assert_eq!(place.rows("SELECT * FROM scores"), ["Integer(1) Integer(7)"]);
 }
 
-/// The second: a rebuild inside a transaction, where foreign keys cannot be switched off, so that
-/// dropping the parent deletes its children.
+/// The second way: a rebuild runs in a transaction, in which foreign keys cannot be turned off, so dropping the
+/// parent deletes its children.
 #[test]
 fn rebuilding_a_parent_keeps_its_children() {
     let old = "CREATE TABLE parent (id INTEGER PRIMARY KEY, name TEXT);
@@ -185,7 +185,7 @@ fn rebuilding_a_parent_keeps_its_children() {
 }
 
 #[test]
-fn what_would_be_lost_is_named_and_kept_without_consent() {
+fn losses_are_reported_and_need_consent() {
     let old = "CREATE TABLE users (id INTEGER PRIMARY KEY, fullname TEXT, age TEXT); CREATE TABLE logs (id)";
     let new = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)";
     let place = Place::new(&format!("{old}; INSERT INTO users VALUES (1, 'Ada', '36')"));
@@ -210,7 +210,7 @@ fn what_would_be_lost_is_named_and_kept_without_consent() {
 }
 
 #[test]
-fn a_copy_of_a_database_that_is_written_to_ends() {
+fn copying_a_database_under_constant_writes_ends() {
     let rows = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE t (a); CREATE TABLE u (a);
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 24)
         INSERT INTO t SELECT zeroblob(1048576) FROM n";
@@ -232,7 +232,7 @@ fn a_copy_of_a_database_that_is_written_to_ends() {
 }
 
 #[test]
-fn a_rename_is_told_and_keeps_what_was_there() {
+fn a_rename_keeps_its_data() {
     let old = "CREATE TABLE people (id INTEGER PRIMARY KEY, fullname TEXT);
                CREATE INDEX by_name ON people (fullname);
                CREATE VIEW names AS SELECT fullname FROM people;
@@ -260,7 +260,7 @@ fn a_rename_is_told_and_keeps_what_was_there() {
 }
 
 #[test]
-fn rows_that_the_new_schema_does_not_allow_stop_everything() {
+fn rows_that_break_the_new_schema_prevent_the_change() {
     let old = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, boss INTEGER)";
     let rows = "INSERT INTO users VALUES (1, 'Ada', NULL), (2, 'Ada', 9), (3, NULL, NULL)";
     let place = Place::new(&format!("{old}; {rows}"));
@@ -282,7 +282,7 @@ fn rows_that_the_new_schema_does_not_allow_stop_everything() {
 }
 
 #[test]
-fn numbers_of_deleted_rows_are_not_given_again() {
+fn ids_of_deleted_rows_are_not_reused() {
     let old = "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT)";
     let place = Place::new(&format!(
         "{old}; INSERT INTO t (a) VALUES ('x'), ('y'), ('z'); DELETE FROM t WHERE id = 3"
@@ -293,7 +293,7 @@ fn numbers_of_deleted_rows_are_not_given_again() {
 }
 
 #[test]
-fn triggers_views_and_indexes_live_through_a_rebuild() {
+fn triggers_views_and_indexes_survive_a_rebuild() {
     let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT);
         CREATE TABLE log (a TEXT);
         CREATE INDEX by_a ON t (a) WHERE a IS NOT NULL;
@@ -315,7 +315,7 @@ fn triggers_views_and_indexes_live_through_a_rebuild() {
 }
 
 #[test]
-fn ddl_that_reaches_for_other_files_is_refused() {
+fn ddl_that_uses_other_files_is_refused() {
     for evil in [
         "ATTACH '/etc/passwd' AS p",
         "VACUUM INTO '/tmp/x'",
@@ -330,7 +330,7 @@ fn ddl_that_reaches_for_other_files_is_refused() {
 }
 
 #[test]
-fn migrations_are_applied_in_order_once_and_all_or_none() {
+fn migrations_run_once_in_order_and_all_or_none() {
     let first = (
         "0000_users",
         "CREATE TABLE users (id INTEGER PRIMARY KEY);\n--> statement-breakpoint\n\
@@ -386,7 +386,7 @@ fn migrations_lose_rows_only_with_consent() {
 }
 
 #[test]
-fn a_journal_gives_the_order_and_leads_nowhere_else() {
+fn a_journal_sets_the_order_and_cannot_name_other_folders() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     std::fs::create_dir(folder.path().join("meta")).unwrap();
@@ -419,7 +419,7 @@ fn a_journal_gives_the_order_and_leads_nowhere_else() {
 }
 
 #[test]
-fn values_become_computed_by_consent_and_computed_ones_become_values() {
+fn a_column_becomes_computed_only_with_consent_and_can_change_back() {
     let table =
         |twice: &str| format!("CREATE TABLE n (id INTEGER PRIMARY KEY, twice INTEGER {twice})");
     let (plain, computed) = (table(""), table("GENERATED ALWAYS AS (id * 2) STORED"));
@@ -434,7 +434,7 @@ fn values_become_computed_by_consent_and_computed_ones_become_values() {
 }
 
 #[test]
-fn a_migration_in_one_piece_is_applied_to_its_end() {
+fn a_migration_without_breakpoints_runs_to_its_end() {
     let place = Place::new("CREATE TABLE a (id INTEGER); INSERT INTO a VALUES (1)");
     let sql = "PRAGMA foreign_keys=OFF;\nCREATE TABLE b (id INTEGER);\nINSERT INTO b SELECT id FROM a;\n\
                PRAGMA FOREIGN_KEYS=ON;\nALTER TABLE b ADD COLUMN name TEXT;";

@@ -1,5 +1,5 @@
-//! Random pairs of schemas with rows in them: whatever the difference is, applying it gives the schema
-//! that was wanted and keeps what both have, or changes nothing at all.
+//! Random pairs of schemas with rows. Applying the difference either gives the wanted schema and keeps the shared
+//! data, or changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-/// Tables by number, columns by number: what is declared of each.
+/// Declared columns by number, in tables by number.
 type Tables = BTreeMap<u8, BTreeMap<u8, Column>>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ fn ddl(tables: &Tables) -> String {
     ddl.concat()
 }
 
-/// Three rows a table; every value is the number of its row, which is an id of every table.
+/// Writes three rows per table. Every value is the number of its row, which is an id in every table.
 fn fill(connection: &Connection, tables: &Tables) {
     for (table, columns) in tables {
         for row in 1..=3 {
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_push_gives_the_wanted_schema_and_keeps_what_both_have(old in tables(), new in tables()) {
+    fn a_push_gives_the_wanted_schema_and_keeps_shared_data(old in tables(), new in tables()) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("app.db");
         let connection = Connection::open(&file).unwrap();
@@ -110,7 +110,7 @@ proptest! {
         let connection = Connection::open(&file).unwrap();
         let after: Vec<_> = match &pushed {
             Ok(_) => kept.iter().map(|(table, n)| cells(&connection, *table, *n)).collect(),
-            // Rows may refer to a table that is new and empty: then nothing is changed.
+            // Rows may refer to a new, empty table. Then nothing changes.
             Err(refused) => {
                 prop_assert!(refused.message.contains("would refer to rows"), "{}", refused.message);
                 prop_assert_eq!(schema::read(&file).unwrap(), was);
