@@ -1,4 +1,4 @@
-//! What the server stores of an accepted envelope in addition to its events: entities and the state of its job.
+//! Stores an accepted envelope in addition to its events: entities and the state of its job.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +19,17 @@ pub struct Accepted<'a> {
     pub client: &'a str,
     /// The envelope.
     pub envelope: &'a Envelope,
-    /// What became of its events.
+    /// The outcomes of its events.
     pub appended: &'a [Appended],
 }
 
-/// Numbers for the jobs of envelopes. Taken before their events are appended: behind that others wait.
+/// Takes numbers for the jobs of envelopes. Do this before appending their events, because other transactions wait
+/// for those.
 pub fn take_jobs(tx: &mut Tx<'_>, envelopes: usize) -> Result<Vec<i64>> {
     tx.take_numbers("event_batches", "id", envelopes)
 }
 
-/// Notes accepted envelopes, and keeps their entities: of each the latest description that a client sent.
+/// Records accepted envelopes, and stores the latest description that a client sent of each entity.
 pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Result<()> {
     let at = now.milliseconds();
     let mut rows: Vec<Value<'_>> = Vec::new();
@@ -44,7 +45,7 @@ pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Res
         }
     }
     for row in rows.chunks_exact(5) {
-        // One by one: a statement of PostgreSQL cannot change a row twice.
+        // In separate statements, because one statement of PostgreSQL cannot change a row twice.
         tx.send_rows(
             "event_entities",
             &["id", "client", "send_ms", "received_ms", "body"],
@@ -71,12 +72,12 @@ pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Res
     Ok(())
 }
 
-/// The state of an accepted envelope's job: its work was done before the envelope was answered.
+/// The state of an accepted envelope's job. The job was done before the envelope was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// When.
+    /// When it was done.
     pub at: Timestamp,
-    /// Number and id of each event, in the order sent.
+    /// Number and id of each event, in the order in which they were sent.
     pub events: Vec<(i64, String)>,
 }
 
@@ -92,12 +93,12 @@ pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<Done>> {
         ids.insert(logged.seq, logged.event.id);
         Ok(())
     })?;
-    // An event that was sent twice at once has its number twice.
+    // If an event was sent twice in one envelope, its number occurs twice.
     let id = |seq: &i64| ids.get(seq).cloned().unwrap_or_default();
     Ok(Some(Done { at, events: seqs.iter().map(|seq| (*seq, id(seq))).collect() }))
 }
 
-/// Removes states of jobs that are too old, a few at a time and not for every envelope.
+/// Removes old states of jobs, a few at a time and only for some envelopes.
 fn forget(tx: &mut Tx<'_>, now: Timestamp, job: i64) -> Result<()> {
     if job % FORGET_EVERY != 0 {
         return Ok(());
@@ -110,10 +111,10 @@ fn forget(tx: &mut Tx<'_>, now: Timestamp, job: i64) -> Result<()> {
     )
 }
 
-/// Envelopes between two removals.
+/// The number of envelopes between two removals.
 const FORGET_EVERY: i64 = 64;
 
-/// Numbers as text, runs of neighbours shortened: `1-100,7`.
+/// Numbers as text, in which ranges are shortened: `1-100,7`.
 fn runs(seqs: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &seq in seqs {
@@ -129,7 +130,7 @@ fn runs(seqs: &[i64]) -> String {
     runs.into_iter().map(text).collect::<Vec<_>>().join(",")
 }
 
-/// Reads what [`runs`] wrote.
+/// Parses the text that [`runs`] wrote.
 fn numbers(text: &str) -> Vec<i64> {
     let number = |text: &str| text.parse::<i64>().ok();
     text.split(',')

@@ -15,35 +15,35 @@ use super::turn::Turn;
 use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
 use crate::event::{Event, hash};
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Appended {
-    /// It is new.
+    /// The event is new.
     New {
         /// Its number.
         seq: i64,
     },
-    /// It was there and counts once; or its id belongs to another client, and nothing changed.
+    /// The event already exists, or its id belongs to another client. Nothing changed.
     Same {
-        /// The number of the one that was there.
+        /// The number of the existing event.
         seq: i64,
     },
-    /// It is an older version of one that was corrected since; it is kept and does not count.
+    /// The event is older than a correction that already exists. It is stored but does not count.
     Older {
         /// Its number.
         seq: i64,
     },
-    /// It counts in place of a former version.
+    /// The event replaces a previous version.
     Correction {
         /// Its number.
         seq: i64,
-        /// What counted before.
+        /// The previous version.
         former: Box<Event>,
     },
 }
 
 impl Appended {
-    /// The number in the log under which the event stands.
+    /// The event's number in the log.
     pub fn seq(&self) -> i64 {
         match self {
             Self::New { seq }
@@ -63,7 +63,7 @@ pub struct Sent<'a> {
     pub events: &'a [Event],
 }
 
-/// An event on its way into the log.
+/// An event to append.
 #[derive(Clone, Copy)]
 struct Item<'a> {
     client: &'a str,
@@ -74,10 +74,10 @@ struct Item<'a> {
 
 /// Appends events of a client and returns the outcome of each.
 ///
-/// An id that is new is one event. The same id with the same content is the same event. The same
-/// id with other content from the same client is a version of it: the one in the envelope with the
-/// latest `sendTime` counts, of several at one time the one whose content has the greatest hash, so
-/// that the order of arrival does not matter. The facts of what counts are written with it.
+/// A new id is a new event. The same id with the same content is the same event. The same id with other content from
+/// the same client is a version of it. The version in the envelope with the latest `sendTime` counts. If several have
+/// the same time, the one whose content has the greatest hash counts, so that the order of arrival does not matter.
+/// The facts of the events that count are written with them.
 pub fn append(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -88,11 +88,11 @@ pub fn append(
     append_all(tx, now, &sent, &Known::default()).map(|(appended, _)| appended)
 }
 
-/// [`append`] of what several clients sent: one answer an event, in their order, and the names
-/// that were not known.
+/// Like [`append`] for events of several clients. Returns one outcome per event, in order, and the names that were
+/// looked up.
 ///
-/// In a transaction that sees the latest (`Db::write_latest`) whoever claims ids does so in turn, and many
-/// ids become a run at once; in any other one two who claim at a time may run into each other.
+/// In a transaction that sees the latest state (`Db::write_latest`), claims of ids wait for each other, and many ids
+/// become a run at once. In other transactions, concurrent claims may conflict.
 pub fn append_all(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -114,10 +114,10 @@ pub fn append_all(
         })
         .collect();
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    // Whoever takes a number of these makes runs of what is young.
+    // Whoever draws one of these numbers moves young rows into runs.
     let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
     let rows: Vec<(Item<'_>, i64)> = items.into_iter().zip(seqs).collect();
-    // Before anybody has to wait for the turn to claim ids; nearly all are new.
+    // Done before waiting for the turn to claim ids, because nearly all events are new.
     let blocks = insert(tx, now, &rows)?;
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
@@ -153,8 +153,7 @@ pub fn append_all(
     Ok((answers, learned))
 }
 
-/// Takes out rows whose ids turned out to be taken, each with its block, and the blocks that no row which
-/// `stay`s names.
+/// Removes rows whose ids turned out to be taken, with their blocks, except blocks that a row in `stay` uses.
 fn withdraw(
     tx: &mut Tx<'_>,
     gone: impl Iterator<Item = (i64, Option<i64>)>,
@@ -175,7 +174,7 @@ fn withdraw(
     Ok(())
 }
 
-/// Inserts rows of the log, and answers their blocks.
+/// Inserts rows into the log; returns their blocks.
 fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<Vec<Option<i64>>> {
     let now = now.milliseconds();
     let texts: Vec<(i64, &str)> =
@@ -206,7 +205,7 @@ fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<V
         "body",
         "block",
     ];
-    // Rows go first: they are a stream, for which PostgreSQL must have answered what was sent before.
+    // Rows go first, because they are streamed, which requires that PostgreSQL has answered all earlier statements.
     tx.send_rows("event_log", &columns, &values, "")?;
     blocks.write(tx)?;
     Ok(blocks.of)
@@ -244,19 +243,19 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     Ok(held.into_iter().filter_map(|(hash, seq)| Some((hash, events.remove(&seq)?))).collect())
 }
 
-/// Whether the event changes nothing: it was there, or its id is another client's.
+/// Whether the event changes nothing, because it already exists or its id belongs to another client.
 fn is_same(holder: &Logged, &Item { client, event, .. }: &Item<'_>) -> bool {
     holder.event.id == event.id
         && (holder.client != client
             || holder.event.send_time >= event.send_time && says(&holder.event, event))
 }
 
-/// Whether two events say the same.
+/// Whether two events have the same content.
 fn says(one: &Event, other: &Event) -> bool {
     one.body() == other.body() || one.content() == other.content()
 }
 
-/// Appends one event whose id, or its hash, may be taken.
+/// Appends one event whose id or hash may be taken.
 fn version(tx: &mut Tx<'_>, now: Timestamp, item: Item<'_>) -> Result<Appended> {
     let event = item.event;
     let (hash, holder) = find(tx, &event.id)?;
@@ -285,7 +284,7 @@ fn version(tx: &mut Tx<'_>, now: Timestamp, item: Item<'_>) -> Result<Appended> 
             sent_again(tx, known.seq, event)?;
             return Ok(Appended::Older { seq: known.seq });
         }
-        // A version that counts again is a new row, for those who follow the log.
+        // A version that counts again becomes a new row, for readers that follow the log.
         _ => {}
     }
     let seq = tx.take_numbers("event_log", "seq", 1)?[0];
@@ -302,16 +301,16 @@ fn version(tx: &mut Tx<'_>, now: Timestamp, item: Item<'_>) -> Result<Appended> 
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
 
-/// What decides between versions: the later envelope, else the greater hash of the content as text
-/// that does not depend on white space or the order of members.
+/// The order of versions: by the time of the envelope, then by the hash of the content as text that does not depend
+/// on white space or the order of members.
 fn rank(event: &Event) -> (Timestamp, [u8; 32]) {
     let mut sorted = event.content();
     sorted.sort_all_objects();
     (event.send_time, Sha256::digest(sorted.to_string().as_bytes()).into())
 }
 
-/// The slot of an id and who holds it. Where another id has the same hash, the next number is the
-/// slot, and so on.
+/// The slot of an id, and the event that holds it. If another id has the same hash, the next number is tried, and so
+/// on.
 pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
     let mut slot = hash(id);
     loop {
@@ -333,7 +332,7 @@ fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
     logged(tx, rows)
 }
 
-/// Notes that a version came in a later envelope, too.
+/// Records that a version was sent again in a later envelope.
 fn sent_again(tx: &mut Tx<'_>, seq: i64, event: &Event) -> Result<()> {
     let values = [event.send_time.milliseconds().into(), seq.into()];
     tx.send("UPDATE event_log SET send_ms = $1 WHERE seq = $2", &values)

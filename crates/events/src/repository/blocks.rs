@@ -1,7 +1,7 @@
-//! The text of events in blocks: what one transaction appends together is packed together, since events of
-//! one sender say nearly the same.
+//! Compresses the text of events in blocks. Events that one transaction appends are compressed together, because
+//! events of one sender are very similar.
 //!
-//! A block is, for each of its events, its number, the bytes of its text, and its text; all of it packed.
+//! A block contains the number, the length and the text of each of its events; everything is compressed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,25 +16,26 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::{MARKS, lists};
 
-/// Bytes in front of a text: the number of its event, and how long it is.
+/// Bytes before a text: the number of its event, and its length.
 const HEAD: usize = 8 + 4;
-/// A quarter fewer bytes than the next faster one; slower ones save nothing more.
+/// A quarter smaller than the next faster level. Slower levels save nothing more.
 const LEVEL: i32 = 1;
 
 thread_local! {
-    /// One a thread: what it works with is large, and as costly to make as a block is to pack.
+    /// One compressor per thread. Its memory is large, and creating it costs as much as compressing a block.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// The text of events that come together.
+/// The blocks of events that are appended together.
 pub(super) struct Blocks {
-    /// Each event's block; none for one whose row holds its text: where there are few, or where one is long.
+    /// The block of each event; `None` if the row contains the text, because there are few events or the text is
+    /// long.
     pub(super) of: Vec<Option<i64>>,
     packed: Vec<(i64, Vec<u8>)>,
 }
 
 impl Blocks {
-    /// Packs texts, by the numbers of their events.
+    /// Compresses texts, given with the numbers of their events.
     pub(super) fn pack(texts: &[(i64, &str)]) -> Result<Self> {
         if texts.len() < EVENT_BLOCK_MIN_RECORDS {
             return Ok(Self { of: vec![None; texts.len()], packed: Vec::new() });
@@ -57,11 +58,11 @@ impl Blocks {
 }
 
 struct Packer {
-    /// The block that is being filled, the number of its first event and how many it has.
+    /// The current block, the number of its first event, and the number of its events.
     plain: Vec<u8>,
     first: i64,
     records: usize,
-    /// The blocks that are full.
+    /// The complete blocks.
     packed: Vec<(i64, Vec<u8>)>,
 }
 
@@ -75,7 +76,7 @@ impl Packer {
         }
     }
 
-    /// Adds a text and answers its block; none where it is longer than a block may be.
+    /// Adds a text; returns its block, or `None` if it is longer than a block may be.
     fn add(&mut self, seq: i64, text: &str) -> Result<Option<i64>> {
         let bytes = HEAD + text.len();
         if bytes > EVENT_BLOCK_MAX_BYTES {
@@ -119,7 +120,7 @@ fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
 pub(super) struct Texts(BTreeMap<i64, String>);
 
 impl Texts {
-    /// Reads the texts of events, by number and block. Each block is unpacked once.
+    /// Reads the texts of events, given by number and block. Each block is decompressed once.
     pub(super) fn read(tx: &mut Tx<'_>, wanted: &[(i64, i64)]) -> Result<Self> {
         let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for &(seq, block) in wanted {
@@ -145,7 +146,7 @@ impl Texts {
 
     /// Takes the texts of the events out of a block.
     fn take(&mut self, mut plain: &[u8], seqs: &[i64]) -> Result<()> {
-        let broken = || Problem::internal("a block of events is broken");
+        let broken = || Problem::internal("a block of events is damaged");
         while let Some((head, rest)) = plain.split_first_chunk::<HEAD>() {
             let (seq, length) = head.split_at(8);
             let seq = i64::from_be_bytes(seq.try_into().expect("it was split there"));

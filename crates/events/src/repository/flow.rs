@@ -1,4 +1,4 @@
-//! How events come in.
+//! The rate at which events arrive.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,30 @@ use super::read::Logged;
 
 const MINUTE_MS: i64 = 60_000;
 
-/// The events of a minute.
+/// The events of one minute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Minute {
-    /// How many.
+    /// Their number.
     pub count: i64,
-    /// The least of their numbers.
+    /// The lowest event number.
     pub first: i64,
-    /// The greatest one.
+    /// The highest event number.
     pub last: i64,
 }
 
-/// What has come in lately.
+/// What has arrived recently.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
-    /// Events by minute since 1970-01-01T00:00:00Z, of one that was corrected the version that counts; minutes
-    /// without one are left out.
+    /// Events by minute since 1970-01-01T00:00:00Z. Of a corrected event, the version that counts. Minutes without
+    /// events are left out.
     pub minutes: BTreeMap<i64, Minute>,
     /// The newest event.
     pub newest: Option<Logged>,
-    /// Envelopes that were refused and not replayed since.
+    /// The number of rejected envelopes that were not replayed.
     pub refused: i64,
 }
 
-/// What has come in since an instant.
+/// What has arrived since an instant.
 pub fn flow(tx: &mut Tx<'_>, since: Timestamp) -> Result<Flow> {
     let mut flow = Flow { minutes: minutes(tx, since)?, ..Flow::default() };
     let backwards = Order { by: By::Arrival, is_reversed: true };
@@ -46,7 +46,7 @@ pub fn flow(tx: &mut Tx<'_>, since: Timestamp) -> Result<Flow> {
     Ok(flow)
 }
 
-/// Counts by minute. The store counts, so that an hour costs the same memory however much came in.
+/// Counts by minute. The database counts, so that an hour needs the same memory, however much arrived.
 fn minutes(tx: &mut Tx<'_>, since: Timestamp) -> Result<BTreeMap<i64, Minute>> {
     let first = first_since(tx, since)?;
     let sql = "SELECT received_ms / $1, COUNT(*), MIN(seq), MAX(seq) FROM event_log \
@@ -65,8 +65,8 @@ fn minutes(tx: &mut Tx<'_>, since: Timestamp) -> Result<BTreeMap<i64, Minute>> {
     Ok(minutes)
 }
 
-/// About the first number of an event that was received since then. Numbers are given out in the order of
-/// arrival, so that halving finds it without an index of times.
+/// The approximate number of the first event that arrived since then. Numbers are assigned in order of arrival, so a
+/// binary search finds it without an index of times.
 fn first_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64> {
     let ends = "SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(seq), 0) FROM event_log";
     let ends = tx.query_one(ends, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;

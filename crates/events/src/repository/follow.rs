@@ -1,4 +1,4 @@
-//! Following the log as it grows.
+//! Follows the log as it grows.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
@@ -8,34 +8,34 @@ use super::read::{Logged, Stored, logged};
 
 /// The position of a reader in the log.
 ///
-/// On PostgreSQL numbers are given out before they are committed, so that a number may be missing:
-/// its transaction is under way, or did without it. The log is followed up to such a gap, and over
-/// it when all transactions have ended that were under way when it was seen.
+/// On PostgreSQL, numbers are assigned before the commit. So a number may be missing because its transaction is
+/// running or was rolled back. The reader stops at such a gap. It continues when all transactions have ended that
+/// were running when it saw the gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follow {
     seen: i64,
-    /// A gap behind `seen`: since when it is known, and the transaction that came next then.
+    /// A gap after `seen`: when it was noticed, and the transaction that was next at that time.
     gap: Option<(Timestamp, i64)>,
 }
 
 impl Follow {
-    /// Behind the event of the number.
+    /// The position after the event with the number.
     pub fn from(seen: i64) -> Self {
         Self { seen, gap: None }
     }
 
-    /// The number up to which all was seen.
+    /// The number up to which everything was seen.
     pub fn seen(&self) -> i64 {
         self.seen
     }
 
-    /// Whether something lies behind a gap that may still fill.
+    /// Whether there are events after a gap that may still be filled.
     pub fn waits(&self) -> bool {
         self.gap.is_some()
     }
 
-    /// What came since, a bounded number of events, and how far that goes. A corrected event is
-    /// shown by the version that counts.
+    /// A limited number of events since the position, and the new position. Of a corrected event, the version that
+    /// counts.
     pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<Logged>)> {
         let horizon = tx.horizon()?;
         let sql = format!(

@@ -1,4 +1,4 @@
-//! Which number each id has: the hashes of ids, of the young ones in rows, of all others in runs.
+//! The number of each id: young hashes of ids are rows, and all others are in runs.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Record for Id {
         self.hash
     }
 
-    /// Ids have no time that would not change with a correction.
+    /// Ids have no time, because a correction could change it.
     fn time(&self) -> i64 {
         0
     }
@@ -42,15 +42,15 @@ impl Record for Id {
     }
 }
 
-/// Claims hashes for numbers, pairs of both. Answers who holds them where not all were free; nothing
-/// otherwise. The young rows become a run afterwards when they are to be `gathered`.
+/// Claims hashes for numbers, given as pairs. If some were taken, it returns their holders and claims nothing. If the
+/// young rows are to be `gathered`, they become a run afterwards.
 pub(super) fn claim(
     tx: &mut Tx<'_>,
     keys: &mut [(i64, i64)],
     gathered: bool,
     turn: Option<&mut Turn>,
 ) -> Result<BTreeMap<i64, i64>> {
-    // Sorted, so that two transactions never wait in a ring.
+    // Sorted, so that two transactions never wait for each other in a circle.
     keys.sort_unstable();
     let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
     let mut opened = None;
@@ -62,10 +62,10 @@ pub(super) fn claim(
     };
     let mut taken = in_runs(tx, runs, &hashes)?;
     match has_young {
-        // Who waited until nobody else claims, and then saw all that was claimed, needs no index to meet
-        // others in.
+        // This transaction waited for its turn and then saw all earlier claims, so it needs no index to detect
+        // conflicts.
         Some(has_young) => {
-            // Where all that comes goes into runs, none is young.
+            // If all events go directly into runs, there are no young rows.
             if has_young {
                 taken.extend(young(tx, &hashes)?);
             }
@@ -79,7 +79,7 @@ pub(super) fn claim(
     Ok(taken)
 }
 
-/// Of a hash that stands twice among the keys the first number holds it.
+/// If a hash occurs twice among the keys, the first number holds it.
 fn claim_in_run(
     tx: &mut Tx<'_>,
     runs: &mut Runs<Id>,
@@ -122,7 +122,7 @@ fn insert(tx: &mut Tx<'_>, values: &[Value<'_>]) -> Result<u64> {
     tx.insert_rows("event_ids", &["hash", "seq"], values, "ON CONFLICT DO NOTHING")
 }
 
-/// Who holds the hashes.
+/// The holders of the hashes.
 pub(super) fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
     if hashes.is_empty() {
         return Ok(BTreeMap::new());
@@ -135,15 +135,15 @@ pub(super) fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i
     Ok(found)
 }
 
-/// Gives a hash to another number, which is greater than the former one.
+/// Assigns a hash to another number, which is greater than the previous one.
 pub(super) fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
     let sql = "INSERT INTO event_ids (hash, seq) VALUES ($1, $2) \
                ON CONFLICT (hash) DO UPDATE SET seq = excluded.seq";
     tx.send(sql, &[hash.into(), seq.into()])
 }
 
-/// Of the hashes, which are sorted, those in runs. A correction stands in a later run than what it
-/// corrects, and has a greater number.
+/// Those of the hashes that are in runs. A correction is in a later run than the event that it corrects, and has a
+/// greater number. The hashes must be sorted.
 fn in_runs(tx: &mut Tx<'_>, runs: &Runs<Id>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
     let mut found = BTreeMap::new();
     runs.find(tx, hashes, &(0..1), |Id { hash, seq }| {
@@ -166,12 +166,12 @@ fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
     Ok(found)
 }
 
-/// Makes a run of the young rows.
+/// Moves young rows into a run.
 fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Id>) -> Result<()> {
     let sql = "SELECT hash, seq FROM event_ids ORDER BY hash LIMIT $1";
     let ids =
         tx.all(sql, &[GATHERED_ROWS.into()], |row| Ok(Id { hash: row.int(0)?, seq: row.int(1)? }))?;
-    // Where all that came was known, none may be young.
+    // If no arriving id was new, there are no young rows.
     let Some(last) = ids.last() else { return Ok(()) };
     tx.send("DELETE FROM event_ids WHERE hash <= $1", &[last.hash.into()])?;
     runs.add(tx, ids)

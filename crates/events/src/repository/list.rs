@@ -1,4 +1,4 @@
-//! Lists, single reads, and what came since.
+//! Lists of events, single reads, and the newest events.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,64 +12,64 @@ use super::append::find;
 use super::read::{Logged, Stored, logged};
 use super::{COLLECTION, facts, spans};
 
-/// Which events a list shows; an empty one shows all.
+/// The events that a list shows. An empty filter shows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The sensor's IRI.
     pub sensor: Option<String>,
     /// The actor's IRI.
     pub actor_id: Option<String>,
-    /// The actor's e-mail address; letters A-Z are alike in both cases.
+    /// The actor's email address. Upper and lower case of A-Z are not distinguished.
     pub actor_email: Option<String>,
     /// The earliest `eventTime`.
     pub start: Option<Timestamp>,
     /// The latest `eventTime`.
     pub end: Option<Timestamp>,
-    /// Those that arrived in some time.
+    /// Only events that arrived in some time.
     pub arrived: Option<Arrived>,
 }
 
-/// Some time, and the numbers of the first and the last event that arrived in it: arrivals have no index,
-/// and numbers follow them but for those that arrive together.
+/// A time range, with the numbers of the first and last event that arrived in it. Arrival times have no index, but
+/// numbers follow them almost exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// The first instant.
+    /// The beginning.
     pub from: Timestamp,
-    /// The instant behind the last.
+    /// The end, exclusive.
     pub to: Timestamp,
-    /// The least number.
+    /// The lowest number.
     pub first: i64,
-    /// The greatest one.
+    /// The highest number.
     pub last: i64,
 }
 
-/// What events are ordered by; those alike stand in the order of arrival.
+/// The order of events. Equal ones are in order of arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// When they arrived.
+    /// By time of arrival.
     #[default]
     Arrival,
-    /// When they happened.
+    /// By event time.
     Time,
-    /// The sensor that sent them.
+    /// By the sensor that sent them.
     Sensor,
 }
 
-/// How a list is ordered.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// By what.
+    /// The sort key.
     pub by: By,
-    /// From the last to the first.
+    /// Whether the last comes first.
     pub is_reversed: bool,
 }
 
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The events, as they are ordered.
+    /// The events, in the order of the list.
     pub events: Vec<Logged>,
-    /// How many there are on all pages.
+    /// The number of events on all pages.
     pub total: i64,
 }
 
@@ -79,7 +79,7 @@ const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE 
 /// How a list finds its events.
 struct Way {
     by: By,
-    /// Whether it goes over spans. They do not overlap, and each is of one source and one day.
+    /// Whether it uses spans. Spans do not overlap, and each belongs to one source and one day.
     by_spans: bool,
     /// The sources of the filter's sensor.
     sources: Option<Vec<i64>>,
@@ -96,14 +96,14 @@ impl Way {
         Ok(Self { by, by_spans: asks && !are_few, sources: sources.transpose()? })
     }
 
-    /// The tables to read from, and what joins them.
+    /// The tables to read, and their join conditions.
     fn from(&self, dialect: Dialect) -> String {
         if !self.by_spans {
             return EVENTS.to_owned();
         }
         let events = spans::events(dialect, "l");
         match self.by {
-            // SQLite keeps to this order, so that a page needs no other source's events.
+            // SQLite joins in this order, so that a page does not read events of other sources.
             By::Sensor => {
                 format!("event_sources s CROSS JOIN event_spans p {events} WHERE p.source = s.id")
             }
@@ -125,7 +125,7 @@ impl Way {
         if is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns.to_owned() }
     }
 
-    /// The condition that asks for the sources. Spans of a single one stand in order.
+    /// The condition for the sources. The spans of a single source are already sorted.
     fn of_sensor(&self, dialect: Dialect) -> Result<(String, Option<Wanted>)> {
         Ok(match self.sources.as_deref() {
             None => (String::new(), None),
@@ -138,14 +138,14 @@ impl Way {
     }
 }
 
-/// What a condition compares with.
+/// The value of a condition.
 enum Wanted {
     Text(String),
     Number(i64),
 }
 
 impl Filter {
-    /// The conditions, and what they compare with.
+    /// The conditions, and their values.
     fn conditions(&self, tx: &mut Tx<'_>, way: &Way) -> Result<(String, Vec<Wanted>)> {
         let (is_of_sensor, sensor) = way.of_sensor(tx.dialect())?;
         let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
@@ -158,7 +158,7 @@ impl Filter {
         };
         let arrived =
             |of: fn(&Arrived) -> i64| self.arrived.as_ref().map(|at| Wanted::Number(of(at)));
-        // `?` stands for what is compared with.
+        // Each `?` stands for a value.
         let all = [
             (is_of_sensor, sensor),
             (is_one.clone(), of_actor),
@@ -184,7 +184,7 @@ impl Filter {
     }
 }
 
-/// The numbers of all events of the actors with a name.
+/// The numbers of all actors with a name.
 fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<Wanted>> {
     let Some(name) = name else { return Ok(None) };
     let sql = format!("SELECT id FROM event_actors WHERE {which} ORDER BY id");
@@ -193,7 +193,7 @@ fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<
 }
 
 impl Filter {
-    /// Whether an event is one of them.
+    /// Whether the filter matches an event.
     pub fn takes(&self, logged: &Logged) -> bool {
         let event = &logged.event;
         self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
@@ -249,7 +249,7 @@ pub fn list(
     };
     let (mut skip, mut limit, mut is_reversed) = (offset, limit, order.is_reversed);
     if everything && order.by == By::Arrival {
-        // A page from the end is one from the beginning, turned round.
+        // A page from the end is read forwards from the beginning and then reversed.
         if order.is_reversed {
             limit = limit.min(total - offset).max(0);
             skip = (total - offset - limit).max(0);
@@ -277,7 +277,7 @@ pub fn list(
     Ok(Page { events, total })
 }
 
-/// The numbers of the first events, `most` of them at most, as they are ordered.
+/// The numbers of the first `most` events, in the order of the list.
 pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Result<Vec<i64>> {
     let way = Way::of(tx, filter, order.by)?;
     let (conditions, mut wanted) = filter.conditions(tx, &way)?;
@@ -291,7 +291,7 @@ pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Res
     tx.all(&sql, &values(&wanted), |row| row.int(0))
 }
 
-/// The events of these numbers, in the order of the numbers.
+/// The events with these numbers, in the order of the numbers.
 pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
     let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$1");
     let sql = format!("SELECT {} FROM {EVENTS} AND {is_one}", Stored::COLUMNS);
@@ -301,7 +301,7 @@ pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
     logged(tx, seqs.iter().filter_map(|seq| rows.remove(seq)).collect())
 }
 
-/// The newest event of each of the sensors that sent something, `most` of them at most, by sensor.
+/// The newest event of each sensor that sent something, at most `most`, sorted by sensor.
 pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
     let newest = format!(
         "SELECT (SELECT n.seq FROM event_spans p {} WHERE p.source = t.id \
@@ -316,17 +316,17 @@ pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
     );
     let rows = tx.all(&sql, &[most.into()], Stored::read)?;
     let mut events = logged(tx, rows)?;
-    // A sensor may have sent as several clients.
+    // A sensor may have sent under several clients.
     events.dedup_by(|one, before| one.event.sensor == before.event.sensor);
     Ok(events)
 }
 
-/// The version of an event that counts, by the event's id.
+/// Finds an event by its id, in the version that counts.
 pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<Option<Logged>> {
     find(tx, id).map(|(_, found)| found)
 }
 
-/// The number of the newest event; 0 when there is none.
+/// The number of the newest event; 0 without events.
 pub fn newest(tx: &mut Tx<'_>) -> Result<i64> {
     let sql = "SELECT COALESCE(MAX(seq), 0) FROM event_log";
     Ok(tx.query_one(sql, &[], |row| row.int(0))?.unwrap_or(0))

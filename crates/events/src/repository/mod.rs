@@ -1,4 +1,4 @@
-//! The log: the only SQL of this crate.
+//! The event log, with the SQL of this crate.
 
 mod accepted;
 mod append;
@@ -28,25 +28,25 @@ pub use names::{Actor, Known, Learned, actors_behind, actors_called, last_actor}
 pub use read::{Logged, of_actor, scan};
 pub use refusals::{Refusal, refuse, refused, refused_counts, refused_one, replay};
 
-/// The collection of the tally that counts events.
+/// The tally's collection for events.
 const COLLECTION: &str = "events";
 
 /// `IN` lists are padded to this length, so that they share one prepared statement.
 const LIST: usize = 64;
 
-/// Events between two runs of what is young: few enough rows, whatever comes in, to stay in memory.
+/// The number of events after which young rows become a run. Few enough that the rows stay in memory.
 const GATHERED: i64 = 1 << 12;
-/// Young rows that become one run at most: more than come in between, so that old ones become fewer.
+/// The maximum number of young rows in one run. More than arrive in between, so that a backlog shrinks.
 const GATHERED_ROWS: i64 = 4 * GATHERED;
 
-/// So many records that come together are a run at once: a row each would cost more.
+/// That many records written together become a run at once, because rows would cost more.
 const RUN_MIN_RECORDS: usize = 32;
 
-/// `$1, …` for one padded `IN` list.
+/// The placeholders `$1, …` of a padded `IN` list.
 static MARKS: LazyLock<String> =
     LazyLock::new(|| (1..=LIST).map(|n| format!("${n}")).collect::<Vec<_>>().join(", "));
 
-/// The items in lists of [`LIST`], the last one padded with its own first item.
+/// The items in lists of [`LIST`]. The last list is padded with its first item.
 fn lists<T: Copy>(items: &[T]) -> impl Iterator<Item = Vec<T>> {
     items.chunks(LIST).map(|chunk| {
         let mut list = chunk.to_vec();

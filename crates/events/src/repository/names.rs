@@ -1,4 +1,4 @@
-//! Sources and actors, which the log names by number.
+//! The numbers of sources and actors in the log.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -13,7 +13,7 @@ use crate::event::{Event, local_id};
 /// The numbers of sources, by sensor and client.
 pub(super) type Sources<'a> = BTreeMap<Names<'a>, i64>;
 
-/// Those of the sensors and clients; new ones get their numbers.
+/// The numbers of these sensors and clients. New ones get numbers.
 pub(super) fn sources<'a>(
     tx: &mut Tx<'_>,
     known: &Known,
@@ -33,7 +33,12 @@ pub(super) fn sources<'a>(
             None => {
                 let columns = ["sensor", "client"];
                 tx.send_rows("event_sources", &columns, &names, "ON CONFLICT DO NOTHING")?;
-                source(tx, &names)?.ok_or_else(|| Problem::internal("a source was not kept"))?
+                source(tx, &names)?.ok_or_else(|| {
+                    Problem::internal(
+                        "a source is missing right after it was \
+                stored",
+                    )
+                })?
             }
         };
         learned.sources.push((sensor.to_owned(), client.to_owned(), *number));
@@ -46,15 +51,15 @@ fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
     tx.query_one(sql, names, |row| row.int(0))
 }
 
-/// An actor's names, IRI and e-mail, which may be empty; or a source's, sensor and client.
+/// The names of an actor: IRI and email address, which may be empty. Or the names of a source: sensor and client.
 type Names<'a> = (&'a str, &'a str);
 
 fn names(event: &Event) -> Names<'_> {
     (&event.actor, &event.email)
 }
 
-/// Actors and sources whose numbers are known without asking the store. A number never changes, but a
-/// transaction that gave one may fail: only what was committed is learned.
+/// A cache of the numbers of actors and sources. A number never changes, but the transaction that assigned it may
+/// fail, so only committed numbers are added.
 #[derive(Debug, Default)]
 pub struct Known(RwLock<Both>);
 
@@ -68,7 +73,7 @@ struct Both {
 #[derive(Debug, Default)]
 struct Numbers(HashMap<Box<str>, i64>);
 
-/// Names that a transaction looked up, and their numbers.
+/// Names that a transaction looked up, with their numbers.
 #[derive(Debug, Default)]
 pub struct Learned {
     actors: Vec<(String, String, i64)>,
@@ -76,7 +81,7 @@ pub struct Learned {
 }
 
 impl Known {
-    /// Keeps what a transaction looked up that was committed.
+    /// Caches what a committed transaction looked up.
     pub fn learn(&self, learned: Learned) {
         if learned.actors.is_empty() && learned.sources.is_empty() {
             return;
@@ -106,8 +111,7 @@ impl Numbers {
     }
 }
 
-/// Two names as one, in a text that is used again for the next. The store takes no U+0000, so that none of
-/// those that are known looks like another pair.
+/// Two names as one text, whose memory is reused. Names cannot contain U+0000, so no two pairs give the same text.
 fn both<'t>((first, second): Names<'_>, text: &'t mut String) -> &'t str {
     text.clear();
     text.push_str(first);
@@ -116,7 +120,7 @@ fn both<'t>((first, second): Names<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// The number of each event's actor; new actors get theirs.
+/// The number of each event's actor. New actors get numbers.
 pub(super) fn actors(
     tx: &mut Tx<'_>,
     known: &Known,
@@ -135,7 +139,7 @@ pub(super) fn actors(
     }
     let mut found = vec![None; places.len()];
     find_or_make(tx, &places, &mut found)?;
-    let missing = || Problem::internal("an actor was not kept");
+    let missing = || Problem::internal("an actor is missing right after it was stored");
     for ((iri, email), place) in &places {
         let number = found[*place].ok_or_else(missing)?;
         learned.actors.push(((*iri).to_owned(), (*email).to_owned(), number));
@@ -148,7 +152,7 @@ pub(super) fn actors(
     numbers.into_iter().map(|number| number.ok_or_else(missing)).collect()
 }
 
-/// Looks up the numbers that are not known; new actors get theirs.
+/// Looks up numbers that are not in the cache. New actors get numbers.
 fn find_or_make(
     tx: &mut Tx<'_>,
     places: &HashMap<Names<'_>, usize>,
@@ -163,7 +167,7 @@ fn find_or_make(
     if new.is_empty() {
         return Ok(());
     }
-    // Sorted, so that two transactions never wait in a ring.
+    // Sorted, so that two transactions never wait for each other in a circle.
     new.sort_unstable();
     let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
     for ((iri, email), person) in &new {
@@ -202,14 +206,14 @@ fn look_up(
 pub struct Actor {
     /// Its number.
     pub number: i64,
-    /// The sourcedId in its IRI, or the IRI itself where none is in it.
+    /// The sourcedId in the actor's IRI, or the whole IRI if it contains none.
     pub person: String,
-    /// Its e-mail address, letters A-Z in lower case; empty where there is none.
+    /// The email address with A-Z in lower case; empty if there is none.
     pub email: String,
 }
 
-/// The actors whose IRI names one of the persons, and those with one of the e-mail addresses, letters A-Z
-/// alike in both cases; an empty address is nobody's. One statement, however many are asked for.
+/// The actors whose IRI names one of the persons, and those with one of the email addresses, without distinguishing
+/// upper and lower case of A-Z. An empty address matches no actor. Runs one statement for any number of names.
 pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Result<Vec<Actor>> {
     let sql = format!(
         "SELECT id, person, lower(email) FROM event_actors WHERE {} UNION \
@@ -230,7 +234,7 @@ pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Resu
     Ok(found)
 }
 
-/// Hands every actor to `each`, by number.
+/// Calls `each` with every actor, by number.
 pub(super) fn every_actor(tx: &mut Tx<'_>, mut each: impl FnMut(Actor)) -> Result<()> {
     let sql = "SELECT id, person, lower(email) FROM event_actors ORDER BY id";
     tx.query(sql, &[], |row| {
@@ -239,13 +243,13 @@ pub(super) fn every_actor(tx: &mut Tx<'_>, mut each: impl FnMut(Actor)) -> Resul
     })
 }
 
-/// The greatest number of an actor; 0 where there is none.
+/// The highest number of an actor; 0 without actors.
 pub fn last_actor(tx: &mut Tx<'_>) -> Result<i64> {
     let last = tx.query_one("SELECT max(id) FROM event_actors", &[], |row| row.opt_int(0))?;
     Ok(last.flatten().unwrap_or_default())
 }
 
-/// The numbers of actors behind `after`, `most` at most, ascending.
+/// The next `most` numbers of actors after `after`, ascending.
 pub fn actors_behind(tx: &mut Tx<'_>, after: i64, most: i64) -> Result<Vec<i64>> {
     let sql = "SELECT id FROM event_actors WHERE id > $1 ORDER BY id LIMIT $2";
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading the log.
+//! Reads the event log.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::facts::BUCKET_MS;
 /// An event of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logged {
-    /// Its number: the order of arrival.
+    /// Its number, in order of arrival.
     pub seq: i64,
     /// The number of its actor.
     pub actor: i64,
@@ -24,13 +24,13 @@ pub struct Logged {
     pub client: String,
     /// When it arrived.
     pub received: Timestamp,
-    /// When its row changed last.
+    /// When its row was last changed.
     pub changed: Timestamp,
-    /// What was sent.
+    /// The event, as it was sent.
     pub event: Event,
 }
 
-/// A row of the log, whose text may stand in a block.
+/// A row of the log. Its text may be in a block.
 pub(super) struct Stored {
     pub(super) seq: i64,
     actor: i64,
@@ -44,11 +44,11 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The columns of one, from `event_log l` and `event_sources s`.
+    /// The columns of a row, from `event_log l` and `event_sources s`.
     pub(super) const COLUMNS: &str = "l.seq, s.client, s.sensor, l.send_ms, l.received_ms, \
                                       l.changed_ms, l.body, l.actor, l.block";
 
-    /// The columns in front of those that a query has beside them.
+    /// The number of these columns, after which a query may select further ones.
     pub(super) const WIDTH: usize = 9;
 
     /// Reads [`Self::COLUMNS`].
@@ -87,8 +87,8 @@ pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<Stored>) -> Result<Vec<Logged>> 
     rows.into_iter().map(|row| row.logged(&texts)).collect()
 }
 
-/// Hands the events of the numbers to `each`, in the order of the numbers; a bounded number of them
-/// is in memory at once.
+/// Calls `each` with the events of the numbers, in the order of the numbers. Only a limited number of events is in
+/// memory at once.
 pub(super) fn numbered(
     tx: &mut Tx<'_>,
     seqs: &[i64],
@@ -110,9 +110,8 @@ pub(super) fn numbered(
     Ok(())
 }
 
-/// Hands the events behind `after`, `limit` at most, to `each`, in the order of their numbers; of
-/// an event that was corrected, the version that counts. Answers the number to go on from; none
-/// when there are no more.
+/// Calls `each` with at most `limit` events after `after`, in the order of their numbers. Of a corrected event, it is
+/// the version that counts. Returns the number to continue from; `None` if there are no more.
 pub fn scan(
     tx: &mut Tx<'_>,
     after: i64,
@@ -136,11 +135,11 @@ pub fn scan(
     Ok(Some(last))
 }
 
-/// Events that a scan has in memory at once.
+/// The number of events that a scan has in memory at once.
 const SCAN_CHUNK: i64 = 256;
 
-/// Hands the events of an actor whose times lie in the range of milliseconds to `each`, of an event
-/// that was corrected the version that counts.
+/// Calls `each` with the events of an actor whose times are in the range of milliseconds. Of a corrected event, it is
+/// the version that counts.
 pub fn of_actor(
     tx: &mut Tx<'_>,
     actor: i64,

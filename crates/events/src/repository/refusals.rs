@@ -1,4 +1,4 @@
-//! Refused envelopes, kept apart for inspection and replay.
+//! Rejected envelopes, stored for inspection and replay.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -7,7 +7,7 @@ use lyceum_store::{Row, Tx};
 use super::{Accepted, accept, append, take_jobs};
 use crate::envelope::parse;
 
-/// A refused envelope.
+/// A rejected envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Its number.
@@ -16,16 +16,16 @@ pub struct Refusal {
     pub client: String,
     /// When it arrived.
     pub received: String,
-    /// When it was replayed with success, if it was.
+    /// When it was replayed successfully.
     pub replayed: Option<String>,
-    /// Why it was refused, in one line.
+    /// Why it was rejected, in one line.
     pub message: String,
-    /// The faults as a JSON array of `{path, message}`.
+    /// The errors as a JSON array of `{path, message}`.
     pub faults: String,
 }
 
-/// Keeps a refused envelope, and lets go of those that are too old or too many. A body beyond the limit is cut
-/// off; so is what text of the store cannot hold.
+/// Stores a rejected envelope, and deletes envelopes that are too old or too many. A body beyond the limit is cut,
+/// and characters that the database cannot store are removed.
 pub fn refuse(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -58,7 +58,7 @@ pub fn refuse(
 
 const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults";
 
-/// The newest refused envelopes, `limit` at most.
+/// The newest rejected envelopes, at most `limit`.
 pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
     let sql = format!("SELECT {COLUMNS} FROM event_refusals ORDER BY id DESC LIMIT $1");
     let mut found = Vec::new();
@@ -69,19 +69,19 @@ pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
     Ok(found)
 }
 
-/// One refused envelope, and what was sent, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
+/// A rejected envelope, with its body up to [`limits::EVENT_REFUSED_MAX_BYTES`].
 pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Refusal, String)>> {
     let sql = format!("SELECT {COLUMNS}, body FROM event_refusals WHERE id = $1");
     tx.query_one(&sql, &[id.into()], |row| Ok((refusal(row)?, row.string(6)?)))
 }
 
-/// Takes a refused envelope as if its client had sent it now.
-/// Errors: `NotFound`; `Conflict` if only a part of it was stored; those of [`parse`] if it is rejected again.
+/// Processes a rejected envelope as if its client had sent it now. Errors: `NotFound`; `Conflict` if only a part of
+/// it was stored; those of [`parse`] if it is rejected again.
 pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let (refusal, body) = refused_one(tx, id)?.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("there is no rejected envelope {id}"))
     })?;
-    // It was cut before a character, which has four bytes at most.
+    // The body was cut before a character, which has at most four bytes.
     if body.len() > limits::EVENT_REFUSED_MAX_BYTES - 4 {
         let most = limits::EVENT_REFUSED_MAX_BYTES;
         let message = format!(
@@ -98,14 +98,14 @@ pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     replayed(tx, now, id)
 }
 
-/// How many rejected envelopes have not been replayed, and how many there are.
+/// The number of rejected envelopes that were not replayed, and the number of all.
 pub fn refused_counts(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
     let sql = "SELECT COUNT(*) - COUNT(replayed_ms), COUNT(*) FROM event_refusals";
     let counts = tx.query_one(sql, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
     Ok(counts.unwrap_or_default())
 }
 
-/// Notes that a refused envelope was replayed with success.
+/// Records that a rejected envelope was replayed successfully.
 fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
     tx.send(sql, &[now.milliseconds().into(), id.into()])

@@ -1,7 +1,7 @@
-//! Spans: numbers of the log that follow each other, of events of one source and one day. Lists by source or
-//! time go over them, and an event needs no place in an index of its own.
+//! Spans: ranges of numbers in the log whose events belong to one source and one day. Lists by source or time use
+//! them, so that these orders need no index with an entry per event.
 //!
-//! Spans do not overlap. Each version that counts is in one; those that no longer do may be, too.
+//! Spans do not overlap. Each version that counts is in a span; versions that no longer count may also be in one.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
@@ -10,7 +10,7 @@ use lyceum_store::{Dialect, Tx, Value};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Spans of events that are appended together.
+/// The spans of events that are appended together.
 #[derive(Default)]
 pub(super) struct Spans(Vec<Span>);
 
@@ -22,7 +22,7 @@ struct Span {
 }
 
 impl Spans {
-    /// Adds an event behind those before it.
+    /// Adds an event after the previous ones.
     pub(super) fn add(&mut self, seq: i64, source: i64, time: Timestamp) {
         let day = day(time);
         match self.0.last_mut() {
@@ -44,17 +44,18 @@ impl Spans {
     }
 }
 
-/// The day of UTC. The last one before 1970 has the number of the first, as where SQL divides.
+/// The day in UTC. The last day before 1970 has the same number as the first one of 1970, because SQL division rounds
+/// towards zero.
 pub(super) fn day(at: Timestamp) -> i64 {
     at.milliseconds() / DAY_MS
 }
 
-/// The item of `FROM` with the events of the spans `p` in front of it.
+/// The `FROM` item with the events of the spans `p`, which come before it.
 pub(super) fn events(dialect: Dialect, name: &str) -> String {
     join_between(dialect, ("event_log", name), "seq", ("p.first", "p.last"))
 }
 
-/// How many events of sources count. Reads their spans, and the versions that count no longer.
+/// The number of events of sources that count. Reads their spans, and the versions that no longer count.
 pub(super) fn count(tx: &mut Tx<'_>, sources: &[i64]) -> Result<i64> {
     let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
     let is_one = |source| is_one_of_numbers(tx.dialect(), source, "$1");
@@ -62,7 +63,7 @@ pub(super) fn count(tx: &mut Tx<'_>, sources: &[i64]) -> Result<i64> {
         "SELECT CAST(COALESCE(SUM(last - first + 1), 0) AS BIGINT) FROM event_spans WHERE {}",
         is_one("source")
     );
-    // Of the versions that do not count, some never did, and are in no span.
+    // Some of the versions that do not count never did, so they are not in a span.
     let former = format!(
         "SELECT COUNT(*) FROM event_versions v JOIN event_log l ON l.seq = v.seq WHERE {} AND l.seq <= \
          (SELECT p.last FROM event_spans p WHERE p.first <= l.seq ORDER BY p.first DESC LIMIT 1)",

@@ -1,4 +1,4 @@
-//! The turn of those who claim many ids at once.
+//! The turn of transactions that claim many ids at once.
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -12,17 +12,18 @@ use super::runs::{Record as _, Runs};
 pub(crate) struct Turn {
     pub(super) ids: Runs<Id>,
     pub(super) facts: Runs<Fact>,
-    /// Whether some ids stand in rows.
+    /// Whether there are ids in rows.
     pub(super) has_young: bool,
 }
 
 impl Turn {
-    /// Waits for the turn, in a transaction that sees the latest.
+    /// Waits for the turn, in a transaction that sees the latest state.
     pub(super) fn wait(tx: &mut Tx<'_>) -> Result<Self> {
         let names = [Id::LIST.into(), Fact::LIST.into()];
         let turns = turns(tx.dialect(), true);
         if !turns.is_empty() {
-            // Ids first, as everybody does who changes both. What is read behind it is what others left.
+            // Ids are locked first, as in every transaction that changes both. The later read sees what earlier
+            // transactions committed.
             let sql = format!(
                 "SELECT 1 FROM event_runs WHERE name IN ($1, $2) ORDER BY name = $2 {turns}"
             );

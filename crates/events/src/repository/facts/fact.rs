@@ -1,4 +1,4 @@
-//! A fact, as a run packs it.
+//! A fact, as runs store it.
 
 use std::cmp::Ordering;
 
@@ -45,7 +45,7 @@ impl Record for Fact {
         self.bucket()
     }
 
-    /// The key as differences, then the measures that are not zero, after a number that tells which.
+    /// Writes the key as differences, then the measures other than zero, after a bit set of these measures.
     fn put(&self, before: &Self, out: &mut Vec<u8>) {
         for (part, before) in self.key.iter().zip(before.key) {
             pack(part.wrapping_sub(before), out);

@@ -1,4 +1,4 @@
-//! What actors did: rows of facts, of the young ones in a table, of all others in runs.
+//! Facts: what actors did. Young facts are rows of a table, and all others are in runs.
 
 mod fact;
 
@@ -34,9 +34,9 @@ const COLUMNS: [&str; 14] = [
     "unknown",
     "anti_pattern",
 ];
-/// The columns in front of the sums: the key.
+/// The number of columns before the sums, which form the key.
 const KEY: usize = 4;
-/// The number under which sums stand that are not one event's.
+/// The event number of sums that belong to several events.
 const SHARED: i64 = -1;
 /// All buckets.
 pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
@@ -67,7 +67,7 @@ impl Rows {
         }
     }
 
-    /// Writes them; many become a run. Whoever has a `turn` need not wait for it.
+    /// Writes the facts. Many facts become a run at once. A caller with a `turn` need not wait for it.
     pub(crate) fn write(mut self, tx: &mut Tx<'_>, turn: Option<&mut Turn>) -> Result<()> {
         let contexts: Vec<Value<'_>> = self
             .contexts
@@ -99,19 +99,19 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
     tx.send_rows("event_facts", &COLUMNS, &values, conflict)
 }
 
-/// Makes a run of the young rows: of the first actors, and all of theirs.
+/// Moves young rows into a run: those of the first actors, completely.
 pub(super) fn gather(tx: &mut Tx<'_>) -> Result<()> {
     let mut runs = Runs::open(tx, Hold::Alone)?;
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
-    // One statement, so that none is removed which came since they were read.
+    // In one statement, so that no row is removed that was added since the read.
     let columns = COLUMNS.join(", ");
     let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
     let facts = tx.all(&sql, &[last.into()], fact)?;
     runs.add(tx, facts)
 }
 
-/// Hands the young rows of a condition to `each`.
+/// Calls `each` with the young rows that match a condition.
 fn young(
     tx: &mut Tx<'_>,
     condition: &str,
@@ -137,7 +137,7 @@ fn sums(row: &Row<'_>) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Hands the facts of actors, which are sorted, in a range of buckets to `each`; in no order.
+/// Calls `each` with the facts of actors in a range of buckets, in no particular order. The actors must be sorted.
 fn of_actors(
     tx: &mut Tx<'_>,
     actors: &[i64],
@@ -152,15 +152,14 @@ fn of_actors(
     Runs::open(tx, Hold::Snapshot)?.find(tx, actors, buckets, each)
 }
 
-/// Hands all facts in a range of buckets to `each`; in no order.
+/// Calls `each` with all facts in a range of buckets, in no particular order.
 fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact)) -> Result<()> {
     let bounds = [buckets.start.into(), buckets.end.into()];
     young(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
     Runs::open(tx, Hold::Snapshot)?.scan(tx, buckets, each)
 }
 
-/// Removes the facts of an event that counts no longer. Where it was summed with others, its part is
-/// taken away from them.
+/// Removes the facts of an event that no longer counts. If they were summed with others, they are subtracted.
 pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
     let mut rows = Rows::default();
     rows.add(actor, seq, facts);
@@ -191,11 +190,11 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
     insert(tx, &shared, &conflict)
 }
 
-/// Where an event's own time puts it: actor, bucket, number of the event.
+/// The place of an event by its time: actor, bucket, number of the event.
 pub type Place = [i64; 3];
 
-/// The next events behind the number `after` that count and have no facts, not even their place: in a sound
-/// database there are none. A bounded number; reads all facts.
+/// The next events after the number `after` that count but have no facts, not even a place. In an undamaged database,
+/// there are none. Returns a limited number, and reads all facts.
 pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<Place>> {
     let newest = super::newest(tx)?;
     let mut placed = vec![false; usize::try_from(newest - after).unwrap_or_default()];
@@ -226,7 +225,7 @@ pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<Place>> {
     Ok(found)
 }
 
-/// Notes places, so that their actors find the events.
+/// Records places, so that the events of actors are found.
 pub fn place(tx: &mut Tx<'_>, places: &[Place]) -> Result<()> {
     let facts = places
         .iter()
@@ -234,14 +233,14 @@ pub fn place(tx: &mut Tx<'_>, places: &[Place]) -> Result<()> {
     insert(tx, &facts.collect::<Vec<_>>(), "ON CONFLICT DO NOTHING")
 }
 
-/// Removes the facts of the actors behind `after` up to `last`.
+/// Removes the facts of the actors after `after` up to `last`.
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
     tx.send(sql, &[after.into(), last.into()])?;
     Runs::<Fact>::open(tx, Hold::Alone)?.remove(tx, after + 1, last, |_| true).map(drop)
 }
 
-/// The numbers of the events of actors, which are sorted, that have a part in a range of buckets.
+/// The numbers of the events of actors in a range of buckets. The actors must be sorted.
 pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Result<String> {
     let mut seqs = BTreeSet::new();
     of_actors(tx, actors, buckets, |fact| {
@@ -250,21 +249,21 @@ pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Res
     json(&Vec::from_iter(seqs))
 }
 
-/// What an actor did in some time.
+/// What an actor did during some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Did {
     /// The actor's number.
     pub actor: i64,
-    /// The sourcedId in its IRI, or the IRI itself where none is in it.
+    /// The sourcedId in the actor's IRI, or the whole IRI if it contains none.
     pub person: String,
-    /// Its e-mail address in lower case; empty where there is none.
+    /// The email address in lower case; empty if there is none.
     pub email: String,
-    /// The sums of all its events.
+    /// The sums of all events.
     pub sums: Sums,
 }
 
-/// The sums of every actor who did something in whole buckets of the instants, by actor. Reads each fact of
-/// that time once.
+/// The sums of every actor with events in whole buckets between the instants, by actor. Reads each fact of that time
+/// once.
 pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
     let mut sums: HashMap<i64, Sums> = HashMap::new();
     of_everybody(tx, &buckets(&instants), |fact| {
@@ -279,7 +278,7 @@ pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
     Ok(all)
 }
 
-/// When each actor who did something in whole buckets of the instants did so last, in milliseconds.
+/// The time of each actor's last event in whole buckets between the instants, in milliseconds.
 pub fn last_of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<HashMap<i64, i64>> {
     let mut last: HashMap<i64, (i64, Vec<i64>)> = HashMap::new();
     of_everybody(tx, &buckets(&instants), |fact| {
@@ -310,8 +309,7 @@ fn buckets(instants: &Range<i64>) -> Range<i64> {
     instants.start / BUCKET_MS..instants.end / BUCKET_MS
 }
 
-/// The actors who did something in an app, each with whether they did since the instant, by number. Reads all
-/// facts.
+/// The actors with events in an app, by number, each with whether there were any since the instant. Reads all facts.
 pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<(Actor, bool)>> {
     let sql = "SELECT id FROM event_contexts WHERE app = $1";
     let contexts: HashSet<i64> =
@@ -332,8 +330,8 @@ pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<
     Ok(all)
 }
 
-/// Hands the facts of actors in whole buckets of the instants to `each`: the actor, the first instant of
-/// the bucket, the context, the sums of all events. By actor, in the order of their time.
+/// Calls `each` with the facts of actors in whole buckets between the instants: the actor, the start of the bucket,
+/// the context, and the sums of all events. Sorted by actor and time.
 pub fn read(
     tx: &mut Tx<'_>,
     actors: &[i64],
@@ -349,7 +347,7 @@ pub fn read(
             found.entry(key).or_default().add(&fact.sums, 1);
         }
     })?;
-    // What was taken away from shared sums stands beside them.
+    // Sums that were subtracted completely remain as rows without events.
     found.retain(|_, sums| sums.events != 0);
     let contexts = contexts(tx, found.keys().map(|key| key[2]).collect())?;
     for ([actor, bucket, number], sums) in found {

@@ -1,4 +1,4 @@
-//! The head of a run: where in it a lead may be.
+//! The head of a run, which says which chunks may contain a lead.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use lyceum_core::limits::EVENT_HEADS_MAX_BYTES;
 use lyceum_core::{Problem, Result};
 use sha2::{Digest as _, Sha256};
 
-/// Where in a run a lead may be.
+/// Which chunks of a run may contain a lead.
 pub(super) struct Head {
     /// The first lead of each chunk.
     leads: Vec<i64>,
@@ -16,21 +16,21 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// That of chunks with these first leads; `all` are the leads of all records, sorted.
+    /// The head of chunks with these first leads. `all` are the sorted leads of all records.
     pub(super) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
         let mut all: Vec<i64> = all.collect();
         all.dedup();
         Self { leads, filter: Filter::of(&all) }
     }
 
-    /// The chunks that may hold a lead, counted from 0.
+    /// The chunks that may contain a lead, counted from 0.
     pub(super) fn chunks_of(&self, lead: i64) -> Range<usize> {
         if self.filter.may_hold(lead) { self.chunks_within(lead, lead) } else { 0..0 }
     }
 
-    /// The chunks that may hold leads from `first` to `last`, counted from 0.
+    /// The chunks that may contain leads from `first` to `last`, counted from 0.
     pub(super) fn chunks_within(&self, first: i64, last: i64) -> Range<usize> {
-        // A lead may begin in the chunk before the first that it leads.
+        // The records of a lead may begin in the chunk before the first one that starts with it.
         let from = self.leads.partition_point(|lead| *lead < first).saturating_sub(1);
         from..self.leads.partition_point(|lead| *lead <= last).max(from)
     }
@@ -40,7 +40,7 @@ impl Head {
         leads.chain(self.filter.0.iter().flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// Reads what [`Head::to_bytes`] wrote, of so many chunks. Errors: something else.
+    /// Parses what [`Head::to_bytes`] wrote, for that number of chunks. Errors: the bytes are malformed.
     pub(super) fn read(bytes: &[u8], chunks: usize) -> Result<Self> {
         let Some((leads, filter)) = bytes.split_at_checked(chunks * size_of::<i64>()) else {
             return Err(Problem::internal("the head of a run is too short"));
@@ -58,11 +58,11 @@ impl Head {
     }
 }
 
-/// Words of 32 bits in one block of a filter: half of a cache line.
+/// 32-bit words in one block of a filter: half a cache line.
 const BLOCK: usize = 8;
-/// Bits of a filter for one lead: about one in a thousand others is taken for one that is there.
+/// Bits of a filter per lead. About one in a thousand missing leads is reported as possibly present.
 const BITS: usize = 16;
-/// An odd number a word, by which the bit of a lead is found (the split block Bloom filter of Parquet).
+/// An odd number per word, which determines the bit of a lead (the split block Bloom filter of Parquet).
 const SALTS: [u32; BLOCK] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -74,7 +74,7 @@ const SALTS: [u32; BLOCK] = [
     0x5c6b_fb31,
 ];
 
-/// Tells that a lead is not there, or may be.
+/// Says that a lead is certainly missing, or may be present.
 struct Filter(Vec<u32>);
 
 impl Filter {
@@ -98,8 +98,8 @@ impl Filter {
         self.0[block..block + BLOCK].iter().zip(bits).all(|(word, bit)| word & bit != 0)
     }
 
-    /// The first word of a lead's block, and its bit in each word, made one by one: most leads that are not
-    /// there are told by the first two.
+    /// The first word of a lead's block, and its bit in each word. The bits are computed lazily, because the first
+    /// two already reveal most missing leads.
     #[expect(clippy::cast_possible_truncation, reason = "halves of a hash are meant")]
     fn place(&self, lead: i64) -> (usize, impl Iterator<Item = u32> + use<>) {
         let hash = spread(lead.cast_unsigned());
@@ -110,21 +110,21 @@ impl Filter {
     }
 }
 
-/// Neighbours far apart (the end of a round of `SplitMix64`).
+/// Spreads neighbouring numbers far apart (the end of a round of `SplitMix64`).
 fn spread(mut number: u64) -> u64 {
     number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
 
-/// 64 bits of the hash of a head: two with one mark are one.
+/// The first 64 bits of a head's hash. Heads with equal marks are equal.
 pub(super) fn mark(head: &[u8]) -> i64 {
     let digest = Sha256::digest(head);
     i64::from_le_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
-/// Heads that were read or written, by their marks: they never change, whatever becomes of their runs,
-/// and are the same in every database.
+/// A cache of heads by their marks. Heads never change, whatever happens to their runs, and are the same in every
+/// database.
 #[derive(Default)]
 struct Known {
     heads: HashMap<i64, Arc<Head>>,
@@ -133,13 +133,12 @@ struct Known {
 
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
-/// The head of the mark, if it is known.
+/// The cached head with that mark.
 pub(super) fn known(mark: i64) -> Option<Arc<Head>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
 }
 
-/// Keeps a head. Where there are too many, all others are forgotten: those that are still in use are
-/// read once more.
+/// Caches a head. If there are too many, the cache is cleared, and heads in use are read again.
 pub(super) fn keep(mark: i64, head: Head) -> Arc<Head> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.bytes + head.size() > EVENT_HEADS_MAX_BYTES {
@@ -153,7 +152,7 @@ pub(super) fn keep(mark: i64, head: Head) -> Arc<Head> {
     head
 }
 
-/// Forgets a head that no run of this database has any longer.
+/// Removes a head from the cache that no run of this database uses any more.
 pub(super) fn forget(mark: i64) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(head) = known.heads.remove(&mark) {

@@ -1,9 +1,9 @@
 //! Runs: sorted records in chunks of bytes (docs/decisions/057-runs.md).
 //!
-//! A row dirties a page of its own wherever its key is random, as a hash is, or an actor. Records that
-//! come together are one run instead: sorted, packed, and written at the end of a table. Runs of like
-//! size are merged, so that there are few, each record is written a few times only, and a look-up asks
-//! each run's filter, which is in memory, before it reads a chunk.
+//! Each row with a random key, such as a hash or an actor, modifies a different page of the database. So records that
+//! are written together become one run: sorted, compressed, and appended to a table. Runs of similar size are merged.
+//! There are few runs as a result, and each record is rewritten only a few times. A lookup asks the filter of each
+//! run, which is in memory, before it reads a chunk.
 
 mod head;
 mod packed;
@@ -22,51 +22,50 @@ pub(super) use self::packed::{Packed, pack};
 use self::packed::{Records, packed};
 use super::{MARKS, lists};
 
-/// What a run holds.
+/// A record in runs.
 pub(super) trait Record: Copy + Ord {
     /// The name of the list of its runs.
     const LIST: &'static str;
     /// The table of their chunks.
     const CHUNKS: &'static str;
-    /// Records of a chunk: few enough that one is read and unpacked in microseconds.
+    /// The number of records in a chunk, small enough to read and unpack a chunk in microseconds.
     const IN_CHUNK: usize;
-    /// What stands before the first record of a chunk.
+    /// The predecessor of the first record of a chunk.
     const FIRST: Self;
 
-    /// What records are sorted and found by.
+    /// The key by which records are sorted and found.
     fn lead(&self) -> i64;
-    /// Its time, in whatever unit: runs of other times are not looked into.
+    /// Its time, in any unit. Lookups skip runs of other times.
     fn time(&self) -> i64;
-    /// Writes it, knowing the one before.
+    /// Writes it as a difference to the record before.
     fn put(&self, before: &Self, out: &mut Vec<u8>);
-    /// Reads it. `None`: it is no record.
+    /// Reads it. `None` if the bytes are damaged.
     fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self>;
 }
 
-/// Powers of two between the sizes of runs that are merged with each other: eight make one of the next.
+/// The size ratio of levels, as a power of two: eight runs make one of the next level.
 const LEVEL_BITS: u32 = 3;
-/// Runs of one level that are merged.
+/// The number of runs of one level that are merged.
 const MERGED: usize = 1 << LEVEL_BITS;
-/// Bytes of records in memory up to which runs grow: merging holds up other writers, and takes twice
-/// the memory.
+/// The maximum bytes of a run's records in memory. Merging delays other writers, and needs twice the memory.
 const MAX_BYTES: usize = 1 << 25;
 
-/// A run, as the list names it.
+/// A run, as stored in the list.
 #[derive(Clone, Copy)]
 struct Run {
-    /// The number of its head; those of its chunks follow.
+    /// The number of its head. The numbers of its chunks follow.
     head: i64,
     chunks: i64,
     records: i64,
-    /// The first of its times.
+    /// The earliest of its times.
     from: i64,
-    /// The last of its times.
+    /// The latest of its times.
     to: i64,
     /// The mark of its head.
     mark: i64,
 }
 
-/// Numbers in a [`Run`].
+/// The number of integers in a stored [`Run`].
 const RUN: usize = 6;
 
 impl Run {
@@ -82,31 +81,31 @@ impl Run {
         self.from < times.end && self.to >= times.start
     }
 
-    /// The number behind its last chunk.
+    /// The number after its last chunk.
     fn end(&self) -> i64 {
         self.head + 1 + self.chunks
     }
 }
 
-/// How long the runs of a kind stay as they are.
+/// How long the list of runs stays valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// As long as the snapshot that is read.
+    /// As long as the current snapshot.
     Snapshot,
-    /// Nobody commits a change until this transaction ends.
+    /// Until this transaction ends, because no other transaction can commit a change.
     Shared,
-    /// Nobody else does; this transaction may.
+    /// The same, but this transaction may change the list.
     Alone,
 }
 
-/// The runs of a kind.
+/// The runs of one kind of record.
 pub(super) struct Runs<R> {
     list: Vec<Run>,
     record: PhantomData<R>,
 }
 
 impl<R: Record> Runs<R> {
-    /// Reads which there are.
+    /// Reads the list of runs.
     pub(super) fn open(tx: &mut Tx<'_>, hold: Hold) -> Result<Self> {
         let turns = match hold {
             Hold::Snapshot => "",
@@ -118,7 +117,7 @@ impl<R: Record> Runs<R> {
         list.ok_or_else(|| Problem::internal("a list of runs is missing"))
     }
 
-    /// Those of a list.
+    /// The runs in a stored list.
     pub(super) fn of(list: Option<&[u8]>) -> Self {
         let (numbers, _) = list.unwrap_or_default().as_chunks();
         let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
@@ -134,7 +133,7 @@ impl<R: Record> Runs<R> {
         Self { list: runs.iter().map(run).collect(), record: PhantomData }
     }
 
-    /// Hands the records of the leads, which are sorted, to `each`; in no order.
+    /// Calls `each` with the records of the leads, in no particular order. The leads must be sorted.
     pub(super) fn find(
         &self,
         tx: &mut Tx<'_>,
@@ -166,7 +165,7 @@ impl<R: Record> Runs<R> {
         })
     }
 
-    /// Hands all records of the times to `each`, run by run.
+    /// Calls `each` with all records of the times, run by run.
     pub(super) fn scan(
         &self,
         tx: &mut Tx<'_>,
@@ -188,7 +187,7 @@ impl<R: Record> Runs<R> {
         Ok(())
     }
 
-    /// Adds records as a run of their own, or merged with others of its size.
+    /// Adds records as a new run, or merged with others of its size.
     pub(super) fn add(&mut self, tx: &mut Tx<'_>, mut records: Vec<R>) -> Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -201,8 +200,8 @@ impl<R: Record> Runs<R> {
         self.save(tx)
     }
 
-    /// Takes runs of the size of the records out of the list, and joins them with the records, when there
-    /// are enough: as many as one run may hold, the smallest first. Answers whether it did.
+    /// If there are enough runs of the records' size, removes them from the list and joins them with the records: as
+    /// many as fit into one run, smallest first. Returns whether it did.
     fn merge(&mut self, tx: &mut Tx<'_>, records: &mut Vec<R>) -> Result<bool> {
         let level = records.len().ilog2() / LEVEL_BITS;
         let (mut alike, mut others): (Vec<Run>, Vec<Run>) =
@@ -227,7 +226,7 @@ impl<R: Record> Runs<R> {
         Ok(true)
     }
 
-    /// Takes records with leads from `first` to `last` out, those that `goes` says. Answers how many.
+    /// Removes records with leads from `first` to `last` for which `goes` is true. Returns their number.
     pub(super) fn remove(
         &mut self,
         tx: &mut Tx<'_>,
@@ -282,7 +281,7 @@ fn count(number: usize) -> i64 {
     i64::try_from(number).expect("records fit into memory")
 }
 
-/// How many of runs of these sizes, from the first, fit into so much room together.
+/// How many runs of these sizes, from the first, fit together into the room.
 fn fitting(records: impl Iterator<Item = i64>, room: i64) -> usize {
     let together = records.scan(0, |sum, records| {
         *sum += records;
@@ -331,7 +330,8 @@ fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {
     Ok(head::keep(run.mark, head))
 }
 
-/// Adds all records of runs, in no order. A statement for each run would take longer than what it reads.
+/// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
+/// take longer than the reading.
 fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[Run], records: &mut Vec<R>) -> Result<()> {
     let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
     let ranges: Vec<String> = (0..MERGED).map(range).collect();
@@ -351,7 +351,7 @@ fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[Run], records: &mut Vec<R>) ->
     Ok(())
 }
 
-/// Hands the records of chunks, by their numbers, to `each`.
+/// Calls `each` with the records of chunks, given by their numbers.
 fn fetch<R: Record>(
     tx: &mut Tx<'_>,
     chunks: BTreeSet<i64>,
@@ -403,7 +403,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_is_unpacked(pairs: Vec<(i64, i64)>) {
+        fn packed_records_can_be_unpacked(pairs: Vec<(i64, i64)>) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|(lead, time)| Pair(lead, time)).collect();
             let chunk = packed(&pairs);
             let read: Vec<Pair> = Records::of(&chunk).map(Result::unwrap).collect();
@@ -411,7 +411,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_damaged_is_told_or_read(bytes: Vec<u8>, chunks in 0_usize..4) {
+        fn damaged_bytes_never_panic(bytes: Vec<u8>, chunks in 0_usize..4) {
             prop_assert!(Records::<Pair>::of(&bytes).count() <= bytes.len());
             if let Ok(head) = Head::read(&bytes, chunks) {
                 prop_assert!(head.chunks_of(7).end <= chunks);
@@ -419,7 +419,7 @@ mod tests {
         }
 
         #[test]
-        fn a_head_names_every_chunk_of_a_lead(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
+        fn a_head_finds_every_chunk_of_a_lead(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
             leads.sort_unstable();
             let firsts: Vec<i64> = leads.chunks(4).map(|chunk| chunk[0]).collect();
             let made = Head::of(firsts.clone(), leads.iter().copied());
@@ -434,13 +434,13 @@ mod tests {
     }
 
     #[test]
-    fn as_many_runs_are_merged_as_one_may_hold() {
+    fn as_many_runs_are_merged_as_fit_into_one() {
         let of = |room| fitting([100, 100, 300].into_iter(), room);
         assert_eq!([-1, 0, 99, 100, 199, 200, 499, 500, 9999].map(of), [0, 0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
     #[test]
-    fn a_filter_leaves_nearly_all_others_out() {
+    fn a_filter_excludes_nearly_all_missing_leads() {
         let leads: Vec<i64> = (0..10_000).map(|number| number * 3).collect();
         let head = Head::of(leads.clone(), leads.iter().copied());
         let mistaken = leads.iter().filter(|lead| !head.chunks_of(**lead + 1).is_empty()).count();

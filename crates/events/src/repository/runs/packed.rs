@@ -1,11 +1,11 @@
-//! Records as bytes: each one as the numbers by which it differs from the one before.
+//! Packs records as bytes: each one as the differences to the record before.
 
 use integer_encoding::VarInt;
 use lyceum_core::{Problem, Result};
 
 use super::Record;
 
-/// Numbers that were packed, one after the other.
+/// Packed numbers, one after the other.
 pub(in crate::repository) struct Packed<'a>(&'a [u8]);
 
 impl Packed<'_> {
@@ -17,16 +17,16 @@ impl Packed<'_> {
     }
 }
 
-/// Packs a number: a small one takes a byte.
+/// Packs a number. Small numbers take one byte.
 pub(in crate::repository) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
     let at = out.len();
-    // As many as a number takes at most: a copy of a known length costs less than one of the right length.
+    // The maximum length of a number. Copying a constant length is faster than copying the exact one.
     out.extend_from_slice(&[0; 10]);
     let size = number.encode_var(&mut out[at..]);
     out.truncate(at + size);
 }
 
-/// Records as the bytes of a chunk.
+/// The bytes of a chunk with these records.
 pub(super) fn packed<R: Record>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 16);
     let mut before = R::FIRST;
@@ -37,7 +37,7 @@ pub(super) fn packed<R: Record>(records: &[R]) -> Vec<u8> {
     out
 }
 
-/// The records of a chunk, in their order.
+/// The records of a chunk, in order.
 pub(super) struct Records<'a, R> {
     packed: Packed<'a>,
     before: R,
@@ -57,7 +57,7 @@ impl<R: Record> Iterator for Records<'_, R> {
             return None;
         }
         let Some(record) = R::take(&self.before, &mut self.packed) else {
-            // Behind what is damaged nothing can be read.
+            // After damaged bytes, nothing can be read.
             self.packed = Packed(&[]);
             return Some(Err(Problem::internal("a chunk of a run is damaged")));
         };
