@@ -1,4 +1,4 @@
-//! Contexts in force: what the terms at one place of a document stand for (JSON-LD 1.1 API, 4).
+//! Active contexts: what terms mean at one place of a document (JSON-LD 1.1 API, 4).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use lyceum_core::limits::CONTEXT_CACHE_ENTRIES;
 
 use super::local::{Container, Definition, Local};
 
-/// What the terms stand for at one place. It is never changed: another context makes another one.
+/// The meaning of terms at one place. It never changes: applying a further context creates a new one.
 pub(crate) struct Context {
     id: u64,
     terms: HashMap<Arc<str>, Arc<Term>>,
-    /// What nodes below go back to, where a type brought this context.
+    /// The context for nodes below, if a type set this one.
     previous: Option<Arc<Context>>,
 }
 
@@ -21,9 +21,9 @@ pub(crate) struct Context {
 pub(crate) struct Term {
     /// An absolute IRI, or a keyword.
     pub(crate) iri: Arc<str>,
-    /// What strings below the term are.
+    /// The type of strings below the term.
     pub(crate) coercion: Coercion,
-    /// How its values are held.
+    /// The container of its values.
     pub(crate) container: Container,
     /// The context of its values, or of nodes of this type.
     pub(crate) scoped: Option<Arc<Local>>,
@@ -31,50 +31,50 @@ pub(crate) struct Term {
     protected: bool,
 }
 
-/// What a term's definition says of values that do not say themselves what they are.
+/// The type that a term's definition gives to values without an explicit one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Coercion {
-    /// Nothing.
+    /// None.
     None,
-    /// A string is an IRI.
+    /// Strings are IRIs.
     Id,
-    /// A string is a term or an IRI.
+    /// Strings are terms or IRIs.
     Vocab,
-    /// Any JSON is a JSON literal.
+    /// Values are JSON literals.
     Json,
-    /// A literal of this datatype.
+    /// Values are literals of this datatype.
     Datatype(Arc<str>),
 }
 
-/// How a context is laid over another.
+/// How a context is applied to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scope {
-    /// Written in the document.
+    /// It is written in the document.
     Document,
-    /// Of a property: may redefine what is protected.
+    /// It belongs to a property, so it may redefine protected terms.
     Property,
-    /// Of a type: nodes below do not see it.
+    /// It belongs to a type, so it does not apply to nodes below.
     Type,
 }
 
 type Key = (u64, u64, Scope);
 type Made = Result<Arc<Context>, String>;
 
-/// The context in which nothing is defined: number 0.
+/// The empty context: number 0.
 static EMPTY: LazyLock<Arc<Context>> =
     LazyLock::new(|| Arc::new(Context { id: 0, terms: HashMap::new(), previous: None }));
 
-/// What was made before. Both sides come from embedded contexts alone, so few things are made
-/// again and again; a document that combines them in other ways empties it now and then.
+/// A cache of combined contexts. Both parts come from embedded contexts, so there are few combinations. A document
+/// with unusual combinations may cause the cache to be cleared.
 static MADE: LazyLock<RwLock<HashMap<Key, Made>>> = LazyLock::new(RwLock::default);
 
 impl Context {
-    /// The context in which nothing is defined.
+    /// The empty context.
     pub(crate) fn empty() -> Arc<Self> {
         EMPTY.clone()
     }
 
-    /// The term of that name.
+    /// The term with that name.
     pub(crate) fn term(&self, name: &str) -> Option<&Arc<Term>> {
         self.terms.get(name)
     }
@@ -88,8 +88,8 @@ impl Context {
         self.terms.values().any(is)
     }
 
-    /// What a key, type or value of `@vocab` stands for: a keyword, an IRI that is absolute or a
-    /// blank node; none: it is not defined (5.2, without a base or a vocabulary mapping).
+    /// The meaning of a key, a type or a value of `@vocab`: a keyword, an absolute IRI or a blank node; `None` if it
+    /// is not defined (5.2, without a base or a vocabulary mapping).
     pub(crate) fn expand<'a>(&'a self, name: &'a str) -> Option<Iri<'a>> {
         match self.terms.get(name) {
             Some(term) => Some(Iri::Whole(&term.iri)),
@@ -101,7 +101,7 @@ impl Context {
         }
     }
 
-    /// The same without terms: what a value of `@id` stands for.
+    /// The meaning of a value of `@id`, for which terms do not count.
     pub(crate) fn expand_iri<'a>(&'a self, name: &'a str) -> Option<Iri<'a>> {
         let (prefix, suffix) = name.split_once(':').filter(|(prefix, _)| !prefix.is_empty())?;
         if prefix != "_"
@@ -113,13 +113,13 @@ impl Context {
         is_scheme(prefix).then_some(Iri::Whole(name))
     }
 
-    /// The context that nodes below go back to.
+    /// The context for nodes below.
     pub(crate) fn reverted(self: &Arc<Self>) -> Arc<Self> {
         self.previous.as_ref().unwrap_or(self).clone()
     }
 
-    /// Lays a context over this one. Errors: a protected term would say something else, or a term
-    /// stands for no absolute IRI.
+    /// Applies a context to this one. Errors: it would change a protected term, or a term does not stand for an
+    /// absolute IRI.
     pub(crate) fn with(self: &Arc<Self>, local: &Arc<Local>, scope: Scope) -> Made {
         let key = (self.id, local.id, scope);
         if let Some(made) = MADE.read().ok().and_then(|made| made.get(&key).cloned()) {
@@ -156,7 +156,7 @@ impl Context {
                 making.terms
             }
             None if scope != Scope::Property && self.terms.values().any(|term| term.protected) => {
-                return Err("a context of null would forget protected terms".to_owned());
+                return Err("a null context must not remove protected terms".to_owned());
             }
             None => HashMap::new(),
         };
@@ -164,7 +164,7 @@ impl Context {
     }
 }
 
-/// Terms on their way into a context.
+/// A context under construction.
 struct Making<'a> {
     local: HashMap<&'a str, &'a Definition>,
     terms: HashMap<Arc<str>, Arc<Term>>,
@@ -180,7 +180,7 @@ impl<'a> Making<'a> {
             return Ok(());
         }
         if !self.begun.insert(name) {
-            return Err(format!("the term '{name}' is defined by itself"));
+            return Err(format!("the definition of the term '{name}' refers to itself"));
         }
         let definition = self.local[name];
         let before = self.terms.remove(name);
@@ -199,7 +199,7 @@ impl<'a> Making<'a> {
         {
             term.protected = true;
             if *before != term {
-                return Err(format!("the protected term '{name}' cannot be defined anew"));
+                return Err(format!("the protected term '{name}' cannot be redefined"));
             }
         }
         self.terms.insert(Arc::from(name), Arc::new(term));
@@ -217,7 +217,7 @@ impl<'a> Making<'a> {
         })
     }
 
-    /// IRI expansion (5.2) while terms are being defined.
+    /// IRI expansion (5.2) during the definition of terms.
     fn absolute(&mut self, name: &str, value: &'a str) -> Result<Arc<str>, String> {
         if matches!(value, "@id" | "@type") {
             return Ok(Arc::from(value));
@@ -240,7 +240,7 @@ impl<'a> Making<'a> {
     }
 }
 
-/// What a name stands for: one text, or a prefix and what follows it.
+/// The meaning of a name: one text, or a prefix and a suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Iri<'a> {
     /// A keyword, an IRI or a blank node.

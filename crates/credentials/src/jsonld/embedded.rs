@@ -1,12 +1,12 @@
-//! The contexts that credentials may name, and what they say. See `contexts/NOTICE.md`.
+//! The contexts that credentials may use. See `contexts/NOTICE.md`.
 
 use std::sync::{Arc, OnceLock};
 
 use super::local::Local;
 
-/// A context that is compiled in.
+/// A context that is compiled into the program.
 pub(crate) struct Embedded {
-    /// The address that documents name it by.
+    /// Its address in documents.
     pub(crate) url: &'static str,
     text: &'static str,
     read: OnceLock<Arc<Local>>,
@@ -17,23 +17,23 @@ impl Embedded {
         Self { url, text, read: OnceLock::new() }
     }
 
-    /// What the context says; read when it is first asked for.
+    /// The parsed context. It is parsed at the first use.
     pub(crate) fn local(&self) -> &Arc<Local> {
         self.read.get_or_init(|| {
             let file: serde_json::Value =
                 serde_json::from_str(self.text).expect("embedded contexts are JSON");
             let read = Local::read(&file["@context"]);
-            Arc::new(read.expect("a test reads each of the embedded contexts"))
+            Arc::new(read.expect("a test parses each of the embedded contexts"))
         })
     }
 }
 
-/// The context of that address.
+/// The context with that address.
 pub(crate) fn find(url: &str) -> Option<&'static Embedded> {
     ALL.iter().find(|embedded| embedded.url == url)
 }
 
-/// All contexts that documents may name.
+/// All contexts that documents may use.
 pub(crate) static ALL: [Embedded; 17] = [
     Embedded::new(
         "https://www.w3.org/ns/credentials/v2",
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_embedded_context_is_read_and_told_where_it_is_from() {
+    fn every_embedded_context_can_be_parsed_and_has_its_origin() {
         let notice = include_str!("../../contexts/NOTICE.md");
         for embedded in &ALL {
             assert!(embedded.local().body.is_some(), "{}", embedded.url);

@@ -1,4 +1,4 @@
-//! Values as literals: lexical forms, and the canonical JSON of JSON literals (RFC 8785).
+//! Literals: their lexical forms, and the canonical form of JSON literals (RFC 8785).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -12,14 +12,13 @@ const BOOLEAN: &str = "http://www.w3.org/2001/XMLSchema#boolean";
 const INTEGER: &str = "http://www.w3.org/2001/XMLSchema#integer";
 const DOUBLE: &str = "http://www.w3.org/2001/XMLSchema#double";
 
-/// Numbers beyond this are not the same in every implementation.
+/// Implementations differ about numbers beyond this.
 const GREATEST: f64 = 9_007_199_254_740_992.0;
-/// JavaScript prints smaller ones in another form, which its JSON-LD library takes for integers.
+/// JavaScript writes smaller numbers in another form, which its JSON-LD library treats as integers.
 const LEAST: f64 = 1e-6;
 
-/// The lexical form of a string, number or boolean, and the datatype that it has where nothing
-/// else is said (JSON-LD 1.1 API, 8.2.2). Errors: implementations differ about the number, or it
-/// is none of these values.
+/// The lexical form of a string, number or boolean, and its default datatype (JSON-LD 1.1 API, 8.2.2). Errors:
+/// implementations differ about the number, or the value is of another type.
 pub(super) fn lexical<'a>(
     value: &'a Value,
     datatype: Option<&str>,
@@ -39,7 +38,7 @@ pub(super) fn lexical<'a>(
             }
         }
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            Err("a string, a number, true or false is expected".to_owned())
+            Err("must be a string, a number, true or false".to_owned())
         }
     }
 }
@@ -55,7 +54,7 @@ fn exact(number: &Number) -> Result<f64, String> {
     }
 }
 
-/// The canonical form of `xsd:double` with 16 digits at most: `5.3E0`.
+/// The canonical form of `xsd:double`, with at most 16 digits: `5.3E0`.
 fn double(number: f64) -> String {
     let text = format!("{number:.15e}");
     let (mantissa, exponent) = text.split_once('e').expect("the format has an exponent");
@@ -64,7 +63,7 @@ fn double(number: f64) -> String {
     format!("{mantissa}{digit}E{exponent}")
 }
 
-/// Whether the text, in small letters, is a language tag of the form that JSON-LD asks for.
+/// Whether the text, in lower case, is a language tag in JSON-LD's form.
 pub(super) fn is_language(tag: &str) -> bool {
     let mut parts = tag.split('-');
     let fits = |part: &str| (1..=8).contains(&part.len());
@@ -72,8 +71,7 @@ pub(super) fn is_language(tag: &str) -> bool {
         && parts.all(|part| fits(part) && part.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-/// JSON in its canonical form (RFC 8785). Errors: a number that implementations write in
-/// different ways.
+/// The canonical form of JSON (RFC 8785). Errors: a number that implementations write in different ways.
 pub(crate) fn canonical_json(value: &Value) -> Result<String, String> {
     let mut out = String::new();
     write_json(value, &mut out)?;
@@ -85,9 +83,9 @@ fn write_json(value: &Value, out: &mut String) -> Result<(), String> {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
-        // Between these bounds, JavaScript's form of a number is Rust's.
+        // Within these bounds, Rust writes a number as JavaScript does.
         Value::Number(number) => {
-            write!(out, "{}", exact(number)? + 0.0).expect("a string takes everything");
+            write!(out, "{}", exact(number)? + 0.0).expect("writing to a string never fails");
         }
         Value::String(text) => write_string(text, out),
         Value::Array(items) => {

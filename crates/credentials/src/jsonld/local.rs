@@ -1,16 +1,16 @@
-//! A context as it is written: the part of JSON-LD 1.1 that the embedded contexts use, read once.
+//! Parses contexts: the part of JSON-LD 1.1 that the embedded contexts use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value};
 
-/// A context as it is written. Compared by what is written.
+/// A parsed context. Equality compares the definitions.
 #[derive(Debug)]
 pub(crate) struct Local {
-    /// Tells it from all others: what is made from it is remembered under this number.
+    /// A unique number, under which combinations with it are cached.
     pub(crate) id: u64,
-    /// `null`, which forgets everything before it; or definitions of terms.
+    /// The definitions of terms; `None` for `null`, which removes all earlier definitions.
     pub(crate) body: Option<Definitions>,
     source: Value,
 }
@@ -21,49 +21,49 @@ impl PartialEq for Local {
     }
 }
 
-/// What a context defines, in the order of the file.
+/// The definitions of a context, in the order of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions(pub(crate) Vec<(Arc<str>, Definition)>);
 
-/// A term as a context defines it.
+/// The definition of a term.
 #[derive(Debug)]
 pub(crate) struct Definition {
-    /// What it stands for, not expanded.
+    /// Its meaning, not expanded.
     pub(crate) id: String,
     /// The type of its values, not expanded.
     pub(crate) kind: Option<String>,
-    /// How its values are held.
+    /// The container of its values.
     pub(crate) container: Container,
     /// The context of its values, or of nodes of this type.
     pub(crate) scoped: Option<Arc<Local>>,
-    /// Whether a later context may not say otherwise.
+    /// Whether later contexts must not change it.
     pub(crate) protected: bool,
-    /// Written as a string alone: such a term may be the prefix of compact IRIs.
+    /// Whether it is written as a plain string. Only such terms may be prefixes of compact IRIs.
     pub(crate) simple: bool,
 }
 
-/// How the values of a term are held.
+/// The container of a term's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// In no order.
+    /// Unordered.
     #[default]
     None,
-    /// In no order either; but a protected term may not change from one to the other.
+    /// Also unordered, but a protected term must not change between the two.
     Set,
-    /// In order.
+    /// Ordered.
     List,
-    /// Each in a graph of its own.
+    /// Each value in its own graph.
     Graph,
 }
 
 impl Local {
-    /// Reads what a context says. Errors: what is written in a way that no embedded context is.
+    /// Parses a context. Errors: a feature that no embedded context uses.
     pub(crate) fn read(source: &Value) -> Result<Self, String> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let body = match source {
             Value::Null => None,
             Value::Object(object) => Some(Definitions::read(object)?),
-            _ => return Err(format!("a context is an object or null, not {source}")),
+            _ => return Err(format!("a context must be an object or null (got {source})")),
         };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self { id, body, source: source.clone() })
@@ -108,7 +108,7 @@ impl Definition {
                     definition.member(key, value).map_err(|fault| format!("{term}: {fault}"))?;
                 }
             }
-            _ => return Err(format!("{term}: a definition is a string or an object")),
+            _ => return Err(format!("{term}: a definition must be a string or an object")),
         }
         match definition.id.is_empty() {
             true => Err(format!("{term}: a definition without '@id' is not supported")),

@@ -1,5 +1,5 @@
-//! JSON-LD 1.1 for the contexts that credentials use: from a document straight to its quads, in safe
-//! mode. What the graph would lose is an error that names its path.
+//! JSON-LD 1.1 for the contexts that credentials use. It turns a document directly into quads, in safe mode: data
+//! that the graph would lose is an error with its path.
 
 mod context;
 pub(crate) mod embedded;
@@ -18,17 +18,17 @@ use crate::rdf::Dataset;
 pub(crate) use literal::canonical_json;
 pub(crate) use pick::{Parts, Pick};
 
-/// The quads that the document means; those of picked parts say that they are. Errors: it is no object, or it has something that the quads
-/// would not hold.
+/// The quads of the document. Quads of picked parts are marked. Errors: the document is not an object, or contains
+/// data that the quads would lose.
 pub(crate) fn quads(document: &Value, pick: Pick<'_>) -> Result<Dataset> {
     let Value::Object(object) = document else {
-        return Err(Problem::invalid("", "the document is not a JSON object"));
+        return Err(Problem::invalid("", "the document must be a JSON object"));
     };
     let mut dataset = Dataset::default();
     let at = At { context: &Context::empty(), term: None, graph: None, pick };
     Expander { data: &mut dataset }.node(object, at, &Path::Root)?;
     match dataset.is_empty() {
-        true => Err(Problem::invalid("", "the document says nothing")),
+        true => Err(Problem::invalid("", "the document contains no statements")),
         false => Ok(dataset),
     }
 }
@@ -45,7 +45,7 @@ pub(crate) enum Path<'a> {
 }
 
 impl Path<'_> {
-    /// A fault at this place.
+    /// An error at this place.
     fn fault(&self, message: impl Into<String>) -> Problem {
         Problem::invalid(self.to_string(), message)
     }

@@ -1,9 +1,9 @@
-//! Each statement can be written in one way only: a key is a term, `id` and `type` are not `@id` and
-//! `@type` where the contexts have words for them. Else somebody could write a signed credential anew
-//! so that its proof fits and a reader of the JSON no longer finds, say, its status.
+//! Turns node objects into quads: expansion (JSON-LD 1.1 API, 5.1), node map generation (7.2) and deserialization to
+//! RDF (8.1) in one pass.
 //!
-//! Node objects to quads: expansion (JSON-LD 1.1 API, 5.1), node map generation (7.2) and
-//! deserialization to RDF (8.1) in one pass.
+//! Each statement has only one accepted notation: keys are terms, and `id` and `type` must be used instead of `@id`
+//! and `@type` if the contexts define them. Otherwise, an attacker could rewrite a signed credential so that its
+//! proof still fits, but a reader of the JSON no longer finds, for example, its status.
 
 use std::sync::Arc;
 
@@ -22,13 +22,12 @@ const NIL: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 
 type Object = Map<String, Value>;
 
-/// Writes what a document says into a dataset.
+/// Writes the statements of a document into a dataset.
 pub(super) struct Expander<'a> {
     pub(super) data: &'a mut Dataset,
 }
 
-/// Where a value stands: the context that it is read in, the term that it is a value of, the graph
-/// that it speaks in, and what of it is picked.
+/// The place of a value: its context, its term, its graph, and what is picked of it.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) context: &'a Arc<Context>,
@@ -38,7 +37,7 @@ pub(super) struct At<'a> {
 }
 
 impl Expander<'_> {
-    /// Says what a node object says. Answers its IRI or blank node.
+    /// Writes the statements of a node object. Returns its IRI or blank node.
     pub(super) fn node(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Node> {
         let before = context_of(object, at, path)?;
         let context = typed(object, &before, path)?;
@@ -52,7 +51,7 @@ impl Expander<'_> {
                     for kind in strings(value, path)? {
                         let iri = before.expand(kind);
                         if before.term(kind).is_none() && iri.is_some_and(|iri| before.names(iri)) {
-                            return Err(path.fault(format!("'{kind}' has a term; write that")));
+                            return Err(path.fault(format!("'{kind}' must be written as its term")));
                         }
                         let object = self.reference(iri, kind, path)?;
                         let predicate = self.data.iri(TYPE);
@@ -62,7 +61,7 @@ impl Expander<'_> {
                 _ => {
                     let term = context.term(key).ok_or_else(|| {
                         path.fault(format!(
-                            "the term '{key}' is defined by none of the contexts, so a signature \
+                            "no context defines the term '{key}', so a signature \
                              would not cover it; remove it or name a context that defines it"
                         ))
                     })?;
@@ -82,13 +81,13 @@ impl Expander<'_> {
         let path = &Path::Key(path, key);
         match (value, ids.next()) {
             (Value::String(id), None) => self.reference(context.expand_iri(id), id, path),
-            (_, None) => Err(path.fault("an id is a string")),
-            (_, Some(_)) => Err(path.fault("the node has two ids")),
+            (_, None) => Err(path.fault("an id must be a string")),
+            (_, Some(_)) => Err(path.fault("the node has two ids; remove one")),
         }
     }
 
-    /// A node by its IRI or label. Errors: the name is not absolute, or holds characters that no
-    /// IRI has.
+    /// The node with an IRI or label. Errors: the name is not absolute, or contains characters that are not allowed
+    /// in an IRI.
     fn reference(&mut self, iri: Option<Iri<'_>>, name: &str, path: &Path<'_>) -> Result<Node> {
         let iri = match iri {
             Some(Iri::Whole(iri)) if !iri.starts_with('@') => iri,
@@ -104,11 +103,14 @@ impl Expander<'_> {
         match iri.strip_prefix("_:") {
             Some(label) if is_label(label) => Ok(self.data.labelled(label)),
             None if is_iri(iri) => Ok(Node::Text(self.data.iri(iri))),
-            _ => Err(path.fault(format!("'{name}' holds characters that no IRI has"))),
+            _ => {
+                Err(path
+                    .fault(format!("'{name}' contains characters that are not allowed in an IRI")))
+            }
         }
     }
 
-    /// The statements of one key: subject and predicate are given.
+    /// Writes the statements of one key.
     fn property(
         &mut self,
         (subject, predicate): (Node, Text),
@@ -148,7 +150,7 @@ impl Expander<'_> {
         })
     }
 
-    /// A value that speaks in a graph of its own: the graph's blank node.
+    /// Writes a value that has its own graph. Returns the graph's blank node.
     fn named_graph(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<Node>> {
         match value {
             Value::Null => Ok(None),
@@ -161,11 +163,11 @@ impl Expander<'_> {
                 self.node(object, At { graph: Some(graph), ..at }, path)?;
                 Ok(Some(graph))
             }
-            _ => Err(path.fault("an object that says something of itself is expected here")),
+            _ => Err(path.fault("must be an object with members")),
         }
     }
 
-    /// One value that is no array. None: it is null, which says nothing.
+    /// Writes a single value. `None` for null, which makes no statement.
     fn value(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<Node>> {
         let coercion = at.term.map_or(&Coercion::None, |term| &term.coercion);
         match (value, coercion) {
@@ -176,7 +178,7 @@ impl Expander<'_> {
                     self.value_object(object, at, path).map(Some)
                 }
                 Some(keyword) => Err(path.fault(format!(
-                    "write the members alone, without {keyword}: the term says how they are held"
+                    "write the members without {keyword}, because the term defines their container"
                 ))),
                 None => self.node(object, at, path).map(Some),
             },
@@ -194,7 +196,7 @@ impl Expander<'_> {
         }
     }
 
-    /// `{"@value": …}` with `@type` or `@language`.
+    /// Writes `{"@value": …}` with `@type` or `@language`.
     fn value_object(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Node> {
         let context = scoped(at, path)?;
         let (mut kind, mut language) = (None, None);
@@ -204,12 +206,13 @@ impl Expander<'_> {
                 "@language" => &mut language,
                 "@type" => &mut kind,
                 _ => {
-                    return Err(path.fault("a value has @type or @language beside @value, no more"));
+                    return Err(path
+                        .fault("an object with @value may only have @type or @language besides"));
                 }
             };
             match value {
                 Value::String(text) if place.is_none() => *place = Some(text.as_str()),
-                _ => return Err(path.fault("one string is expected")),
+                _ => return Err(path.fault("must be a string")),
             }
         }
         let value = &object["@value"];
@@ -233,7 +236,7 @@ impl Expander<'_> {
             (None, None, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
                 self.literal(value, None, path)
             }
-            _ => Err(path.fault("the value does not fit its @type or @language")),
+            _ => Err(path.fault("the value does not match its @type or @language")),
         }
     }
 
@@ -270,7 +273,7 @@ impl Expander<'_> {
     }
 }
 
-/// The context that the object's keys are read in, before its types add to it (5.1.2, 7 to 9).
+/// The context for the object's keys, without the contexts of its types (5.1.2, 7 to 9).
 fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
     let above = match is_reference(object, at.context) {
         true => at.context.clone(),
@@ -278,20 +281,18 @@ fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Contex
     };
     let mut context = scoped(At { context: &above, ..at }, path)?;
     let Some(written) = object.get("@context") else { return Ok(context) };
-    // A part of such a node would be read without its context.
+    // If a part of this node were selected, it would be read without this context.
     if at.term.is_some() {
         whole(at.pick, path)?;
     }
     let path = &Path::Key(path, "@context");
     let urls = strings(written, path).map_err(|_| {
-        path.fault("a context is named by its address; one that is written here is not read")
+        path.fault("a context must be an address; contexts in the document are not supported")
     })?;
     for url in urls {
         let found = embedded::find(url).ok_or_else(|| {
             let known = embedded::ALL.each_ref().map(|context| context.url).join(", ");
-            path.fault(format!(
-                "the context '{url}' is not one of those that are read here, which are {known}"
-            ))
+            path.fault(format!("the context '{url}' is not supported; use {known}"))
         })?;
         context = context
             .with(found.local(), Scope::Document)
@@ -300,7 +301,7 @@ fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Contex
     Ok(context)
 }
 
-/// The context of the term's values.
+/// The context for the term's values.
 fn scoped(at: At<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
     match at.term.and_then(|term| term.scoped.as_ref()) {
         Some(local) => at.context.with(local, Scope::Property).map_err(|fault| path.fault(fault)),
@@ -314,7 +315,7 @@ fn typed(object: &Object, before: &Arc<Context>, path: &Path<'_>) -> Result<Arc<
     let Some((key, value)) = written.next() else { return Ok(before.clone()) };
     let path = &Path::Key(path, key);
     if written.next().is_some() {
-        return Err(path.fault("the node has two lists of types"));
+        return Err(path.fault("the node has two lists of types; remove one"));
     }
     let mut types = strings(value, path)?;
     types.sort_unstable();
@@ -327,8 +328,8 @@ fn typed(object: &Object, before: &Arc<Context>, path: &Path<'_>) -> Result<Arc<
     Ok(context)
 }
 
-/// Calls for each member of what may be one value or an array. An array in an array means the same as
-/// without, and a reader of the JSON would see something else.
+/// Calls `call` for a single value, or for each member of an array. Nested arrays are refused: JSON-LD treats them
+/// like flat ones, but a reader of the JSON would not.
 fn each(
     value: &Value,
     pick: Pick<'_>,
@@ -339,27 +340,27 @@ fn each(
     items.iter().enumerate().try_for_each(|(index, item)| {
         let path = &Path::Index(path, index);
         match item.is_array() {
-            true => Err(path.fault("an array cannot be a member of an array")),
+            true => Err(path.fault("must not be an array in an array")),
             false => call(item, pick.item(index, items.len()), path),
         }
     })
 }
 
-/// What has no parts is picked as a whole.
+/// A value without parts can only be picked as a whole.
 fn whole(pick: Pick<'_>, path: &Path<'_>) -> Result<()> {
     if pick.is_whole() { Ok(()) } else { Err(partly(path)) }
 }
 
 fn partly(path: &Path<'_>) -> Problem {
-    path.fault("a pointer leads into the value, which has no parts of its own")
+    path.fault("a pointer leads into the value, which has no parts")
 }
 
-/// What makes an object something else than a node.
+/// A keyword that makes an object something other than a node.
 fn first_keyword(object: &Object) -> Option<&'static str> {
     ["@value", "@list", "@set"].into_iter().find(|keyword| object.contains_key(*keyword))
 }
 
-/// Whether the object names a node and says nothing of it.
+/// Whether the object only refers to a node, without statements about it.
 fn is_reference(object: &Object, context: &Context) -> bool {
     object.len() == 1 && object.keys().all(|key| stands_for(context, key, "@id"))
         || object.contains_key("@value")
@@ -375,7 +376,7 @@ fn strings<'a>(value: &'a Value, path: &Path<'_>) -> Result<Vec<&'a str>> {
         one => std::slice::from_ref(one),
     };
     let strings: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-    strings.ok_or_else(|| path.fault("a string or a list of strings is expected"))
+    strings.ok_or_else(|| path.fault("must be a string or an array of strings"))
 }
 
 fn is_iri(text: &str) -> bool {

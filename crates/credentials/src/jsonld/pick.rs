@@ -1,20 +1,20 @@
-//! Parts of a document that JSON pointers name (RFC 6901), as `ecdsa-sd-2023` selects them: what a pointer
-//! leads to, and of each object on the way its id and types.
+//! Selects parts of a document by JSON pointers (RFC 6901), as `ecdsa-sd-2023` does: the target of each pointer, with
+//! the ids and types of all objects on the way.
 //!
-//! Issuers compact a document before they point into it, which takes an array with one item for that item. So
-//! a pointer may pass over such an array.
+//! Issuers compact a document before they select from it, which replaces an array of one item by the item. So a
+//! pointer may skip such an array.
 
 use std::collections::BTreeMap;
 
 use lyceum_core::problem::{Problem, Result};
 use serde_json::Value;
 
-/// The parts that pointers name, as a tree.
+/// The selected parts, as a tree.
 #[derive(Debug)]
 pub(crate) enum Parts {
-    /// Everything here and below.
+    /// This value and everything below.
     All,
-    /// Parts of what is here, by the member or the place in the array.
+    /// Parts of this value, by the member name or array index.
     Some(BTreeMap<String, Parts>),
 }
 
@@ -29,7 +29,7 @@ impl Parts {
                 steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
             let is_pointer = pointer.is_empty() || pointer.starts_with('/');
             if !is_pointer || !leads_somewhere(document, &steps) {
-                let message = format!("'{pointer}' is no pointer into the document");
+                let message = format!("'{pointer}' is not a pointer to a part of the document");
                 return Err(Problem::invalid("", message));
             }
             parts.add(&mut steps.into_iter());
@@ -72,7 +72,7 @@ fn leads_somewhere(value: &Value, steps: &[String]) -> bool {
     }
 }
 
-/// The place in an array that a step names.
+/// The array index in a step.
 fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|index: &usize| index.to_string() == step)
 }
@@ -82,9 +82,9 @@ fn index(step: &str) -> Option<usize> {
 pub(crate) enum Pick<'a> {
     /// Nothing.
     None,
-    /// Everything here and below.
+    /// This value and everything below.
     All,
-    /// Parts of it.
+    /// Parts of this value.
     Some(&'a BTreeMap<String, Parts>),
 }
 
@@ -97,7 +97,7 @@ impl Pick<'_> {
         }
     }
 
-    /// What is picked of an item of an array of that length.
+    /// What is picked of an item in an array of that length.
     pub(super) fn item(self, index: usize, length: usize) -> Self {
         match self {
             Self::Some(members) if length == 1 && !members.contains_key("0") => self,
@@ -111,7 +111,7 @@ impl Pick<'_> {
         !matches!(self, Self::None)
     }
 
-    /// Whether all or nothing is picked.
+    /// Whether everything or nothing is picked.
     pub(super) fn is_whole(self) -> bool {
         !matches!(self, Self::Some(_))
     }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pointers_pick_what_they_lead_to() {
+    fn pointers_pick_their_targets() {
         let document = json!({"a": [{"b": 1}, {"b~/": 2}], "c": 3, "d": [{"e": 1}]});
         let read = |pointers: &[&str]| {
             Parts::read(

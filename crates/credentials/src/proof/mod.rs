@@ -1,6 +1,6 @@
-//! Embedded proofs. Those that are made here are of `eddsa-rdfc-2022`; [`suite`] lists all that are verified.
-//! What most of them sign is the meaning of the credential, not its text: white space and the order of
-//! members are free.
+//! Embedded proofs. The server creates proofs of `eddsa-rdfc-2022`; [`suite`] lists all that it verifies. Most of
+//! them sign the meaning of the credential instead of its text, so white space and the order of members do not
+//! matter.
 
 mod selective;
 mod suite;
@@ -18,19 +18,19 @@ use crate::jsonld::canonical_json;
 use crate::key::{PublicKey, multibase, to_multibase};
 use suite::{Form, SUITES, Suite};
 
-/// The cryptosuite of the proofs that are made here.
+/// The cryptosuite of the proofs that the server creates.
 pub const CRYPTOSUITE: &str = "eddsa-rdfc-2022";
 
 /// Why a proof is not accepted.
 #[derive(Debug)]
 pub enum Fault {
-    /// A type of proof or a cryptosuite that is not verified here; its name.
+    /// The type of proof or cryptosuite is not supported; its name.
     Unsupported(String),
-    /// A member that is missing or not what it should be.
+    /// A member is missing or malformed.
     Malformed(String),
-    /// The document cannot be put in canonical form: it has data that no signature would cover.
+    /// The document has no canonical form, because it contains data that a signature would not cover.
     Unsafe(Problem),
-    /// The signature is not one of the key over this document.
+    /// The signature does not match the key and the document.
     Signature,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Fault {
         match self {
             Self::Unsupported(name) => write!(
                 f,
-                "unsupported proof type '{name}'; verified are {}",
+                "unsupported proof type '{name}'; supported are {}",
                 SUITES.each_ref().map(|suite| suite.name).join(", ")
             ),
             Self::Malformed(what) => f.write_str(what),
@@ -54,9 +54,9 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Signs a credential: the same object with `proof`. `verification_method` is the address of the
-/// key in its controller's document, such as `did:web:example.org#key-1`. Errors: it is no object,
-/// it has a proof, or it has data that a signature would not cover, by its path.
+/// Signs a credential: adds `proof` to the object. `verification_method` is the address of the key in its
+/// controller's document, such as `did:web:example.org#key-1`. Errors: it is not an object, it already has a proof,
+/// or it contains data that a signature would not cover, with the path.
 pub fn sign(
     mut credential: Value,
     key: &SigningKey,
@@ -64,7 +64,7 @@ pub fn sign(
     created: Timestamp,
 ) -> Result<Value> {
     if credential.get("proof").is_some() {
-        return Err(Problem::invalid("proof", "the credential is signed already"));
+        return Err(Problem::invalid("proof", "the credential is already signed"));
     }
     let mut proof = json!({
         "type": "DataIntegrityProof",
@@ -88,12 +88,12 @@ pub fn proofs(credential: &Value) -> &[Value] {
     }
 }
 
-/// Checks one of the credential's proofs with the key that its `verificationMethod` names. Whether
-/// that key is the issuer's is for the caller to say.
+/// Checks one of the credential's proofs with the key that its `verificationMethod` names. The caller must check that
+/// the key belongs to the issuer.
 pub fn check(credential: &Value, proof: &Value, key: &PublicKey) -> Result<(), Fault> {
     let suite = Suite::of(proof)?;
     if !suite.takes(key) {
-        return Err(Fault::Malformed(format!("{} takes another kind of key", suite.name)));
+        return Err(Fault::Malformed(format!("{} needs another kind of key", suite.name)));
     }
     has_its_contexts(credential, proof, suite)?;
     let value = proof["proofValue"].as_str().unwrap_or_default();
@@ -121,7 +121,7 @@ pub fn check(credential: &Value, proof: &Value, key: &PublicKey) -> Result<(), F
     }
 }
 
-/// Whether the proof is of a kind that is verified here. Errors: its type or cryptosuite.
+/// Checks that the proof is of a supported kind. Errors: its type or cryptosuite is not supported.
 pub fn supported(proof: &Value) -> Result<(), Fault> {
     if proof.get("previousProof").is_some() {
         return Err(Fault::Unsupported("previousProof".to_owned()));
@@ -129,28 +129,28 @@ pub fn supported(proof: &Value) -> Result<(), Fault> {
     Suite::of(proof).map(drop)
 }
 
-/// A proof over the text holds the contexts of the credential, others none: a proof could give them another
-/// meaning. That the credential names further ones behind them, which the standard allows, is refused: the
-/// signature would not cover them.
+/// A proof over the text contains the contexts of the credential, and other proofs contain none, because a proof's
+/// context could change their meaning. The standard allows the credential to add further contexts, but the signature
+/// would not cover them, so they are refused.
 fn has_its_contexts(credential: &Value, proof: &Value, suite: &Suite) -> Result<(), Fault> {
     let fault = match proof.get("@context") {
         None => return Ok(()),
-        Some(_) if suite.form != Form::Json => "a proof with its own context is not supported",
+        Some(_) if suite.form != Form::Json => "a proof must not have a context",
         Some(context) if Some(context) == credential.get("@context") => return Ok(()),
-        Some(_) => "the proof has other contexts than the credential",
+        Some(_) => "the proof must have the same contexts as the credential",
     };
     Err(Fault::Malformed(fault.to_owned()))
 }
 
-/// What most suites sign: the hash of the proof's options, then the document's. The options are read in the
-/// document's contexts.
+/// The bytes that most suites sign: the hash of the proof's options, then the hash of the document. The options are
+/// read in the document's contexts.
 fn signed_graph<D: Digest>(document: &Value, options: &Value) -> Result<Vec<u8>> {
     let options = canonize_with::<D>(&in_contexts(document, options)?);
     let options = options.map_err(|problem| below(problem, "proof"))?;
     Ok(hashes::<D>(&options, &canonize_with::<D>(document)?))
 }
 
-/// The same of the JSON itself in canonical form (RFC 8785).
+/// The same for suites that sign the canonical form of the JSON (RFC 8785).
 fn signed_text<D: Digest>(document: &Value, options: &Value) -> Result<Vec<u8>> {
     let text =
         |value, path: &str| canonical_json(value).map_err(|fault| Problem::invalid(path, fault));

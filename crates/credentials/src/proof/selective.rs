@@ -1,6 +1,5 @@
-//! `ecdsa-sd-2023` (Data Integrity ECDSA Cryptosuites 1.0, 3.4): the issuer signs each statement with a key
-//! of its own, so that the holder can leave some out. A base proof is what the issuer made; a derived one
-//! is what the holder shows.
+//! `ecdsa-sd-2023` (Data Integrity ECDSA Cryptosuites 1.0, 3.4): the issuer signs each statement separately, so that
+//! the holder can leave some out. The issuer creates a base proof, and the holder shows a proof derived from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,26 +17,26 @@ use crate::jsonld::{self, Parts, Pick};
 use crate::key::PublicKey;
 use crate::rdf::Line;
 
-/// The tag of a base proof, and of a derived one.
+/// The tags of a base proof and of a derived proof.
 const BASE: u64 = 0x5d00;
 const DERIVED: u64 = 0x5d01;
-/// Some encoders tag byte strings so (RFC 8746).
+/// The tag that some encoders add to byte strings (RFC 8746).
 const BYTES: u64 = 64;
 
 /// The value of a proof.
 struct Proof {
     base_signature: Vec<u8>,
-    /// The key of the statements, as a Multikey.
+    /// The key that signed the statements, as a Multikey.
     public_key: Vec<u8>,
     signatures: Vec<Vec<u8>>,
     kind: Kind,
 }
 
 enum Kind {
-    /// Of the issuer: what names the blank nodes, and what the holder must show.
+    /// A base proof: the key that names blank nodes, and what the holder must show.
     Base { hmac_key: Vec<u8>, pointers: Vec<String> },
-    /// Of the holder: the names of blank nodes by their canonical numbers, and which statements, in the order
-    /// of their lines, had to be shown.
+    /// A derived proof: the names of blank nodes by their canonical numbers, and which statements the holder had to
+    /// show, in the order of their lines.
     Derived { labels: BTreeMap<u64, Vec<u8>>, mandatory: Vec<usize> },
 }
 
@@ -64,7 +63,7 @@ pub(super) fn check(
     let signed = [&Sha256::digest(options)[..], &proof.public_key, &hash.finalize()].concat();
     let Ok(of_statements @ PublicKey::P256(_)) = PublicKey::from_multikey_bytes(&proof.public_key)
     else {
-        let fault = "the key of the statements is not a P-256 key";
+        let fault = "the key that signed the statements must be a P-256 key";
         return Err(Fault::Malformed(fault.to_owned()));
     };
     let mut pairs = others.iter().zip(&proof.signatures);
@@ -81,7 +80,8 @@ impl Proof {
         }
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(encoded).ok()?;
         let read: Cbor = ciborium::from_reader(&bytes[..]).ok()?;
-        // One value is written in one way only: else a byte could change that nobody signed.
+        // Only one encoding of a value is accepted. Otherwise, bytes that the signature does not cover could be
+        // changed.
         let mut again = Vec::with_capacity(bytes.len());
         ciborium::into_writer(&read, &mut again).ok()?;
         if again != bytes {
@@ -111,7 +111,7 @@ impl Proof {
         })
     }
 
-    /// The statements of the document that had to be shown, and the others, in the order of their lines.
+    /// The statements of the document that the holder had to show, and the others, in the order of their lines.
     fn statements(&self, document: &Value) -> Result<(Vec<Line>, Vec<Line>), Fault> {
         let parts = match &self.kind {
             Kind::Base { pointers, .. } => {
@@ -142,7 +142,7 @@ impl Proof {
                 let name = |number| name(hmac::sign(&key, format!("c14n{number}").as_bytes()));
                 Ok((0..count).map(name).collect())
             }
-            // A name for no node is a byte that nobody signed.
+            // A name without a node would be data that the signature does not cover.
             Kind::Derived { labels, .. } if labels.len() == count => {
                 let numbers = 0..count as u64;
                 let names = numbers.map(|number| labels.get(&number).map(name));
@@ -164,7 +164,8 @@ fn byte_string(value: Cbor) -> Option<Vec<u8>> {
     }
 }
 
-/// The names of blank nodes. Two nodes of one name would split the statements about a node that was signed.
+/// The names of blank nodes. They must be unique: two nodes with the same name would split the statements about one
+/// signed node.
 fn labels(value: Cbor) -> Option<BTreeMap<u64, Vec<u8>>> {
     let mut labels = BTreeMap::new();
     let mut distinct = BTreeSet::new();
@@ -178,7 +179,7 @@ fn labels(value: Cbor) -> Option<BTreeMap<u64, Vec<u8>>> {
     Some(labels)
 }
 
-/// Places in rising order, none twice.
+/// Unique places in rising order.
 fn places(value: Cbor) -> Option<Vec<usize>> {
     let mut places: Vec<usize> = Vec::new();
     for place in value.into_array().ok()? {

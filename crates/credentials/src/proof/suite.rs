@@ -1,4 +1,4 @@
-//! The kinds of proofs that are verified.
+//! The kinds of proofs that can be verified.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::key::PublicKey;
 
 /// A kind of proof.
 pub(super) struct Suite {
-    /// Its cryptosuite; of proofs that are older than cryptosuites, their type.
+    /// Its cryptosuite, or the proof type for kinds older than cryptosuites.
     pub(super) name: &'static str,
     /// What it signs.
     pub(super) form: Form,
@@ -17,11 +17,11 @@ pub(super) struct Suite {
 /// What a proof signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The canonical graph.
+    /// The canonical RDF graph.
     Graph,
-    /// The canonical JSON.
+    /// The canonical form of the JSON.
     Json,
-    /// Statements of the graph one by one, so that some can be left out.
+    /// Each statement of the graph separately, so that some can be left out.
     Selective,
 }
 
@@ -39,11 +39,11 @@ const fn suite(name: &'static str, form: Form, keys: Keys) -> Suite {
 
 /// The type of proofs that name a cryptosuite.
 const DATA_INTEGRITY: &str = "DataIntegrityProof";
-/// The type that is a suite by itself.
+/// A proof type that is also a suite.
 const ED25519_2020: &str = "Ed25519Signature2020";
 
-/// All kinds: Data Integrity `EdDSA` Cryptosuites 1.0, Data Integrity ECDSA Cryptosuites 1.0, and those before
-/// them. `eddsa-2022` is the former name of `eddsa-rdfc-2022`.
+/// All suites: Data Integrity `EdDSA` Cryptosuites 1.0, Data Integrity ECDSA Cryptosuites 1.0, and older ones.
+/// `eddsa-2022` is an older name of `eddsa-rdfc-2022`.
 pub(super) static SUITES: [Suite; 7] = [
     suite("eddsa-rdfc-2022", Form::Graph, Keys::Ed25519),
     suite("eddsa-2022", Form::Graph, Keys::Ed25519),
@@ -55,7 +55,7 @@ pub(super) static SUITES: [Suite; 7] = [
 ];
 
 impl Suite {
-    /// The suite of a proof. Errors: one that is not verified here, or none.
+    /// The suite of a proof. Errors: it is missing or not supported.
     pub(super) fn of(proof: &Value) -> Result<&'static Self, Fault> {
         let name = match (proof["type"].as_str(), proof["cryptosuite"].as_str()) {
             (Some(DATA_INTEGRITY), Some(ED25519_2020)) => None,
@@ -75,7 +75,7 @@ impl Suite {
         })
     }
 
-    /// Whether the suite signs with that kind of key.
+    /// Whether the suite signs with keys of that kind.
     pub(super) fn takes(&self, key: &PublicKey) -> bool {
         match key {
             PublicKey::Ed25519(_) => self.keys == Keys::Ed25519,

@@ -15,17 +15,17 @@ const DOCUMENTS: [usize; 2] = [400, 5000];
 
 /// What is refused here alone, by what the refusal says, and why.
 const OURS: &[(&str, &str)] = &[
-    (
-        "is defined by none of the contexts",
-        "keys that are IRIs or keywords: see the test of rewriting",
-    ),
-    ("write the members alone", "@set and @list: see the test of rewriting"),
-    ("an array cannot be a member", "an array in an array: see the test of rewriting"),
+    ("no context defines the term", "keys that are IRIs or keywords: see the test of rewriting"),
+    ("write the members without", "@set and @list: see the test of rewriting"),
+    ("must not be an array in an array", "an array in an array: see the test of rewriting"),
     ("write '", "compact IRIs: see the test of rewriting"),
-    ("has a term; write that", "a type by its IRI: see the test of rewriting"),
+    ("must be written as its term", "a type by its IRI: see the test of rewriting"),
     ("implementations write the number", "JavaScript rounds them, or prints them as integers"),
-    ("holds characters that no IRI has", "JavaScript escapes them, or writes odd labels"),
-    ("a context is named by its address", "a meaning in the document could say anything"),
+    (
+        "contains characters that are not allowed in an IRI",
+        "JavaScript escapes them, or writes odd labels",
+    ),
+    ("a context must be an address", "a meaning in the document could say anything"),
 ];
 
 #[test]

@@ -68,24 +68,27 @@ fn a_signed_credential_cannot_be_written_anew() {
 fn what_the_graph_would_lose_is_named_by_its_path() {
     type Change = fn(&mut Value);
     let cases: [(&str, Change); 13] = [
-        ("credentialSubject.achievement.favourite: the term 'favourite'", |badge| {
-            badge["credentialSubject"]["achievement"]["favourite"] = true.into();
-        }),
+        (
+            "credentialSubject.achievement.favourite: no context defines the term 'favourite'",
+            |badge| {
+                badge["credentialSubject"]["achievement"]["favourite"] = true.into();
+            },
+        ),
         ("issuer.type: 'InvalidProfile' is neither a term", |badge| {
             badge["issuer"]["type"] = json!(["InvalidProfile"]);
         }),
         ("issuer.id: 'relative' is neither a term", |badge| {
             badge["issuer"]["id"] = "relative".into();
         }),
-        ("id: 'https://a b' holds characters", |badge| badge["id"] = "https://a b".into()),
+        ("id: 'https://a b' contains characters", |badge| badge["id"] = "https://a b".into()),
         ("image: '2020-01-01T00:00:00Z' is neither", |badge| {
             badge["image"] = "2020-01-01T00:00:00Z".into();
         }),
-        ("@foo: the term '@foo'", |badge| badge["@foo"] = 1.into()),
-        ("_:p: the term '_:p'", |badge| badge["_:p"] = 1.into()),
-        ("name.@value: the value does not fit", |badge| badge["name"] = json!({"@value": null})),
-        ("@context: a context is named by its address", |badge| badge["@context"] = Value::Null),
-        ("@context: the context 'https://a.example/c' is not one", |badge| {
+        ("@foo: no context defines the term '@foo'", |badge| badge["@foo"] = 1.into()),
+        ("_:p: no context defines the term '_:p'", |badge| badge["_:p"] = 1.into()),
+        ("name.@value: the value does not match", |badge| badge["name"] = json!({"@value": null})),
+        ("@context: a context must be an address", |badge| badge["@context"] = Value::Null),
+        ("@context: the context 'https://a.example/c' is not supported", |badge| {
             badge["@context"] =
                 json!(["https://www.w3.org/ns/credentials/v2", "https://a.example/c"]);
         }),

@@ -164,7 +164,7 @@ fn proofs_that_do_not_hold_are_told_apart() {
         }),
         ("'proofValue' is not a signature", |c| c["proof"]["proofValue"] = "u123".into()),
         ("unsupported proof type 'bbs-2023'", |c| c["proof"]["cryptosuite"] = "bbs-2023".into()),
-        ("ecdsa-rdfc-2019 takes another kind of key", |c| {
+        ("ecdsa-rdfc-2019 needs another kind of key", |c| {
             c["proof"]["cryptosuite"] = "ecdsa-rdfc-2019".into();
         }),
         ("the proof's purpose is \"authentication\"", |c| {
@@ -172,7 +172,7 @@ fn proofs_that_do_not_hold_are_told_apart() {
         }),
         ("the proof expired", |c| c["proof"]["expires"] = "2026-02-01T00:00:00Z".into()),
         ("has no proof", |c| c["proof"] = json!([])),
-        ("with its own context", |c| c["proof"]["@context"] = c["@context"].clone()),
+        ("must not have a context", |c| c["proof"]["@context"] = c["@context"].clone()),
         ("is not a Multikey", |c| c["proof"]["verificationMethod"] = "did:key:6Mk#6Mk".into()),
     ] {
         let found = check(change);
