@@ -1,4 +1,4 @@
-//! Writes a record's canonical JSON while it validates, field by field, in one pass.
+//! Validates a record and writes its canonical JSON in one pass, field by field.
 
 mod scalars;
 
@@ -18,7 +18,7 @@ use crate::record::{
     COMMON, Link, Object, Pointer, Status, check_metadata, check_sourced_id, must_be_there,
 };
 
-/// What the store keeps of a record.
+/// The stored form of a record.
 pub(crate) struct Written {
     pub(crate) body: String,
     pub(crate) extra: Option<String>,
@@ -27,11 +27,11 @@ pub(crate) struct Written {
     pub(crate) references: Vec<Pointer>,
 }
 
-/// How an object is read.
+/// The state while an object is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) dialect: Dialect,
-    /// Whether values are checked against rules that stored records may be older than.
+    /// Whether to check rules that may be newer than stored records.
     pub(crate) is_checked: bool,
 }
 
@@ -41,10 +41,10 @@ pub(crate) struct Writer<'a> {
     is_checked: bool,
     faults: &'a mut Vec<Detail>,
     written: Written,
-    /// Whether the next members go to the text of platform members.
+    /// Whether the next members belong to the text of the platform dialect.
     into_extra: bool,
     extra: String,
-    /// Whether a member is in both texts.
+    /// Whether both texts contain the same member.
     overlaps: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
             path.push_str(field.name);
             let value = object.get(field.name).filter(|value| !value.is_null());
             if field.platform && self.dialect == Dialect::Standard && value.is_some() {
-                self.fault(path.clone(), "is not a field of the standard; leave it out".into());
+                self.fault(path.clone(), "is not a field of the standard; remove it".into());
                 continue;
             }
             self.into_extra = field.platform;
@@ -91,14 +91,15 @@ impl<'a> Writer<'a> {
                 None => self.missing(field, &path),
             }
             if field.has_column() {
-                // A faulty value leaves no column behind; the record is refused anyway.
+                // A wrong value must not leave a column behind. The record is refused anyway.
                 self.written.columns.resize(columns + 1, None);
             }
             self.into_extra = false;
         }
     }
 
-    /// Writes a member. Members of a list that only the platform dialect has go to the platform's text.
+    /// Writes a member. If a list has members that exist only in the platform dialect, they go to the platform's
+    /// text.
     fn whole(&mut self, field: &Field, value: &Value, path: &str) {
         let is_wide = self.dialect == Dialect::Platform && !field.platform;
         let Some(narrow) = is_wide.then(|| standard_part(field, value)).flatten() else {
@@ -126,7 +127,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `metadata`, last of all.
+    /// Writes `metadata`, which comes last.
     pub(crate) fn metadata(&mut self, object: &Object) {
         let Some(value) = object.get("metadata").filter(|value| !value.is_null()) else { return };
         if let Err(message) = check_metadata(value) {
@@ -135,7 +136,7 @@ impl<'a> Writer<'a> {
         let _ = write!(self.written.body, ",\"metadata\":{value}");
     }
 
-    /// Ends the body; members that no declaration names are kept in the platform dialect.
+    /// Completes the body. In the platform dialect, undeclared members are stored.
     pub(crate) fn finish(mut self, object: &Object) -> Written {
         self.written.body.push('}');
         self.into_extra = true;
@@ -147,7 +148,7 @@ impl<'a> Writer<'a> {
             if self.dialect == Dialect::Standard {
                 self.fault(
                     path,
-                    "is not a field of the standard; leave it out or put it into metadata".into(),
+                    "is not a field of the standard; remove it or put it into metadata".into(),
                 );
             } else if let Err(message) = check_json(value).and_then(|()| check_name(name)) {
                 self.fault(path, message);
@@ -164,8 +165,8 @@ impl<'a> Writer<'a> {
         self.written
     }
 
-    /// Writes one member with its comma. `top` says that it is a field of the record itself, not
-    /// of an object inside a list.
+    /// Writes a member with its comma. `top` says whether it is a field of the record itself, rather than of an
+    /// object in a list.
     fn member(&mut self, field: &Field, value: &Value, path: &str, top: bool) {
         if matches!(field.ty, Type::Secret) {
             return;
@@ -271,7 +272,7 @@ impl<'a> Writer<'a> {
         self.out().push(']');
     }
 
-    /// Writes an object of a list. `list_path` names the list in links, `path` the place.
+    /// Writes an object of a list. `list_path` names the list in links, and `path` is the object's place.
     fn object(&mut self, fields: &[Field], object: &Object, list_path: &str, path: &str) {
         let start = self.out().len();
         for field in fields {
@@ -294,7 +295,7 @@ impl<'a> Writer<'a> {
         for (name, value) in unknown {
             let member_path = format!("{path}.{name}");
             if self.dialect == Dialect::Standard {
-                self.fault(member_path, "is not a field of the standard; leave it out".into());
+                self.fault(member_path, "is not a field of the standard; remove it".into());
             } else if let Err(message) = check_json(value).and_then(|()| check_name(name)) {
                 self.fault(member_path, message);
             } else if name != "href" {
@@ -358,7 +359,7 @@ impl<'a> Writer<'a> {
 
     fn string(&mut self, text: &str) {
         let out = self.out();
-        // Most text is written as it is, which costs less than asking for each character.
+        // Most texts need no escapes. Copying them is faster than escaping character by character.
         if text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
             out.push_str(&serde_json::to_string(text).expect("text is JSON"));
         } else {
@@ -390,7 +391,7 @@ fn title_fault(field: &Field, value: &Value) -> Option<String> {
     let is_needed = matches!((field.ty, field.presence), (Type::Text, Presence::Required));
     match value {
         Value::String(text) if text.trim().is_empty() && (field.is_title || is_needed) => {
-            Some("must not be blank; send a text with at least one visible character".to_owned())
+            Some("must not be blank; send a string with at least one visible character".to_owned())
         }
         Value::Number(_) | Value::Bool(_) if field.is_title => {
             Some(format!("must be a string (got {value})"))
@@ -399,7 +400,7 @@ fn title_fault(field: &Field, value: &Value) -> Option<String> {
     }
 }
 
-/// How the platform's text begins when it holds members that the standard's holds in part.
+/// The beginning of the platform's text if it repeats members of the standard's text.
 pub(crate) const OVERLAPPING: &str = "{\r";
 
 const OBJECT_REFERENCE: &str = "must be a reference such as {\"sourcedId\": \"…\"}";

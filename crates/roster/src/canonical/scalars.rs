@@ -1,4 +1,4 @@
-//! Single values: text, words, flags, dates, numbers.
+//! Single values: texts, words, booleans, dates, numbers.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::{NUL, Writer, check_json};
 use crate::grade;
 use crate::kind::{Open, Type, Words};
 
-/// The date that a text says, as it is written: consumers send instants where the standard has dates.
+/// The date in a text. Clients send instants for dates of the standard, so the date part of an instant is accepted.
 pub(crate) fn day(text: &str) -> Option<&str> {
     let (day, time) = text.split_at_checked(DATE_BYTES)?;
     let is_date = parse_date(day).is_some_and(|date| date.year() >= 1);
@@ -19,11 +19,11 @@ pub(crate) fn day(text: &str) -> Option<&str> {
     (is_date && (time.is_empty() || is_instant())).then_some(day)
 }
 
-/// Bytes of a date such as 2026-01-15.
+/// The number of bytes of a date such as 2026-01-15.
 const DATE_BYTES: usize = 10;
 
 impl Writer<'_> {
-    /// Writes a scalar and answers the text that its column or link holds.
+    /// Writes a scalar and returns the text for its column or link.
     pub(super) fn scalar<'v>(
         &mut self,
         ty: Type,
@@ -39,7 +39,9 @@ impl Writer<'_> {
             Type::Integer | Type::Number => self.number(ty, value, path),
             Type::Json => {
                 match check_json(value) {
-                    Ok(()) => write!(self.out(), "{value}").expect("a string takes all text"),
+                    Ok(()) => {
+                        write!(self.out(), "{value}").expect("writing to a string never fails")
+                    }
                     Err(message) => self.fault(path.into(), message),
                 }
                 None

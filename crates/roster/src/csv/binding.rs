@@ -1,5 +1,5 @@
-//! What the CSV binding 1.2.1 of OneRoster asks of cells, beyond what the API asks of records. The standard
-//! export is held to it, and so is an import with `--strict`.
+//! The requirements for cells in OneRoster's CSV binding 1.2.1, in addition to the rules of the API. The standard
+//! export follows them, and so must an import with `--strict`.
 
 use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::time::parse_date;
@@ -7,7 +7,7 @@ use lyceum_core::time::parse_date;
 use super::cell::Unfit;
 use super::files::{BEYOND_THE_STANDARD, COMMON, File};
 
-/// Columns that must be filled, by file, beside `sourcedId`.
+/// Columns that must not be empty, by file, besides `sourcedId`.
 const REQUIRED: &[(&str, &[&str])] = &[
     ("academicSessions", &["title", "type", "startDate", "endDate", "schoolYear"]),
     ("categories", &["title"]),
@@ -46,22 +46,22 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("users", &["enabledUser", "username", "givenName", "familyName"]),
 ];
 
-/// Columns that hold a calendar day.
+/// Columns with a calendar date.
 const DATES: &[&str] =
     &["startDate", "endDate", "beginDate", "birthDate", "scoreDate", "assignDate", "dueDate"];
 
-/// Whether the standard has the file.
+/// Whether the file is part of the standard.
 pub(super) fn has(file: &File) -> bool {
     !BEYOND_THE_STANDARD.contains(&file.name)
 }
 
-/// Whether the cell must be filled.
+/// Whether the cell must not be empty.
 pub(super) fn requires(file: &File, header: &str) -> bool {
     header == COMMON[0]
         || REQUIRED.iter().any(|(name, headers)| *name == file.name && headers.contains(&header))
 }
 
-/// Whether the column holds a calendar day where the field that it stands for holds an instant.
+/// Whether the column has a calendar date although its field is an instant.
 pub(super) fn is_day(file: &File, header: &str) -> bool {
     file.name == "lineItems" && matches!(header, "assignDate" | "dueDate")
 }
@@ -73,7 +73,8 @@ pub(super) fn is_guid(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_/@".contains(&byte))
 }
 
-/// What the binding forbids in a cell; `status` and `dateLastModified` are judged with their file.
+/// What the binding forbids in a cell. `status` and `dateLastModified` depend on the kind of file and are checked
+/// elsewhere.
 pub(super) fn unfit(file: &File, header: &str, cell: &str) -> Option<Unfit> {
     let unfit = |problem: &str, mend: &str| {
         Some(Unfit { problem: problem.to_owned(), mend: mend.to_owned() })
@@ -92,8 +93,8 @@ pub(super) fn unfit(file: &File, header: &str, cell: &str) -> Option<Unfit> {
         _ => Vec::new(),
     };
     if !guids.iter().all(|guid| is_guid(guid)) {
-        let problem = "is not a GUID of OneRoster 1.2";
-        return unfit(problem, "use 1 to 255 letters, digits and . - _ / @ alone");
+        let problem = "is not a OneRoster 1.2 GUID";
+        return unfit(problem, "use only 1 to 255 letters, digits and . - _ / @");
     }
     if DATES.contains(&header) && parse_date(cell).is_none() {
         return unfit("is not a date", "write the date as 2026-01-15");

@@ -1,4 +1,4 @@
-//! A row on its way to becoming a record, with the parts that other files add to it.
+//! A row that will become a record, with the parts that other files add to it.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect};
@@ -17,58 +17,58 @@ use super::strict;
 use crate::kind::{Field, Type};
 use crate::record::{Object, Record, Stamp};
 
-/// What is known of a file of records before its first row.
+/// What is known about a file of records before its first row.
 #[derive(Clone)]
 pub(super) struct Layout {
     pub(super) file: &'static File,
     pub(super) mode: Mode,
     pub(super) header: Header,
-    /// The files of the package that hold parts of its records.
+    /// The files in the package that have parts of its records.
     pub(super) parts: Vec<(&'static File, &'static Part, Mode)>,
     pub(super) now: Timestamp,
-    /// Whether everything that the binding forbids is a fault.
+    /// Whether everything that the binding forbids is an error.
     pub(super) is_strict: bool,
 }
 
-/// A row, what it says, and what is wrong with it.
+/// A row with its values and errors.
 #[derive(Default)]
 pub(super) struct Candidate {
     pub(super) row: Row,
     pub(super) id: String,
     /// Rows of part files, in the order of the files in the layout.
     pub(super) parts: Vec<PartRow>,
-    /// Paths of the record that came from rows of part files.
+    /// Paths of the record that came from rows of part files, with the rows.
     origins: Vec<(String, usize)>,
-    /// The record; `None` until [`Candidate::finish`], and where the row is refused.
+    /// The record; `None` before [`Candidate::finish`], and if the row is rejected.
     pub(super) record: Option<Record>,
     pub(super) refusals: Vec<Refusal>,
-    /// What is read past or left out.
+    /// Warnings about values that were not read or were left out.
     pub(super) warnings: Vec<Fault>,
-    /// Roles that name a user profile which the user does not have; found anew by each [`Candidate::finish`].
+    /// Roles with a profile that the user does not have. [`Candidate::finish`] computes them again.
     pub(super) unknown_profiles: Vec<Fault>,
 }
 
-/// A row that is not imported, and why.
+/// A row that is not imported, with the reasons.
 pub(super) struct Refusal {
     pub(super) faults: Vec<Fault>,
     /// The name of its file with `.csv`, and its cells.
     pub(super) cells: Vec<String>,
 }
 
-/// A record cannot be put together; whether it may be without the parts that are left out now.
+/// The record cannot be assembled; whether it might be after some parts were left out.
 struct TryAgain(bool);
 
-/// The column of a role that names a profile.
+/// The column of a role with the user's profile.
 const USER_PROFILE: &str = "userProfileSourcedId";
 
-/// The row that is at fault, and its column.
+/// The row and column that caused an error.
 enum Blame {
     Own(String),
     Part(usize, &'static str),
 }
 
 impl Candidate {
-    /// Reads what a row says, without its parts.
+    /// Reads the values of a row, without parts.
     pub(super) fn read(layout: &Layout, row: Row, said: &mut Said) -> Self {
         let mut candidate = Self { row, ..Self::default() };
         let (found, expected) = (candidate.row.len(), layout.header.names.len());
@@ -84,8 +84,8 @@ impl Candidate {
         } else {
             vec![layout.fault(
                 line,
-                format!("the row has {found} fields, the header has {expected}"),
-                "look for a missing comma, or quote the field that holds one".to_owned(),
+                format!("the row has {found} fields, but the header has {expected}"),
+                "look for a missing comma, or quote the field that contains one".to_owned(),
             )]
         };
         if layout.is_strict && fits {
@@ -100,17 +100,17 @@ impl Candidate {
         candidate
     }
 
-    /// The parts alone of a record that the package has no row for.
+    /// A candidate with only the parts of a record, for which the package has no row.
     pub(super) fn of_parts(id: String, parts: Vec<PartRow>) -> Self {
         Self { id, parts, ..Self::default() }
     }
 
-    /// A row that was put together before.
+    /// A row that was already assembled once.
     pub(super) fn again(id: String, row: Row) -> Self {
         Self { row, id, ..Self::default() }
     }
 
-    /// Says again what the row said before, without a fault.
+    /// Reads the row again, which had no errors the first time.
     pub(super) fn say(&self, layout: &Layout, said: &mut Said) {
         if self.row.is_empty() {
             said.of_parts(&self.id);
@@ -119,10 +119,10 @@ impl Candidate {
         }
     }
 
-    /// Puts the record together: what is stored of it, the row, its parts. Parts at fault are
-    /// left out and reported; a record at fault is refused.
+    /// Assembles the record from what is stored, the row, and its parts. Wrong parts are left out and reported, and a
+    /// wrong record is rejected.
     ///
-    /// `said` holds what the row says; it does no more afterwards.
+    /// `said` has the values of the row, and is used up.
     pub(super) fn finish(&mut self, layout: &Layout, said: &mut Said, stored: Option<&Object>) {
         self.record = None;
         loop {
@@ -159,7 +159,7 @@ impl Candidate {
             .map_err(|problem| TryAgain(self.blame(layout, &problem.details)))
     }
 
-    /// Adds the parts to what the row says. Errors: the part that does not fit, its column, why.
+    /// Adds the parts to the values of the row. Errors: the part that does not fit, its column, and why.
     fn add_parts(
         &mut self,
         layout: &Layout,
@@ -186,7 +186,7 @@ impl Candidate {
         Ok(())
     }
 
-    /// Leaves out of roles what names a profile that the user does not have.
+    /// Removes profiles from roles if the user does not have them.
     fn drop_unknown_profiles(&self, layout: &Layout, object: &mut Object) -> Vec<Fault> {
         let mut warnings = Vec::new();
         let profiles = object.get("userProfiles").and_then(Value::as_array);
@@ -204,7 +204,7 @@ impl Candidate {
             let id = row.cell(file, USER_PROFILE);
             let problem =
                 format!("the user '{}' has no profile '{id}'; the reference is left out", self.id);
-            let mend = "add the profile to userProfiles.csv, or correct the cell";
+            let mend = "add the profile to userProfiles.csv, or fix the cell";
             let warning = Fault::of_row(&csv(file), row.line, problem, mend);
             warnings.push(warning.at(USER_PROFILE, id));
             role.as_object_mut().map(|role| role.remove("userProfile"));
@@ -212,9 +212,9 @@ impl Candidate {
         warnings
     }
 
-    /// What is stored, overlaid with the row. A column that the file lacks leaves its field as it
-    /// is; an empty cell clears it, except where the row deletes the record. Members keep their
-    /// order, so that a row that says the same changes nothing.
+    /// The stored record overlaid with the row. A column that the file lacks leaves its field unchanged. An empty
+    /// cell clears the field, unless the row deletes the record. Members keep their order, so that a row with equal
+    /// values changes nothing.
     fn merged(&self, layout: &Layout, said: &Said, stored: &Object) -> Object {
         let mut merged = stored.clone();
         merged.remove(COMMON[2]);
@@ -254,8 +254,8 @@ impl Candidate {
         merged
     }
 
-    /// Finds out which rows the faults are in. True where all are in rows of part files: these
-    /// are dropped, and the record is worth another try.
+    /// Assigns the errors to rows. Returns true if all errors are in rows of part files: these are left out, and the
+    /// record should be assembled again.
     pub(super) fn blame(&mut self, layout: &Layout, details: &[Detail]) -> bool {
         let mut own = Vec::new();
         let mut of_parts: Vec<(usize, Vec<Fault>)> = Vec::new();
@@ -272,7 +272,7 @@ impl Candidate {
             }
         }
         let only_parts = own.is_empty();
-        // From behind, so that the places of the others stay right.
+        // In descending order, so that the indexes of the other parts stay valid.
         of_parts.sort_by_key(|(part, _)| std::cmp::Reverse(*part));
         for (part, faults) in of_parts {
             self.refuse_part(layout, part, faults);
@@ -331,18 +331,18 @@ impl Candidate {
             }
             (_, "status", _) => "write active or tobedeleted".to_owned(),
             (_, "dateLastModified", _) => "write the instant as 2026-01-15T08:00:00Z".to_owned(),
-            // Of OneRoster 1.1: the role stands in the row of the user.
+            // In OneRoster 1.1, the role is in the row of the user.
             (_, "role", Some(field)) if field.name == "roles" => {
                 role_field(field).map_or_else(String::new, cell::mend)
             }
             (_, "orgSourcedIds", Some(_)) => {
-                "write the sourcedIds of the orgs, comma separated".to_owned()
+                "write the sourcedIds of the orgs, separated by commas".to_owned()
             }
             (_, header, Some(_)) if binding::is_day(layout.file, header) => {
                 "write the date as 2026-01-15".to_owned()
             }
             (_, _, Some(field)) => cell::mend(field),
-            _ => "correct the cell, or leave it empty".to_owned(),
+            _ => "fix the cell, or leave it empty".to_owned(),
         };
         let value = layout.header.names.iter().position(|name| name == header);
         let value = value.map(|at| String::from_utf8_lossy(self.row.bytes(at)));
@@ -363,7 +363,7 @@ impl Candidate {
         let mend = match field {
             _ if detail.message.starts_with("is required") => "fill the cell".to_owned(),
             Some(field) => cell::mend(field),
-            None => "correct the cell".to_owned(),
+            None => "fix the cell".to_owned(),
         };
         Fault::of_row(&csv(file), row.line, detail.message.clone(), mend)
             .at(header, if header == "sourcedId" { &row.id } else { row.cell(file, header) })
@@ -375,7 +375,7 @@ impl Candidate {
         (layout.parts[row.of].0, row)
     }
 
-    /// Leaves a part out and reports it.
+    /// Leaves a part out and reports the errors.
     pub(super) fn refuse_part(&mut self, layout: &Layout, part: usize, faults: Vec<Fault>) {
         let row = self.parts.remove(part);
         debug_assert_eq!(csv(layout.parts[row.of].0), faults[0].file);
@@ -383,7 +383,7 @@ impl Candidate {
         self.refusals.push(Refusal { faults, cells });
     }
 
-    /// Refuses the row itself.
+    /// Rejects the row itself.
     pub(super) fn refuse(&mut self, faults: Vec<Fault>) {
         self.record = None;
         self.refusals.push(Refusal { faults, cells: self.row.readable() });
@@ -391,7 +391,7 @@ impl Candidate {
 }
 
 impl Layout {
-    /// The layout of parts whose records the package has no row for.
+    /// The layout for parts of records for which the package has no row.
     pub(super) fn of_parts(
         file: &'static File,
         parts: Vec<(&'static File, &'static Part, Mode)>,
@@ -401,7 +401,7 @@ impl Layout {
         Self { file, mode: Mode::Delta, header, parts, now, is_strict: false }
     }
 
-    /// Whether rows can be judged without what is stored.
+    /// Whether rows can be checked without stored records.
     pub(super) fn stands_alone(&self) -> bool {
         self.mode == Mode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == Mode::Bulk)
     }
@@ -410,13 +410,13 @@ impl Layout {
         Fault::of_row(&csv(self.file), line, problem, mend)
     }
 
-    /// Whether the package says all about the field.
+    /// Whether the package has all values of the field.
     fn covers(&self, field: &str) -> bool {
         self.header.covers(field)
             || self.parts.iter().any(|(_, part, mode)| *mode == Mode::Bulk && part.field == field)
     }
 
-    /// The column that a fault in the field is to be looked for in.
+    /// The column in which to look for an error of the field.
     pub(super) fn header_of(&self, field: &str, inner: &str) -> String {
         let of_field = |one: &Use| match one {
             Use::Field(found) => found.name == field,
@@ -436,7 +436,8 @@ impl Layout {
     }
 }
 
-/// Whether a cell has the day of a stored instant: its time stays, which such a column cannot hold.
+/// Whether a cell has the date of a stored instant. The stored time is then kept, because the column cannot contain
+/// it.
 fn is_that_day(layout: &Layout, field: &str, cell: &Value, stored: &Value) -> bool {
     let holds_days =
         layout.file.header_of(field).is_some_and(|it| binding::is_day(layout.file, it));
@@ -444,13 +445,13 @@ fn is_that_day(layout: &Layout, field: &str, cell: &Value, stored: &Value) -> bo
     day.zip(stored.as_str()).is_some_and(|(day, stored)| stored.starts_with(day))
 }
 
-/// The field of a user's roles that says what the user is.
+/// The field of a role in a user's roles.
 fn role_field(roles: &Field) -> Option<&'static Field> {
     let Type::Objects(fields) = roles.ty else { return None };
     fields.iter().find(|field| field.name == "role")
 }
 
-/// The column of a part file that a path inside the part leads to.
+/// The column of a part file for a path inside the part.
 fn part_header(file: &'static File, rest: &str) -> &'static str {
     let shape = file.part.as_ref().map(|part| part.shape);
     let name = rest.trim_start_matches('.').split(['.', '[']).next().unwrap_or_default();

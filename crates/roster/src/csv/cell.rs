@@ -1,9 +1,9 @@
-//! Reads and writes the value of a cell.
+//! Reads and writes the values of cells.
 //!
-//! Lists are comma separated; a member with a comma, a quote or outer space is quoted as a field
-//! of RFC 4180 is (`Math,"Reading, Writing"`). Pairs stand as `{type:identifier},{…}`. Metadata
-//! that is text stands as it is; any other JSON value stands behind `json:`, and so does text
-//! that is empty or itself begins with `json:`. An empty cell is no value.
+//! Lists are separated by commas. A member with a comma, a quote or outer white space is quoted like a field in RFC
+//! 4180 (`Math,"Reading, Writing"`). Pairs are written as `{type:identifier},{…}`. Metadata that is text is written
+//! as it is. Other JSON values follow the prefix `json:`, and so does text that is empty or itself begins with
+//! `json:`. An empty cell has no value.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use serde_json::{Number, Value, json};
 
 use crate::kind::{Field, Open, Presence, Type, Words};
 
-/// Why a cell does not fit, and what to do.
+/// Why a cell is wrong, and what to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unfit {
     pub(super) problem: String,
@@ -22,10 +22,10 @@ fn unfit<T>(problem: impl Into<String>, mend: impl Into<String>) -> Result<T, Un
     Err(Unfit { problem: problem.into(), mend: mend.into() })
 }
 
-/// What stands before a metadata value that is not plain text.
+/// The prefix of a metadata value that is not plain text.
 const JSON: &str = "json:";
 
-/// Reads the cell of a field; `None` where it holds nothing.
+/// Reads the cell of a field; `None` if it has no value.
 pub(super) fn decode(field: &Field, cell: &str) -> Result<Option<Value>, Unfit> {
     if cell.is_empty() || matches!(field.ty, Type::Secret) {
         return Ok(None);
@@ -48,8 +48,7 @@ pub(super) fn decode(field: &Field, cell: &str) -> Result<Option<Value>, Unfit> 
     }))
 }
 
-/// Writes a value of a field as a cell that [`decode`] reads back to the same value; `None`
-/// where no cell can.
+/// Writes the value of a field as a cell from which [`decode`] reads the same value; `None` if that is impossible.
 pub(super) fn encode(field: &Field, value: &Value) -> Option<String> {
     let cell = match (field.ty, value) {
         (Type::Reference(_), reference) => id_of(reference)?.to_owned(),
@@ -71,7 +70,7 @@ pub(super) fn encode(field: &Field, value: &Value) -> Option<String> {
     (!cell.is_empty()).then_some(cell)
 }
 
-/// Whether a value may be left out, because reading nothing gives it again.
+/// Whether a value can be left out, because reading an empty cell gives the same value.
 pub(super) fn is_implied(field: &Field, value: &Value) -> bool {
     match field.presence {
         Presence::OrElse(default) => value == default,
@@ -80,7 +79,7 @@ pub(super) fn is_implied(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// The id of a reference that says no more than that.
+/// The id of a reference that has only an id and a type.
 pub(super) fn id_of(reference: &Value) -> Option<&str> {
     let object = reference.as_object()?;
     let plain = object.keys().all(|key| key == "sourcedId" || key == "type");
@@ -101,7 +100,7 @@ pub(super) fn list(cell: &str) -> Result<Vec<String>, Unfit> {
                 None if behind.is_empty() => break,
                 None => {
                     return unfit(
-                        "has text behind a quoted member",
+                        "has text after a quoted member",
                         "put a comma between the members of the list",
                     );
                 }
@@ -117,7 +116,7 @@ pub(super) fn list(cell: &str) -> Result<Vec<String>, Unfit> {
     Ok(members)
 }
 
-/// Reads up to the closing quote; answers the text and what is behind it.
+/// Reads up to the closing quote; returns the text and the rest.
 fn unquote(text: &str) -> Result<(String, &str), Unfit> {
     let mut member = String::new();
     let mut rest = text;
@@ -153,12 +152,12 @@ fn join(members: Vec<&str>) -> String {
     cell
 }
 
-/// Reads `{a:b},{c:d}` as objects with the two members of the declaration.
+/// Reads `{a:b},{c:d}` as objects with the two declared members.
 fn pairs(members: &[Field], cell: &str) -> Result<Value, Unfit> {
     let [left, right] = members else {
-        return unfit("cannot stand in a cell", "leave the cell empty");
+        return unfit("cannot be written in a cell", "leave the cell empty");
     };
-    let form = || format!("write {{{}:{}}}, and a comma between several", left.name, right.name);
+    let form = || format!("write {{{}:{}}}, with a comma between several", left.name, right.name);
     let mut objects = Vec::new();
     let mut rest = cell.trim();
     while !rest.is_empty() {
@@ -172,7 +171,7 @@ fn pairs(members: &[Field], cell: &str) -> Result<Value, Unfit> {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => {
                 objects.push(json!({ left.name: a, right.name: b }));
             }
-            _ => return unfit("has a pair without a colon between two texts", form()),
+            _ => return unfit("has a pair without a colon between two values", form()),
         }
         let behind = behind.trim_start();
         rest = match behind.strip_prefix(',') {
@@ -203,8 +202,8 @@ pub(super) fn metadata(cell: &str) -> Result<Value, Unfit> {
         None => Ok(Value::String(cell.to_owned())),
         Some(json) => serde_json::from_str(json).or_else(|error| {
             unfit(
-                format!("is not JSON behind 'json:' ({error})"),
-                "correct the JSON, or write a text that begins with 'json:' as json:\"json:…\"",
+                format!("is not JSON after 'json:' ({error})"),
+                "fix the JSON, or write a text that begins with 'json:' as json:\"json:…\"",
             )
         }),
     }
@@ -218,7 +217,7 @@ pub(super) fn written_metadata(value: &Value) -> String {
     }
 }
 
-/// What to write into the cell of a field.
+/// Says what to write into the cell of a field.
 pub(super) fn mend(field: &Field) -> String {
     match field.ty {
         Type::Flag => "write true or false".into(),
@@ -228,26 +227,28 @@ pub(super) fn mend(field: &Field) -> String {
         Type::Instant => "write the instant as 2026-01-15T08:00:00Z".into(),
         Type::Word(words) | Type::WordList(words) => vocabulary(words),
         Type::Reference(kind) => format!("write the sourcedId of the {kind}"),
-        Type::References(kind) => format!("write the sourcedIds of the {kind}s, comma separated"),
-        Type::Texts => "write the members comma separated".into(),
-        Type::Grades => "write grades such as 03, KG or UG, comma separated".into(),
+        Type::References(kind) => {
+            format!("write the sourcedIds of the {kind}s, separated by commas")
+        }
+        Type::Texts => "write the members, separated by commas".into(),
+        Type::Grades => "write grades such as 03, KG or UG, separated by commas".into(),
         Type::Objects(members) => match members {
             [left, right] => format!("write {{{}:{}}}", left.name, right.name),
             _ => "add a row for it".into(),
         },
         Type::Text | Type::Uri => match field.presence {
             Presence::Required | Presence::Derived => "fill the cell".into(),
-            _ => "correct the cell, or leave it empty".into(),
+            _ => "fix the cell, or leave it empty".into(),
         },
-        Type::Secret | Type::Json => "correct the cell, or leave it empty".into(),
+        Type::Secret | Type::Json => "fix the cell, or leave it empty".into(),
     }
 }
 
 fn vocabulary(words: Words) -> String {
     let more = match words.open {
         Open::Closed => "",
-        Open::Extensions => ", or ext:… of your own",
-        Open::Sources => ", or /… of your own",
+        Open::Extensions => ", or your own word as ext:…",
+        Open::Sources => ", or your own as /…",
     };
     format!("write one of: {}{more}", words.words.join(", "))
 }
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_read_and_faults_named() {
+    fn pairs_are_read_and_errors_explained() {
         let ids = field(&USER, "userIds");
         assert_eq!(
             decode(ids, "{LDAP:u1}, {Fed:https://x/1}").unwrap().unwrap(),
@@ -314,7 +315,7 @@ mod tests {
         }
 
         #[test]
-        fn what_can_be_written_comes_back(
+        fn written_values_are_read_back(
             texts in proptest::collection::vec("[a-b,\" {}:]{0,4}", 0..4),
             value in json_value(),
         ) {

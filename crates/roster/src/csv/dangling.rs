@@ -1,4 +1,4 @@
-//! References that lead nowhere and are left out with a warning.
+//! References to missing records, which are left out with a warning.
 
 use lyceum_core::{Dialect, Result};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::kinds;
 use crate::record::{Object, Pointer, Record, Stamp, members};
 
 impl Writer<'_, '_> {
-    /// Warns of cells that no field keeps and that name nothing.
+    /// Warns about cells that name a missing record but belong to no field.
     pub(super) fn warn_of_named(&mut self, named: &[Named]) -> Result<()> {
         for (pointer, place) in
             named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
@@ -23,7 +23,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Leaves optional references that lead nowhere out of a record, each with a warning.
+    /// Leaves optional references to missing records out of a record, each with a warning.
     pub(super) fn leave_out(
         &mut self,
         layout: &Layout,
@@ -43,7 +43,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// A record that a cell names, though no field keeps it, and the cell.
+/// A record named by a cell that belongs to no field, and the cell.
 pub(super) type Named = (Pointer, Fault);
 
 pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<Named> {
@@ -72,13 +72,13 @@ pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<
     named
 }
 
-/// The field of a record in which a reference stands.
+/// The field of a record that contains a reference.
 pub(super) fn field_of(pointer: &Pointer) -> &str {
     let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
     inner.split(['.', '[']).next().unwrap_or_default()
 }
 
-/// Whether a record is one without the reference, too.
+/// Whether the record is valid without the reference.
 pub(super) fn may_be_left_out(kind: &Kind, pointer: &Pointer) -> bool {
     kind.field(field_of(pointer)).is_some_and(|field| {
         matches!(field.ty, Type::Reference(_) | Type::References(_))

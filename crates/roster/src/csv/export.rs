@@ -1,7 +1,7 @@
-//! Writes the store as a OneRoster package: as the standard has it, or complete.
+//! Exports the roster as a OneRoster package: in the form of the standard, or complete.
 //!
-//! A complete export has everything, deleted records too, each with its status and date, and is therefore a
-//! delta: imported into an empty store it gives the same store, and exported again the same bytes.
+//! A complete export has everything, including deleted records, with status and date. It is therefore a delta:
+//! imported into an empty store, it restores the same records, and exporting those gives the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
@@ -22,29 +22,29 @@ use super::standard::{Standard, day, one_line};
 use crate::record::{Object, members};
 use crate::repository;
 
-/// What an export holds.
+/// The content of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
-    /// What is in use, in the files and columns of OneRoster 1.2, as a strict reader wants it.
+    /// Active records, in the files and columns of OneRoster 1.2, for strict readers.
     #[default]
     Standard,
-    /// Everything: deleted records, dates, and files and a column that OneRoster does not have.
+    /// Everything: also deleted records and dates, with files and a column that OneRoster does not define.
     Complete,
 }
 
-/// What was exported.
+/// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Exported {
-    /// Files with their numbers of rows.
+    /// The files with their numbers of rows.
     pub files: Vec<(&'static str, u64)>,
     /// The first records and parts that OneRoster 1.2 cannot express, up to `IMPORT_MAX_REPORTED_FAULTS`.
     pub left_out: Vec<Fault>,
-    /// How many there are.
+    /// The number of all that were left out.
     pub left_out_count: u64,
 }
 
-/// Exports records to a zip, as they are at one instant. `progress` is told the file that is
-/// written and the rows so far, over all files.
+/// Exports the records of one instant to a zip. `progress` is called with the current file and the number of rows so
+/// far, over all files.
 pub fn export<W: Write + Seek>(
     db: &Db,
     content: Content,
@@ -104,18 +104,18 @@ pub(super) fn each(
     repository::each(tx, file.kind, |body, extra| each(&mut members(body, extra)?))
 }
 
-/// What a file needs beside the columns of the table.
+/// The columns and files in addition to the table.
 #[derive(Default)]
 struct Plan {
     metadata: BTreeSet<String>,
-    /// Whether some record holds what no column takes.
+    /// Whether a record has values for which there is no column.
     has_extra: bool,
-    /// Part files that get rows.
+    /// The part files that get rows.
     parts: BTreeSet<&'static str>,
 }
 
 impl Plan {
-    /// Looks through all records: which metadata they have, and what else.
+    /// Scans all records for metadata and for values without a column.
     fn of(
         tx: &mut Tx<'_>,
         file: &'static File,
@@ -148,13 +148,13 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The headers behind those of the table.
+    /// The headers after those of the table.
     fn headers(&self) -> Vec<String> {
         let metadata = self.metadata.iter().map(|name| format!("{METADATA}{name}"));
         metadata.chain(self.has_extra.then(|| EXTRA.to_owned())).collect()
     }
 
-    /// What of a record no column and no part file takes.
+    /// The values of a record that no column and no part file contains.
     fn left_over(&self, file: &'static File, object: &Object) -> Object {
         let mut rest = Object::new();
         let parted = part_fields(file, object);
@@ -249,10 +249,10 @@ impl Plan {
     }
 }
 
-/// How an instant ends that is a day alone.
+/// The end of an instant that stands for a date.
 const MIDNIGHT: &str = "T00:00:00.000Z";
 
-/// Whether a header can name the metadata and be found again.
+/// Whether a header can name this metadata and be recognized in an import.
 fn is_column(name: &str) -> bool {
     let is_extra = EXTRA.strip_prefix(METADATA) == Some(name);
     !name.is_empty() && name.trim() == name && !name.contains(['\r', '\n']) && !is_extra
@@ -262,7 +262,7 @@ fn text(object: &Object, name: &str) -> String {
     object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// The fields of the record that part files take, and the files.
+/// The fields of the record that part files contain, with the files.
 fn parted<'o>(
     file: &'static File,
     object: &'o Object,
@@ -292,7 +292,7 @@ fn write_parts<W: Write + Seek>(
     let Some(value) = object.get(part.field) else { return Ok(()) };
     let owner = text(object, COMMON[0]);
     let (status, modified) = (text(object, COMMON[1]), text(object, COMMON[2]));
-    // A part of a deleted record is still a part of it.
+    // Parts of a deleted record are still its parts.
     let status = if status == "tobedeleted" { "active" } else { status.as_str() };
     for row in rows_of(file, part, &owner, value).unwrap_or_default() {
         let cells = [row.id.as_str(), status, modified.as_str()].into_iter();

@@ -1,27 +1,26 @@
-//! Errors in a file, with the place and with what its owner must correct.
+//! Errors in a file, with the place and what to fix.
 
 use serde::Serialize;
 
-/// One fault in one cell, row or file.
+/// An error in a cell, row or file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The file, such as `users.csv`.
     pub file: String,
-    /// The line on which the row begins, from 1; the header is line 1. 0 where the file as a
-    /// whole is meant.
+    /// The line on which the row begins, from 1; the header is line 1. 0 for an error of the whole file.
     pub line: u64,
-    /// The column, as the header names it; empty where the row as a whole is meant.
+    /// The column, by its header; empty for an error of the whole row.
     pub column: String,
-    /// The value in the cell.
+    /// The cell's value.
     pub value: String,
-    /// What is wrong with it.
+    /// What is wrong.
     pub problem: String,
     /// What to do.
     pub mend: String,
 }
 
 impl Fault {
-    /// A fault of a whole row or, with line 0, of a whole file.
+    /// An error of a whole row or, with line 0, of a whole file.
     pub fn of_row(
         file: &str,
         line: u64,
@@ -38,7 +37,7 @@ impl Fault {
         }
     }
 
-    /// The same fault, in that column and of that value.
+    /// The same error for a column and value.
     #[must_use]
     pub fn at(mut self, column: &str, value: &str) -> Self {
         self.column = column.into();

@@ -1,8 +1,8 @@
-//! Every CSV file of a roster: its columns and the fields that they hold.
+//! All CSV files of a roster, with their columns and the fields in them.
 //!
-//! The files and headers of OneRoster 1.2 (CSV binding 1.2.1) in its order of columns; behind
-//! them, in the same style, the kinds of record that only the platform has. How a cell is read
-//! and written follows from the type of its field in the kind's declaration.
+//! These are the files and headers of OneRoster 1.2 (CSV binding 1.2.1) in its order of columns, followed by the
+//! record kinds that only the platform has. The type of a field in its kind's declaration determines how a cell is
+//! read and written.
 
 pub use super::table::ALL;
 use crate::kind::{Field, Kind, Presence, Type};
@@ -11,17 +11,17 @@ use crate::kinds;
 /// A CSV file.
 #[derive(Debug)]
 pub struct File {
-    /// Its name without `.csv`, as the manifest has it behind `file.`.
+    /// Its name without `.csv`, which follows `file.` in the manifest.
     pub name: &'static str,
-    /// The kind of record that it holds, or holds parts of.
+    /// The kind of its records, or of the records whose parts it contains.
     pub kind: &'static Kind,
-    /// Its columns behind `sourcedId`, `status` and `dateLastModified`.
+    /// Its columns after `sourcedId`, `status` and `dateLastModified`.
     pub columns: &'static [Column],
-    /// What its rows are parts of; `None` where a row is a record.
+    /// How its rows are parts of records; `None` if each row is a record.
     pub part: Option<Part>,
 }
 
-/// A header and the field that it stands for; empty where no field keeps it.
+/// A header and the name of its field, which is empty if the value is not stored.
 pub type Column = (&'static str, &'static str);
 
 /// How the rows of a file become a field of another file's records.
@@ -31,48 +31,48 @@ pub struct Part {
     pub owner: &'static str,
     /// The field of the record.
     pub field: &'static str,
-    /// How a row stands in the field.
+    /// The form of a row in the field.
     pub shape: Shape,
 }
 
-/// How a row stands in the field that it is a part of.
+/// The form of a row in the field to which it belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// As an object of a list, known by these members.
+    /// An object in a list, identified by these members.
     Object(&'static [&'static str]),
-    /// As a user profile with one credential.
+    /// A user profile with one credential.
     Profile,
-    /// As a reference of a list, in this column.
+    /// A reference in a list, from this column.
     Link(&'static str),
-    /// As the one reference, in this column.
+    /// The only reference, from this column.
     TheLink(&'static str),
-    /// As a learning objective, in the set of its source.
+    /// A learning objective, in the set of its source.
     Objective,
-    /// As a score in a learning objective, in the set of its source.
+    /// A score for a learning objective, in the set of its source.
     ObjectiveScore,
 }
 
 /// The columns with which every file begins.
 pub const COMMON: [&str; 3] = ["sourcedId", "status", "dateLastModified"];
-/// What the name of a metadata column begins with.
+/// The beginning of the names of metadata columns.
 pub const METADATA: &str = "metadata.";
-/// The column for what has no column: fields of the platform, values that a cell cannot hold. The binding
-/// allows no columns of one's own but metadata.
+/// The column for everything without its own column: fields of the platform, and values that a cell cannot express.
+/// The binding allows only metadata as additional columns.
 pub const EXTRA: &str = "metadata.lyceum.record";
-/// What [`EXTRA`] was called before; it is read and never written.
+/// The former name of [`EXTRA`], which is read but never written.
 pub const FORMER_EXTRA: &str = "ext.platform";
-/// What the manifest has before the name of a file of the standard.
+/// The prefix of a standard file's name in the manifest.
 pub const ENTRY: &str = "file.";
-/// What the manifest has before the name of a file that OneRoster 1.2 does not have.
+/// The prefix in the manifest of a file that OneRoster 1.2 does not define.
 pub const ENTRY_BEYOND: &str = "ext.file.";
-/// Columns that name a record although no field keeps it: file, header, kind.
+/// Columns that name a record although their value is not stored: file, header, kind.
 pub const NAMED_AND_NOT_KEPT: &[(&str, &str, &str)] = &[
     ("userResources", "orgSourcedId", "org"),
     ("userResources", "classSourcedId", "class"),
     ("scoreScales", "orgSourcedId", "org"),
 ];
 
-/// Headers that are read and never written: those of OneRoster 1.1 and of drafts of 1.2.
+/// Headers that are read but never written, from OneRoster 1.1 and drafts of 1.2.
 pub const FORMER: &[(&str, Column)] = &[
     ("lineItems", ("gradingPeriodSourcedId", "gradingPeriod")),
     ("users", ("orgSourcedIds", "")),
@@ -80,7 +80,7 @@ pub const FORMER: &[(&str, Column)] = &[
     ("users", ("role", "")),
 ];
 
-/// Files that OneRoster 1.2 does not have.
+/// Files that OneRoster 1.2 does not define.
 pub const BEYOND_THE_STANDARD: &[&str] =
     &["courseComponents", "componentResources", "assessmentLineItems", "assessmentResults"];
 
@@ -101,12 +101,12 @@ pub(super) const fn part(
     File { name, kind, columns, part: Some(part) }
 }
 
-/// The file of that name, without `.csv`.
+/// The file with that name, without `.csv`.
 pub fn named(name: &str) -> Option<&'static File> {
     ALL.iter().find(|file| file.name == name)
 }
 
-/// The file that holds the records of the kind.
+/// The file with the records of a kind.
 pub fn of_kind(kind: &Kind) -> &'static File {
     ALL.iter()
         .find(|file| file.part.is_none() && file.kind.one == kind.one)
@@ -126,7 +126,7 @@ pub fn is_referred_to(kind: &Kind) -> bool {
 }
 
 impl File {
-    /// Its headers without metadata, in their order.
+    /// Its headers in order, without metadata.
     pub fn headers(&'static self) -> impl Iterator<Item = &'static str> + Clone {
         COMMON.into_iter().chain(self.columns.iter().map(|(header, _)| *header))
     }
@@ -139,18 +139,18 @@ impl File {
             .filter_map(|file| file.part.as_ref().map(|part| (file, part)))
     }
 
-    /// The field that a header stands for, former headers included.
+    /// The field of a header, which may be a former one.
     pub fn field_of(&self, header: &str) -> Option<&'static str> {
         let former = FORMER.iter().filter(|(file, _)| *file == self.name).map(|(_, column)| column);
         self.columns.iter().chain(former).find(|(name, _)| *name == header).map(|(_, field)| *field)
     }
 
-    /// The column that holds a field.
+    /// The column of a field.
     pub fn header_of(&self, field: &str) -> Option<&'static str> {
         self.columns.iter().find(|(_, name)| *name == field).map(|(header, _)| *header)
     }
 
-    /// Whether the file makes no sense without the column.
+    /// Whether the file cannot be read without the column.
     pub fn needs(&self, header: &str) -> bool {
         if header == "sourcedId" {
             return true;
@@ -181,7 +181,7 @@ impl File {
 }
 
 impl Part {
-    /// The fields of the objects that its rows stand for.
+    /// The fields of the objects that its rows describe.
     pub fn members(&self, kind: &'static Kind) -> &'static [crate::kind::Field] {
         match kind.field(self.field).map(|field| field.ty) {
             Some(Type::Objects(fields)) => fields,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_a_file_and_comes_behind_what_it_refers_to() {
+    fn every_kind_has_a_file_after_those_that_it_refers_to() {
         let place = |kind: &str| {
             ALL.iter().position(|file| file.part.is_none() && file.kind.one == kind).unwrap()
         };

@@ -1,4 +1,4 @@
-//! The header of a file: what each of its columns is for.
+//! Reads the header of a file: the use of each column.
 
 use lyceum_core::limits::CSV_MAX_ENTRIES;
 use lyceum_core::text::nearest;
@@ -8,7 +8,7 @@ use super::files::{COMMON, EXTRA, FORMER_EXTRA, File, METADATA};
 use super::rows::Row;
 use crate::kind::Field;
 
-/// What a column is for.
+/// The use of a column.
 #[derive(Clone, Debug)]
 pub(super) enum Use {
     SourcedId,
@@ -16,53 +16,53 @@ pub(super) enum Use {
     Modified,
     /// A field of the record.
     Field(&'static Field),
-    /// A column of a part file, by its place in the table.
+    /// A column of a part file, by its index in the table.
     Part(usize),
     Metadata(String),
-    /// The JSON object with what has no column.
+    /// The JSON object with values that have no column.
     Extra,
-    /// The `role` of a user of OneRoster 1.1.
+    /// The `role` of a user in OneRoster 1.1.
     FormerRole,
-    /// The `orgSourcedIds` of a user of OneRoster 1.1.
+    /// The `orgSourcedIds` of a user in OneRoster 1.1.
     FormerOrgs,
-    /// Read past: nothing keeps it.
+    /// Not read, because the value is not stored.
     Nothing,
 }
 
-/// The columns of a file as it is.
+/// The actual columns of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) names: Vec<String>,
     pub(super) uses: Vec<Use>,
-    /// Whether the rows behind it can be read: it is there, and has every column that it needs.
+    /// Whether the rows can be read, because the header exists and has all required columns.
     pub(super) is_usable: bool,
-    /// How many commas too many it ends with.
+    /// The number of extra commas at its end.
     blank: usize,
 }
 
-/// What is wrong with a header.
+/// The errors of a header.
 #[derive(Default)]
 pub(super) struct HeaderFaults {
     pub(super) faults: Vec<Fault>,
-    /// Of columns that are read past.
+    /// Warnings about columns that are not read.
     pub(super) warnings: Vec<Fault>,
 }
 
 /// How the fields of a row fit the header.
 pub(super) enum Width {
     Fits,
-    /// So many empty fields stand behind them.
+    /// The row has that number of extra empty fields.
     Trailing(usize),
     Differs,
 }
 
 impl Header {
-    /// The header of a file that has none that can be read.
+    /// The header of a file without a readable one.
     pub(super) fn unusable() -> Self {
         Self { names: Vec::new(), uses: Vec::new(), is_usable: false, blank: 0 }
     }
 
-    /// Reads a header. Columns with faults and unknown ones are read past.
+    /// Reads a header. Wrong and unknown columns are not read.
     pub(super) fn read(file: &'static File, row: &Row, delta: bool) -> (Self, HeaderFaults) {
         let mut names: Vec<String> = row.readable();
         while names.last().is_some_and(|name| name.trim().is_empty()) {
@@ -83,7 +83,7 @@ impl Header {
         };
         if names.len() > CSV_MAX_ENTRIES {
             let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");
-            fault("", &problem, "leave out metadata columns".into());
+            fault("", &problem, "remove metadata columns".into());
         }
         let mut uses: Vec<Use> = Vec::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Header {
                     fault(
                         name,
                         "the column appears twice in the header",
-                        "keep one of them".into(),
+                        "remove one of them".into(),
                     );
                     Use::Nothing
                 }
@@ -128,7 +128,7 @@ impl Header {
         (Self { names, uses, is_usable, blank }, HeaderFaults { faults, warnings })
     }
 
-    /// How a row fits.
+    /// How the fields of a row fit the header.
     pub(super) fn width(&self, row: &Row) -> Width {
         let own = self.names.len();
         let is_blank = (own..row.len()).all(|at| row.bytes(at).is_empty());
@@ -139,7 +139,7 @@ impl Header {
         }
     }
 
-    /// Whether the file says something about the field.
+    /// Whether the file has values for the field.
     pub(super) fn covers(&self, field: &str) -> bool {
         self.uses.iter().any(|one| match one {
             Use::Field(found) => found.name == field,
@@ -148,12 +148,12 @@ impl Header {
         })
     }
 
-    /// Whether the file says something about that member of the metadata.
+    /// Whether the file has values for that member of the metadata.
     pub(super) fn covers_metadata(&self, name: &str) -> bool {
         self.uses.iter().any(|one| matches!(one, Use::Metadata(found) if found == name))
     }
 
-    /// The place of the first column of that use.
+    /// The index of the first column with that use.
     pub(super) fn place(&self, wanted: impl Fn(&Use) -> bool) -> Option<usize> {
         self.uses.iter().position(wanted)
     }
@@ -162,7 +162,7 @@ impl Header {
 /// What to do about commas at the end of a line.
 pub(super) const REMOVE_COMMAS: &str = "remove the commas at the end of the line";
 
-/// That a line ends with empty fields.
+/// The message for a line that ends with extra empty fields.
 pub(super) fn trailing(what: &str, blank: usize) -> String {
     format!("the {what} ends with {blank} extra empty fields, which are not read")
 }
@@ -178,7 +178,7 @@ fn use_of(file: &'static File, name: &str) -> Option<Use> {
     }
     if header.starts_with(METADATA) {
         return Some(match file.part {
-            // The name is taken as it stands; it may begin or end with a space.
+            // The name is taken literally. It may begin or end with a space.
             None => Use::Metadata(name.trim_start()[METADATA.len()..].to_owned()),
             Some(_) => Use::Nothing,
         });
@@ -195,7 +195,7 @@ fn use_of(file: &'static File, name: &str) -> Option<Use> {
     })
 }
 
-/// What to do about a header that is not known: the name that was likely meant.
+/// What to do about an unknown header: names the likely intended column.
 fn advice(file: &'static File, name: &str) -> String {
     match nearest(name, file.headers()) {
         Some(near) => format!("write '{near}'"),

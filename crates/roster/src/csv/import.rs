@@ -1,4 +1,4 @@
-//! Reads a OneRoster package into the store.
+//! Imports a OneRoster package.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,42 +20,42 @@ use super::source::Source;
 use super::writing::{Progressing, Writer};
 use crate::repository;
 
-/// How an import is to be done.
+/// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where refused rows go while the import keeps the others. Without it, any fault undoes all.
+    /// The file for rejected rows while the import stores the others. Without it, any error undoes the whole import.
     pub rejects: Option<PathBuf>,
-    /// Whether nothing is to be kept: the report says what would be done.
+    /// Whether to store nothing and only report what would be done.
     pub check: bool,
-    /// Where it is noted what came of each row, see [`super::noted`].
+    /// The file for the outcome of each row, see [`super::noted`].
     pub notes: Option<PathBuf>,
-    /// Whether everything that the binding forbids is a fault, warnings included.
+    /// Whether everything that the binding forbids is an error, including warnings.
     pub strict: bool,
 }
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The file that is read, without `.csv`.
+    /// The current file, without `.csv`.
     pub file: &'static str,
     /// Rows read so far, over all files.
     pub rows: u64,
-    /// Bytes read so far, and all that there are.
+    /// Bytes read so far.
     pub bytes: u64,
-    /// All bytes that there are, as the zip says.
+    /// Total bytes, according to the zip.
     pub total_bytes: u64,
 }
 
-/// Batches that the reading half is ahead of the writing half at most.
+/// The maximum number of batches that the reading thread is ahead of the writing thread.
 const BATCHES_AHEAD: usize = 2;
 
-/// Imports a zip or a folder in one transaction: all of it is kept, or nothing is.
+/// Imports a zip or a folder in one transaction, completely or not at all.
 ///
-/// Bulk files create and replace records; records that they do not name stay as they are. Delta
-/// files also mark records as deleted. The same import again changes nothing. Every row is held
-/// to the rules of the API. The report says what was done, or every fault (`committed` is false).
+/// Bulk files create and replace records, and records that they do not contain stay as they are. Delta files can also
+/// mark records as deleted. Repeating an import changes nothing. The rules of the API apply to every row. The report
+/// says what was done, or lists the errors (`committed` is false).
 ///
-/// Errors: `Invalid` where the package cannot be read at all; what the store says.
+/// Errors: `Invalid` if the package cannot be read at all; those of the store.
 pub fn import(
     db: &Db,
     path: &Path,
@@ -106,7 +106,7 @@ pub fn import(
         }
         is_read = true;
         match options.check || refusals.report.fault_count > 0 && !refusals.go_on() {
-            // Undoes the transaction; the report says why.
+            // Undoes the transaction. The report says why.
             true => Err(Problem::new(ProblemKind::Invalid, "nothing was imported")),
             false => Ok(()),
         }
@@ -129,7 +129,7 @@ struct Run<'r, 'w, 'tx> {
     is_strict: bool,
 }
 
-/// Counts the rows that were read and reports the progress.
+/// Counts the rows and reports the progress.
 struct Meter<'r> {
     rows: u64,
     bytes: Arc<AtomicU64>,
@@ -149,7 +149,7 @@ impl Meter<'_> {
 type Parts = Vec<(&'static File, &'static Part, Mode)>;
 
 impl Run<'_, '_, '_> {
-    /// Imports a file of records with the files that hold parts of them.
+    /// Imports a file of records, together with the files that contain parts of them.
     fn records(&mut self, file: &'static File) -> Result<()> {
         let mut parts = Vec::new();
         for (part_file, part) in file.parts() {
@@ -203,7 +203,7 @@ impl Run<'_, '_, '_> {
         })
     }
 
-    /// Writes the parts whose records the package has no row for.
+    /// Writes the parts of records for which the package has no row.
     fn parts_alone(&mut self, file: &'static File, parts: Parts) -> Result<()> {
         let layout = Layout::of_parts(file, parts, self.now);
         for (part_file, ..) in &layout.parts {
@@ -216,7 +216,8 @@ impl Run<'_, '_, '_> {
     }
 }
 
-/// Writes what the reading half sends. Hanging up, at the latest on return, ends the other half.
+/// Writes what the reading thread sends. When the receiver is dropped, at the latest on return, the reading thread
+/// ends.
 fn write_all(
     writer: &mut Writer<'_, '_>,
     receive: Receiver<Batch>,

@@ -1,16 +1,15 @@
-//! Ids that are known, in bounded memory.
+//! Remembers ids in bounded memory.
 //!
-//! An id is remembered as a 64-bit keyed hash: that one unknown id passes for a known one has a
-//! chance of 1 in 10¹³.
+//! An id is remembered as a 64-bit keyed hash. The chance that an unknown id is taken for a known one is 1 in 10¹³.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
-/// The most ids that are remembered; then all are forgotten and collected again. This number fills a table
-/// of 1 MB; one more doubles it.
+/// The maximum number of remembered ids. Beyond it, all are forgotten. This many fill a table of 1 MB, and one more
+/// would double it.
 const MAX_IDS: usize = (1 << 17) / 8 * 7;
 
-/// A set of ids that may forget.
+/// A set of ids, which may be cleared.
 #[derive(Default)]
 pub(super) struct RememberedIds {
     keys: RandomState,
@@ -19,7 +18,7 @@ pub(super) struct RememberedIds {
 }
 
 impl RememberedIds {
-    /// The hash of an id of a kind of record.
+    /// The hash of an id of a record kind.
     pub(super) fn hash(&self, kind: &str, id: &str) -> u64 {
         self.keys.hash_one((kind, id))
     }
@@ -29,7 +28,7 @@ impl RememberedIds {
         self.ids.contains(&hash)
     }
 
-    /// Forgets all unless so many more ids have a place.
+    /// Clears the set unless there is room for that many further ids.
     pub(super) fn make_room(&mut self, ids: usize) {
         if self.ids.len() + ids > MAX_IDS {
             self.ids.clear();
@@ -37,18 +36,18 @@ impl RememberedIds {
         }
     }
 
-    /// Whether what is not remembered may have been added all the same.
+    /// Whether the set was cleared, so that ids may be missing.
     pub(super) fn has_forgotten(&self) -> bool {
         self.has_forgotten
     }
 
-    /// Remembers an id; false where it was remembered before.
+    /// Remembers an id; returns `false` if it was already remembered.
     pub(super) fn add(&mut self, hash: u64) -> bool {
         self.ids.insert(hash)
     }
 }
 
-/// Hashes are hashed already.
+/// A hasher that returns its input, because the keys are hashes.
 #[derive(Default)]
 pub(super) struct AsIs(u64);
 

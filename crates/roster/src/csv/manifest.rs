@@ -1,4 +1,4 @@
-//! `manifest.csv`: which files come, and whether each is whole or a delta.
+//! `manifest.csv`: which files a package has, and whether each is bulk or a delta.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use super::source::Source;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// All records, each as it is.
+    /// All records, in their current state.
     Bulk,
-    /// What changed: new, changed and deleted records.
+    /// Changes: new, changed and deleted records.
     Delta,
 }
 
@@ -32,7 +32,7 @@ impl Mode {
 /// The name of the manifest.
 pub(super) const NAME: &str = "manifest.csv";
 
-/// The files of a package and how they are meant.
+/// The files of a package, with their modes.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     modes: BTreeMap<&'static str, Mode>,
@@ -44,10 +44,10 @@ impl Manifest {
         self.modes.get(file).copied()
     }
 
-    /// Reads the manifest. A package without one is taken as bulk, where it holds files of a roster. A strict
-    /// reader is told all that the binding forbids, too.
+    /// Reads the manifest. A package without one is treated as bulk if it contains roster files. With `is_strict`, it
+    /// reports everything that the binding forbids.
     ///
-    /// Errors: `Invalid` where neither a manifest nor a roster file is there, or it cannot be read.
+    /// Errors: `Invalid` if there is neither a manifest nor a roster file, or if it cannot be read.
     pub(super) fn of(source: &mut Source, is_strict: bool) -> Result<(Self, Vec<Fault>)> {
         if !source.has(NAME) {
             let there = files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
@@ -55,7 +55,7 @@ impl Manifest {
             if modes.is_empty() {
                 return Err(Problem::new(
                     ProblemKind::Invalid,
-                    "there is no manifest.csv and no roster file such as users.csv; give a \
+                    "the package has neither manifest.csv nor a roster file such as users.csv; give a \
                      OneRoster zip, or the folder with its files",
                 ));
             }
@@ -111,13 +111,13 @@ impl Manifest {
             Some(Fault::of_row(NAME, row.line, problem, mend).at(name, value))
         };
         if name == "oneroster.version" && !matches!(value, "1.1" | "1.2" | "1.2.1") {
-            return fault("is not a version that can be read".into(), "export as OneRoster 1.2");
+            return fault("is not a supported version".into(), "export as OneRoster 1.2");
         }
         if name == "manifest.version" && value != "1.0" {
             return fault("is not a version of the manifest".into(), "write 1.0");
         }
         let file = name.strip_prefix(ENTRY).or_else(|| name.strip_prefix(ENTRY_BEYOND))?;
-        // The standard's table marks files that are new in 1.2 with a star; some copy it.
+        // The standard's table marks files that are new in 1.2 with a star, and some systems copy the star.
         let file = file.trim_end_matches('*');
         let mode = match value {
             "absent" => return None,
@@ -130,14 +130,12 @@ impl Manifest {
                 self.modes.insert(known.name, mode);
                 None
             }
-            None => {
-                fault(format!("'{file}' is not a roster file"), "remove the line, or correct it")
-            }
+            None => fault(format!("'{file}' is not a roster file"), "remove the line, or fix it"),
         }
     }
 }
 
-/// What the binding forbids in the lines of a manifest: it has each property of the standard once, and no other.
+/// What the binding forbids in a manifest: each property must occur once, and other properties must not occur.
 fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
     let of_files = files::ALL.iter().filter(|file| !BEYOND_THE_STANDARD.contains(&file.name));
     let of_files = of_files.map(|file| (format!("{ENTRY}{}", file.name), None));
@@ -160,7 +158,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
                 faults.push(fault("is required".to_owned(), "add the line", name, ""));
             }
             (Some(_), Some(_), _) => {
-                faults.push(fault("appears twice".to_owned(), "keep one of the lines", name, ""));
+                faults.push(fault("appears twice".to_owned(), "remove one of the lines", name, ""));
             }
             (Some((_, value)), None, Some(wanted)) if value != wanted => {
                 let problem = format!("must be {wanted}");
@@ -180,7 +178,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
     faults
 }
 
-/// A file that cannot be read to its end.
+/// The problem of a file that cannot be read completely.
 pub(super) fn unreadable(file: &str, error: &std::io::Error) -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("{file} cannot be read to its end: {error}"))
+    Problem::new(ProblemKind::Invalid, format!("{file} cannot be read completely: {error}"))
 }

@@ -17,20 +17,20 @@ pub enum Came {
     Created,
     /// The record changed.
     Updated,
-    /// The record says what it said before.
+    /// The record has the same values as before.
     Unchanged,
     /// The record is now marked as deleted.
     Deleted,
-    /// The row is refused.
+    /// The row was rejected.
     Rejected,
-    /// It was read as a part of a record that has its own row.
+    /// It is a part of a record that has its own row.
     Part,
     /// It deletes a record that does not exist.
     Gone,
 }
 
 impl Came {
-    /// All there are.
+    /// All outcomes.
     pub const ALL: [Self; 7] = [
         Self::Created,
         Self::Updated,
@@ -55,21 +55,21 @@ impl Came {
     }
 }
 
-/// A row and what came of it.
+/// A row with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noted {
     /// Its file without `.csv`.
     pub file: String,
-    /// The line on which it begins; 0: the record has parts in other files alone.
+    /// The line on which it begins; 0 if the record has only parts in other files.
     pub line: u64,
-    /// The `sourcedId` of the record, of a part that of the part; empty where the row is refused.
+    /// The `sourcedId` of the record or part; empty if the row was rejected.
     pub id: String,
     /// Its outcome.
     pub came: Came,
 }
 
-/// The rows of a file and what came of them, by their lines: the first `IMPORT_NOTED_MAX_ROWS` of each outcome.
-/// Errors: `Internal` if the file does not contain outcomes of rows.
+/// The rows of a file with their outcomes, by line: the first `IMPORT_NOTED_MAX_ROWS` of each outcome. Errors:
+/// `Internal` if the file does not contain outcomes of rows.
 pub fn noted(notes: &[u8], file: &str) -> Result<Vec<Noted>> {
     let all = csv::Reader::from_reader(notes).into_deserialize::<Noted>();
     let is_wanted = |row: &Noted| row.file == file;
@@ -79,7 +79,7 @@ pub fn noted(notes: &[u8], file: &str) -> Result<Vec<Noted>> {
     let is_refused = |row: &Noted| row.came == Came::Rejected;
     let refused: HashSet<u64> =
         rows.iter().filter(|row| is_refused(row)).map(|row| row.line).collect();
-    // A part is noted when it is read, and may be refused with its record.
+    // A part is noted when it is read, and may be rejected later with its record.
     rows.retain(|row| row.came != Came::Part || !refused.contains(&row.line));
     rows.sort_by_key(|row| row.line);
     Ok(rows)
@@ -111,7 +111,7 @@ impl Notes {
         out.serialize((file, line, id, came)).map_err(Problem::internal)
     }
 
-    /// Ends the file.
+    /// Completes the file.
     pub(super) fn finish(self) -> Result<()> {
         self.out.map_or(Ok(()), |mut out| out.flush().map_err(Problem::internal))
     }

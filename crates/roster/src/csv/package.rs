@@ -1,4 +1,4 @@
-//! A roster being written as a zip: file by file, row by row, with its manifest at the end.
+//! Writes a roster as a zip: file by file, row by row, and the manifest at the end.
 
 use std::io::{Seek, Write};
 
@@ -9,15 +9,15 @@ use zip::{CompressionMethod, ZipWriter};
 use super::files::{self, ENTRY, ENTRY_BEYOND, File};
 use super::manifest::Mode;
 
-/// A zip that takes one CSV file after the other. The same rows give the same bytes.
+/// A zip to which CSV files are written one after the other. Equal rows give equal bytes.
 pub(crate) struct Package<W: Write + Seek> {
     zip: ZipWriter<W>,
     mode: Mode,
     written: Vec<(&'static str, u64)>,
 }
 
-/// Takes the rows of one file; the file comes into being with its first row, since a file
-/// without rows is not allowed (CSV binding 1.2.1, section 3).
+/// Writes the rows of one file. The file is created with its first row, because a file without rows is not allowed
+/// (CSV binding 1.2.1, section 3).
 pub(crate) struct RowWriter<'a, W: Write + Seek> {
     zip: Option<&'a mut ZipWriter<W>>,
     out: Option<csv::Writer<&'a mut ZipWriter<W>>>,
@@ -27,12 +27,12 @@ pub(crate) struct RowWriter<'a, W: Write + Seek> {
 }
 
 impl<W: Write + Seek> Package<W> {
-    /// A package that goes to `out`, with files of that mode.
+    /// A package that is written to `out`, whose files have this mode.
     pub(crate) fn new(out: W, mode: Mode) -> Self {
         Self { zip: ZipWriter::new(out), mode, written: Vec::new() }
     }
 
-    /// Writes a file. `more_headers` are columns behind those of the table.
+    /// Writes a file. `more_headers` are columns after those of the table.
     pub(crate) fn file(
         &mut self,
         file: &'static File,
@@ -51,8 +51,7 @@ impl<W: Write + Seek> Package<W> {
         Ok(())
     }
 
-    /// Writes the manifest and ends the zip. Answers the files with their numbers of rows, and
-    /// what the package was written to.
+    /// Writes the manifest and completes the zip. Returns the files with their numbers of rows, and `out`.
     pub(crate) fn finish(mut self, system: &str) -> Result<(Vec<(&'static str, u64)>, W)> {
         self.zip.start_file("manifest.csv", options()).map_err(Problem::internal)?;
         let mut out = csv_writer(&mut self.zip);
@@ -64,7 +63,7 @@ impl<W: Write + Seek> Package<W> {
         names.sort_by_key(|name| name.to_ascii_lowercase());
         for name in names {
             let there = self.written.iter().any(|(written, _)| *written == name);
-            // The standard's manifest has no line for files that it does not know.
+            // The standard's manifest has no line for files outside the standard.
             let is_beyond = files::BEYOND_THE_STANDARD.contains(&name);
             if !there && is_beyond {
                 continue;
@@ -114,7 +113,7 @@ fn csv_writer<W: Write>(out: W) -> csv::Writer<W> {
         .from_writer(out)
 }
 
-/// Deflate at its quickest; no time stamp, so that the same rows give the same bytes.
+/// Fast compression without time stamps, so that equal rows give equal bytes.
 fn options() -> SimpleFileOptions {
     SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)

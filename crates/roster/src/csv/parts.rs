@@ -10,14 +10,14 @@ use crate::record::Object;
 /// A row of a part file.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PartRow {
-    /// The place of its file among the files of parts.
+    /// The index of its file among the part files.
     #[serde(skip)]
     pub(super) of: usize,
     /// The line on which it begins.
     pub(super) line: u64,
     /// Its `sourcedId`.
     pub(super) id: String,
-    /// Whether it says that the part is gone.
+    /// Whether the part is deleted.
     pub(super) deleted: bool,
     /// Its cells, in the order of the file's columns.
     pub(super) cells: Vec<String>,
@@ -31,27 +31,25 @@ impl PartRow {
     }
 }
 
-/// One part of a field, apart from how the field groups its parts.
+/// A part of a field, independent of how the field groups its parts.
 #[derive(Clone, Debug, PartialEq)]
 struct Member {
-    /// What makes it the same part when it comes again.
+    /// The values that identify the part.
     key: Vec<String>,
     value: Value,
-    /// Which row it came from.
+    /// The row that it came from.
     row: Option<usize>,
 }
 
-/// A field put together of its parts.
+/// A field that was assembled from its parts.
 pub(super) struct Assembled {
-    /// Its value; `None` where no part is left.
+    /// Its value; `None` if no part is left.
     pub(super) value: Option<Value>,
-    /// Paths inside the field, such as `[1]` or `[0].learningObjectiveIds[2]`, and the rows that
-    /// the parts there came from.
+    /// Paths inside the field, such as `[1]` or `[0].learningObjectiveIds[2]`, with the rows of the parts there.
     pub(super) origins: Vec<(String, usize)>,
 }
 
-/// Puts a field together of what it held before (nothing, where the rows are the whole truth)
-/// and of rows.
+/// Assembles a field from its previous value and the rows. There is no previous value if the rows are complete.
 ///
 /// Errors: the row that does not fit, its column, and why.
 pub(super) fn assemble(
@@ -79,7 +77,7 @@ pub(super) fn assemble(
     Ok(implode(part, members))
 }
 
-/// The part that a row stands for.
+/// The part that a row describes.
 fn member(
     file: &'static File,
     part: &Part,
@@ -145,22 +143,22 @@ fn object(
     Ok(object)
 }
 
-/// The field of a role that names a profile.
+/// The field of a role that refers to a profile.
 const USER_PROFILE: &str = "userProfile";
-/// What stands before the GUID of a profile that came as CSV: the REST binding wants a URI there.
+/// The prefix of a profile's GUID from CSV, because the REST binding requires a URI.
 const PROFILE: &str = "urn:lyceum:userProfile:";
 
-/// The id of a user profile, a URI, of what CSV has: a GUID.
+/// The id of a user profile, a URI, from a GUID in CSV.
 fn profile_uri(guid: &str) -> String {
     if guid.contains(':') { guid.to_owned() } else { format!("{PROFILE}{guid}") }
 }
 
-/// What CSV has of the id of a user profile.
+/// The value in CSV for the id of a user profile.
 pub(super) fn profile_guid(uri: &str) -> &str {
     uri.strip_prefix(PROFILE).unwrap_or(uri)
 }
 
-/// `score` and `textScore` inside a learning objective set.
+/// `score` and `textScore` in a learning objective set.
 fn score_fields(part: &Part, file: &File) -> impl Iterator<Item = &'static Field> {
     let inner = part.members(file.kind).iter().find_map(|field| match field.ty {
         crate::kind::Type::Objects(inner) => Some(inner),
@@ -179,12 +177,12 @@ fn key_of(keys: &[&str], object: &Object) -> Vec<String> {
         .collect()
 }
 
-/// The name of the list inside a learning objective set.
+/// The name of the list in a learning objective set.
 fn inner_list(shape: Shape) -> &'static str {
     if shape == Shape::Objective { "learningObjectiveIds" } else { "learningObjectiveResults" }
 }
 
-/// The parts of a stored field.
+/// Splits a stored field into its parts.
 fn explode(part: &Part, value: &Value) -> Vec<Member> {
     let text = |value: &Value, name: &str| -> String {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -218,7 +216,7 @@ fn explode(part: &Part, value: &Value) -> Vec<Member> {
     members
 }
 
-/// The field that its parts make.
+/// Combines parts into a field.
 fn implode(part: &Part, members: Vec<Member>) -> Assembled {
     let mut origins = Vec::new();
     let mut list: Vec<Value> = Vec::new();
@@ -255,7 +253,7 @@ fn implode(part: &Part, members: Vec<Member>) -> Assembled {
     Assembled { value, origins }
 }
 
-/// The rows that a field is written as, as far as rows can say it.
+/// The rows for a field, as far as rows can express it.
 pub(super) fn rows_at_best(
     file: &'static File,
     part: &Part,
@@ -267,8 +265,8 @@ pub(super) fn rows_at_best(
     numbered.filter_map(|(member, number)| row_of(file, part, owner, member, number)).collect()
 }
 
-/// The rows of a delta that a field is written as, without `status` and `dateLastModified`; `None` where
-/// rows cannot say all of it.
+/// The rows of a delta for a field, without `status` and `dateLastModified`; `None` if rows cannot express the whole
+/// field.
 pub(super) fn rows_of(
     file: &'static File,
     part: &Part,
@@ -335,7 +333,7 @@ fn row_of(
     Some(PartRow { of: 0, line: 0, id, deleted: false, cells })
 }
 
-/// Whether two values are the same, the types of references aside: reading fills them in.
+/// Whether two values are equal, ignoring the types of references, which reading adds.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
@@ -404,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rows_cannot_say_is_left_to_the_record() {
+    fn fields_that_rows_cannot_express_stay_in_the_record() {
         for (name, value) in [
             ("classResources", json!([])),
             ("classResources", json!([{"sourcedId": "r1", "note": 1}])),

@@ -1,4 +1,4 @@
-//! The reading half of an import, from bytes to candidates. It runs in its own thread.
+//! The reading half of an import, which turns bytes into candidates. It runs on its own thread.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,40 +20,40 @@ use super::said::Said;
 use super::source::Source;
 use super::strict;
 
-/// Rows that are checked and written together.
+/// The number of rows that are checked and written together.
 pub(super) const BATCH_RECORDS: usize = 500;
 
-/// What the reading half hands over.
+/// A message to the writing half.
 pub(super) enum Batch {
-    /// The file's header is read; its faults.
+    /// The header of the file was read; its errors.
     Begin(Box<Layout>, HeaderFaults),
-    /// Rows of the file, in their order.
+    /// Rows of the file, in order.
     Rows(Vec<Candidate>),
 }
 
-/// What is to be read.
+/// What to read.
 pub(super) struct Order {
     pub(super) file: &'static File,
     pub(super) mode: Mode,
-    /// The files of the package that hold parts of its records; they are in the spool.
+    /// The files in the package that have parts of its records. They are already in the spool.
     pub(super) parts: Vec<(&'static File, &'static Part, Mode)>,
-    /// Whether nothing is stored that rows could change, so that each can be judged by itself.
+    /// Whether nothing is stored that rows could change, so that each row can be checked independently.
     pub(super) is_new: bool,
     pub(super) now: Timestamp,
-    /// Counts what is read.
+    /// Counts the bytes read.
     pub(super) bytes: Arc<AtomicU64>,
-    /// Whether everything that the binding forbids is a fault.
+    /// Whether everything that the binding forbids is an error.
     pub(super) is_strict: bool,
 }
 
-/// What comes of a row of parts that is read.
+/// The result of reading a row of a part file.
 pub(super) enum PartRead<'a> {
     Row(&'a PartRow),
     Refused(Refusal),
     Warning(Fault),
 }
 
-/// Reads a file of records and sends it batch by batch.
+/// Reads a file of records and sends it in batches.
 pub(super) fn read_records(
     source: &mut Source,
     spool: &mut Spool,
@@ -67,7 +67,7 @@ pub(super) fn read_records(
     let (header, faults) = read_header(&mut rows, file, mode, is_strict)?;
     let own = Layout { file, mode, header, parts, now, is_strict };
     let eager = is_new && own.stands_alone();
-    // Where a send fails, the writing half has hung up, and says why.
+    // If sending fails, the writing half has stopped, and reports why.
     if out.send(Batch::Begin(Box::new(own.clone()), faults)).is_err() {
         return Ok(());
     }
@@ -125,7 +125,7 @@ fn candidate(
     Ok(candidate)
 }
 
-/// Takes the parts of a record that the package holds out of the spool.
+/// Takes the parts of a record out of the spool.
 pub(super) fn spooled(
     files: &[(&'static File, &'static Part, Mode)],
     spool: &mut Spool,
@@ -180,8 +180,8 @@ fn read_header<R: Read>(
     }
 }
 
-/// Reads a file of parts into the spool, by the records that they belong to. Hands each row
-/// to `came`, or why it is refused, and warnings; answers the number of rows.
+/// Reads a part file into the spool, by the records to which the parts belong. Calls `came` with each row, or with
+/// the reasons why it is rejected, and with warnings. Returns the number of rows.
 pub(super) fn spool_parts(
     source: &mut Source,
     spool: &mut Spool,
@@ -257,8 +257,8 @@ fn part_row(
         return Err(refused(vec![Fault::of_row(
             &name,
             row.line,
-            format!("the row has {found} fields, the header has {expected}"),
-            "look for a missing comma, or quote the field that holds one",
+            format!("the row has {found} fields, but the header has {expected}"),
+            "look for a missing comma, or quote the field that contains one",
         )]));
     }
     let mut faults = Vec::new();

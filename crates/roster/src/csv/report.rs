@@ -1,4 +1,4 @@
-//! What an import did, and the file of the rows that it refused.
+//! The report of an import, and the file with rejected rows.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -13,50 +13,50 @@ use super::fault::Fault;
 use super::manifest::Mode;
 use super::noted::{Came, Notes};
 
-/// What an import did.
+/// The report of an import.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// Whether anything was kept.
+    /// Whether anything was stored.
     pub committed: bool,
     /// The files, in the order in which they were read.
     pub files: Vec<FileReport>,
-    /// The first faults, up to `IMPORT_MAX_REPORTED_FAULTS`.
+    /// The first errors, up to `IMPORT_MAX_REPORTED_FAULTS`.
     pub faults: Vec<Fault>,
-    /// How many faults there are.
+    /// The number of errors.
     pub fault_count: u64,
-    /// The first warnings: what was read past or left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
+    /// The first warnings about values that were not read or were left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
     pub warnings: Vec<Fault>,
-    /// How many warnings there are.
+    /// The number of warnings.
     pub warning_count: u64,
-    /// Where the refused rows are, if there are any.
+    /// The file with rejected rows, if there are any.
     pub rejects: Option<PathBuf>,
-    /// Files that are there and were not read.
+    /// Files in the package that were not read.
     pub ignored: Vec<String>,
 }
 
-/// What became of one file's rows.
+/// The outcomes of one file's rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct FileReport {
     /// Its name without `.csv`.
     pub file: &'static str,
-    /// How the manifest meant it.
+    /// Its mode in the manifest.
     pub mode: Mode,
-    /// Rows without the header.
+    /// Number of rows, without the header.
     pub rows: u64,
-    /// Records that are new.
+    /// Number of new records.
     pub created: u64,
-    /// Records that changed.
+    /// Number of changed records.
     pub updated: u64,
-    /// Records that say what they said before.
+    /// Number of records with the same values as before.
     pub unchanged: u64,
-    /// Records that are now marked as deleted.
+    /// Number of records that are now marked as deleted.
     pub deleted: u64,
-    /// Rows that were refused.
+    /// Number of rejected rows.
     pub rejected: u64,
 }
 
 impl Report {
-    /// The report of a file, begun where there is none yet.
+    /// The report of a file. Begins one if there is none yet.
     pub(super) fn of(&mut self, file: &'static str, mode: Mode) -> &mut FileReport {
         let at = self.files.iter().position(|one| one.file == file).unwrap_or_else(|| {
             self.files.push(FileReport {
@@ -75,20 +75,20 @@ impl Report {
     }
 }
 
-/// Collects refusals: into the report, and into a CSV file where the import goes on without them.
+/// Collects rejected rows for the report, and writes them to a CSV file if the import continues without them.
 pub(super) struct Refusals {
     pub(super) report: Report,
-    /// Whether warnings are faults.
+    /// Whether warnings are errors.
     is_strict: bool,
     path: Option<PathBuf>,
     out: Option<csv::Writer<BufWriter<File>>>,
     pub(super) notes: Notes,
-    /// File and line of the row that was refused last: one that has two faults is refused once.
+    /// File and line of the row that was rejected last, because a row with two errors is rejected only once.
     last: (String, u64),
 }
 
 impl Refusals {
-    /// Collects; writes the rows to `path` if there is one and anything is refused.
+    /// Collects rejected rows, and writes them to `path` if it is given.
     pub(super) fn new(path: Option<&Path>, notes: Notes, is_strict: bool) -> Self {
         Self {
             report: Report::default(),
@@ -100,7 +100,7 @@ impl Refusals {
         }
     }
 
-    /// Whether the import goes on without the refused rows.
+    /// Whether the import continues without the rejected rows.
     pub(super) fn go_on(&self) -> bool {
         self.path.is_some()
     }
@@ -123,7 +123,7 @@ impl Refusals {
         refusal.faults.into_iter().try_for_each(|fault| self.note(fault, row.trim_end()))
     }
 
-    /// Notes what is read past or left out; the import goes on unless it is strict.
+    /// Records a warning. The import continues unless it is strict.
     pub(super) fn warn(&mut self, fault: Fault) -> Result<()> {
         if self.is_strict {
             return self.note(fault, "");
@@ -176,7 +176,7 @@ impl Refusals {
         .map_err(|e| unwritable(&e))
     }
 
-    /// Ends the file of refused rows.
+    /// Completes the file with rejected rows.
     pub(super) fn finish(mut self) -> Result<Report> {
         if let Some(mut out) = self.out.take() {
             out.flush().map_err(Problem::internal)?;

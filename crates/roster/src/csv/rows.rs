@@ -1,17 +1,16 @@
-//! Rows of a CSV file as RFC 4180 has them, with the line that each begins on.
+//! Reads the rows of a CSV file (RFC 4180), with the line on which each begins.
 //!
-//! Read more liberally than RFC 4180 says: a byte-order mark at the start is skipped, lines end
-//! with CR LF, LF or CR, empty lines are passed over, and a quote inside an unquoted field is a
-//! plain character. Read as strictly as it says: a quoted field must be closed, and a comma or
-//! the end of the line must follow. After a fault, reading goes on with the line behind the one
-//! on which the faulty row began, so that no row is lost unreported; the time stays linear,
-//! because a quote that is open by mistake can only swallow lines without faults of their own.
+//! In some points it is more tolerant than RFC 4180: a byte-order mark is skipped, lines end with CR LF, LF or CR,
+//! empty lines are skipped, and a quote inside an unquoted field is a plain character. In others it is as strict: a
+//! quoted field must be closed, and a comma or the end of the line must follow. After an error, reading continues
+//! with the line after the first line of the wrong row, so that every row is reported. The time stays linear, because
+//! an unclosed quote can only swallow lines that have no errors themselves.
 
 use std::io::{self, Read};
 
 use lyceum_core::limits::CSV_LINE_MAX_BYTES;
 
-/// One row: its fields, unquoted, and where it stands.
+/// A row: its unquoted fields, and its place.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Row {
     /// The line on which it begins, from 1.
@@ -20,7 +19,7 @@ pub struct Row {
     ends: Vec<usize>,
 }
 
-/// A row that cannot be read.
+/// A row that cannot be parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BrokenRow {
     /// The line on which it begins, from 1.
@@ -29,35 +28,35 @@ pub struct BrokenRow {
     pub problem: &'static str,
     /// What to do.
     pub mend: &'static str,
-    /// Its first line as it stands in the file, cut to a readable length.
+    /// Its first line, as it is in the file, cut to a readable length.
     pub raw: String,
 }
 
 impl Row {
-    /// How many fields it has.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether it has no field at all.
+    /// Whether it has no fields.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The bytes of a field, none where the row is too short.
+    /// The bytes of a field; empty if the row is too short.
     pub fn bytes(&self, index: usize) -> &[u8] {
         let Some(&end) = self.ends.get(index) else { return &[] };
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.text[start..end]
     }
 
-    /// The text of a field; the `Err` is its bytes made readable.
+    /// The text of a field. The `Err` is a readable form of its bytes.
     pub fn text(&self, index: usize) -> Result<&str, String> {
         let bytes = self.bytes(index);
         std::str::from_utf8(bytes).map_err(|_| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// All fields, made readable where they are not UTF-8.
+    /// All fields, in a readable form if they are not UTF-8.
     pub fn readable(&self) -> Vec<String> {
         (0..self.len()).map(|i| String::from_utf8_lossy(self.bytes(i)).into_owned()).collect()
     }
@@ -72,11 +71,11 @@ impl Row {
     }
 }
 
-/// Reads rows out of a stream of bytes.
+/// Reads rows from a stream of bytes.
 pub struct Rows<R> {
     input: R,
     buffer: Vec<u8>,
-    /// What is read and not yet used: `buffer[start..end]`.
+    /// The bytes that were read and not used yet: `buffer[start..end]`.
     start: usize,
     end: usize,
     at_end: bool,
@@ -84,9 +83,9 @@ pub struct Rows<R> {
     begun: bool,
 }
 
-/// Why the row that begins at `start` cannot be made of what the buffer holds.
+/// Why the row that begins at `start` cannot be parsed from the buffer.
 enum Halt {
-    /// It may go on in bytes that are not read yet.
+    /// It may continue in bytes that were not read yet.
     More,
     Broken(&'static str, &'static str),
 }
@@ -103,7 +102,7 @@ const LONG: (&str, &str) = (
 );
 
 impl<R: Read> Rows<R> {
-    /// Rows of the stream, from its first byte.
+    /// The rows of the stream, from its first byte.
     pub fn new(input: R) -> Self {
         Self {
             input,
@@ -118,7 +117,7 @@ impl<R: Read> Rows<R> {
 
     /// Reads the next row into `row`; `None` at the end.
     ///
-    /// Errors: what the stream says when it cannot be read.
+    /// Errors: the stream cannot be read.
     pub fn next(&mut self, row: &mut Row) -> io::Result<Option<Result<(), BrokenRow>>> {
         if !self.begun {
             self.begun = true;
@@ -146,7 +145,7 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// Whether the stream begins like UTF-16, which no reader of OneRoster takes.
+    /// Whether the stream begins like UTF-16, which OneRoster does not allow.
     pub fn is_utf16(&mut self) -> io::Result<bool> {
         self.fill()?;
         let head = &self.buffer[self.start..self.end];
@@ -166,7 +165,7 @@ impl<R: Read> Rows<R> {
     fn skip_empty_lines(&mut self) -> io::Result<()> {
         loop {
             while self.start < self.end && matches!(self.buffer[self.start], b'\n' | b'\r') {
-                // The CR of a CR LF is counted by its LF, which may not be read yet.
+                // The LF of a CR LF counts the line, and may not have been read yet.
                 if self.buffer[self.start] == b'\r' {
                     if self.start + 1 == self.end && !self.at_end {
                         break;
@@ -186,7 +185,7 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// Reads on; makes room first. Sets `at_end` where nothing is left.
+    /// Reads more bytes, after making room. Sets `at_end` if there are none.
     fn fill(&mut self) -> io::Result<()> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -207,7 +206,7 @@ impl<R: Read> Rows<R> {
         Ok(())
     }
 
-    /// Tells of the row at `start` and moves behind its first line.
+    /// Returns the error of the row at `start`, and moves past its first line.
     fn broken(
         &mut self,
         problem: &'static str,
@@ -218,7 +217,7 @@ impl<R: Read> Rows<R> {
         let raw = String::from_utf8_lossy(&held[..first_line.min(200)]).into_owned();
         let line = self.line;
         self.start += first_line;
-        // A line longer than the limit is not in the buffer as a whole.
+        // A line longer than the limit is not completely in the buffer.
         while self.start == self.end && !self.at_end {
             self.fill()?;
             let held = &self.buffer[self.start..self.end];
@@ -228,8 +227,7 @@ impl<R: Read> Rows<R> {
     }
 }
 
-/// Parses one row at the start of `input` and answers the bytes and lines that it takes, its
-/// line end included.
+/// Parses one row at the start of `input`; returns its numbers of bytes and lines, including the line end.
 fn parse(input: &[u8], at_end: bool, row: &mut Row) -> Result<(usize, u64), Halt> {
     let mut at = 0;
     let mut lines = 0;
@@ -269,7 +267,7 @@ fn parse(input: &[u8], at_end: bool, row: &mut Row) -> Result<(usize, u64), Halt
     }
 }
 
-/// Parses the inside of a quoted field and answers the place behind its closing quote.
+/// Parses the inside of a quoted field; returns the position after its closing quote.
 fn quoted(
     input: &[u8],
     mut at: usize,
@@ -296,7 +294,7 @@ fn quoted(
     }
 }
 
-/// Line ends in a text: CR LF is one.
+/// The number of line ends in a text. CR LF counts as one.
 fn line_ends(text: &[u8]) -> u64 {
     let mut count = 0;
     for at in memchr::memchr2_iter(b'\n', b'\r', text) {
@@ -307,17 +305,13 @@ fn line_ends(text: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::type_complexity,
-    clippy::unnecessary_wraps,
-    reason = "rows and their faults, side by side"
-)]
+#[expect(clippy::type_complexity, clippy::unnecessary_wraps, reason = "rows and their errors")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn all(input: &[u8]) -> Vec<Result<(u64, Vec<String>), (u64, &'static str)>> {
-        // A byte at a time, so that every border of the buffer is met.
+        // One byte at a time, to test every boundary of the buffer.
         let mut rows = Rows::new(OneByOne(input));
         let mut row = Row::default();
         let mut out = Vec::new();
@@ -416,7 +410,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_writer_writes_comes_back(
+        fn written_rows_are_read_back(
             table in proptest::collection::vec(proptest::collection::vec("[a-c,\"\r\n é]{0,6}", 2..4), 1..6)
         ) {
             let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());

@@ -1,5 +1,5 @@
-//! What a row says, as the members of a record. One object is filled again and again, since a
-//! member that keeps its place and its text's memory costs nothing.
+//! The values of a row, as the members of a record. One object is reused for all rows, because a member that keeps
+//! its place and its text's memory costs nothing.
 
 use serde_json::{Value, json};
 
@@ -12,17 +12,17 @@ use super::rows::Row;
 use crate::kind::{Field, Type};
 use crate::record::Object;
 
-/// The members that a row says; null where it says nothing.
+/// The members of a row; null if the row has no value.
 pub(super) struct Said {
     pub(super) members: Object,
-    /// How many members a column of their own has; they come first, in the order of the columns.
+    /// The number of members with their own column. They come first, in the order of the columns.
     columns: usize,
-    /// How many members there are before a row names others.
+    /// The number of members before a row adds others.
     known: usize,
 }
 
 impl Said {
-    /// Room for what rows of the layout say.
+    /// Allocates the members for rows of the layout.
     pub(super) fn of(layout: &Layout) -> Self {
         let mut members = Object::new();
         for one in &layout.header.uses {
@@ -44,7 +44,7 @@ impl Said {
         Self { known: members.len(), members, columns }
     }
 
-    /// What the parts of a record alone say: whose they are.
+    /// Reads a record that has only parts: the reference to their owner.
     pub(super) fn of_parts(&mut self, id: &str) {
         self.clear();
         self.members.insert(COMMON[0].into(), id.into());
@@ -62,7 +62,7 @@ impl Said {
         self.members.values_mut().skip(self.columns).for_each(|value| *value = Value::Null);
     }
 
-    /// Reads a row, which has as many fields as the header. Answers its faults.
+    /// Reads a row, which has as many fields as the header. Returns its errors.
     pub(super) fn read(&mut self, layout: &Layout, row: &Row) -> Vec<Fault> {
         self.clear();
         let mut faults = Vec::new();
@@ -121,7 +121,7 @@ impl Said {
                 }
                 Err(error) => {
                     let problem = format!("is not a JSON object ({error})");
-                    let mend = "correct the JSON, or leave the cell empty".to_owned();
+                    let mend = "fix the JSON, or leave the cell empty".to_owned();
                     return Err(Unfit { problem, mend });
                 }
             },
@@ -130,13 +130,13 @@ impl Said {
         Ok(())
     }
 
-    /// The roles of a user of OneRoster 1.1: one role, at several organizations.
+    /// The roles of a user in OneRoster 1.1: one role at several organizations.
     fn former_roles(&mut self, layout: &Layout, row: &Row) {
         let text = |place: Option<usize>| place.and_then(|at| row.text(at).ok());
         let role = text(layout.header.place(|one| matches!(one, Use::FormerRole)));
         let orgs = text(layout.header.place(|one| matches!(one, Use::FormerOrgs)));
         let (Some(role), Some(orgs)) = (role.filter(|role| !role.is_empty()), orgs) else { return };
-        // 1.2 split the administrator of 1.1 by what they administer.
+        // OneRoster 1.2 split the administrator of 1.1 by what they administer.
         let role = if role == "administrator" { "siteAdministrator" } else { role };
         let roles: Vec<Value> = cell::list(orgs)
             .unwrap_or_default()
@@ -146,18 +146,18 @@ impl Said {
         self.members.insert("roles".into(), roles.into());
     }
 
-    /// What the row says of a member.
+    /// The row's value of a member.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.members.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether the row says that the record is gone.
+    /// Whether the row deletes the record.
     pub(super) fn is_deletion(&self) -> bool {
         self.get(COMMON[1]).is_some_and(|status| status == "tobedeleted")
     }
 }
 
-/// The member that a column holds alone.
+/// The member that only this column sets.
 fn column_name(one: &Use) -> Option<&'static str> {
     match one {
         Use::SourcedId => Some(COMMON[0]),
@@ -176,7 +176,7 @@ fn fill_text(slot: &mut Value, text: &str) {
     }
 }
 
-/// What [`decode`] does, in place where that spares memory.
+/// Like [`decode`], but in place if that saves allocations.
 fn fill(slot: &mut Value, field: &Field, text: &str) -> Result<(), Unfit> {
     match field.ty {
         Type::Text | Type::Uri | Type::Word(_) | Type::Flag | Type::Date | Type::Instant => {
@@ -204,7 +204,7 @@ fn metadata_of(object: &mut Object) -> &mut Object {
     metadata.as_object_mut().expect("made an object above")
 }
 
-/// Lays one object over another, metadata member by member.
+/// Overlays one object with another, metadata member by member.
 pub(super) fn overlay(object: &mut Object, more: Object) {
     for (name, value) in more {
         match value {

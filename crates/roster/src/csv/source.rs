@@ -1,4 +1,4 @@
-//! Where the files of an import come from: a zip or a folder, read with limits.
+//! The source of an import's files: a zip or a folder, read with limits.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -17,21 +17,21 @@ pub struct Source {
     place: Place,
     /// The names of the files, without folder (`users.csv`), and their sizes in bytes.
     files: Vec<(String, u64)>,
-    /// What may still be unpacked, over all files.
+    /// The number of bytes that may still be unpacked, over all files.
     budget: Arc<AtomicU64>,
 }
 
 enum Place {
     Folder(PathBuf),
-    /// The archive, and the folder inside it that holds the files: empty or `export/`.
+    /// The archive, and the folder inside it with the files: empty or such as `export/`.
     Zip(Box<ZipArchive<BufReader<File>>>, String),
 }
 
 impl Source {
-    /// Opens a zip or a folder. In a zip the files may stand in one folder.
+    /// Opens a zip or a folder. In a zip, the files may be in one folder.
     ///
-    /// Errors: `Invalid` where it cannot be read, or breaks a limit, or holds what no roster
-    /// needs: links, names with `..`, encrypted files.
+    /// Errors: `Invalid` if it cannot be read, exceeds a limit, or contains what a roster never needs: links, names
+    /// with `..`, encrypted files.
     pub fn open(path: &Path) -> Result<Self> {
         let meta = fs::metadata(path).map_err(|e| unreadable(path, &e))?;
         let (place, files) = if meta.is_dir() { folder(path)? } else { archive(path)? };
@@ -44,19 +44,19 @@ impl Source {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Whether it holds the file.
+    /// Whether the file exists.
     pub fn has(&self, name: &str) -> bool {
         self.names().any(|one| one == name)
     }
 
-    /// The bytes of its files that are `wanted`, unpacked, as the zip says.
+    /// The unpacked size of the `wanted` files, according to the zip.
     pub fn bytes(&self, wanted: impl Fn(&str) -> bool) -> u64 {
         self.files.iter().filter(|(name, _)| wanted(name)).map(|(_, size)| size).sum()
     }
 
     /// Opens one of its files.
     ///
-    /// Reading fails with a readable message when the file unpacks to more than a limit.
+    /// Reading fails with a readable message if the file unpacks to more than a limit.
     pub fn read(&mut self, name: &str) -> Result<Box<dyn Read + '_>> {
         let budget = Arc::clone(&self.budget);
         match &mut self.place {
@@ -106,7 +106,7 @@ fn archive(path: &Path) -> Result<Opened> {
     })?;
     too_many(archive.len())?;
     if archive.has_duplicate_names() {
-        return Err(refused("two files in the zip have the same name; keep one of them".into()));
+        return Err(refused("two files in the zip have the same name; remove one of them".into()));
     }
     let mut paths = Vec::new();
     for index in 0..archive.len() {
@@ -137,7 +137,7 @@ fn archive(path: &Path) -> Result<Opened> {
     Ok((Place::Zip(Box::new(archive), folder), files))
 }
 
-/// The folder in which all files are; empty where they are at the top.
+/// The folder with all files; empty if they are at the top level.
 fn common_folder(paths: &[(String, u64)]) -> Result<String> {
     let folder_of = |path: &str| path.rsplit_once('/').map_or(0, |(folder, _)| folder.len() + 1);
     let Some((first, _)) = paths.first() else { return Ok(String::new()) };
@@ -158,7 +158,7 @@ fn check_name(name: &str) -> Result<()> {
         || name.split('/').any(|part| part == "..");
     if escapes {
         return Err(refused(format!(
-            "'{name}' in the zip points outside of the zip; zip the plain files"
+            "'{name}' in the zip points outside the zip; zip the plain files"
         )));
     }
     Ok(())
@@ -167,7 +167,7 @@ fn check_name(name: &str) -> Result<()> {
 fn too_many(files: usize) -> Result<()> {
     if files > ZIP_MAX_FILES {
         return Err(refused(format!(
-            "there are more than {ZIP_MAX_FILES} files; import the CSV files of one roster at a time"
+            "the package has more than {ZIP_MAX_FILES} files; import the CSV files of one roster at a time"
         )));
     }
     Ok(())
@@ -181,7 +181,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
     refused(format!("'{}' cannot be read: {error}", path.display()))
 }
 
-/// Counts what comes out of a file and stops a zip bomb, whatever sizes the zip claims.
+/// Counts the unpacked bytes of a file and stops a zip bomb, whatever sizes the zip claims.
 struct Guarded<R> {
     inner: R,
     packed: u64,

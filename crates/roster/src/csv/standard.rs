@@ -1,6 +1,6 @@
-//! The standard export: rows that hold to the CSV binding. What is deleted is not in it, since bulk files have no
-//! status. A cell that the binding requires is derived where a record lacks it; an optional cell that it forbids
-//! is blank; a record that it cannot express is left out and named.
+//! The standard export, whose rows follow the CSV binding. Deleted records are not exported, because bulk files have
+//! no status. A required cell is derived if a record has no value, and an optional cell that the binding forbids is
+//! blank. A record that the binding cannot express is left out and reported.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -21,15 +21,15 @@ use crate::kind::Type;
 use crate::kinds;
 use crate::record::Object;
 
-/// What the standard export knows of other records.
+/// What the standard export knows about other records.
 #[derive(Default)]
 pub(super) struct Standard {
     keys: RandomState,
-    /// Records that the export does not have: deleted, or left out.
+    /// Records that are not exported: deleted, or left out.
     absent: HashSet<u64>,
-    /// What classes lend to line items and scales that lack it.
+    /// Values of classes for line items and scales that lack them.
     classes: HashMap<String, Class>,
-    /// The first organization without one above it.
+    /// The first organization without a parent.
     top: String,
     /// The first records and parts that are left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
     pub(super) left_out: Vec<Fault>,
@@ -44,7 +44,7 @@ struct Class {
 }
 
 impl Standard {
-    /// Reads what the records of the file need of others.
+    /// Reads what the records of the file need from others.
     pub(super) fn prepare(&mut self, tx: &mut Tx<'_>, file: &'static File) -> Result<()> {
         let mut needed = HashSet::new();
         if matches!(file.name, "lineItems" | "scoreScales") {
@@ -82,7 +82,7 @@ impl Standard {
         !self.absent.contains(&self.hash(kind, id))
     }
 
-    /// Whether the record is in the export; notes why it is not.
+    /// Whether the record is exported; reports why it is not.
     pub(super) fn takes(&mut self, file: &'static File, object: &Object) -> bool {
         let id = text(object, "sourcedId");
         let problem = match text(object, "status") == "active" {
@@ -113,7 +113,7 @@ impl Standard {
         self.left_out_count += 1;
         if self.left_out.len() < IMPORT_MAX_REPORTED_FAULTS {
             let problem = format!("the row '{id}' is not exported: {problem}");
-            let mend = "correct the record, or export with --complete";
+            let mend = "fix the record, or export with --complete";
             self.left_out.push(Fault::of_row(&csv(file), 0, problem, mend).at(header, ""));
         }
     }
@@ -124,7 +124,7 @@ impl Standard {
         })
     }
 
-    /// The cells of a record. Errors: the column that the record cannot fill, and why.
+    /// The cells of a record. Errors: the column for which the record has no valid value, and why.
     pub(super) fn row(
         &self,
         file: &'static File,
@@ -171,7 +171,7 @@ impl Standard {
         }
     }
 
-    /// A required cell that the record does not fill itself.
+    /// The value of a required cell that the record does not have.
     pub(super) fn derived(&self, file: &File, header: &str, object: &Object) -> String {
         let class = || reference(object, "class").and_then(|id| self.classes.get(&id));
         let of_class = |of: fn(&Class) -> &String| class().map(of).cloned().unwrap_or_default();
@@ -194,7 +194,7 @@ impl Standard {
         }
     }
 
-    /// The cells of a part. Errors: the column that it cannot fill, and why.
+    /// The cells of a part. Errors: the column for which it has no valid value, and why.
     fn part(
         &self,
         file: &'static File,
@@ -229,7 +229,7 @@ impl Standard {
         Ok(cells)
     }
 
-    /// The GUID of the user's profile of that id; empty where the export has no such row.
+    /// The GUID of the user's profile with that id; empty if the export has no such row.
     fn profile(&self, object: &Object, id: &str) -> String {
         let found = files::named("userProfiles").and_then(|file| {
             let part = file.part.as_ref()?;
@@ -245,7 +245,7 @@ impl Standard {
         found.map(|row| row.id).unwrap_or_default()
     }
 
-    /// The rows of a part file for a record; notes parts that are left out.
+    /// The rows of a part file for a record. Reports parts that are left out.
     pub(super) fn parts(
         &mut self,
         file: &'static File,
@@ -262,7 +262,7 @@ impl Standard {
         written
     }
 
-    /// Whether the record is in the export, once all were asked by [`Standard::takes`].
+    /// Whether the record is exported. [`Standard::takes`] must have been called for all records.
     pub(super) fn has(&self, file: &File, object: &Object) -> bool {
         self.is_there(file.kind.one, text(object, "sourcedId"))
     }
@@ -289,7 +289,7 @@ fn reference(object: &Object, name: &str) -> Option<String> {
     object.get(name).and_then(id_of).map(str::to_owned)
 }
 
-/// The day of an instant.
+/// The date of an instant.
 pub(super) fn day(instant: &str) -> &str {
     instant.split('T').next().unwrap_or_default()
 }

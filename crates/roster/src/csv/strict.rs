@@ -1,5 +1,5 @@
-//! An import with `--strict`: what the binding forbids in headers and rows. What it forbids in manifests stands
-//! beside them.
+//! Checks for an import with `--strict`: what the binding forbids in headers and rows. Checks of manifests are with
+//! the manifest.
 
 use super::binding;
 use super::candidate::csv;
@@ -9,15 +9,15 @@ use super::header::Header;
 use super::manifest::Mode;
 use super::rows::Row;
 
-/// What the binding forbids in the header of a file: it has all columns in their order, and none behind
-/// them but `metadata.…`.
+/// What the binding forbids in the header of a file: it must have all columns in order, followed only by
+/// `metadata.…`.
 pub(super) fn header(file: &'static File, names: &[String], line: u64) -> Vec<Fault> {
     let fault = |column: &str, problem: String, mend: String| {
         Fault::of_row(&csv(file), line, problem, mend).at(column, column)
     };
     if !binding::has(file) {
         let problem = "OneRoster 1.2 has no such file".to_owned();
-        return vec![fault("", problem, "leave the file out".to_owned())];
+        return vec![fault("", problem, "remove the file".to_owned())];
     }
     let mut faults = Vec::new();
     let mut given = names.iter().map(String::as_str);

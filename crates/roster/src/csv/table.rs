@@ -1,4 +1,4 @@
-//! The table of CSV files: names, columns in their order, and the fields that they hold.
+//! The table of CSV files: names, columns in order, and their fields.
 
 use super::files::{Column, File, Part, Shape, part, records};
 use crate::kinds::{
@@ -7,7 +7,7 @@ use crate::kinds::{
     SCORE_SCALE, USER,
 };
 
-/// All files, each behind those that it refers to; parts stand behind their records.
+/// All files, each after those that it refers to. Part files follow their records.
 pub static ALL: &[File] = &[
     records(
         "orgs",

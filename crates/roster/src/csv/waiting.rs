@@ -1,6 +1,6 @@
 //! Rows that refer to records of their own kind which come later in the file, or never.
 //!
-//! The rows wait on disk; memory holds some 8 bytes for each row and each reference.
+//! The rows wait on disk. Memory needs about 8 bytes for each row and each reference.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use crate::repository;
 
 const SPACE: &str = "waiting";
 
-/// Rows that wait.
+/// The waiting rows.
 pub(super) struct Waiting {
     kind: &'static Kind,
     spool: Option<Spool>,
@@ -27,21 +27,21 @@ pub(super) struct Waiting {
 struct Node {
     own: u64,
     needs: Vec<u64>,
-    /// The record above, where that is one of the needs.
+    /// The parent record, if it is one of the needed ones.
     parent: Option<u64>,
 }
 
-/// Rows of which it is known whether what they waited for came.
+/// The waiting rows, after it is known whether the records that they need exist.
 pub(super) struct Settled {
     kind: &'static Kind,
     spool: Option<Spool>,
     accepted: Vec<bool>,
-    /// Whether the row refers to a record that is not there and does not come, either.
+    /// Whether the row refers to a record that does not exist and is not in the file.
     dangles: Vec<bool>,
     all: HashSet<u64>,
 }
 
-/// A row as the disk holds it.
+/// A row in its form on disk.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct OnDisk {
     row: Row,
@@ -54,7 +54,7 @@ impl Waiting {
         Self { kind, spool: None, rows: Vec::new() }
     }
 
-    /// Lets a row wait for the references. `hash` is that of an id of this kind.
+    /// Makes a row wait for the references. `hash` computes the hash of an id of this kind.
     pub(super) fn add(
         &mut self,
         ready: Ready,
@@ -79,9 +79,9 @@ impl Waiting {
         spool.put(SPACE, "", &text)
     }
 
-    /// Finds out which rows can be written: all that they need is there by now, or waits too and
-    /// can be written, or is in no row at all: such a reference is left out. In a tree, moreover, what stands
-    /// above a row leads to a record that is there.
+    /// Determines which rows can be written. Each needed record must exist by now, or wait and be writable itself. A
+    /// reference to a record that is in no row is left out. In a tree, the ancestors of a row must also lead to an
+    /// existing record.
     pub(super) fn settle(mut self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<Settled> {
         let mut settled = Settled {
             kind: self.kind,
@@ -108,7 +108,7 @@ impl Waiting {
     }
 }
 
-/// Drops rows with a need that is not there, then those that need them, and so on.
+/// Excludes rows that need a missing record, then rows that need those, and so on.
 fn drop_needy(rows: &[Node], alive: &mut [bool]) {
     let living: HashSet<u64> =
         rows.iter().zip(&*alive).filter(|(_, alive)| **alive).map(|(node, _)| node.own).collect();
@@ -129,7 +129,7 @@ fn drop_needy(rows: &[Node], alive: &mut [bool]) {
     }
 }
 
-/// Drops rows whose ancestors never reach a record that is there; true if there were any.
+/// Excludes rows whose ancestors never lead to an existing record; returns true if there were any.
 fn drop_rootless(rows: &[Node], alive: &mut [bool]) -> bool {
     let mut below: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut reached: Vec<usize> = Vec::new();
@@ -154,13 +154,13 @@ fn drop_rootless(rows: &[Node], alive: &mut [bool]) -> bool {
 }
 
 impl Settled {
-    /// Whether a row with the id waited.
+    /// Whether a row with the id is waiting.
     pub(super) fn waits(&self, hash: u64) -> bool {
         self.all.contains(&hash)
     }
 
-    /// Hands over the rows that can be written, in batches, in the order of the file; and the places in the
-    /// batch of those with references that dangle.
+    /// Passes on the rows that can be written, in batches and in the order of the file, with the indexes of rows in
+    /// the batch that have dangling references.
     pub(super) fn each_accepted(
         &self,
         mut each: impl FnMut(Vec<Ready>, &[usize]) -> Result<()>,
@@ -179,7 +179,7 @@ impl Settled {
         if batch.is_empty() { Ok(()) } else { each(batch, &dangling) }
     }
 
-    /// The records of the kind that waiting rows refer to and that are not there.
+    /// The missing records of the kind that waiting rows refer to.
     fn absent(&self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<HashSet<u64>> {
         let mut absent = HashSet::new();
         self.each_accepted(|batch, _| {
@@ -192,7 +192,7 @@ impl Settled {
         Ok(absent)
     }
 
-    /// Hands over the rows that wait for what never came.
+    /// Passes on the rows that need records which never came.
     pub(super) fn each_refused(&self, each: &mut dyn FnMut(Ready) -> Result<()>) -> Result<()> {
         self.each(false, &mut |ready, _| each(ready))
     }

@@ -1,4 +1,4 @@
-//! The writing half of an import: references, what is stored already, and the store.
+//! The writing half of an import: checks references, compares with stored records, and writes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ use crate::record::{Pointer, Record, Status, members};
 use crate::repository::{self, Outcome, Stored};
 use crate::rules;
 
-/// Writes candidates, batch by batch, inside one transaction.
+/// Writes candidates, batch by batch, in one transaction.
 pub(super) struct Writer<'w, 'tx> {
     pub(super) tx: &'w mut Tx<'tx>,
     pub(super) refusals: &'w mut Refusals,
@@ -31,15 +31,15 @@ pub(super) struct Writer<'w, 'tx> {
     refused: HashSet<u64>,
 }
 
-/// What is remembered while a file is written.
+/// The state while a file is written.
 pub(super) struct Progressing {
     pub(super) layout: Layout,
     said: Said,
-    /// The ids of the file so far.
+    /// The ids in the file so far.
     pub(super) seen: RememberedIds,
-    /// Rows that refer to records of their own kind which may still come.
+    /// Rows that refer to records of their own kind which may come later.
     pub(super) waiting: Waiting,
-    /// Whether nothing of this kind was stored before the import.
+    /// Whether no record of this kind was stored before the import.
     pub(super) is_new: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Self { tx, refusals, known: RememberedIds::default(), refused: HashSet::new() }
     }
 
-    /// Begins a file whose header is read.
+    /// Begins a file after its header was read.
     pub(super) fn begin(
         &mut self,
         layout: Layout,
@@ -77,7 +77,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(Progressing::new(layout, is_new))
     }
 
-    /// Writes a batch of rows; those that refer to rows which may still come have to wait.
+    /// Writes a batch of rows. Rows that refer to records which may come later must wait.
     pub(super) fn batch(&mut self, at: &mut Progressing, rows: Vec<Candidate>) -> Result<()> {
         let kind = at.layout.file.kind;
         at.seen.make_room(rows.len());
@@ -96,7 +96,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             }
             let before = stored.get(&candidate.id);
             let is_first = at.seen.add(at.seen.hash(kind.one, &candidate.id));
-            // Where nothing was stored before, what is stored comes from this file.
+            // If nothing was stored before the import, a stored record must come from this file.
             if !candidate.id.is_empty() && (!is_first || at.is_new && before.is_some()) {
                 candidate.refuse(vec![again(&at.layout, &candidate)]);
             }
@@ -120,7 +120,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         self.put(&at.layout, now, &stored)
     }
 
-    /// Ends a file: what waited is written, or refused where what it waited for never came.
+    /// Completes a file: waiting rows are written, or rejected if a needed record never came.
     pub(super) fn end(&mut self, at: &mut Progressing) -> Result<()> {
         let waiting = std::mem::replace(&mut at.waiting, Waiting::new(at.layout.file.kind));
         let kind = at.layout.file.kind;
@@ -151,7 +151,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         })
     }
 
-    /// Writes the parts of a record that the package has no row for.
+    /// Writes the parts of a record for which the package has no row.
     pub(super) fn parts_alone(&mut self, layout: &Layout, mut candidate: Candidate) -> Result<()> {
         let kind = layout.file.kind;
         let Some(stored) = repository::find(self.tx, kind, &candidate.id)? else {
@@ -181,8 +181,8 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         self.refuse_rows(candidate)
     }
 
-    /// Those of the records whose references to other kinds exist; the others are refused. Parts
-    /// that refer to nothing are left out and reported.
+    /// The records whose references to other kinds exist. The others are rejected. Parts with references to missing
+    /// records are left out and reported.
     fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
         let named: Vec<Vec<Named>> =
             rows.iter().map(|one| named_and_not_kept(layout, &one.candidate)).collect();
@@ -196,7 +196,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             loop {
                 let mut missing = self.missing_others(&one.record);
                 if !missing.is_empty() {
-                    // What was found may be forgotten by now.
+                    // The set of known ids may have been cleared meanwhile.
                     self.learn(one.record.references.iter())?;
                     missing = self.missing_others(&one.record);
                 }
@@ -233,7 +233,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(good)
     }
 
-    /// Leaves out the parts that refer to nothing and puts the record together again.
+    /// Leaves out the parts with references to missing records, and assembles the record again.
     fn drop_parts(&mut self, layout: &Layout, one: &mut Ready, missing: &[Pointer]) -> Result<()> {
         let mut faults: Vec<(usize, Fault)> = Vec::new();
         for pointer in missing {
@@ -258,7 +258,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(())
     }
 
-    /// Remembers which of the references exist.
+    /// Finds out which of the references exist, and remembers those.
     fn learn<'p>(&mut self, pointers: impl Iterator<Item = &'p Pointer>) -> Result<()> {
         let pointers: Vec<&Pointer> = pointers.collect();
         self.known.make_room(pointers.len());
@@ -284,13 +284,13 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(())
     }
 
-    /// The references to other kinds that lead nowhere.
+    /// The references to other kinds whose targets are missing.
     fn missing_others(&self, record: &Record) -> Vec<Pointer> {
         let others = record.references.iter().filter(|one| one.kind.one != record.kind.one);
         others.filter(|one| !self.exists(one)).cloned().collect()
     }
 
-    /// The references to its own kind that lead nowhere yet.
+    /// The references to its own kind whose targets do not exist yet.
     fn unresolved(&self, record: &Record) -> Vec<Pointer> {
         let own = record
             .references
@@ -348,7 +348,8 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         if !rules::are_checked(kind) {
             return self.put_records(layout, rows, stored);
         }
-        // Where a row can make the next one a fault, they come one by one: no record is its own ancestor.
+        // If a row can make the next one wrong, rows are written one by one, because a record must not become its own
+        // ancestor.
         let most = if rules::are_ordered(kind) { 1 } else { rows.len().max(1) };
         let mut rows = rows.into_iter();
         loop {
@@ -402,13 +403,13 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         Ok(())
     }
 
-    /// Notes that a row deletes a record that does not exist.
+    /// Records the outcome of a row that deletes a record which does not exist.
     fn note_gone(&mut self, layout: &Layout, candidate: &Candidate) -> Result<()> {
         let Candidate { row, id, .. } = candidate;
         self.refusals.notes.add(layout.file.name, row.line, id, Came::Gone)
     }
 
-    /// Reports what is wrong with a candidate and remembers that its record is not there.
+    /// Reports the errors of a candidate, and remembers that its record is missing.
     fn refuse(&mut self, kind: &Kind, candidate: Candidate) -> Result<()> {
         if !candidate.id.is_empty() {
             self.refused.insert(self.known.hash(kind.one, &candidate.id));
@@ -425,14 +426,14 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 }
 
-/// The field that names the record above.
+/// The field with the parent record.
 pub(super) fn parent_field(kind: &Kind) -> Option<&'static str> {
     ["parent", "parentAssessmentLineItem"].into_iter().find(|name| {
         matches!(kind.field(name).map(|field| field.ty), Some(Type::Reference(of)) if of == kind.one)
     })
 }
 
-/// Puts a candidate together with what is stored, where the reading half has not done so.
+/// Assembles a candidate with the stored record, unless the reading half has done so.
 fn complete(
     layout: &Layout,
     candidate: &mut Candidate,
@@ -447,7 +448,7 @@ fn complete(
     candidate.finish(layout, said, stored.as_ref());
     let unknown = stored.is_none() && layout.mode == Mode::Delta;
     if unknown && candidate.record.is_none() && said.is_deletion() {
-        // A delta may delete a record that does not exist; nothing is left to do.
+        // A delta may delete a record that does not exist. Then there is nothing to do.
         candidate.refusals.clear();
     }
     Ok(())
@@ -458,7 +459,7 @@ fn again(layout: &Layout, candidate: &Candidate) -> Fault {
         .fault(
             candidate.row.line,
             "the sourcedId appears in an earlier row of the file".to_owned(),
-            "keep one of the rows, or give this row its own sourcedId".to_owned(),
+            "remove one of the rows, or give this row another sourcedId".to_owned(),
         )
         .at("sourcedId", &candidate.id)
 }
@@ -476,7 +477,7 @@ fn nothing_there(kind: &Kind, id: &str, was_refused: bool) -> (String, String) {
                 "there is no {one} with the sourcedId '{id}', neither in the import nor in the \
                  store"
             ),
-            format!("add the {one} to {file}, or correct the cell"),
+            format!("add the {one} to {file}, or fix the cell"),
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Classes: the school has two names, and others follow it.
+//! Rules of classes: a class names its school in two ways, and other records follow it.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::kinds::ORG;
 use crate::record::{Object, Record};
 use crate::repository;
 
-/// Names the school both as `school`, which the standard's clients read, and as `org`, which the platform's
-/// clients read.
+/// Stores the school both as `school`, which clients of the standard read, and as `org`, which clients of the
+/// platform read.
 #[expect(clippy::unnecessary_wraps, reason = "every rule of a kind has this form")]
 pub(crate) fn name_school_twice(_: &mut Tx<'_>, class: &mut Object, _: Timestamp) -> Result<()> {
     for (from, to) in [("org", "school"), ("school", "org")] {
@@ -24,10 +24,10 @@ pub(crate) fn name_school_twice(_: &mut Tx<'_>, class: &mut Object, _: Timestamp
     Ok(())
 }
 
-/// Makes the transaction depend on the schools of classes. A class is what makes others name its school:
-/// enrollments and line items follow their class and would wait for each other if they depended on it.
+/// Makes the transaction depend on the schools of classes. Enrollments and line items get their school from the
+/// class. They need not depend on the school themselves, which would make them wait for each other.
 pub(crate) fn depend_on_schools(tx: &mut Tx<'_>, classes: &[&Record]) -> Result<()> {
-    // In one order, so that two imports do not wait for each other.
+    // Sorted, so that two imports do not wait for each other in a circle.
     let schools: BTreeSet<&str> = classes.iter().filter_map(|class| school(class)).collect();
     schools.into_iter().try_for_each(|school| repository::depend_on(tx, &ORG, school))
 }

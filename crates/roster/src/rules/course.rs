@@ -1,4 +1,4 @@
-//! Courses.
+//! Rules of courses.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{is_missing, reference};
 use crate::record::Object;
 
-/// Reads `orgSourcedId`, as an earlier client of the platform calls the organization.
+/// Reads `orgSourcedId`, by which an earlier client of the platform names the organization.
 #[expect(clippy::unnecessary_wraps, reason = "every rule of a kind has this form")]
 pub(crate) fn read_org_of_earlier_clients(
     _: &mut Tx<'_>,

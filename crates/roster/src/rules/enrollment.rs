@@ -1,4 +1,4 @@
-//! Enrollments: by class, or by course through its default class (docs/decisions/012).
+//! Rules of enrollments: by class, or by course through its default class (docs/decisions/012).
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;

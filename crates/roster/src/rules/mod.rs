@@ -1,4 +1,4 @@
-//! What declarations cannot say: named functions that a declaration refers to.
+//! Rules that declarations cannot express, as functions to which a declaration refers.
 
 pub(crate) mod class;
 pub(crate) mod course;
@@ -26,18 +26,18 @@ use crate::repository::Stored;
 /// The rules of a kind that its fields cannot express.
 #[derive(Clone, Copy, Debug)]
 pub struct KindRules {
-    /// Fills in what clients of the platform may leave out. Runs before validation.
+    /// Adds values that clients of the platform may leave out. Runs before validation.
     pub complete: Option<Complete>,
     /// Checks the values of a record.
     pub check_values: Option<CheckValues>,
-    /// Makes links beside those of list members.
+    /// Returns links in addition to those of list members.
     pub links: Option<fn(&Object) -> Vec<Link>>,
-    /// Checks the place of a record in its tree. One record can make the next one wrong, so that records of
-    /// such a kind are written one by one.
+    /// Checks the place of a record in its tree. A record can make the next one wrong, so records of such a kind are
+    /// written one by one.
     pub check_place: Option<CheckPlace>,
-    /// Runs for new and changed records in use that passed all other rules.
+    /// Runs for new and changed active records that passed all other rules.
     pub accept: Option<Accept>,
-    /// The name of the kind whose record has the same sourcedId and must exist.
+    /// The name of the kind of which a record with the same sourcedId must exist.
     pub shares_id_with: Option<&'static str>,
 }
 
@@ -51,7 +51,7 @@ pub type CheckPlace = fn(&mut Tx<'_>, &Record, Option<&Record>) -> Result<()>;
 pub type Accept = fn(&mut Tx<'_>, &[&Record]) -> Result<()>;
 
 impl KindRules {
-    /// A kind whose fields say everything.
+    /// The rules of a kind without any.
     pub const NONE: Self = Self {
         complete: None,
         check_values: None,
@@ -62,7 +62,7 @@ impl KindRules {
     };
 }
 
-/// Fills in what clients of the platform may leave out. Runs before validation.
+/// Adds values that clients of the platform may leave out. Runs before validation.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
     kind: &'static Kind,
@@ -76,12 +76,12 @@ pub(crate) fn complete(
     }
 }
 
-/// The kind of the record whose sourcedId a record of the kind has, and to which it refers by that.
+/// The kind of which a record with the same sourcedId must exist.
 pub(crate) fn shares_id_with(kind: &Kind) -> Option<&'static Kind> {
     kind.rules.shares_id_with.and_then(kinds::named)
 }
 
-/// The reference to the record that has the same sourcedId.
+/// The reference to the record with the same sourcedId.
 pub(crate) fn reference_by_id(kind: &Kind, sourced_id: &str) -> Option<Pointer> {
     shares_id_with(kind).map(|owner| Pointer {
         path: format!("{}.sourcedId", kind.one),
@@ -91,34 +91,33 @@ pub(crate) fn reference_by_id(kind: &Kind, sourced_id: &str) -> Option<Pointer> 
     })
 }
 
-/// Whether only the row of a record depends on what it says, and the record is counted in one collection
-/// while it is in use.
+/// Whether a record affects only its own row, and is counted in one collection while it is active.
 pub(crate) fn stand_alone(kind: &Kind) -> bool {
     let has_parts = PARTS.iter().any(|part| part.kind == kind);
     !has_parts && !are_ordered(kind) && !kind.fields.iter().any(Field::has_links)
 }
 
-/// Whether a record of the kind can make the next one wrong, so that they are written one by one.
+/// Whether a record of the kind can make the next one wrong, so that they must be written one by one.
 pub(crate) fn are_ordered(kind: &Kind) -> bool {
     kind.rules.check_place.is_some()
 }
 
-/// Whether [`check`] looks at records of the kind at all.
+/// Whether [`check`] applies to records of the kind.
 pub(crate) fn are_checked(kind: &Kind) -> bool {
     are_ordered(kind) || kind.fields.iter().any(|field| field.target != Target::Any)
 }
 
-/// Checks rules that need other records, after references are known to exist. `before` is what is stored
-/// under the id; a record keeps what it said before.
+/// Checks rules that need other records, after a check that references exist. `before` is the record stored under the
+/// id. Values that did not change are accepted.
 ///
-/// A rule that reads what it does not write makes the transaction depend on it
-/// ([`crate::repository::depend_on`]), so that it holds among concurrent writers on both stores.
+/// A rule that reads records which it does not write must make the transaction depend on them
+/// ([`crate::repository::depend_on`]), so that it holds under concurrent writes on both stores.
 pub(crate) fn check(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -> Result<()> {
     let refused = refused(tx, &[(record, before)])?;
     refused.into_values().next().map_or(Ok(()), Err)
 }
 
-/// Those of the records, which are of one kind, that break a rule, by their sourcedIds; as [`check`] for each.
+/// The records that break a rule, by sourcedId, checked as in [`check`]. The records must be of one kind.
 pub(crate) fn refused<'r>(
     tx: &mut Tx<'_>,
     records: &[(&'r Record, Option<&Stored>)],
@@ -151,7 +150,7 @@ pub(crate) fn refused<'r>(
     Ok(refused)
 }
 
-/// Those of the new records that refer to what they must not; their place in a tree is known to be right.
+/// The new records with a reference that is not allowed. Their place in a tree must have been checked.
 pub(crate) fn refused_targets<'r>(
     tx: &mut Tx<'_>,
     records: &[&'r Record],

@@ -1,4 +1,4 @@
-//! What a record refers to has to be of the right sort, and in use when the reference is made.
+//! Rules of references: the target must be of the right type, and active when the reference is made.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,8 +11,8 @@ use crate::kinds::{CLASS, COURSE};
 use crate::record::{Pointer, Record, Status};
 use crate::repository::{self, Ids, Stored};
 
-/// Those of the records that refer to what they must not, by their sourcedIds, with every fault. One
-/// statement, and one for each class or course whose org is not a school.
+/// The records with references that are not allowed, by sourcedId, with all errors. Runs one statement, and one more
+/// for each class or course whose org is not a school.
 pub(super) fn refused<'r>(
     tx: &mut Tx<'_>,
     records: &[(&'r Record, Option<&Stored>)],
@@ -57,8 +57,7 @@ pub(super) fn refused<'r>(
     Ok(refused)
 }
 
-/// What the record refers to as it is stored; nothing where it is deleted, so that all rules hold when it is
-/// restored.
+/// The references of the stored record. Empty if it is deleted, so that all rules apply when it is restored.
 fn former_references(record: &Record, before: Option<&Stored>) -> Result<Vec<Pointer>> {
     let Some(before) = before.filter(|before| before.is_active()) else { return Ok(Vec::new()) };
     Ok(record.read_former(before)?.references)
@@ -89,7 +88,7 @@ fn fault(
     Ok(Some(Detail { path: pointer.path.clone(), message }))
 }
 
-/// What stored records name under a path, read once for all records of a call.
+/// References of stored records by path, read once for all records of a call.
 type Named = HashMap<(&'static str, String), Option<String>>;
 
 fn named(
@@ -113,8 +112,8 @@ fn named(
     Ok(found)
 }
 
-/// Whether nobody named the school: it is the organization of the course, of which the class is the default
-/// one, or that of such a class.
+/// Whether the request did not name the school: it is the organization of the course whose default class this is, or
+/// the school of such a class.
 fn follows_course(
     tx: &mut Tx<'_>,
     known: &mut Named,

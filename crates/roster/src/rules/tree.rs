@@ -1,4 +1,4 @@
-//! Trees of records: no record is its own ancestor, and the components of a tree belong to one course.
+//! Rules of trees: a record must not be its own ancestor, and the components of a tree belong to one course.
 
 use std::collections::HashSet;
 
@@ -74,7 +74,7 @@ fn refuse_cycle(
             ));
         }
         let Some(stored) = repository::find(tx, record.kind, &ancestor)? else { break };
-        // Nobody refers to a new record yet, so that only what moves can close a cycle with another that moves.
+        // No record refers to a new record yet. So only records that move can close a cycle.
         if before.is_some() {
             repository::depend_on(tx, record.kind, &ancestor)?;
         }
@@ -84,7 +84,7 @@ fn refuse_cycle(
 }
 
 fn refuse_two_courses(tx: &mut Tx<'_>, component: &Record, before: Option<&Record>) -> Result<()> {
-    // What was deleted comes back under the rules.
+    // All rules apply to a record that is restored.
     let in_use = before.filter(|before| before.status == Status::Active);
     let moves = |field| in_use.is_none_or(|before| before.column(field) != component.column(field));
     let Some(course) = component.column("course") else { return Ok(()) };

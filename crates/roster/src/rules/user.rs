@@ -1,11 +1,11 @@
-//! Users: which role at which organization.
+//! Rules of users: roles at organizations.
 
 use serde_json::Value;
 
 use crate::record::{Link, Object};
 
-/// The link field that joins a role with its organization, so that "students of a school" is one
-/// look-up and a parent at one school who teaches at another is not mistaken.
+/// A link field that combines a role with its organization. "Students of a school" is then one lookup, which does not
+/// find a parent at one school who teaches at another.
 pub(crate) const ROLE_AT_ORG: &str = "user.roles@org";
 
 /// The value of [`ROLE_AT_ORG`].

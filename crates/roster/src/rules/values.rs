@@ -1,4 +1,4 @@
-//! Rules of values: days in their order, score ranges, the `metadata` of a resource.
+//! Rules of values: order of dates, score ranges, the `metadata` of a resource.
 
 use lyceum_core::Detail;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::grade;
 use crate::kind::Kind;
 use crate::record::Object;
 
-/// What `metadata.type` of a resource can be.
+/// The values of `metadata.type` of a resource.
 const RESOURCE_TYPES: [&str; 8] = [
     "interactive",
     "video",
@@ -20,17 +20,17 @@ const RESOURCE_TYPES: [&str; 8] = [
     "assessment-bank",
 ];
 
-/// A session ends on its first day or later.
+/// A session must end on its first day or later.
 pub(crate) fn session_dates(kind: &Kind, session: &Object, faults: &mut Vec<Detail>) {
     faults.extend(span_fault(session, "startDate", "endDate", kind.one));
 }
 
-/// An enrollment ends on its first day or later.
+/// An enrollment must end on its first day or later.
 pub(crate) fn enrollment_dates(kind: &Kind, enrollment: &Object, faults: &mut Vec<Detail>) {
     faults.extend(span_fault(enrollment, "beginDate", "endDate", kind.one));
 }
 
-/// Each role of a user ends on its first day or later.
+/// Each role of a user must end on its first day or later.
 pub(crate) fn role_dates(kind: &Kind, user: &Object, faults: &mut Vec<Detail>) {
     let roles = user.get("roles").and_then(Value::as_array);
     for (at, role) in roles.into_iter().flatten().enumerate() {
@@ -41,18 +41,18 @@ pub(crate) fn role_dates(kind: &Kind, user: &Object, faults: &mut Vec<Detail>) {
     }
 }
 
-/// A span ends on its first day or later.
+/// The error of a span that ends before its first day.
 fn span_fault(object: &Object, start: &str, end: &str, path: &str) -> Option<Detail> {
     let [first, last] = [start, end].map(|name| object.get(name).and_then(Value::as_str));
     let (first, last) = (day(first?)?, day(last?)?);
-    // Text order is time order.
+    // Dates in this form sort like text.
     (last < first).then(|| Detail {
         path: format!("{path}.{end}"),
         message: format!("must not be before {start} '{first}' (got '{last}')"),
     })
 }
 
-/// The lowest score of a line item is not above the highest.
+/// The lowest score of a line item must not be above the highest.
 pub(crate) fn score_range(kind: &Kind, item: &Object, faults: &mut Vec<Detail>) {
     let number = |name: &str| item.get(name).and_then(Value::as_f64);
     let range = number("resultValueMin").zip(number("resultValueMax"));
@@ -64,7 +64,7 @@ pub(crate) fn score_range(kind: &Kind, item: &Object, faults: &mut Vec<Detail>) 
     }
 }
 
-/// The `metadata` of a resource has the types that the platform's clients rely on.
+/// Checks the types in the `metadata` of a resource that the platform's clients rely on.
 pub(crate) fn resource_metadata(_: &Kind, resource: &Object, faults: &mut Vec<Detail>) {
     let Some(Value::Object(metadata)) = resource.get("metadata") else { return };
     let mut fault = |name: &str, message: String| {

@@ -1,5 +1,5 @@
-//! Cuts a nested course structure into its nodes in one pass, without recursion: nesting has no
-//! bound, and a parser that recurses would.
+//! Splits a nested course structure into its nodes in one pass. Nesting is not limited, so it does not use recursion,
+//! which could overflow the stack.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use serde::de::IgnoredAny;
 
 use crate::syllabus::PARTS;
 
-/// An object of the structure, its parts cut out of it.
+/// An object of the structure, without its parts.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// What it is in the body.
+    /// Its role in the body.
     pub(super) slot: Slot,
     /// Its JSON text, with an empty list for its parts.
     pub(super) text: String,
@@ -25,7 +25,7 @@ pub(super) enum Slot {
     Course,
     /// The body's `courseStructure`.
     Structure,
-    /// The part of that number of the node of that number.
+    /// The part `number` of the node `of`.
     Part { of: usize, number: usize },
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Slot {
 ///
 /// Errors: `Malformed` with line and column; `Invalid` for a part that is not an object.
 pub(super) fn cut(body: &str) -> Result<Vec<Node>> {
-    // This look at the whole does not recurse, and everything below may rely on it.
+    // This check of the whole body does not recurse, and the code below relies on valid JSON.
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         malformed(format!("the body is not JSON at line {line}, column {column}: {error}"))
@@ -69,16 +69,16 @@ struct Cutter {
     open: Vec<Open>,
 }
 
-/// What is open around the place of reading, the innermost last.
+/// The objects and lists that are open at the current place, the innermost last.
 enum Open {
-    /// An object that is a node, and how many braces and brackets inside it are open.
+    /// A node, and the number of open braces and brackets inside it.
     Node { node: usize, depth: usize },
-    /// The list of the parts of a node, and how many there are so far.
+    /// The list of a node's parts, and the number of parts so far.
     Parts { of: usize, count: usize },
 }
 
 impl Cutter {
-    /// Reads one token and answers where the next begins.
+    /// Reads one token; returns where the next one begins.
     fn step(&mut self, body: &str, at: usize) -> Result<usize> {
         let byte = body.as_bytes()[at];
         match self.open.last_mut() {
@@ -102,7 +102,7 @@ impl Cutter {
             Some(Open::Node { node, depth }) => {
                 let node = *node;
                 let end = if byte == b'"' { string_end(body, at) } else { at + 1 };
-                // In JSON only strings hold characters of more than one byte.
+                // In JSON, only strings contain multi-byte characters.
                 self.nodes[node].text.push_str(&body[at..end]);
                 match byte {
                     b'"' if *depth == 0 => return self.member(body, at, end, node),
@@ -120,7 +120,7 @@ impl Cutter {
     }
 
     fn begin(&mut self, slot: Slot) -> Result<()> {
-        // A course that is sent as a whole syllabus brings its parts twice.
+        // If a course is sent as a whole syllabus, its parts occur twice.
         if self.nodes.len() > 2 * limits::COURSE_MAX_NODES + 3 {
             return Err(too_many());
         }
@@ -129,8 +129,8 @@ impl Cutter {
         Ok(())
     }
 
-    /// After a string at the top of a node: where it names what is cut out, that begins. Answers
-    /// where reading goes on.
+    /// Called after a string at the top level of a node. If it names a member that is split off, that begins here.
+    /// Returns where reading continues.
     fn member(&mut self, body: &str, at: usize, end: usize, node: usize) -> Result<usize> {
         let is_body = self.nodes[node].slot == Slot::Body;
         let slot = match &body[at + 1..end - 1] {
@@ -159,13 +159,13 @@ impl Cutter {
     }
 }
 
-/// The position of the next byte that is not whitespace.
+/// The position of the next byte other than white space.
 fn next(body: &str, from: usize) -> Option<usize> {
     let rest = &body.as_bytes()[from..];
     rest.iter().position(|byte| !byte.is_ascii_whitespace()).map(|offset| from + offset)
 }
 
-/// Where the string that begins at `at` has ended.
+/// The end of the string that begins at `at`.
 fn string_end(body: &str, at: usize) -> usize {
     let bytes = body.as_bytes();
     let mut from = at + 1;

@@ -1,4 +1,4 @@
-//! A course with its whole tree of components and resources, created at once.
+//! Creates a course with its whole tree of components and resources at once.
 
 mod cut;
 mod of_test;
@@ -17,12 +17,12 @@ use crate::repository::{self, Creation, Outcome};
 use crate::rules;
 use crate::write::{IdPair, Rules};
 
-/// A course and its tree, valid in themselves.
+/// A course and its tree, which are valid in themselves.
 #[derive(Debug)]
 pub struct Structure {
     nodes: Vec<cut::Node>,
     pair: IdPair,
-    /// Kinds in an order in which each refers to those before it.
+    /// The records by kind, in an order in which each kind refers only to earlier ones.
     sorts: [Sort; 4],
 }
 
@@ -39,9 +39,9 @@ struct Sort {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: usize,
-    /// The number of the component resource in the node, where it is one or its resource.
+    /// The index of the component resource in the node, if the record is a component resource or its resource.
     link: Option<usize>,
-    /// It is the resource of the component resource.
+    /// Whether it is the resource of the component resource.
     resource: bool,
 }
 
@@ -50,13 +50,13 @@ impl Sort {
         Self { kind, records: Vec::new(), places: Vec::new(), numbers: HashMap::new() }
     }
 
-    /// Adds the record, or returns why it cannot be added. A resource may appear in many places.
+    /// Adds the record, or returns why it cannot be added. A resource may occur in many places.
     fn add(&mut self, record: Record, place: Place) -> Result<(), &'static str> {
         if let Some(number) = self.numbers.get(&record.sourced_id) {
             let known = &self.records[*number];
             return match place.resource && record.same_as(&known.body, known.extra.as_deref()) {
                 true => Ok(()),
-                false => Err("appears in another place of the structure too; use each sourcedId \
+                false => Err("also occurs in another place of the structure; use each sourcedId \
                               once"),
             };
         }
@@ -67,12 +67,12 @@ impl Sort {
     }
 }
 
-/// Reads `{course, courseStructure: {subComponents: [{…component, componentResources: [{…,
-/// resource}], subComponents}]}}`. A `resource` is a whole record or a reference. What lacks a
-/// sourcedId gets one that follows from the course and its place, so that the same body again
-/// means the same records. A `courseStructure` that is one test is read too (`of_test.rs`).
+/// Reads `{course, courseStructure: {subComponents: [{…component, componentResources: [{…, resource}],
+/// subComponents}]}}`. A `resource` is a whole record or a reference. A missing sourcedId is derived from the course
+/// and the place, so that the same body always means the same records. A `courseStructure` that is a single test is
+/// also accepted (`of_test.rs`).
 ///
-/// Errors: `Malformed`; `TooLarge`; `Invalid` with the place of each fault in the body.
+/// Errors: `Malformed`; `TooLarge`; `Invalid` with the place of each error in the body.
 pub fn read(body: &str, rules: &Rules) -> Result<Structure> {
     read::structure(&of_test::spelled_out(body), rules)
 }
@@ -83,11 +83,10 @@ impl Structure {
         &self.pair
     }
 
-    /// Creates everything that is not there yet, in the caller's transaction. Answers `Unchanged`
-    /// where all of it was there (a safe retry).
+    /// Creates the records that do not exist yet, in the caller's transaction. Returns `Unchanged` if all of them
+    /// existed, so that a request can be repeated.
     ///
-    /// Errors: `Conflict` for ids of records with other values; `Invalid` for references to
-    /// nothing.
+    /// Errors: `Conflict` for ids of records with other values; `Invalid` for references to missing records.
     pub fn create(&self, tx: &mut Tx<'_>) -> Result<Outcome> {
         self.check_references(tx)?;
         let mut outcome = Outcome::Unchanged;
@@ -144,7 +143,7 @@ impl Structure {
         Err(Problem::invalid_all(faults))
     }
 
-    /// Refuses new records that refer to what they must not, with the places of the faults in the body.
+    /// Refuses new records with references that are not allowed, with the places of the errors in the body.
     fn refuse_targets(&self, tx: &mut Tx<'_>, sort: &Sort, new: &[&Record]) -> Result<()> {
         let mut faults = Vec::new();
         for (id, problem) in rules::refused_targets(tx, new)? {
@@ -180,7 +179,7 @@ fn path(nodes: &[cut::Node], place: Place) -> String {
     path
 }
 
-/// The place of a fault in a record, whose own path begins with the name of its kind.
+/// The place of an error in a record. The path of the error begins with the name of the kind.
 fn inside(nodes: &[cut::Node], place: Place, fault: &str) -> String {
     let path = path(nodes, place);
     match fault.split_once('.') {

@@ -1,4 +1,4 @@
-//! A structure described by one test, as published clients of the platform send it: `{url, title,
+//! Reads a structure that is described by one test, as published clients of the platform send it: `{url, title,
 //! skillCode, lessonCode, unit, "lesson-title"}` is a course of one unit with one lesson.
 
 use std::borrow::Cow;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::syllabus::{LINKS, PARTS};
 
-/// The body with its test spelled out as a tree; any other body as it is.
+/// Converts such a body to a tree. Other bodies are returned unchanged.
 pub(super) fn spelled_out(body: &str) -> Cow<'_, str> {
-    // Only a short body can be of this sort; a tree is not parsed here.
+    // Only short bodies can have this form, so large trees are not parsed here.
     const SHORT_BYTES: usize = 16 * 1024;
     let parsed = (body.len() <= SHORT_BYTES).then(|| serde_json::from_str::<Value>(body).ok());
     let Some(Some(mut parsed)) = parsed else { return Cow::Borrowed(body) };

@@ -12,26 +12,26 @@ use crate::record::{Object, Record, Stamp};
 use crate::syllabus::{LINKS, PARTS};
 use crate::write::{IdPair, Rules};
 
-/// Under this namespace the ids of nodes follow from the id that they are in and their numbers.
+/// The namespace of the ids of nodes, which are derived from the id of the parent and a number.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1f2c_7a4e_52c9_4f51_8a3d_90f7_66c4_0b9e);
 
-/// The places of [`sorts`].
+/// The indexes of [`sorts`].
 const RESOURCES: usize = 0;
 const COURSES: usize = 1;
 const COMPONENTS: usize = 2;
 const LINKED: usize = 3;
 
-/// A component on its way to a record.
+/// A component that is not a record yet.
 struct Draft {
     node: usize,
-    /// The number of the node that it is a part of.
+    /// The index of the node that contains it.
     of: usize,
     component: Object,
-    /// Component resources, each with its resource where that is sent whole.
+    /// Component resources, with the resource if it was sent as a whole record.
     links: Vec<(Object, Option<Object>)>,
 }
 
-/// The faults found so far, with their places.
+/// The errors found so far, with their places.
 struct Faults<'a> {
     nodes: &'a [Node],
     found: Vec<Detail>,
@@ -50,7 +50,7 @@ impl Faults<'_> {
         }));
     }
 
-    /// Reporting goes on as long as a person may read it.
+    /// Stops when there are more errors than a person would read.
     fn refuse_if(&mut self, enough: usize) -> Result<()> {
         if self.found.len() < enough {
             return Ok(());
@@ -110,7 +110,7 @@ fn check_root(root: &Object, node: usize, course: &str, faults: &mut Faults<'_>)
     }
 }
 
-/// The components of the structure with ids and references as their places say.
+/// The components of the structure, with ids and references that their places determine.
 fn drafts(
     nodes: &[Node],
     root: usize,
@@ -122,7 +122,7 @@ fn drafts(
     let mut count = 0;
     for (node, Node { slot, .. }) in nodes.iter().enumerate() {
         let Slot::Part { of, number } = *slot else { continue };
-        // Parts of what else was sent, such as a course that is a whole syllabus, do not count.
+        // Skip parts of other members, such as of a course that was sent as a whole syllabus.
         let Some(above) = ids.get(&of) else { continue };
         let place = Place { node, link: None, resource: false };
         let mut component = object(nodes, node)?;
@@ -188,7 +188,7 @@ fn is_reference(object: &Object) -> bool {
     object.keys().all(|name| matches!(name.as_str(), "sourcedId" | "type" | "href"))
 }
 
-/// The id of the object; a missing one follows from the id around it and its number there.
+/// The id of the object. A missing id is derived from the parent's id and the number.
 fn give_id(object: &mut Object, around: &str, what: &str, number: usize) -> String {
     if object.get("sourcedId").is_none_or(Value::is_null) {
         let name = format!("{around}\0{what}\0{number}");
@@ -198,7 +198,7 @@ fn give_id(object: &mut Object, around: &str, what: &str, number: usize) -> Stri
     text(object, "sourcedId").to_owned()
 }
 
-/// Sets a reference that the place decides; one that was sent must say the same.
+/// Sets a reference that is determined by the place. If the client sent one, it must be the same.
 fn refer(
     object: &mut Object,
     name: &str,
@@ -210,8 +210,8 @@ fn refer(
     let given_id = given.map(|given| given.get("sourcedId").and_then(Value::as_str));
     if given_id.is_some_and(|given| given != target) {
         let message = match target {
-            Some(target) => format!("must be '{target}', as its place says"),
-            None => "must be null at the top".to_owned(),
+            Some(target) => format!("must be '{target}', according to its place"),
+            None => "must be null at the top level".to_owned(),
         };
         faults.at(place, name, message);
     }
@@ -229,8 +229,8 @@ fn number_parts(drafts: &mut [Draft]) {
     }
 }
 
-/// Siblings that were sent without any `sortOrder` and would be shown in another order than they
-/// were sent get one.
+/// Adds `sortOrder` to siblings that were sent without any and would be listed in a different order than they were
+/// sent.
 fn number_in_order(siblings: Vec<&mut Object>) {
     let rank =
         |object: &Object| (text(object, "title").to_owned(), text(object, "sourcedId").to_owned());

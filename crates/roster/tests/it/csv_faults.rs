@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
     ),
     ("orgs", ",,,X,school,,", (4, "sourcedId", "", "required", "fill the cell")),
     ("orgs", "s1,,,Again,school,,", (4, "sourcedId", "s1", "earlier row", "keep one")),
-    ("orgs", "x,,,X,school", (4, "", "", "5 fields, the header has 7", "missing comma")),
+    ("orgs", "x,,,X,school", (4, "", "", "5 fields, but the header has 7", "missing comma")),
     ("orgs", "x,,,\"X \"Y\",school,,", (4, "", "", "quoted field", "twice")),
     ("orgs", "x,,,\"X,school,,", (4, "", "", "never closed", "close the quote")),
     (
