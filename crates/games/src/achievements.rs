@@ -1,4 +1,4 @@
-//! Achievements: goals of a game, each unlocked once by a player.
+//! Achievements: goals of a game, each of which a player unlocks once.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -12,7 +12,7 @@ use crate::levels::Xp;
 use crate::repository::achievements as repository;
 use crate::{inventory, levels, notifications};
 
-/// A goal of a game.
+/// An achievement of a game.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Achievement {
@@ -22,19 +22,19 @@ pub struct Achievement {
     pub game_id: String,
     /// Its name in the game's code.
     pub name: String,
-    /// What people call it.
+    /// Its name for people.
     pub title: String,
-    /// How it is reached.
+    /// How to reach it.
     pub description: Option<String>,
     /// The progress at which it is unlocked.
     pub goal: i64,
-    /// The XP that unlocking brings.
+    /// The XP for unlocking it.
     pub xp_reward: Xp,
-    /// The credits that unlocking brings.
+    /// The credits for unlocking it.
     pub credits_reward: i64,
 }
 
-/// What an achievement is made from.
+/// The definition of an achievement.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Definition {
@@ -52,7 +52,7 @@ fn one() -> i64 {
     1
 }
 
-/// An achievement, and how far a player is.
+/// An achievement with a player's progress.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reached {
@@ -65,10 +65,10 @@ pub struct Reached {
     pub unlocked_at: Option<Timestamp>,
 }
 
-/// Defines an achievement of a game under its name, or defines it anew: what players have reached
-/// stays. Answers whether it is new.
+/// Defines an achievement of a game, or replaces the one with the same name. Players keep their progress. Returns
+/// whether it is new.
 ///
-/// Errors: `Invalid`; `Conflict` where the game has as many as it can.
+/// Errors: `Invalid`; `Conflict` if the game has reached its limit of achievements.
 pub fn define(
     tx: &mut Tx<'_>,
     game: &str,
@@ -84,16 +84,16 @@ pub fn define(
     faults.unless(is_name, "name", "must be 1 to 50 letters, digits, '_', '-' and '.'");
     faults.text("title", &new.title);
     faults.opt_text("description", new.description.as_deref());
-    faults.unless((1..=most).contains(&new.goal), "goal", "must be a whole number from 1 up");
-    faults.unless(xp_reward.is_some(), "xpReward", "must be a number from 0 up");
+    faults.unless((1..=most).contains(&new.goal), "goal", "must be a whole number of at least 1");
+    faults.unless(xp_reward.is_some(), "xpReward", "must be a number of at least 0");
     let credits = (0..=most).contains(&new.credits_reward);
-    faults.unless(credits, "creditsReward", "must be a whole number from 0 up");
+    faults.unless(credits, "creditsReward", "must be a whole number of at least 0");
     faults.none()?;
     let known = repository::find(tx, game, name)?;
     if known.is_none() {
         let most = limits::ACHIEVEMENTS_MAX_COUNT;
         if repository::count(tx, game)? >= most {
-            let message = format!("the game has {most} achievements, as many as it can");
+            let message = format!("the limit for achievements of a game is {most}");
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
     }
@@ -112,13 +112,13 @@ pub fn define(
     Ok((achievement, is_new))
 }
 
-/// The achievements of a game in the order of their names, and how far a player is.
+/// The achievements of a game by name, with a player's progress.
 pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Reached>> {
     repository::of_user(tx, game, user)
 }
 
-/// Notes how far a player is; progress never goes back. At the goal the achievement is unlocked:
-/// once, with its rewards and a notification. No progress named: all of it.
+/// Records a player's progress, which never decreases. At the goal, the achievement is unlocked once, with its
+/// rewards and a notification. Without a progress, it is unlocked at once.
 ///
 /// Errors: `NotFound`; `Invalid` for a progress below 0.
 pub fn advance(
@@ -135,7 +135,7 @@ pub fn advance(
     })?;
     let progress = progress.unwrap_or(achievement.goal);
     if progress < 0 {
-        return Err(Problem::invalid("progress", "must be a whole number from 0 up"));
+        return Err(Problem::invalid("progress", "must be a whole number of at least 0"));
     }
     let progress = progress.min(achievement.goal);
     let progress = repository::advance(tx, user, &achievement.id, progress)?;
@@ -146,7 +146,7 @@ pub fn advance(
     Ok(Reached { progress: progress.min(achievement.goal), unlocked_at, achievement })
 }
 
-/// How far a player is, as sent: `{progress}`. Errors: `Malformed`, `Invalid`.
+/// Reads the body `{progress}`. Errors: `Malformed`, `Invalid`.
 pub fn read_progress(body: &[u8]) -> Result<i64> {
     #[derive(Deserialize)]
     struct Body {

@@ -1,4 +1,4 @@
-//! Games: what is played.
+//! The games of the platform.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -15,67 +15,66 @@ use crate::repository::games as repository;
 pub struct Game {
     /// A UUID.
     pub id: String,
-    /// Its name in addresses.
+    /// Its name in URLs.
     pub slug: String,
-    /// What people call it.
+    /// Its name for people.
     pub display_name: String,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents it.
     pub emoji: Option<String>,
-    /// What it runs on: `web`.
+    /// The platform that it runs on: `web`.
     pub platform: String,
-    /// What else its makers say of it.
+    /// Further data from its developers.
     pub metadata: Metadata,
-    /// A stand-in for a project under development.
+    /// Whether it stands for a project under development.
     pub mock: bool,
-    /// Whether the game is told the names and e-mail addresses of its players.
+    /// Whether the game receives the names and email addresses of its players.
     pub shares_identity: bool,
     /// When it was registered.
     pub created_at: Timestamp,
-    /// When it was changed.
+    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a game is made from.
+/// The data of a new game.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewGame {
-    /// Its name in addresses: small letters, digits and dashes between them.
+    /// Its name in URLs: lower-case letters, digits, and single dashes between them.
     pub slug: String,
-    /// What people call it.
+    /// Its name for people.
     pub display_name: String,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents it.
     pub emoji: Option<String>,
-    /// What it runs on; none: `web`.
+    /// The platform that it runs on; by default `web`.
     pub platform: Option<String>,
-    /// What else its makers say of it.
+    /// Further data from its developers.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
-/// What is changed of a game; what is missing stays.
+/// A change of a game. Missing members stay as they are.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GameChange {
-    /// What people call it.
+    /// Its name for people.
     pub display_name: Option<String>,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents it.
     pub emoji: Option<String>,
-    /// What it runs on.
+    /// The platform that it runs on.
     pub platform: Option<String>,
-    /// What else its makers say of it.
+    /// Further data from its developers.
     pub metadata: Option<Metadata>,
 }
 
-/// Registers a game under its slug. A game that is there already with the same members is answered
-/// as it is, and false.
+/// Registers a game under its slug. If an equal game already exists, it returns that game and `false`.
 ///
-/// Errors: `Invalid`; `Conflict` where the slug is another game's.
+/// Errors: `Invalid`; `Conflict` if another game has the slug.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<(Game, bool)> {
     let game = Game {
         id: Uuid::now_v7().to_string(),
@@ -119,7 +118,7 @@ pub fn change(tx: &mut Tx<'_>, now: Timestamp, which: &str, change: GameChange) 
     Ok(game)
 }
 
-/// Decides whether a game is told the names and e-mail addresses of its players; answers the game.
+/// Sets whether a game receives the names and email addresses of its players; returns the game.
 ///
 /// Errors: `NotFound`.
 pub fn share_identity(
@@ -133,42 +132,43 @@ pub fn share_identity(
     Ok(game)
 }
 
-/// The games, by the name that people call them.
+/// The games by their names for people.
 pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
     repository::list(tx, page)
 }
 
-/// The games of these slugs, where there are such games.
+/// The games with these slugs. Unknown slugs are skipped.
 pub fn of_slugs(tx: &mut Tx<'_>, slugs: &[String]) -> Result<Vec<Game>> {
     repository::of_slugs(tx, slugs)
 }
 
-/// The game of an id or slug, if there is one.
+/// The game with an id or slug, if it exists.
 pub fn lookup(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
     repository::find(tx, id_or_slug)
 }
 
-/// The game of an id or slug. Errors: `NotFound`.
+/// The game with an id or slug. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Game> {
     let found = repository::find(tx, id_or_slug)?;
     found.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,
-            format!("there is no game '{id_or_slug}'; GET /api/games lists what there is"),
+            format!("there is no game '{id_or_slug}'; list the games with GET /api/games"),
         )
     })
 }
 
-/// Puts the stand-in of a project in place: its id follows from its slug, so that it outlasts a
-/// database that is made anew.
+/// Creates or updates the game that stands for a project under development. Its id is derived from its slug, so it is
+/// the same in a recreated database.
 ///
-/// Errors: `Invalid`; `Conflict` where a game that is no stand-in has the slug.
+/// Errors: `Invalid`; `Conflict` if a registered game has the slug.
 pub fn put_mock(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<Game> {
-    /// Under this namespace the id of a stand-in follows from its slug.
+    /// The namespace of ids that are derived from slugs.
     const NAMESPACE: Uuid = Uuid::from_u128(0x2f6e_0b8c_91d4_4c1a_b3e5_7a40_c8d2_15f9);
     let known = repository::find(tx, &new.slug)?;
     if known.as_ref().is_some_and(|known| !known.mock) {
-        let message = format!("the slug '{}' is a registered game's; choose another", new.slug);
+        let message =
+            format!("the slug '{}' belongs to a registered game; choose another", new.slug);
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let game = Game {
@@ -180,7 +180,7 @@ pub fn put_mock(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<Game> {
         platform: new.platform.unwrap_or_else(|| "web".to_owned()),
         metadata: new.metadata,
         mock: true,
-        // The player of a sandbox is nobody.
+        // The player of a sandbox is not a real person.
         shares_identity: true,
         created_at: known.as_ref().map_or(now, |known| known.created_at),
         updated_at: now,
@@ -213,12 +213,12 @@ fn check(game: &Game) -> Result<()> {
     faults.none()
 }
 
-/// What [`is_slug`] asks for.
+/// The rule of [`is_slug`] as a message.
 pub const SLUG_RULE: &str =
-    "must be 1 to 50 small letters, digits and single dashes between them, such as 'my-game'";
+    "must be 1 to 50 lower-case letters, digits and single dashes between them, such as 'my-game'";
 
-/// Whether the text can be a slug: it becomes a label of a host's name (RFC 1123), with room for
-/// `-staging` behind it, and is never mistaken for an id.
+/// Whether the text can be a slug. A slug becomes a label of a host name (RFC 1123), must leave room for the suffix
+/// `-staging`, and must not look like an id.
 pub fn is_slug(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=limits::GAME_SLUG_MAX_BYTES).contains(&text.len())

@@ -1,12 +1,12 @@
-//! Requests, read: faults with their paths, texts and pages within their limits.
+//! Parses requests: collects errors with their paths, and limits texts and pages.
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A JSON body as what it should be; an empty one is an empty object.
+/// Parses a JSON body. An empty body counts as an empty object.
 ///
-/// Errors: `Malformed` for what is no JSON; `Invalid` with the path of what does not fit.
+/// Errors: `Malformed` if it is not JSON; `Invalid` with the path of the wrong value.
 pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     let body = if body.is_empty() { b"{}" } else { body };
     let value: Value = serde_json::from_slice(body).map_err(|error| {
@@ -28,29 +28,29 @@ pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     })
 }
 
-/// Members of JSON that nobody here looks into.
+/// JSON members that the server stores without looking into them.
 pub type Metadata = Map<String, Value>;
 
-/// The faults of a request.
+/// The errors found in a request.
 #[derive(Default)]
 pub(crate) struct Faults(Vec<Detail>);
 
 impl Faults {
-    /// Notes a fault unless the rule holds.
+    /// Records an error unless the rule holds.
     pub(crate) fn unless(&mut self, holds: bool, path: &str, message: impl Into<String>) {
         if !holds {
             self.0.push(Detail { path: path.into(), message: message.into() });
         }
     }
 
-    /// A text that people read.
+    /// Checks the length of a text for people.
     pub(crate) fn text(&mut self, path: &str, text: &str) {
         let most = limits::GAME_TEXT_MAX_BYTES;
         let fits = !text.trim().is_empty() && text.len() <= most;
         self.unless(fits, path, format!("must be 1 to {most} bytes long"));
     }
 
-    /// Correct answers of questions; names the value and what to do.
+    /// Checks the number of correct answers against the number of questions.
     pub(crate) fn counts(&mut self, path: &str, correct: f64, total: f64) {
         let message = format!(
             "must not be more than totalQuestions: got {correct} correct of {total}. Send how many \
@@ -71,31 +71,31 @@ impl Faults {
         self.unless(fits, "metadata", format!("must be at most {most} bytes of JSON"));
     }
 
-    /// Errors: `Invalid` with every fault.
+    /// Errors: `Invalid` with all errors found.
     pub(crate) fn none(self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid_all(self.0)) }
     }
 }
 
-/// JSON as it is stored.
+/// JSON in its stored form.
 pub(crate) fn text_of(metadata: &Metadata) -> String {
-    serde_json::to_string(metadata).expect("JSON has text keys")
+    serde_json::to_string(metadata).expect("JSON objects have string keys")
 }
 
-/// Which part of a list is asked for.
+/// A page of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// How many at most.
+    /// The maximum number of records.
     pub limit: i64,
-    /// Behind how many.
+    /// The number of records to skip.
     pub offset: i64,
 }
 
 impl Page {
-    /// The page that the query's `limit` (else `usual`) and `offset` name; a larger limit is served
-    /// at [`limits::GAME_PAGE_MAX_RECORDS`].
+    /// Reads `limit` (by default `usual`) and `offset` from the query. A larger limit is lowered to
+    /// [`limits::GAME_PAGE_MAX_RECORDS`].
     ///
-    /// Errors: `Invalid` for what is no such number.
+    /// Errors: `Invalid` if a value is not a whole number in its range.
     pub fn of<'a>(
         usual: i64,
         query: impl Iterator<Item = (std::borrow::Cow<'a, str>, std::borrow::Cow<'a, str>)>,
@@ -110,7 +110,7 @@ impl Page {
             *place = match value.parse() {
                 Ok(number) if number >= least => number,
                 _ => {
-                    let message = format!("must be a whole number from {least} up");
+                    let message = format!("must be a whole number of at least {least}");
                     return Err(Problem::invalid(name, message));
                 }
             };

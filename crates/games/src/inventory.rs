@@ -12,68 +12,68 @@ use crate::input::{Faults, Metadata, Page};
 use crate::reach::Games;
 use crate::repository::inventory as repository;
 
-/// The slug of the item that credits are.
+/// The slug of the item for credits.
 pub const CREDITS: &str = "LYCEUM_CREDITS";
 
-/// What items are.
+/// The kinds of items.
 pub const KINDS: [&str; 6] = ["currency", "badge", "trophy", "collectible", "upgrade", "other"];
 
-/// Something that players can have.
+/// An item that players can have.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
     /// A UUID.
     pub id: String,
-    /// Its name in programs.
+    /// Its name for programs.
     pub slug: String,
-    /// The game that it belongs to; none: the platform's.
+    /// The game that it belongs to; `None` if it belongs to the platform.
     pub game_id: Option<String>,
-    /// What people call it.
+    /// Its name for people.
     pub display_name: String,
-    /// What it is.
+    /// Its description.
     pub description: Option<String>,
     /// One of [`KINDS`].
     #[serde(rename = "type")]
     pub kind: String,
-    /// What else is said of it.
+    /// Further data.
     pub metadata: Metadata,
 }
 
-/// What an item is made from.
+/// The data of a new item.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewItem {
-    /// Its name in programs: letters, digits, `_` and `-`.
+    /// Its name for programs: letters, digits, `_` and `-`.
     pub slug: String,
-    /// Id or slug of the game that it belongs to; none: the platform.
+    /// Id or slug of the game that it belongs to; `None` for the platform.
     pub game_id: Option<String>,
-    /// What people call it.
+    /// Its name for people.
     pub display_name: String,
-    /// What it is.
+    /// Its description.
     pub description: Option<String>,
-    /// One of [`KINDS`]; none: `other`.
+    /// One of [`KINDS`]; by default `other`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// What else is said of it.
+    /// Further data.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
-/// How many of an item a player has.
+/// An item with the quantity that a player has.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Held {
-    /// The item's id: a player has each item once.
+    /// The item's id. A player has one record per item.
     pub id: String,
-    /// How many.
+    /// The quantity.
     pub quantity: i64,
     /// The item.
     pub item: Item,
-    /// When that changed.
+    /// When the quantity changed.
     pub updated_at: Timestamp,
 }
 
-/// How many of an item are put in or taken out.
+/// A quantity of an item to add or remove.
 #[derive(Clone, Debug)]
 pub struct Movement {
     /// Id or slug of the item.
@@ -92,7 +92,7 @@ impl Movement {
         }
         let body: Body = crate::read(body)?;
         let most = limits::INVENTORY_MAX_COUNT;
-        // Game engines without whole numbers send 5.0.
+        // Game engines without integers send 5.0.
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
         let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
         let count = body.qty.as_i64().or_else(|| body.qty.as_f64().and_then(whole));
@@ -108,24 +108,24 @@ impl Movement {
     }
 }
 
-/// The items, by slug. Of a game: the platform's and the game's own.
+/// The items by slug: all, or those of the platform and of one game.
 pub fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<Vec<Item>> {
     repository::items(tx, game, page)
 }
 
-/// The item of an id or slug. Errors: `NotFound`.
+/// The item with an id or slug. Errors: `NotFound`.
 pub fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Item> {
     repository::item(tx, id_or_slug)?.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,
-            format!("there is no item '{id_or_slug}'; GET /api/items lists what there is"),
+            format!("there is no item '{id_or_slug}'; list the items with GET /api/items"),
         )
     })
 }
 
-/// Makes an item. One that is there already with the same members is answered as it is, and false.
+/// Creates an item. If an equal item already exists, it returns that item and `false`.
 ///
-/// Errors: `Invalid`; `NotFound` for its game; `Conflict` where the slug is another item's.
+/// Errors: `Invalid`; `NotFound` for its game; `Conflict` if another item has the slug.
 pub fn create_item(tx: &mut Tx<'_>, new: NewItem) -> Result<(Item, bool)> {
     let game_id = match &new.game_id {
         Some(game) => Some(games::find(tx, game)?.id),
@@ -163,7 +163,7 @@ fn check(item: &Item) -> Result<()> {
         && item.slug.bytes().all(plain)
         && Uuid::try_parse(&item.slug).is_err();
     let mut faults = Faults::default();
-    faults.unless(is_name, "slug", "must be 1 to 50 letters, digits, '_' and '-', and no UUID");
+    faults.unless(is_name, "slug", "must be 1 to 50 letters, digits, '_' and '-', but not a UUID");
     faults.text("displayName", &item.display_name);
     faults.opt_text("description", item.description.as_deref());
     let kinds = format!("must be one of {}", KINDS.join(", "));
@@ -172,7 +172,7 @@ fn check(item: &Item) -> Result<()> {
     faults.none()
 }
 
-/// What a player has of the platform's items and of those of the games, the credits first, then by slug.
+/// The items of a player that belong to the platform or to the games: credits first, then by slug.
 pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<Held>> {
     let mut held = repository::held(tx, user)?;
     if let Games::Only(games) = games {
@@ -185,35 +185,35 @@ pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<Held>> 
     Ok(held)
 }
 
-/// Gives a player some of an item and answers how many there are now.
+/// Adds a quantity of an item to a player's inventory; returns the new quantity.
 ///
-/// Errors: `NotFound`; `Invalid` where there would be more than fit.
+/// Errors: `NotFound`; `Invalid` if the new quantity is above the limit.
 pub fn add(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> Result<i64> {
     let item = item(tx, &movement.item)?;
     let total = repository::add(tx, now, user, &item.id, movement.count)?;
     if total > limits::INVENTORY_MAX_COUNT {
         let most = limits::INVENTORY_MAX_COUNT;
-        let message = format!("there would be more than {most} of '{}'", item.slug);
+        let message = format!("must not raise the quantity of '{}' above {most}", item.slug);
         return Err(Problem::invalid("qty", message));
     }
     Ok(total)
 }
 
-/// Takes some of an item from a player and answers how many are left.
+/// Removes a quantity of an item from a player's inventory; returns the new quantity.
 ///
-/// Errors: `NotFound`; `Conflict` where the player has fewer.
+/// Errors: `NotFound`; `Conflict` if the player has fewer.
 pub fn remove(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> Result<i64> {
     let item = item(tx, &movement.item)?;
     match repository::take(tx, now, user, &item.id, movement.count)? {
         Some(left) => Ok(left),
         None => Err(Problem::new(
             ProblemKind::Conflict,
-            format!("there are fewer than {} of '{}' to remove", movement.count, item.slug),
+            format!("the player has fewer than {} of '{}'", movement.count, item.slug),
         )),
     }
 }
 
-/// Gives a player credits.
+/// Adds credits to a player's inventory.
 pub fn credit(tx: &mut Tx<'_>, now: Timestamp, user: &str, count: i64) -> Result<()> {
     if count == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Levels: XP becomes levels by a table that is data.
+//! Levels: a table, which is stored data, says at which XP each level begins.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
@@ -14,20 +14,20 @@ use crate::{inventory, notifications};
 pub struct Xp(pub i64);
 
 impl Xp {
-    /// The nearest XP to a number; none where it is negative or beyond what anybody earns.
+    /// The XP nearest to a number; `None` if it is negative or too large.
     pub fn of(number: f64) -> Option<Self> {
         let most = f64::from(limits::FACT_VALUE_MAX_COUNT);
         #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
         (0.0..=most).contains(&number).then(|| Self((number * 1000.0).round() as i64))
     }
 
-    /// The nearest XP to a number, also below 0: what was taken back.
+    /// The XP nearest to a number, which may be negative after corrections.
     pub fn nearest(number: f64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "a sum of what was earned")]
         Self((number * 1000.0).round() as i64)
     }
 
-    /// As a number.
+    /// The XP as a number.
     pub fn number(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         let thousandths = self.0 as f64;
@@ -58,32 +58,32 @@ impl Serialize for Xp {
 pub struct Level {
     /// From 1.
     pub level: i64,
-    /// The XP that it begins at.
+    /// The XP at which it begins.
     pub xp_required: Xp,
-    /// The credits that reaching it brings.
+    /// The credits for reaching it.
     pub credits_reward: i64,
 }
 
-/// How far a player is.
+/// A player's level and XP.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The level.
     pub level: i64,
-    /// All XP so far.
+    /// The total XP.
     pub total_xp: Xp,
-    /// XP since the level began.
+    /// XP since the beginning of the level.
     pub current_xp: Xp,
-    /// XP until the next level begins; none on the highest.
+    /// XP until the next level; `None` on the highest level.
     pub xp_to_next_level: Option<Xp>,
-    /// Hundredths of the way to the next level; 100 on the highest.
+    /// Percentage of the way to the next level; 100 on the highest level.
     pub percent: i64,
 }
 
 /// Reads `{levels: [{level, xpRequired, creditsReward?}]}`.
 ///
-/// Errors: `Malformed`; `Invalid` unless levels count from 1, the first begins at 0 XP and each
-/// begins above the one before.
+/// Errors: `Malformed`; `Invalid` unless levels are numbered from 1, the first begins at 0 XP, and each begins above
+/// the previous one.
 pub fn read_table(body: &[u8]) -> Result<Vec<Level>> {
     #[derive(Deserialize)]
     struct Body {
@@ -106,35 +106,41 @@ pub fn read_table(body: &[u8]) -> Result<Vec<Level>> {
     for (number, row) in (1..).zip(levels) {
         let at = |member: &str| format!("levels[{}].{member}", number - 1);
         if row.level != number {
-            return Err(Problem::invalid(at("level"), format!("must be {number}: levels count")));
+            return Err(Problem::invalid(
+                at("level"),
+                format!(
+                    "must be {number}, because levels are numbered \
+                from 1"
+                ),
+            ));
         }
         let xp = Xp::of(row.xp_required).filter(|xp| match table.last() {
             None => xp.0 == 0,
             Some(former) => *xp > former.xp_required,
         });
         let Some(xp_required) = xp else {
-            let rule = "must be 0 for the first level and above the one before for others";
+            let rule = "must be 0 for the first level, and above the previous level's for others";
             return Err(Problem::invalid(at("xpRequired"), rule));
         };
         if !(0..=limits::INVENTORY_MAX_COUNT).contains(&row.credits_reward) {
-            return Err(Problem::invalid(at("creditsReward"), "must be a number from 0 up"));
+            return Err(Problem::invalid(at("creditsReward"), "must be a number of at least 0"));
         }
         table.push(Level { level: number, xp_required, credits_reward: row.credits_reward });
     }
     Ok(table)
 }
 
-/// The table.
+/// The table of levels.
 pub fn table(tx: &mut Tx<'_>) -> Result<Vec<Level>> {
     repository::table(tx)
 }
 
-/// Sets the table. Players are at once where it puts them; nobody is rewarded for that.
+/// Replaces the table. Players change to their new levels at once, without rewards.
 pub fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
     repository::set_table(tx, table)
 }
 
-/// How far a player is.
+/// A player's level and XP.
 pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
     let table = table(tx)?;
     let total_xp = repository::xp(tx, user)?;
@@ -151,7 +157,7 @@ pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
     })
 }
 
-/// Adds XP to a player's, with the credits and the notification of each level that is reached.
+/// Adds XP to a player. Each level reached brings its credits and a notification.
 pub fn earn(tx: &mut Tx<'_>, now: Timestamp, user: &str, xp: Xp) -> Result<()> {
     if xp.0 <= 0 {
         return Ok(());
@@ -175,5 +181,5 @@ pub fn earn(tx: &mut Tx<'_>, now: Timestamp, user: &str, xp: Xp) -> Result<()> {
 
 fn level_of(table: &[Level], xp: Xp) -> Result<Level> {
     let reached = table.iter().rev().find(|row| row.xp_required <= xp);
-    reached.copied().ok_or_else(|| Problem::internal("the table of levels does not begin at 0 XP"))
+    reached.copied().ok_or_else(|| Problem::internal("the table of levels has no level for 0 XP"))
 }

@@ -1,4 +1,4 @@
-//! What a player is told: achievements and levels reached.
+//! Notifications of players, such as achievements and levels reached.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::input::{Metadata, Page};
 use crate::repository::notifications as repository;
 
-/// Something that a player was told.
+/// A notification that a player received.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {
@@ -19,11 +19,11 @@ pub struct Notification {
     /// `achievement`, `level` or `welcome`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// In a few words.
+    /// A short title.
     pub title: String,
-    /// In a sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// What it is about, for programs.
+    /// Data for programs.
     pub metadata: Metadata,
     /// When it happened.
     pub created_at: Timestamp,
@@ -31,20 +31,20 @@ pub struct Notification {
     pub read_at: Option<Timestamp>,
 }
 
-/// What is to be told.
+/// A new notification.
 #[derive(Clone, Debug)]
 pub struct News {
     /// See [`Notification::kind`].
     pub kind: &'static str,
-    /// In a few words.
+    /// A short title.
     pub title: String,
-    /// In a sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// What it is about, an object.
+    /// Data for programs, an object.
     pub metadata: Value,
 }
 
-/// Tells a player something.
+/// Notifies a player.
 pub fn tell(tx: &mut Tx<'_>, now: Timestamp, user: &str, news: News) -> Result<()> {
     let metadata = match news.metadata {
         Value::Object(metadata) => metadata,
@@ -62,12 +62,12 @@ pub fn tell(tx: &mut Tx<'_>, now: Timestamp, user: &str, news: News) -> Result<(
     repository::insert(tx, user, &notification)
 }
 
-/// What a player was told, the newest first; all of it, or what the player has not seen.
+/// The notifications of a player, newest first: all, or those that the player has not read.
 pub fn of_user(tx: &mut Tx<'_>, user: &str, unread: bool, page: Page) -> Result<Vec<Notification>> {
     repository::of_user(tx, user, unread, page)
 }
 
-/// The player has seen one; the first time counts. Errors: `NotFound`.
+/// Marks a notification as read, unless it already is. Errors: `NotFound`.
 pub fn mark_read(tx: &mut Tx<'_>, now: Timestamp, user: &str, id: &str) -> Result<Notification> {
     repository::mark_read(tx, now, user, Some(id))?;
     repository::find(tx, user, id)?.ok_or_else(|| {
@@ -76,7 +76,7 @@ pub fn mark_read(tx: &mut Tx<'_>, now: Timestamp, user: &str, id: &str) -> Resul
     })
 }
 
-/// The player has seen all; answers how many were new.
+/// Marks all notifications as read; returns how many were unread.
 pub fn mark_all_read(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<u64> {
     repository::mark_read(tx, now, user, None)
 }

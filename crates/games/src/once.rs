@@ -1,4 +1,4 @@
-//! Requests that a player's program may send again: with a key they happen once.
+//! Makes requests repeatable: with a key, a request is carried out only once.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -7,26 +7,25 @@ use sha2::{Digest, Sha256};
 
 use crate::repository::requests as repository;
 
-/// A request that happens once.
+/// A request with its key.
 #[derive(Clone, Debug)]
 pub struct Once {
     key: String,
-    /// The request's digest: a key belongs to one request.
+    /// A digest of the request, because a key may be used for only one request.
     request: String,
 }
 
-/// Whose key it is. The same key of another caller, for another player, in another game or on another route is
-/// another key.
+/// The owner of a key. Keys of different callers, players, games and routes are independent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     pub(crate) user: String,
     pub(crate) scope: String,
 }
 
-/// What a request is sent by, for and to.
+/// Who sends a request, and for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender<'a> {
-    /// The client, person or key; none: the player, by a game token.
+    /// The client, person or API key; `None` for a player with a game token.
     pub caller: Option<&'a str>,
     /// The player, if the request names one.
     pub player: Option<&'a str>,
@@ -34,12 +33,12 @@ pub struct Sender<'a> {
     pub game: Option<&'a str>,
     /// The request's method.
     pub method: &'a str,
-    /// The path of the route, parameters in braces.
+    /// The path of the route, with parameters in braces.
     pub route: &'a str,
 }
 
 impl Owner {
-    /// The owner of the keys that the sender sends.
+    /// The owner of the sender's keys.
     pub fn of(sender: &Sender<'_>) -> Self {
         let Sender { caller, player, game, method, route } = *sender;
         let (caller, game) = (caller.unwrap_or_default(), game.unwrap_or_default());
@@ -49,7 +48,7 @@ impl Owner {
 }
 
 impl Once {
-    /// The request of a key (the header `Idempotency-Key`).
+    /// A request with its key (the header `Idempotency-Key`).
     ///
     /// Errors: `Invalid` for a key that is empty or too long.
     pub fn of(key: &str, method: &str, path: &str, body: &[u8]) -> Result<Self> {
@@ -68,10 +67,10 @@ impl Once {
         Ok(Self { key: key.to_owned(), request })
     }
 
-    /// Does the work and keeps its answer for [`limits::REQUEST_KEPT_DAYS`]. If the owner has sent the
-    /// request before, nothing is done and the answer is the former one.
+    /// Does the work and stores its answer for [`limits::REQUEST_KEPT_DAYS`]. If the owner has sent the request
+    /// before, it does nothing and returns the stored answer.
     ///
-    /// Errors: those of the work; `Conflict` if the owner sent another request with the key.
+    /// Errors: those of the work; `Conflict` if the owner used the key for another request.
     pub fn run(
         &self,
         tx: &mut Tx<'_>,
@@ -92,9 +91,10 @@ impl Once {
         Ok(answer)
     }
 
-    /// The former answer, if the owner has sent the request before, also from before keys had a scope.
+    /// The stored answer, if the owner has sent the request before. Requests stored before keys had an owner also
+    /// count.
     ///
-    /// Errors: `Conflict` if the owner sent another request with the key.
+    /// Errors: `Conflict` if the owner used the key for another request.
     pub fn answered(&self, tx: &mut Tx<'_>, owner: &Owner) -> Result<Option<String>> {
         match repository::find(tx, owner, &self.key)? {
             Some((request, answer)) if request == self.request => Ok(Some(answer)),
@@ -103,13 +103,16 @@ impl Once {
         }
     }
 
-    /// A name that no other request of any owner has.
+    /// A name that is unique among all requests of all owners.
     pub fn name(&self, Owner { user, scope }: &Owner) -> String {
         format!("{user}\n{scope}\n{}\n{}", self.key, self.request)
     }
 
     fn taken(&self) -> Problem {
-        let message = format!("the Idempotency-Key '{}' was sent with another request", self.key);
+        let message = format!(
+            "the Idempotency-Key '{}' was used for another request; send a new key",
+            self.key
+        );
         Problem::new(ProblemKind::Conflict, message)
     }
 }

@@ -1,4 +1,4 @@
-//! Players: users of the roster and visitors, with what the platform knows of them beside.
+//! Players: users of the roster and visitors, with the platform's data about them.
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
@@ -12,15 +12,15 @@ use crate::reach::Games;
 use crate::visitors::Visitor;
 use crate::{repository, visitors};
 
-/// What a user may do on the platform.
+/// A user's role on the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Plays.
+    /// Plays games.
     Player,
-    /// Makes games.
+    /// Develops games.
     Developer,
-    /// Runs the platform.
+    /// Administers the platform.
     Admin,
 }
 
@@ -28,7 +28,7 @@ impl Role {
     /// Every role.
     pub const ALL: [Self; 3] = [Self::Player, Self::Developer, Self::Admin];
 
-    /// The role of that name.
+    /// The role with that name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
@@ -43,48 +43,48 @@ impl Role {
     }
 }
 
-/// A player as others see one.
+/// A player as others see them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Seen {
     /// The user's sourcedId.
     pub id: String,
-    /// What the user is called in games.
+    /// The user's name in games.
     pub username: String,
 }
 
-/// A player as the player is shown.
+/// A player as they see themselves.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
-    /// What others see, too.
+    /// What others also see.
     #[serde(flatten)]
     pub seen: Seen,
     /// Given and family name.
     pub name: String,
-    /// Empty where the roster has none.
+    /// Empty if the roster has none.
     pub email: String,
-    /// What the user may do on the platform.
+    /// The user's role on the platform.
     pub role: Role,
     /// `none`, `pending` or `approved`.
     pub developer_status: String,
 }
 
-/// What is known of a player: by the roster, or of a visitor.
+/// What is known about a player, from the roster or about a visitor.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// The user's sourcedId, or the visitor's id.
     pub id: String,
-    /// What the user is called in games.
+    /// The player's name in games.
     pub username: String,
-    /// Given name; empty where the player has none or it is not shared.
+    /// Given name; empty if there is none or it is not shared.
     pub given_name: String,
-    /// Family name; empty where the player has none or it is not shared.
+    /// Family name; empty if there is none or it is not shared.
     pub family_name: String,
-    /// E-mail address; empty where the player has none or it is not shared.
+    /// Email address; empty if there is none or it is not shared.
     pub email: String,
-    /// Whether the player is not in the roster, and so learns nothing here.
+    /// Whether the player is a visitor, who is not in the roster and so has no courses.
     pub is_visitor: bool,
-    /// The one game of a demo visitor.
+    /// The only game that a demo visitor may play.
     pub demo_of: Option<String>,
 }
 
@@ -115,14 +115,14 @@ impl Identity {
         }
     }
 
-    /// What a game learns of the player to which names and e-mail addresses are not shared.
+    /// The player without names and email address, for a game to which they are not shared.
     #[must_use]
     pub fn without_name(self) -> Self {
         let (given_name, family_name, email) = (String::new(), String::new(), String::new());
         Self { given_name, family_name, email, ..self }
     }
 
-    /// Given and family name, else the username.
+    /// Given and family name; the username if both are empty.
     pub fn name(&self) -> String {
         let name = format!("{} {}", self.given_name, self.family_name);
         match name.trim() {
@@ -132,20 +132,20 @@ impl Identity {
     }
 }
 
-/// The user or visitor whom a token names.
+/// The user or visitor named in a token.
 ///
-/// Errors: `Unauthorized` where the user is not active any more, or the visitor is forgotten.
+/// Errors: `Unauthorized` if the user is no longer active, or the visitor was purged.
 pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
     known(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => Problem::new(
             ProblemKind::Unauthorized,
-            format!("there is no active user '{user}' here; get a token for one who is"),
+            format!("there is no active user '{user}'; get a token for an active one"),
         ),
         _ => problem,
     })
 }
 
-/// A player; without name and e-mail address unless those are shared. Errors: `NotFound`.
+/// A player's own profile, without name and email address unless those are shared. Errors: `NotFound`.
 pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Profile> {
     let identity = found(tx, user)?;
     let identity = if shares_identity { identity } else { identity.without_name() };
@@ -159,14 +159,13 @@ pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Pro
     })
 }
 
-/// A player as others see one. Errors: `NotFound`.
+/// A player as others see them. Errors: `NotFound`.
 pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<Seen> {
     let Identity { id, username, .. } = found(tx, user)?;
     Ok(Seen { id, username })
 }
 
-/// The active users of the roster as others see them, in the order in which they came: those who have
-/// played one of the games.
+/// The active users who have played one of the games, as others see them, in the order in which they were created.
 pub fn list(tx: &mut Tx<'_>, games: &Games, page: Page) -> Result<Vec<Seen>> {
     let found = repository::players::list(tx, games, page)?;
     let seen = |(id, chosen, given): (String, String, String)| {
@@ -176,8 +175,8 @@ pub fn list(tx: &mut Tx<'_>, games: &Games, page: Page) -> Result<Vec<Seen>> {
     Ok(found.into_iter().map(seen).collect())
 }
 
-/// Whether somebody has played one of the games: has a session, a score, a state, an achievement or an
-/// activity there, or visits its demo.
+/// Whether a user has played one of the games: has a session, score, state, achievement or activity there, or is a
+/// visitor of its demo.
 pub fn has_played(tx: &mut Tx<'_>, user: &str, games: &Games) -> Result<bool> {
     match games {
         Games::Every => Ok(true),
@@ -185,14 +184,13 @@ pub fn has_played(tx: &mut Tx<'_>, user: &str, games: &Games) -> Result<bool> {
     }
 }
 
-/// Gives a user a role on the platform.
+/// Sets a user's role on the platform.
 pub fn put_role(tx: &mut Tx<'_>, user: &str, role: Role) -> Result<()> {
     let status = if role == Role::Player { "none" } else { "approved" };
     repository::players::put_standing(tx, user, role, status)
 }
 
-/// What a user is called in games: never an e-mail address or a family name, which are nobody
-/// else's business.
+/// A user's name in games. It never contains an email address or a family name, because other players see it.
 pub(crate) fn username(record: &Object) -> &str {
     public_name(fields::text(record, "username"), fields::text(record, "givenName"))
 }

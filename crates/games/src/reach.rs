@@ -1,10 +1,10 @@
-//! How far an answer goes: of which games it may show records and players.
+//! Which games an answer may include, with their records and players.
 
-/// Games that a caller may look into.
+/// The games that a caller may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Games {
-    /// All games, and all users, also those who have never played.
+    /// All games, and all users, including those who have never played.
     Every,
-    /// The games with these ids, and who has played them.
+    /// The games with these ids, and their players.
     Only(Vec<String>),
 }

@@ -1,4 +1,4 @@
-//! Scores, and the leader boards that follow from them.
+//! Scores, and leader boards computed from them.
 
 use std::collections::HashMap;
 
@@ -25,30 +25,30 @@ pub struct Score {
     pub game_id: String,
     /// The player's id.
     pub user_id: String,
-    /// The higher the better.
+    /// The score; higher is better.
     #[serde(serialize_with = "plain_number")]
     pub score: f64,
-    /// What else the game says of it.
+    /// Further data from the game.
     pub metadata: Metadata,
-    /// When it came.
+    /// When it was submitted.
     pub achieved_at: Timestamp,
 }
 
-/// What a game sends.
+/// A submitted score.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewScore {
     score: f64,
     #[serde(default)]
     metadata: Option<Metadata>,
-    /// Not kept: what contradicts itself is refused.
+    /// Not stored, but refused if it contradicts the number of questions.
     #[serde(default)]
     correct_questions: Option<f64>,
     #[serde(default)]
     total_questions: Option<f64>,
 }
 
-/// Whole numbers without a point: `1200`, not `1200.0`.
+/// Serializes whole numbers without a decimal point: `1200`, not `1200.0`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn plain_number<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
@@ -58,21 +58,21 @@ fn plain_number<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::
     }
 }
 
-/// From when on scores count on a leader board, in UTC.
+/// The period of a leader board, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeframe {
     /// All scores.
     AllTime,
-    /// Those of this month.
+    /// Scores of this month.
     Monthly,
-    /// Those of this week, from Monday.
+    /// Scores of this week, from Monday.
     Weekly,
-    /// Those of today.
+    /// Scores of today.
     Daily,
 }
 
 impl Timeframe {
-    /// Every one, with its name.
+    /// All timeframes with their names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("all_time", Self::AllTime),
         ("monthly", Self::Monthly),
@@ -80,7 +80,7 @@ impl Timeframe {
         ("daily", Self::Daily),
     ];
 
-    /// The one of that name. Errors: `Invalid`.
+    /// The timeframe with that name. Errors: `Invalid`.
     pub fn of(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, timeframe)| *timeframe).ok_or_else(|| {
@@ -89,7 +89,7 @@ impl Timeframe {
         })
     }
 
-    /// The name of the period that holds the instant.
+    /// The name of the period that contains the instant.
     fn period(self, at: Timestamp) -> String {
         let date = at.date();
         match self {
@@ -105,30 +105,30 @@ impl Timeframe {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
-    /// From 1; of equal scores the one that came first stands first.
+    /// The rank, from 1. Of equal scores, the earlier one ranks higher.
     pub rank: i64,
     /// The player's id.
     pub user_id: String,
-    /// What the player is called.
+    /// The player's name in games.
     pub username: String,
     /// The best score.
     #[serde(serialize_with = "plain_number")]
     pub score: f64,
-    /// When it came.
+    /// When it was submitted.
     pub achieved_at: Timestamp,
 }
 
-/// Whose scores are compared: those of players, or those of demo visitors.
+/// Whose scores are compared: those of signed-in players, or those of demo visitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Board {
-    /// Players who are signed in.
+    /// Signed-in players.
     Players,
-    /// Demo visitors, who see and write nothing else.
+    /// Demo visitors, who only see and write these scores.
     Demo,
 }
 
 impl Board {
-    /// The one on which a player stands in a game. Errors: `Forbidden` for a demo visitor of another game.
+    /// The board of a player in a game. Errors: `Forbidden` for a demo visitor of another game.
     pub fn of(tx: &mut Tx<'_>, user: &str, game: &str) -> Result<Self> {
         Ok(match visitors::lookup(tx, user)? {
             Some(visitor) if visitor.is_demo() => {
@@ -140,8 +140,8 @@ impl Board {
     }
 }
 
-/// Keeps a score. Errors: `Invalid`; `TooManyRequests` for a demo visitor with
-/// [`limits::DEMO_SCORES_MAX_COUNT`] of them; `Forbidden` for one of another game.
+/// Stores a score. Errors: `Invalid`; `TooManyRequests` for a demo visitor who has [`limits::DEMO_SCORES_MAX_COUNT`]
+/// scores; `Forbidden` for a demo visitor of another game.
 pub fn submit(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -183,14 +183,14 @@ pub fn submit(
     Ok(score)
 }
 
-/// A player's scores in the games, the newest first.
+/// A player's scores in the games, newest first.
 pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str, page: Page) -> Result<Vec<Score>> {
     let is_demo = visitors::lookup(tx, user)?.is_some_and(|visitor| visitor.is_demo());
     let board = if is_demo { Board::Demo } else { Board::Players };
     repository::of_user(tx, board, user, games, page)
 }
 
-/// A part of a leader board: each player once, the best scores first.
+/// A page of a leader board: each player once, best scores first.
 pub fn leaderboard(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Sessions: from when until when a player plays.
+//! Play sessions: the time from when a player starts a game until the game ends.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::input::Page;
 use crate::repository::sessions as repository;
 
-/// A player's time in a game.
+/// A play session.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
@@ -21,20 +21,20 @@ pub struct Session {
     pub user_id: String,
     /// When it began.
     pub started_at: Timestamp,
-    /// When it ended; none while it lasts.
+    /// When it ended; `None` while it lasts.
     pub ended_at: Option<Timestamp>,
-    /// Seconds from its beginning to its end; none while it lasts.
+    /// Its length in seconds; `None` while it lasts.
     pub duration_seconds: Option<i64>,
 }
 
-/// Begins a session; others that the player has go on.
+/// Begins a play session. Other sessions of the player continue.
 pub fn start(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str) -> Result<Session> {
     let id = Uuid::now_v7().to_string();
     repository::insert(tx, now, &id, game, user)?;
     found(tx, game, user, &id)
 }
 
-/// Ends a session; one that has ended stays as it is. Errors: `NotFound`.
+/// Ends a play session. An ended session stays as it is. Errors: `NotFound`.
 pub fn end(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str, id: &str) -> Result<Session> {
     if found(tx, game, user, id)?.ended_at.is_none() {
         repository::end(tx, now, id)?;
@@ -42,7 +42,7 @@ pub fn end(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str, id: &str) ->
     found(tx, game, user, id)
 }
 
-/// A player's sessions in a game, the newest first.
+/// A player's play sessions in a game, newest first.
 pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str, page: Page) -> Result<Vec<Session>> {
     repository::of_user(tx, game, user, page)
 }

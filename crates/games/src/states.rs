@@ -1,4 +1,4 @@
-//! What a game remembers of a player: one JSON value, with a version that tells of changes between.
+//! The state that a game saves for a player: one JSON value with a version, which reveals changes made in between.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
@@ -12,25 +12,25 @@ use crate::repository::states as repository;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
-    /// What the game saved; null where it has not.
+    /// The saved value; null if nothing was saved.
     pub state: Box<RawValue>,
-    /// Counts the saves; 0 where there is none.
+    /// The number of saves; 0 if nothing was saved.
     pub version: i64,
-    /// When it was saved.
+    /// When it was last saved.
     pub updated_at: Option<Timestamp>,
 }
 
-/// A state that was saved.
+/// The result of saving a state.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Saved {
-    /// The version that it has now.
+    /// Its new version.
     pub version: i64,
     /// When it was saved.
     pub updated_at: Timestamp,
 }
 
-/// A state on its way in.
+/// A state to save.
 #[derive(Clone, Debug)]
 pub struct NewState {
     text: String,
@@ -38,7 +38,7 @@ pub struct NewState {
 }
 
 impl NewState {
-    /// Reads `{state, version?}`; the version is the one that the game has seen last.
+    /// Reads `{state, version?}`. The version is the last one that the game has loaded.
     ///
     /// Errors: `Malformed`, `Invalid`, `TooLarge`.
     pub fn read(body: &[u8]) -> Result<Self> {
@@ -52,14 +52,14 @@ impl NewState {
         let most = limits::GAME_STATE_MAX_BYTES;
         if text.len() > most {
             let message =
-                format!("the state is {} bytes of JSON; at most {most} are kept", text.len());
+                format!("the state has {} bytes of JSON; the limit is {most}", text.len());
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         Ok(Self { text, expected: body.version })
     }
 }
 
-/// What a game remembers of a player.
+/// The saved state of a player.
 pub fn load(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<State> {
     let found = repository::find(tx, game, user)?;
     let (state, version, updated_at) = match found {
@@ -71,9 +71,9 @@ pub fn load(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<State> {
     Ok(State { state, version, updated_at })
 }
 
-/// Saves a state over the former one.
+/// Replaces the saved state.
 ///
-/// Errors: `Conflict` where another version is there than the game has seen last.
+/// Errors: `Conflict` if the stored version is not the one that the game sent.
 pub fn save(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -85,11 +85,12 @@ pub fn save(
         Some(version) => Ok(Saved { version, updated_at: now }),
         None => {
             let there = repository::find(tx, game, user)?.map_or(0, |(_, version, _)| version);
-            let message =
-                format!("version {there} is saved; load it, merge, save with its version");
+            let message = format!(
+                "the saved version is {there}; load it, merge your changes and save with its version"
+            );
             let path = "version".into();
             let details = vec![Detail { path, message: message.clone() }];
-            let message = format!("the state was saved by someone else meanwhile: {message}");
+            let message = format!("the state was changed meanwhile: {message}");
             Err(Problem { details, ..Problem::new(ProblemKind::Conflict, message) })
         }
     }

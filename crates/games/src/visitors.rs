@@ -1,6 +1,6 @@
-//! Visitors: players who are not in the roster. A demo visitor is anonymous, plays one game and has demo
-//! scores alone, which are purged; a person who signs in and whom the roster does not know plays as one,
-//! too, but keeps what comes of it.
+//! Visitors: players who are not in the roster. A demo visitor is anonymous, plays one game and has only demo scores,
+//! which are purged. A signed-in person who is not in the roster also plays as a visitor, but keeps scores and
+//! states.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -10,32 +10,32 @@ use uuid::Uuid;
 use crate::games::Game;
 use crate::repository::visitors as repository;
 
-/// What the id of every visitor begins with.
+/// The beginning of every visitor's id.
 const ID_PREFIX: &str = "visitor-";
 
 /// A player who is not in the roster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
-    /// The id, which says nothing of whose it is.
+    /// The id, which does not reveal whose it is.
     pub id: String,
-    /// The one game of a demo visitor.
+    /// The only game that a demo visitor may play.
     pub game: Option<String>,
-    /// What others see.
+    /// The name that others see.
     pub username: String,
-    /// The name; empty: a demo visitor has none.
+    /// The name; empty for demo visitors.
     pub name: String,
-    /// The e-mail address; empty: a demo visitor has none.
+    /// The email address; empty for demo visitors.
     pub email: String,
 }
 
 impl Visitor {
-    /// Whether the visitor is anonymous.
+    /// Whether the visitor is an anonymous demo visitor.
     pub fn is_demo(&self) -> bool {
         self.game.is_some()
     }
 }
 
-/// A new demo visitor of the game, kept for [`limits::DEMO_KEPT_DAYS`].
+/// Creates a demo visitor of the game, kept for [`limits::DEMO_KEPT_DAYS`].
 pub fn begin_demo(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<Visitor> {
     let id = Uuid::new_v4().simple().to_string();
     let visitor = Visitor {
@@ -49,7 +49,7 @@ pub fn begin_demo(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<Visito
     Ok(visitor)
 }
 
-/// The demo visitor of that id in the game, kept for longer; none where there is no such visitor.
+/// Finds the demo visitor with that id in the game, and extends their time; `None` if there is none.
 pub fn renew_demo(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -67,7 +67,7 @@ fn demo_ends(now: Timestamp) -> Timestamp {
     now.plus_seconds(limits::DEMO_KEPT_DAYS * 24 * 60 * 60)
 }
 
-/// The visitor as whom a person plays: the same in every game. Name and e-mail address follow the account.
+/// The visitor as whom a person plays, the same in all games. Name and email address follow the account.
 pub fn of_person(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -85,15 +85,15 @@ pub fn of_person(
             email: String::new(),
         },
     };
-    // As with users of the roster: never a family name.
+    // Like usernames of roster users, this never contains the family name.
     let first = name.split_whitespace().next().unwrap_or("Guest");
     first.clone_into(&mut visitor.username);
     name.clone_into(&mut visitor.name);
     email.clone_into(&mut visitor.email);
     repository::insert(tx, now, &visitor, Some(person), None)?;
-    // Another request may have made the visitor meanwhile.
+    // A concurrent request may have created the visitor.
     repository::of_person(tx, person)?
-        .ok_or_else(|| Problem::internal("a visitor that was put is not there"))
+        .ok_or_else(|| Problem::internal("a visitor is missing right after it was stored"))
 }
 
 /// Whether the person plays as the visitor of that id.
@@ -101,30 +101,33 @@ pub fn is_person(tx: &mut Tx<'_>, id: &str, person: &str) -> Result<bool> {
     Ok(repository::of_person(tx, person)?.is_some_and(|visitor| visitor.id == id))
 }
 
-/// The visitor of the id, if it is one's.
+/// The visitor with the id, if it is a visitor's.
 pub fn lookup(tx: &mut Tx<'_>, id: &str) -> Result<Option<Visitor>> {
-    // Most players are users of the roster: nothing is asked for them.
+    // Avoids a query for roster users, who are most players.
     if !id.starts_with(ID_PREFIX) {
         return Ok(None);
     }
     repository::find(tx, id)
 }
 
-/// Refuses a demo visitor in another game than the visitor's own.
+/// Refuses a demo visitor in a game other than the visitor's own.
 ///
 /// Errors: `Forbidden`.
 pub(crate) fn check_game(visitor: &Visitor, game: &str) -> Result<()> {
     match &visitor.game {
         Some(own) if own != game => {
-            let message = format!("{} visits the demo of another game", visitor.username);
+            let message = format!(
+                "'{}' is a demo visitor of another game; sign in to play this one",
+                visitor.username
+            );
             Err(Problem::new(ProblemKind::Forbidden, message))
         }
         _ => Ok(()),
     }
 }
 
-/// Forgets demo visitors whose time is over, with their scores; at most
-/// [`limits::DEMO_PURGE_MAX_COUNT`] at once. Answers how many.
+/// Deletes expired demo visitors with their scores, at most [`limits::DEMO_PURGE_MAX_COUNT`] at once. Returns their
+/// number.
 pub fn purge(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize> {
     let over = repository::over(tx, now, limits::DEMO_PURGE_MAX_COUNT)?;
     if !over.is_empty() {

@@ -1,4 +1,4 @@
-//! What players do: an activity that ends, and time spent in one.
+//! Activities that players finish, and time that they spend in them.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -14,7 +14,7 @@ use crate::input::Faults;
 use crate::levels::{self, Xp};
 use crate::repository::lms as repository;
 
-/// Which activity.
+/// The activity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
@@ -28,13 +28,13 @@ pub struct Activity {
     pub(super) sensor_url: Option<String>,
 }
 
-/// An activity that has ended.
+/// A finished activity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ended {
-    /// Id or slug of the game, where the token does not say.
+    /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
-    /// The student, where the token does not say.
+    /// The student, unless the token names one.
     pub student_id: Option<String>,
     activity_data: Activity,
     score_data: Score,
@@ -57,13 +57,13 @@ struct Timing {
     ended_at: Option<String>,
 }
 
-/// Time that was spent in an activity.
+/// Time spent in an activity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
-    /// Id or slug of the game, where the token does not say.
+    /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
-    /// The student, where the token does not say.
+    /// The student, unless the token names one.
     pub student_id: Option<String>,
     activity_data: Activity,
     timing_data: Window,
@@ -80,38 +80,38 @@ struct Window {
     inactive_seconds: f64,
 }
 
-/// What an activity has earned.
+/// What a player earned with an activity.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Earned {
     /// The XP.
     pub xp_awarded: Xp,
-    /// Which attempt it was, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: i64,
-    /// What accuracy and attempt made of the time; none where the app said what was earned.
+    /// The multiplier from accuracy and attempt; `None` if the app sent the XP.
     pub multiplier: Option<f64>,
-    /// The course that it counts in.
+    /// The course that the activity counts for.
     pub course_id: String,
-    /// All units mastered in the course.
+    /// All units that the player has mastered in the course.
     pub mastered_units: Xp,
-    /// Hundredths of the course's units that are mastered; none where it has none.
+    /// Percentage of the course's units that are mastered; `None` if units are not counted.
     pub pct_complete_app: Option<f64>,
     /// The event in the log.
     pub event_id: String,
 }
 
-/// Events, and what follows from them here once they are kept.
+/// Events to append to the log, with the answer to the request.
 pub struct Told<T> {
     /// The events.
     pub events: Vec<LearningEvent>,
-    /// What is answered.
+    /// The answer to the request.
     pub answer: T,
 }
 
-/// Ends an activity: its XP, units and questions stand in the log as an `ActivityEvent`, and what of its
-/// time was not told before as a `TimeSpentEvent`.
+/// Finishes an activity. Its XP, units and questions are logged as an `ActivityEvent`. Time that was not reported
+/// before is logged as a `TimeSpentEvent`.
 ///
-/// Errors: `Invalid`; `Forbidden` for who is no student of the course.
+/// Errors: `Invalid`; `Forbidden` if the player is not a student of the course.
 pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> {
     ended.check()?;
     let course = student_of(tx, scene, &ended.activity_data)?;
@@ -122,8 +122,8 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> 
     Ok(answer)
 }
 
-/// What an activity that ends has earned, and the events that tell it. Changes nothing: [`count`] does,
-/// when the events are kept.
+/// Computes what a finished activity earns, and the events that report it. Changes nothing: call [`count`] after the
+/// events are stored.
 ///
 /// Errors: `Invalid`.
 pub fn weigh(
@@ -183,7 +183,7 @@ pub fn weigh(
     Ok(Told { events, answer })
 }
 
-/// Counts an ended activity whose events are kept: the attempt, the units, the player's level.
+/// Counts a finished activity whose events are stored: the attempt, the units and the player's XP.
 pub fn count(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended, earned: &Earned) -> Result<()> {
     let course = &earned.course_id;
     repository::ended(tx, scene.user, course, &ended.activity_data.id)?;
@@ -191,9 +191,9 @@ pub fn count(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended, earned: &Earned)
     levels::earn(tx, scene.now, scene.user, earned.xp_awarded)
 }
 
-/// Keeps time that was spent in an activity, as a `TimeSpentEvent`.
+/// Logs time spent in an activity as a `TimeSpentEvent`.
 ///
-/// Errors: `Invalid`; `Forbidden` for who is no student of the course.
+/// Errors: `Invalid`; `Forbidden` if the player is not a student of the course.
 pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &Spent) -> Result<String> {
     spent.check()?;
     let course = student_of(tx, scene, &spent.activity_data)?;
@@ -204,7 +204,7 @@ pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &Spent) -> Result<String
     Ok(answer)
 }
 
-/// The event that tells time, and its id. Changes nothing: [`count_time`] does, when the event is kept.
+/// The event that reports time, and its id. Changes nothing: call [`count_time`] after the event is stored.
 ///
 /// Errors: `Invalid`.
 pub fn time(
@@ -230,7 +230,7 @@ pub fn time(
     Ok(Told { events: vec![event], answer })
 }
 
-/// Counts time whose event is kept, so that the activity's end does not count it again.
+/// Counts time whose event is stored, so that the end of the activity does not count it again.
 pub fn count_time(tx: &mut Tx<'_>, scene: &Scene<'_>, course: &str, spent: &Spent) -> Result<()> {
     let Spent { activity_data, timing_data, .. } = spent;
     #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
@@ -238,7 +238,7 @@ pub fn count_time(tx: &mut Tx<'_>, scene: &Scene<'_>, course: &str, spent: &Spen
     repository::told(tx, scene.user, course, &activity_data.id, active_ms)
 }
 
-/// Adds XP to a player's, or takes them away.
+/// Adds XP to a player, or takes XP away.
 pub(super) fn correct_xp(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
@@ -250,7 +250,7 @@ pub(super) fn correct_xp(
     learning::append(tx, scene.now, scene.base_url, &[event])
 }
 
-/// The event that adds XP to a player's, or takes them away.
+/// The event that adds XP to a player, or takes XP away.
 ///
 /// Errors: `Internal` for an integration without a course.
 pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<LearningEvent> {
@@ -284,7 +284,7 @@ fn correction_in(
 }
 
 impl Activity {
-    /// The course that it counts in. Errors: `Invalid` where the game teaches no such course.
+    /// The course that the activity counts for. Errors: `Invalid` if the game does not teach it.
     pub fn course<'i>(&self, integration: &'i Integration) -> Result<&'i Taught> {
         let grade = grade_text(&self.grade).unwrap_or_default();
         super::taught(integration, &self.subject, &grade)
@@ -292,7 +292,7 @@ impl Activity {
 }
 
 impl Ended {
-    /// Looks whether it can be what came of an activity. Errors: `Invalid` with every fault.
+    /// Checks the values of a finished activity. Errors: `Invalid` with all errors.
     pub fn check(&self) -> Result<()> {
         let mut faults = Faults::default();
         check_activity(&mut faults, &self.activity_data);
@@ -303,18 +303,18 @@ impl Ended {
         faults.unless(total <= most, "scoreData.totalQuestions", format!("must be at most {most}"));
         let seconds = self.timing_data.duration_seconds;
         check_seconds(&mut faults, "timingData.durationSeconds", seconds);
-        // A penalty is less than nothing.
+        // Penalties are negative.
         let xp = self.xp_earned.unwrap_or_default();
         let most_xp = limits::FACT_VALUE_MAX_COUNT;
         let message = format!("must be a number from -{most_xp} to {most_xp}: got {xp}");
         faults.unless(Xp::of(xp.abs()).is_some(), "xpEarned", message);
         let units = self.mastered_units.unwrap_or_default();
-        let message = format!("must be a number from 0 up: got {units}");
+        let message = format!("must be a number of at least 0: got {units}");
         faults.unless(Xp::of(units).is_some(), "masteredUnits", message);
         faults.none()
     }
 
-    /// Which activity.
+    /// The activity.
     pub fn activity(&self) -> &Activity {
         &self.activity_data
     }
@@ -325,7 +325,7 @@ impl Ended {
 }
 
 impl Spent {
-    /// Looks whether it can be time of an activity. Errors: `Invalid` with every fault.
+    /// Checks the values of time spent. Errors: `Invalid` with all errors.
     pub fn check(&self) -> Result<()> {
         let Window { active_seconds, inactive_seconds, .. } = &self.timing_data;
         let mut faults = Faults::default();
@@ -338,13 +338,13 @@ impl Spent {
         faults.none()
     }
 
-    /// Which activity.
+    /// The activity.
     pub fn activity(&self) -> &Activity {
         &self.activity_data
     }
 }
 
-/// The course that an activity counts in, of which the player is a student.
+/// The course that an activity counts for. The player must be a student of it.
 fn student_of<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>, activity: &Activity) -> Result<&'i Taught> {
     let course = activity.course(scene.integration)?;
     if lyceum_bridge::enroll::learns(tx, scene.now, scene.user, &course.course_id)? {
@@ -353,10 +353,10 @@ fn student_of<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>, activity: &Activity) -> Re
     Err(no_student(scene.user, course))
 }
 
-/// Who is no student of a course ends nothing there.
+/// The problem of a player who is not a student of the course.
 pub fn no_student(user: &str, course: &Taught) -> Problem {
     let message = format!(
-        "'{user}' is no student of the course '{}'; enrol the player there as one",
+        "'{user}' is not a student of the course '{}'; enroll the player as a student first",
         course.course_id
     );
     Problem::new(ProblemKind::Forbidden, message)
@@ -381,18 +381,18 @@ fn check_seconds(faults: &mut Faults, path: &str, seconds: f64) {
     faults.unless(fits, path, format!("must be a number from 0 to {most}"));
 }
 
-/// When something was: as it is told, else now. What waited on a device counts on its own day.
+/// The time that was sent, or otherwise now. Activities that were stored on an offline device count on their own day.
 fn instant(now: Timestamp, path: &str, text: Option<&str>) -> Result<Timestamp> {
     let Some(text) = text else { return Ok(now) };
     let kept_s = limits::REQUEST_KEPT_DAYS * 24 * 60 * 60;
     let at: Option<Timestamp> = text.parse().ok();
     match at {
         Some(at) if at > now.plus_seconds(limits::ACTIVITY_AHEAD_MAX_S) => {
-            Err(Problem::invalid(path, "lies in the future"))
+            Err(Problem::invalid(path, "must not be in the future"))
         }
         Some(at) if at < now.plus_seconds(-kept_s) => {
             let days = limits::REQUEST_KEPT_DAYS;
-            Err(Problem::invalid(path, format!("lies more than {days} days back")))
+            Err(Problem::invalid(path, format!("must be within the last {days} days")))
         }
         Some(at) => Ok(at.min(now)),
         None => Err(Problem::invalid(path, "must be an instant such as 2026-01-15T08:00:00Z")),

@@ -1,25 +1,25 @@
-//! What an activity earns: a minute of active time is one XP, times what accuracy and attempt say.
+//! Computes the XP of an activity: one per minute of active time, multiplied by factors for accuracy and attempt.
 
 use crate::levels::Xp;
 
-/// Of all answers right, and of at least this part.
+/// The factor if all answers are correct, and the factor if at least this share is.
 const PERFECT: f64 = 1.25;
 const GOOD: f64 = 1.0;
 const GOOD_FROM: f64 = 0.8;
-/// The first attempt, the second, the third; later ones earn nothing.
+/// The factors of the first, second and third attempt. Later ones earn nothing.
 const ATTEMPTS: [f64; 3] = [1.0, 0.5, 0.25];
 
-/// What came of an activity.
+/// The outcome of an activity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Result {
     pub(super) active_s: f64,
     pub(super) correct: u32,
     pub(super) total: u32,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub(super) attempt: i64,
 }
 
-/// The multiplier of accuracy and attempt. Where nothing was asked, nothing can be wrong.
+/// The product of the factors for accuracy and attempt. An activity without questions counts as accurate.
 pub(super) fn multiplier(result: Result) -> f64 {
     let of_accuracy = match (result.correct, result.total) {
         (_, 0) => GOOD,
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn xp_follow_time_accuracy_and_attempt() {
+    fn xp_depend_on_time_accuracy_and_attempt() {
         let earned = |active_s: f64, correct, total, attempt| {
             xp(Result { active_s, correct, total, attempt }).0
         };
@@ -52,10 +52,10 @@ mod tests {
         assert_eq!(earned(600.0, 9, 10, 1), 10_000);
         assert_eq!(earned(600.0, 8, 10, 1), 10_000, "80 % is enough");
         assert_eq!(earned(600.0, 79, 100, 1), 0);
-        assert_eq!(earned(600.0, 10, 10, 2), 6_300, "6.25, to tenths");
+        assert_eq!(earned(600.0, 10, 10, 2), 6_300, "6.25, rounded to tenths");
         assert_eq!(earned(600.0, 10, 10, 3), 3_100);
         assert_eq!(earned(600.0, 10, 10, 4), 0);
-        assert_eq!(earned(90.0, 0, 0, 1), 1_500, "nothing was asked");
+        assert_eq!(earned(90.0, 0, 0, 1), 1_500, "no questions");
         assert_eq!(earned(0.0, 10, 10, 1), 0);
     }
 }

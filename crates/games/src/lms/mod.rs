@@ -1,5 +1,5 @@
-//! Learning: the courses that a game teaches, as records of the roster; what players do in them, as
-//! events of the log; XP, as facts that follow from those.
+//! Learning in games: courses are roster records, activities are events of the log, and XP are facts computed from
+//! those events.
 
 pub mod activity;
 mod award;
@@ -33,13 +33,13 @@ pub use resources::{
     note_created_elsewhere, organization, shown,
 };
 
-/// What a game teaches.
+/// The courses that a game teaches.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
     /// The game's id.
     pub game_id: String,
-    /// Whose courses they are.
+    /// The organization that the courses belong to.
     pub organization: Organization,
     /// The courses, in the order of the setup.
     pub courses: Vec<Taught>,
@@ -50,7 +50,7 @@ pub struct Integration {
 pub struct Organization {
     /// Its sourcedId.
     pub id: String,
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// `department`, `school`, …
     #[serde(rename = "type")]
@@ -63,66 +63,66 @@ pub struct Organization {
 pub struct Taught {
     /// The course's sourcedId.
     pub course_id: String,
-    /// Such as `Math`.
+    /// The subject, such as `Math`.
     pub subject: String,
-    /// As OneRoster writes it.
+    /// The grade in OneRoster's form.
     pub grade: String,
-    /// What people call it.
+    /// Its title.
     pub title: String,
     /// Its code.
     pub course_code: String,
-    /// XP in all.
+    /// Total XP.
     pub total_xp: Xp,
-    /// Units to master; 0 where none are counted.
+    /// Units to master; 0 if they are not counted.
     pub masterable_units: Xp,
 }
 
-/// What an integration is made from.
+/// The request to set up a game's courses.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Setup {
-    /// Id or slug of the game, where the token does not say.
+    /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
-    /// Whose courses they are; what is missing is the platform's own.
+    /// The organization of the courses. Missing members are the platform's defaults.
     #[serde(default)]
     pub organization: NewOrganization,
-    /// At least one.
+    /// The courses, at least one.
     pub courses: Vec<NewCourse>,
 }
 
-/// An organization as a setup names it.
+/// An organization in a setup.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct NewOrganization {
-    /// Its sourcedId. One that is in the roster already stays as it is.
+    /// Its sourcedId. An organization that is already in the roster stays as it is.
     pub id: Option<String>,
-    /// What people call it.
+    /// Its name.
     pub name: Option<String>,
     /// `department`, `school`, …
     #[serde(rename = "type")]
     pub kind: Option<String>,
 }
 
-/// A course as a setup names it.
+/// A course in a setup.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewCourse {
-    /// Such as `Math`.
+    /// The subject, such as `Math`.
     pub subject: String,
-    /// A number, or as OneRoster writes it.
+    /// The grade, as a number or in OneRoster's form.
     pub grade: Value,
-    /// XP in all; there is no setup before it is known.
+    /// Total XP. It must be known for a setup.
     pub total_xp: Option<f64>,
     /// Units to master.
     pub masterable_units: Option<f64>,
-    /// What people call it.
+    /// Its title.
     pub title: Option<String>,
     /// Its code.
     pub course_code: Option<String>,
-    /// Its sourcedId, in place of one made from game, subject and grade.
+    /// Its sourcedId; by default it is derived from game, subject and grade.
     pub course_id: Option<String>,
 }
 
-/// Who learns, in which role, where.
+/// A learner with roles, courses and organizations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Learner {
     /// The user's sourcedId.
@@ -135,32 +135,32 @@ pub struct Learner {
     pub organizations: Vec<Belongs>,
 }
 
-/// A course that somebody is enrolled in.
+/// A course in which a learner is enrolled.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Enrolled {
     /// Its first subject.
     pub subject: String,
-    /// Its first grade, a number where it is one.
+    /// Its first grade, as a number if it is one.
     pub grade: Value,
     /// Its sourcedId.
     pub course_id: String,
 }
 
-/// An organization that somebody belongs to.
+/// An organization that a learner belongs to.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Belongs {
     /// The organization.
     #[serde(flatten)]
     pub organization: Organization,
-    /// Whether it is the main one.
+    /// Whether it is the primary one.
     pub is_primary: bool,
 }
 
-/// Sets up what a game teaches: organization, course, component, resource and their link for each
-/// course, made or brought up to date. Courses that were set up before and are not named any more are
-/// no longer the game's; their records stay.
+/// Sets up a game's courses: for each, it creates or updates the organization, course, component, resource and the
+/// link between them. Earlier courses that the setup does not name no longer belong to the game, but their records
+/// stay.
 ///
 /// Errors: as [`writable`].
 pub fn set_up(
@@ -180,8 +180,8 @@ pub fn set_up(
     Ok(integration)
 }
 
-/// Enrols a user in what the game teaches, as what the user is to the school; parents and guardians are
-/// in no class.
+/// Enrolls a user in the game's courses, according to the user's role at the school. Parents and guardians are not
+/// enrolled in classes.
 ///
 /// Errors: `NotFound`.
 pub fn enrol(tx: &mut Tx<'_>, now: Timestamp, user: &str, integration: &Integration) -> Result<()> {
@@ -207,18 +207,18 @@ fn primary_role(user: &Object) -> Option<&Object> {
     roles.filter_map(Value::as_object).find(is_primary)
 }
 
-/// What a setup would make. Changes nothing.
+/// The integration that a setup would create. Changes nothing.
 ///
-/// Errors: `Invalid` with every fault.
+/// Errors: `Invalid` with all errors.
 pub fn planned(game: &Game, setup: &Setup) -> Result<Integration> {
     let courses = read_courses(game, &setup.courses)?;
     let organization = resources::named(&setup.organization);
     Ok(Integration { game_id: game.id.clone(), organization, courses })
 }
 
-/// What a setup would make here, with records that the caller may write. Changes nothing.
+/// The integration that a setup would create, after a check that the caller may write its records. Changes nothing.
 ///
-/// Errors: `Invalid` with every fault; `Forbidden` where a record exists that the caller may not write.
+/// Errors: `Invalid` with all errors; `Forbidden` if a record exists that the caller may not write.
 pub fn writable(
     tx: &mut Tx<'_>,
     game: &Game,
@@ -230,31 +230,31 @@ pub fn writable(
     Ok(planned)
 }
 
-/// Forgets who created records of the kind that a purge has removed: a record that gets the same sourcedId
-/// later is not the game's.
+/// Forgets which setups created the purged records of a kind, so that a later record with the same sourcedId does not
+/// belong to the game.
 pub fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
     repository::forget_purged(tx, kind)
 }
 
-/// Keeps what a game teaches; the roster's records are the caller's work, where the roster is not here.
+/// Stores a game's courses. If the roster is on another server, the caller must write the records.
 pub fn keep(tx: &mut Tx<'_>, integration: &Integration) -> Result<()> {
     let Integration { game_id, organization, courses } = integration;
     repository::set_courses(tx, game_id, &organization.id, courses)
 }
 
-/// Forgets what a game teaches and nothing else.
+/// Forgets a game's courses. Their records stay.
 pub fn forget(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
     repository::delete_courses(tx, &game.id)
 }
 
-/// Whether what the game teaches stands in this roster.
+/// Whether the game's courses are in this server's roster.
 pub fn is_here(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
     let Some((_, courses)) = repository::courses(tx, &game.id)? else { return Ok(false) };
     let Some(course) = courses.first() else { return Ok(false) };
     Ok(lyceum_roster::repository::find(tx, &COURSE, &course.course_id)?.is_some())
 }
 
-/// Whether the user is a student, today, of a course that the game teaches.
+/// Whether the user is currently a student of one of the game's courses.
 pub fn teaches(tx: &mut Tx<'_>, now: Timestamp, game: &Game, user: &str) -> Result<bool> {
     let Some((_, courses)) = repository::courses(tx, &game.id)? else { return Ok(false) };
     for course in courses {
@@ -265,33 +265,33 @@ pub fn teaches(tx: &mut Tx<'_>, now: Timestamp, game: &Game, user: &str) -> Resu
     Ok(false)
 }
 
-/// The records of the roster that the integration needs, each behind those that it refers to, course by
-/// course; the organization is the first.
+/// The roster records that the integration needs, course by course and with the organization first. Each comes after
+/// those that it refers to.
 pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<Needed>> {
     let of = |course| resources::needed(game, &integration.organization, course);
     integration.courses.iter().map(of).collect()
 }
 
-/// What a game teaches; none: nothing.
+/// The courses that a game teaches; `None` if it has none.
 pub fn lookup(tx: &mut Tx<'_>, game: &Game) -> Result<Option<Integration>> {
     let Some((org, courses)) = repository::courses(tx, &game.id)? else { return Ok(None) };
     let organization = resources::stored_organization(tx, &org)?;
     Ok(Some(Integration { game_id: game.id.clone(), organization, courses }))
 }
 
-/// What a game teaches. Errors: `NotFound` where that is nothing.
+/// The courses that a game teaches. Errors: `NotFound` if it has none.
 pub fn find(tx: &mut Tx<'_>, game: &Game) -> Result<Integration> {
     lookup(tx, game)?.ok_or_else(|| {
         let message = format!(
-            "the game '{}' teaches nothing yet; POST /api/lms/setup says what it teaches",
+            "the game '{}' has no courses yet; set them up with POST /api/lms/setup",
             game.slug
         );
         Problem::new(ProblemKind::NotFound, message)
     })
 }
 
-/// Ends what a game teaches: the courses, components and resources that its setups created are marked
-/// `tobedeleted`. What players did stays, and so do records that the roster had before. Errors: `NotFound`.
+/// Ends a game's courses: the courses, components and resources that its setups created are marked `tobedeleted`.
+/// Players' results and records that were in the roster before stay. Errors: `NotFound`.
 pub fn delete(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<()> {
     let integration = find(tx, game)?;
     for course in &integration.courses {
@@ -300,14 +300,14 @@ pub fn delete(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<()> {
     repository::delete_courses(tx, &game.id)
 }
 
-/// Looks for each record that the integration needs. Errors: `NotFound`.
+/// Checks each record that the integration needs. Errors: `NotFound`.
 pub fn verify(tx: &mut Tx<'_>, game: &Game) -> Result<Vec<Checked>> {
     let integration = find(tx, game)?;
     resources::check(tx, &integration)
 }
 
-/// Who learns. None: something is due for the user's enrollments first, which is done, in a write, with
-/// `settles`. Errors: `NotFound`.
+/// The learner with this sourcedId. `None` if the user's enrollments must be settled first; call it again in a write
+/// transaction with `settles`. Errors: `NotFound`.
 pub fn learner(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -345,7 +345,7 @@ impl Enrolled {
 }
 
 impl Learner {
-    /// The user of a record, with the organizations that it names by their ids.
+    /// The learner in a user record, with organizations by their ids.
     pub fn of(
         id: &str,
         user: &Object,
@@ -369,7 +369,7 @@ impl Learner {
     }
 }
 
-/// The course of a subject and grade, as they compare.
+/// The course with a subject and grade, ignoring differences of spelling.
 fn taught<'i>(integration: &'i Integration, subject: &str, grade: &str) -> Result<&'i Taught> {
     let same = |course: &&Taught| {
         course.subject.eq_ignore_ascii_case(subject)
@@ -379,9 +379,10 @@ fn taught<'i>(integration: &'i Integration, subject: &str, grade: &str) -> Resul
         let known = integration
             .courses
             .iter()
-            .map(|course| format!("{} of grade {}", course.subject, course.grade));
+            .map(|course| format!("{} in grade {}", course.subject, course.grade));
         let known = known.collect::<Vec<_>>().join(", ");
-        let message = format!("the game teaches no '{subject}' of grade {grade}, but {known}");
+        let message =
+            format!("the game has no course for '{subject}' in grade {grade}; it has {known}");
         Problem::invalid("activityData.subject", message)
     })
 }
@@ -403,10 +404,10 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
         faults.unless(
             total_xp.is_some(),
             &at("totalXp"),
-            "must be known before the setup: a number above 0",
+            "must be a number above 0; a course can be set up only when its XP are known",
         );
         let units = Xp::of(new.masterable_units.unwrap_or_default());
-        faults.unless(units.is_some(), &at("masterableUnits"), "must be a number from 0 up");
+        faults.unless(units.is_some(), &at("masterableUnits"), "must be a number of at least 0");
         for (name, text) in
             [("title", &new.title), ("courseCode", &new.course_code), ("courseId", &new.course_id)]
         {
@@ -416,7 +417,7 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
             other.subject.eq_ignore_ascii_case(&new.subject)
                 && comparable(&other.grade) == comparable(&grade)
         });
-        faults.unless(is_new, &at("subject"), "is named twice with this grade");
+        faults.unless(is_new, &at("subject"), "occurs twice with this grade");
         let app = App { slug: &game.slug, name: &game.display_name };
         let filled = |template: &str| app.filled(template, &new.subject, &grade);
         courses.push(Taught {
@@ -433,7 +434,7 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
     Ok(courses)
 }
 
-/// A grade as text; none where it is no grade.
+/// A grade as text; `None` if the value is not a grade.
 fn grade_text(grade: &Value) -> Option<String> {
     match grade {
         Value::Number(number) => number.as_i64().map(|number| number.to_string()),
@@ -443,7 +444,7 @@ fn grade_text(grade: &Value) -> Option<String> {
     }
 }
 
-/// A grade as programs compare it: `3` for `03`.
+/// A grade in comparable form: `3` for `03`.
 fn number_or_text(grade: &str) -> Value {
     let comparable = comparable(grade);
     comparable.parse::<i64>().map_or_else(|_| grade.into(), Value::from)

@@ -1,4 +1,4 @@
-//! The roster's records of what a game teaches.
+//! The roster records of a game's courses.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
@@ -18,7 +18,7 @@ use super::{Integration, NewOrganization, Organization, Taught};
 use crate::games::Game;
 use crate::repository::lms;
 
-/// What was found of the records of a course.
+/// The records of a course, as they were found in the roster.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
@@ -26,7 +26,7 @@ pub struct Checked {
     pub subject: String,
     /// Its grade.
     pub grade: String,
-    /// Each record that the course needs.
+    /// All records that the course needs.
     pub resources: Vec<Resource>,
 }
 
@@ -38,33 +38,33 @@ pub struct Resource {
     pub kind: &'static str,
     /// Its sourcedId.
     pub id: String,
-    /// Whether it is there.
+    /// Its state in the roster.
     pub state: State,
 }
 
-/// Whether a record is there.
+/// The state of a record in the roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It is, and in use.
+    /// It exists and is active.
     Ok,
     /// It is marked `tobedeleted`.
     Deleted,
-    /// It is not.
+    /// It does not exist.
     Missing,
 }
 
-/// A record that a course needs, whole.
+/// A record that a course needs, with its content.
 pub struct Needed {
     /// Its kind.
     pub kind: &'static Kind,
     /// Its sourcedId.
     pub id: String,
-    /// What it holds.
+    /// Its content.
     pub record: Object,
 }
 
-/// The organization that a setup names, with what it leaves out.
+/// The organization of a setup, with defaults for missing members.
 pub fn named(new: &NewOrganization) -> Organization {
     let or = |text: &Option<String>, usual: &str| text.as_deref().unwrap_or(usual).to_owned();
     Organization {
@@ -74,17 +74,17 @@ pub fn named(new: &NewOrganization) -> Organization {
     }
 }
 
-/// Which records of the roster a setup may write.
+/// The roster records that a setup may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writable {
-    /// Those that it creates, and those that an earlier setup of the same game created.
+    /// Records that it creates, or that an earlier setup of the same game created.
     Created,
-    /// Every record: the caller may write rosters.
+    /// All records, because the caller has write access to the roster.
     All,
 }
 
 impl Writable {
-    /// Errors: `Forbidden` where the record exists and no setup of the game created it.
+    /// Errors: `Forbidden` if the record exists and no setup of the game created it.
     fn check(self, tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<()> {
         if self == Self::All || repository::find(tx, kind, id)?.is_none() {
             return Ok(());
@@ -106,7 +106,7 @@ fn is_created_by(tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<
     Ok(lms::creator(tx, lms::HERE, kind, id)?.is_some_and(|creator| creator == game.id))
 }
 
-/// Whether a setup of the game created the record in the roster of another platform.
+/// Whether a setup of the game created the record in another platform's roster.
 pub fn is_created_elsewhere(
     tx: &mut Tx<'_>,
     platform: &str,
@@ -116,7 +116,7 @@ pub fn is_created_elsewhere(
     Ok(lms::creator(tx, platform, kind, id)?.is_some_and(|creator| creator == game.id))
 }
 
-/// Notes that a setup of the game created the record in the roster of another platform.
+/// Records that a setup of the game created the record in another platform's roster.
 pub fn note_created_elsewhere(
     tx: &mut Tx<'_>,
     platform: &str,
@@ -126,7 +126,7 @@ pub fn note_created_elsewhere(
     lms::note_creator(tx, platform, kind, id, &game.id)
 }
 
-/// Refuses a setup that would write records which the caller may not write. An organization in use is only
+/// Refuses a setup that would write records to which the caller has no write access. An active organization is only
 /// referred to.
 ///
 /// Errors: `Forbidden`.
@@ -148,7 +148,7 @@ pub(super) fn check_writable(
     Ok(())
 }
 
-/// The organization of a setup: created or restored unless it is in use.
+/// Creates or restores the organization of a setup, unless it is active.
 pub(super) fn put_organization(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -173,20 +173,20 @@ fn needed_one(kind: &'static Kind, id: &str, record: Value) -> Needed {
     Needed { kind, id: id.to_owned(), record }
 }
 
-/// The organization as it is stored; nameless where it is gone.
+/// The organization as it is stored, without a name if the record no longer exists.
 pub(super) fn stored_organization(tx: &mut Tx<'_>, id: &str) -> Result<Organization> {
     let stored = repository::find(tx, &ORG, id)?;
     let org = stored.map(|stored| fields::of(&stored)).transpose()?.unwrap_or_default();
     Ok(shown(id, &org))
 }
 
-/// The organization of a record.
+/// The organization in a record.
 pub fn shown(id: &str, org: &Object) -> Organization {
     let text = |name: &str| fields::text(org, name).to_owned();
     Organization { id: id.to_owned(), name: text("name"), kind: text("type") }
 }
 
-/// The sourcedIds of the records of a course, each of which refers to those before it.
+/// The sourcedIds of a course's records. Each record refers only to those before it.
 fn ids(course: &Taught) -> [(&'static Kind, String); 4] {
     let [course, component, resource, link] = records(&course.course_id).map(|(_, id)| id);
     [
@@ -206,7 +206,7 @@ pub(super) fn put(
     course: &Taught,
 ) -> Result<()> {
     let all = needed(game, organization, course);
-    // The organization stays as it is.
+    // The first record is the organization, which stays as it is.
     all.iter().skip(1).try_for_each(|needed| write_one(tx, now, game, needed))
 }
 
@@ -246,8 +246,8 @@ pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) 
     [of_org].into_iter().chain(own).collect()
 }
 
-/// Marks the records of a course that a setup of the game created `tobedeleted`, those first that refer to
-/// others. A record that the roster had before stays as it is.
+/// Marks the records of a course that a setup of the game created as `tobedeleted`, starting with those that refer to
+/// others. Records that were in the roster before stay.
 pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught) -> Result<()> {
     for (kind, id) in ids(course).into_iter().rev() {
         if is_created_by(tx, game, kind, &id)? && state(tx, kind, &id)? == State::Ok {
@@ -258,7 +258,7 @@ pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught
     Ok(())
 }
 
-/// What is there of each record that the integration needs.
+/// The state of each record that the integration needs.
 pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<Checked>> {
     let mut all = Vec::new();
     for course in &integration.courses {
@@ -272,7 +272,7 @@ pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<Checked>>
     Ok(all)
 }
 
-/// What was found of the records of a course.
+/// The result of checking a course's records.
 pub fn checked(course: &Taught, resources: Vec<Resource>) -> Checked {
     Checked { subject: course.subject.clone(), grade: course.grade.clone(), resources }
 }
@@ -284,7 +284,7 @@ fn state(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<State> {
 }
 
 impl State {
-    /// That of a record, or of none.
+    /// The state of a record, or of a missing one.
     pub fn of(record: Option<&Object>) -> Self {
         match record {
             None => Self::Missing,
@@ -294,7 +294,7 @@ impl State {
     }
 }
 
-/// Puts a record in the place of the one with its id; one that is new is the game's from then on.
+/// Creates or replaces a record. A new record belongs to the game from then on.
 fn write_one(
     tx: &mut Tx<'_>,
     now: Timestamp,

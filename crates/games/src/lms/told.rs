@@ -1,4 +1,4 @@
-//! What players do, told as Caliper events of the custom profile.
+//! Reports activities as Caliper events of the custom profile.
 
 use lyceum_core::Result;
 use lyceum_core::text::segment;
@@ -15,37 +15,37 @@ use super::activity::Activity;
 use super::{Integration, Taught};
 use crate::games::Game;
 
-/// Under this namespace the ids of events follow from a request's key.
+/// The namespace of event ids that are derived from the key of a request.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d7a_90c2_6b3f_4e0e_8a54_c1d6_97e2_33b8);
 
-/// Where events are from, and who and what they are about.
+/// The context of events: server, time, game and player.
 pub struct Scene<'a> {
     /// The address of this server.
     pub base_url: &'a str,
-    /// The present instant.
+    /// The current time.
     pub now: Timestamp,
     /// The game.
     pub game: &'a Game,
-    /// What it teaches.
+    /// The courses that it teaches.
     pub integration: &'a Integration,
-    /// Who plays.
+    /// The player's id.
     pub user: &'a str,
 }
 
-/// Who learns, as the events name them.
+/// The learner, as events name them.
 #[derive(Clone, Debug)]
 pub struct Actor {
-    /// The user's sourcedId where the courses are.
+    /// The user's sourcedId on the server that has the courses.
     pub id: String,
-    /// Empty where the roster has none.
+    /// The email address; empty if the roster has none.
     pub email: String,
-    /// What the ids of the events follow from, so that a request that is sent again is told by the
-    /// same events; none: they are new.
+    /// The key from which the ids of events are derived, so that a repeated request leads to the same events. Without
+    /// it, the ids are random.
     pub key: Option<String>,
 }
 
 impl Actor {
-    /// The id of a part of what is told.
+    /// The id of a part of the report.
     pub(super) fn urn(&self, part: &str) -> String {
         let id = match &self.key {
             Some(key) => Uuid::new_v5(&NAMESPACE, format!("{key}\n{part}").as_bytes()),
@@ -55,14 +55,14 @@ impl Actor {
     }
 }
 
-/// The player as this server's events name them.
+/// The player, as this server's events name them.
 pub(super) fn actor(tx: &mut Tx<'_>, scene: &Scene<'_>) -> Result<Actor> {
     let user = fields::in_use(tx, &USER, scene.user)?;
     let email = fields::text(&user, "email").to_owned();
     Ok(Actor { id: scene.user.to_owned(), email, key: None })
 }
 
-/// What was worked on.
+/// The activity and course that the events are about.
 pub(super) fn object(
     scene: &Scene<'_>,
     course: &Taught,
@@ -84,7 +84,7 @@ pub(super) fn object(
     }
 }
 
-/// An event of time that was spent.
+/// An event that reports time.
 pub(super) fn time_event(
     scene: &Scene<'_>,
     actor: &Actor,
@@ -96,7 +96,7 @@ pub(super) fn time_event(
     event(scene, actor, "TimeSpentEvent", at, object, metrics)
 }
 
-/// An event. `part` is what its id is derived from, with the key of the request.
+/// An event. Its id is derived from `part` and the request's key.
 pub(super) fn event(
     scene: &Scene<'_>,
     actor: &Actor,
@@ -109,7 +109,7 @@ pub(super) fn event(
     LearningEvent::new(actor.urn(part), at, learner, object, metrics)
 }
 
-/// The events in an envelope of this server (Caliper 1.2, 3).
+/// The events in an envelope from this server (Caliper 1.2, 3).
 pub fn envelope(scene: &Scene<'_>, events: &[LearningEvent]) -> Value {
     json!({
         "sensor": scene.base_url,

@@ -1,4 +1,4 @@
-//! XP by day, in any time zone: facts of the log.
+//! XP by day in any time zone, computed from facts of the log.
 
 use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, Who};
@@ -17,17 +17,17 @@ use crate::levels::Xp;
 /// The XP of a day.
 #[derive(Clone, Debug, Serialize)]
 pub struct DayXp {
-    /// Such as `2026-01-15`.
+    /// The date, such as `2026-01-15`.
     pub date: String,
-    /// XP may have been taken back: below 0, too.
+    /// The XP, which corrections may have made negative.
     pub xp: Xp,
 }
 
-/// What a day's XP are set to.
+/// A request to set the XP of a day.
 #[derive(Clone, Debug, Deserialize)]
 pub struct NewXp {
     xp: f64,
-    /// The time zone of the day; none: UTC.
+    /// The time zone of the day; by default UTC.
     timezone: Option<String>,
 }
 
@@ -37,18 +37,18 @@ impl NewXp {
         self.timezone.as_deref().map_or(Ok(Zone::UTC), Zone::named)
     }
 
-    /// The name of that zone.
+    /// The name of that time zone.
     pub fn zone_name(&self) -> &str {
         self.timezone.as_deref().unwrap_or("UTC")
     }
 
     /// The XP. Errors: `Invalid`.
     pub fn wanted(&self) -> Result<Xp> {
-        Xp::of(self.xp).ok_or_else(|| Problem::invalid("xp", "must be a number from 0 up"))
+        Xp::of(self.xp).ok_or_else(|| Problem::invalid("xp", "must be a number of at least 0"))
     }
 }
 
-/// Days that are asked for, the first and the last included.
+/// A range of days, including the first and the last.
 #[derive(Clone, Copy, Debug)]
 pub struct Days {
     first: Date,
@@ -56,13 +56,13 @@ pub struct Days {
 }
 
 impl Days {
-    /// The day that it is in the zone, or the one that is named. Errors: `Invalid` for what is no day.
+    /// One day: the given one, or today in the zone. Errors: `Invalid` if the text is not a date.
     pub fn one(now: Timestamp, zone: &Zone, date: Option<&str>) -> Result<Self> {
         let day = date.map_or_else(|| Ok(zone.day_of(now)), |date| day("date", date))?;
         Ok(Self { first: day, last: day })
     }
 
-    /// From the first to the last day: the last thirty unless they are named.
+    /// A range of days, by default the last thirty.
     ///
     /// Errors: `Invalid`, also for more than [`limits::XP_HISTORY_MAX_DAYS`].
     pub fn between(
@@ -74,11 +74,11 @@ impl Days {
         let usual = last.saturating_sub(jiff::Span::new().days(29));
         let first = start.map_or(Ok(usual), |start| day("startDate", start))?;
         if last < first {
-            return Err(Problem::invalid("endDate", "is before the start"));
+            return Err(Problem::invalid("endDate", "must not be before the start date"));
         }
         let most = limits::XP_HISTORY_MAX_DAYS;
         if first.until(last).map_or(i32::MAX, |span| span.get_days()) >= most {
-            let message = format!("is more than {most} days after the start");
+            let message = format!("must be at most {most} days after the start date");
             return Err(Problem::invalid("endDate", message));
         }
         Ok(Self { first, last })
@@ -94,7 +94,7 @@ impl Days {
         self.last.to_string()
     }
 
-    /// Each day with its XP, the first first.
+    /// All days with their XP, in order.
     pub fn filled(self, xp: impl Fn(Date) -> Xp) -> Vec<DayXp> {
         let days = self.first.series(jiff::Span::new().days(1));
         let days = days.take_while(|date| *date <= self.last);
@@ -107,12 +107,12 @@ impl Days {
 }
 
 fn day(name: &str, text: &str) -> Result<Date> {
-    parse_date(text).ok_or_else(|| Problem::invalid(name, "must be a day such as 2026-01-15"))
+    parse_date(text).ok_or_else(|| Problem::invalid(name, "must be a date such as 2026-01-15"))
 }
 
-/// The XP of the day that it is in the zone, or of the one that is named.
+/// The XP of a day, by default today in the zone.
 ///
-/// Errors: `NotFound`; `Invalid` for what is no day.
+/// Errors: `NotFound`; `Invalid` if the text is not a date.
 pub fn of_day(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -127,17 +127,17 @@ pub fn of_day(
 /// Which XP a correction may take away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Corrects {
-    /// All of the day, wherever they were earned.
+    /// All XP of the day, from any source.
     Everything,
-    /// What the courses of the game gave.
+    /// Only XP from the game's courses.
     OwnCourses,
 }
 
-/// Sets the XP of the day that it is: an event in a course of the game, of which the player is a student,
-/// adds what is missing, or takes away what is too much.
+/// Sets the XP of today. An event in a course of the game, of which the player is a student, adds or subtracts the
+/// difference.
 ///
-/// Errors: `NotFound`, `Invalid`; `Forbidden` if the player is not a student of a course, and where more would be
-/// taken away than may be.
+/// Errors: `NotFound`, `Invalid`; `Forbidden` if the player is not a student of a course, or if the correction would
+/// take away XP that it may not.
 pub fn set_today(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
@@ -152,7 +152,7 @@ pub fn set_today(
         let own = own_today(tx, scene, &zone)?;
         if own.0 + difference < 0 {
             let message = format!(
-                "{} XP of today are from elsewhere than the courses of '{}', and stay",
+                "{} XP of today are not from the courses of '{}'; set at least as many",
                 Xp(there.xp.0 - own.0).number(),
                 scene.game.slug
             );
@@ -165,7 +165,7 @@ pub fn set_today(
     of_day(tx, scene.now, scene.user, &zone, None)
 }
 
-/// The first course of the game that the player is a student of.
+/// The first course of the game of which the player is a student.
 fn learned<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>) -> Result<&'i Taught> {
     let courses = &scene.integration.courses;
     for course in courses {
@@ -173,11 +173,11 @@ fn learned<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>) -> Result<&'i Taught> {
             return Ok(course);
         }
     }
-    let course = courses.first().ok_or_else(|| Problem::internal("nothing is taught"))?;
+    let course = courses.first().ok_or_else(|| Problem::internal("the game has no course"))?;
     Err(no_student(scene.user, course))
 }
 
-/// What the courses of the game gave on the day that it is.
+/// Today's XP from the courses of the game.
 fn own_today(tx: &mut Tx<'_>, scene: &Scene<'_>, zone: &Zone) -> Result<Xp> {
     let courses: Vec<&str> =
         scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
@@ -190,7 +190,7 @@ fn sum_of(report: &analytics::Report) -> Xp {
     Xp(report.facts.values().flatten().map(|(_, metrics)| metrics.sums.of(Measure::Xp)).sum())
 }
 
-/// All XP. Errors: `NotFound`.
+/// The total XP. Errors: `NotFound`.
 pub fn total(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
     let report = analytics::activity(tx, Who::Id(user), Range::all(), &Zone::UTC)?;
     Ok(sum_of(&report))

@@ -1,4 +1,4 @@
-//! Achievements, and how far players are.
+//! Achievements, and players' progress.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -30,7 +30,7 @@ pub(crate) fn count(tx: &mut Tx<'_>, game: &str) -> Result<i64> {
     Ok(tx.row(sql, &[game.into()])?.unwrap_or_default())
 }
 
-/// Writes an achievement over the one of its game and name.
+/// Creates or replaces the achievement with this game and name.
 pub(crate) fn put(tx: &mut Tx<'_>, achievement: &Achievement) -> Result<()> {
     tx.send(
         "INSERT INTO game_achievements (id, game_id, name, title, description, goal, xp, credits) \
@@ -65,7 +65,7 @@ pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Rea
     Ok(rows.into_iter().map(reached).collect())
 }
 
-/// Answers the progress, which never goes back.
+/// Returns the new progress, which never decreases.
 pub(crate) fn advance(tx: &mut Tx<'_>, user: &str, id: &str, progress: i64) -> Result<i64> {
     let kept = tx.row(
         "INSERT INTO game_progress (user_id, achievement_id, progress) VALUES ($1, $2, $3) \
@@ -77,7 +77,7 @@ pub(crate) fn advance(tx: &mut Tx<'_>, user: &str, id: &str, progress: i64) -> R
     Ok(kept.unwrap_or(progress))
 }
 
-/// Answers whether it was locked.
+/// Returns whether it was locked.
 pub(crate) fn unlock(tx: &mut Tx<'_>, now: Timestamp, user: &str, id: &str) -> Result<bool> {
     let unlocked = tx.execute(
         "UPDATE game_progress SET unlocked_ms = $1 \

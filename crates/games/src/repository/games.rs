@@ -23,7 +23,7 @@ columns!(Game {
 
 const COLUMNS: &str = Game::COLUMNS;
 
-/// Slugs are never ids, so at most one game fits.
+/// Slugs never look like ids, so at most one game matches.
 pub(crate) fn find(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Game>> {
     let sql = format!("SELECT {COLUMNS} FROM games WHERE id = $1 OR slug = $1");
     tx.row(&sql, &[id_or_slug.into()])
@@ -40,7 +40,7 @@ pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
     tx.rows(&sql, &[page.limit.into(), page.offset.into()])
 }
 
-/// Answers whether the slug was free.
+/// Returns whether the slug was free.
 pub(crate) fn insert(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
     let sql = format!(
         "INSERT INTO games ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
@@ -66,7 +66,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, game: &Game) -> Result<bool> {
     Ok(inserted > 0)
 }
 
-/// Writes what may change over what is there.
+/// Updates the members that may change.
 pub(crate) fn update(tx: &mut Tx<'_>, game: &Game) -> Result<()> {
     let metadata = text_of(&game.metadata);
     tx.send(

@@ -1,4 +1,4 @@
-//! Items and who has them.
+//! Items, and players' inventories.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -20,7 +20,7 @@ columns!(Item {
 
 const COLUMNS: &str = Item::COLUMNS;
 
-/// Slugs are never ids, so at most one item fits.
+/// Slugs never look like ids, so at most one item matches.
 pub(crate) fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Item>> {
     let sql = format!("SELECT {COLUMNS} FROM game_items i WHERE i.id = $1 OR i.slug = $1");
     tx.row(&sql, &[id_or_slug.into()])
@@ -36,7 +36,7 @@ pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<V
     tx.rows(&sql, &[game.into(), page.limit.into(), page.offset.into()])
 }
 
-/// Answers whether the slug was free.
+/// Returns whether the slug was free.
 pub(crate) fn insert_item(tx: &mut Tx<'_>, item: &Item) -> Result<bool> {
     let metadata = text_of(&item.metadata);
     let inserted = tx.execute(
@@ -69,7 +69,7 @@ pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
     Ok(tx.rows(&sql, &[user.into()])?.into_iter().map(held).collect())
 }
 
-/// Answers how many there are now.
+/// Returns the new quantity.
 pub(crate) fn add(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -87,7 +87,7 @@ pub(crate) fn add(
     Ok(total.unwrap_or_default())
 }
 
-/// Answers how many are left, or none where there are fewer than are to be taken.
+/// Returns the new quantity; `None` if the player has fewer than `count`.
 pub(crate) fn take(
     tx: &mut Tx<'_>,
     now: Timestamp,

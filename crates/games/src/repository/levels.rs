@@ -25,7 +25,7 @@ pub(crate) fn xp(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
     Ok(tx.row(sql, &[user.into()])?.unwrap_or_default())
 }
 
-/// Answers what there is now.
+/// Returns the new total.
 pub(crate) fn add_xp(tx: &mut Tx<'_>, user: &str, xp: Xp) -> Result<Xp> {
     let total = tx.row(
         "INSERT INTO game_players (user_id, role, developer_status, xp) \

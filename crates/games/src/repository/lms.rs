@@ -1,4 +1,4 @@
-//! What games teach and what players have done.
+//! Games' courses, and players' activities in them.
 
 use lyceum_core::Result;
 use lyceum_roster::kind::Kind;
@@ -17,7 +17,7 @@ columns!(Taught {
     masterable_units: "masterable_units",
 });
 
-/// The courses of a game and their organization; none where it teaches nothing.
+/// The courses of a game and their organization; `None` if it has none.
 pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec<Taught>)>> {
     let columns = Taught::COLUMNS;
     let sql =
@@ -27,7 +27,7 @@ pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec
     Ok(orgs.into_iter().next().map(|org| (org, courses)))
 }
 
-/// Puts courses in the place of those that the game taught.
+/// Replaces the courses of a game.
 pub(crate) fn set_courses(
     tx: &mut Tx<'_>,
     game: &str,
@@ -71,10 +71,10 @@ pub(crate) fn delete_courses(tx: &mut Tx<'_>, game: &str) -> Result<()> {
     tx.send("DELETE FROM lms_courses WHERE game_id = $1", &[game.into()])
 }
 
-/// The roster of this server among those that setups write.
+/// The platform name of this server's own roster.
 pub(crate) const HERE: &str = "";
 
-/// The game whose setup created the record of a platform's roster.
+/// The game whose setup created the record in a platform's roster.
 pub(crate) fn creator(
     tx: &mut Tx<'_>,
     platform: &str,
@@ -87,7 +87,7 @@ pub(crate) fn creator(
     )
 }
 
-/// Notes that the setup of the game created the record. A note of a record that was purged is replaced.
+/// Records that the setup of the game created the record. Replaces an entry of a purged record.
 pub(crate) fn note_creator(
     tx: &mut Tx<'_>,
     platform: &str,
@@ -102,7 +102,7 @@ pub(crate) fn note_creator(
     )
 }
 
-/// Forgets who created records of the kind that are in the roster of this server no longer.
+/// Forgets who created records of the kind that are no longer in this server's roster.
 pub(crate) fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
     let sql = format!(
         "DELETE FROM lms_records WHERE platform = $1 AND kind = $2 AND NOT EXISTS \
@@ -112,7 +112,7 @@ pub(crate) fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
     tx.send(&sql, &[HERE.into(), kind.one.into()])
 }
 
-/// How often a player has ended an activity, and the active time of the present attempt that was told.
+/// How often a player has finished an activity, and the reported active time of the current attempt.
 pub(crate) fn begun(
     tx: &mut Tx<'_>,
     user: &str,
@@ -127,7 +127,7 @@ pub(crate) fn begun(
     Ok(found.unwrap_or_default())
 }
 
-/// The player has ended an activity.
+/// Records that the player has finished an activity.
 pub(crate) fn ended(tx: &mut Tx<'_>, user: &str, course: &str, activity: &str) -> Result<()> {
     tx.send(
         "INSERT INTO lms_activities (user_id, course_id, activity, attempts, told_ms) \
@@ -137,7 +137,7 @@ pub(crate) fn ended(tx: &mut Tx<'_>, user: &str, course: &str, activity: &str) -
     )
 }
 
-/// Active time of the present attempt was told.
+/// Adds reported active time to the current attempt.
 pub(crate) fn told(
     tx: &mut Tx<'_>,
     user: &str,
@@ -153,7 +153,7 @@ pub(crate) fn told(
     )
 }
 
-/// The player has mastered units of the course.
+/// Adds mastered units of the course.
 pub(crate) fn master(tx: &mut Tx<'_>, user: &str, course: &str, units: Xp) -> Result<()> {
     tx.send(
         "INSERT INTO lms_mastery (user_id, course_id, units) VALUES ($1, $2, $3) \

@@ -1,4 +1,4 @@
-//! The only SQL of this crate, a file for each part of the platform.
+//! The SQL of this crate, one file for each part of the platform.
 
 pub(crate) mod achievements;
 pub(crate) mod games;
@@ -17,7 +17,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Value;
 
-/// Texts as the JSON array that [`lyceum_store::dialect::is_one_of`] reads.
+/// Texts as the JSON array that [`lyceum_store::dialect::is_one_of`] expects.
 fn list_of(texts: &[String]) -> Result<String> {
     serde_json::to_string(texts).map_err(Problem::internal)
 }

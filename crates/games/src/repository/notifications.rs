@@ -1,4 +1,4 @@
-//! What players were told.
+//! Notifications of players.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -56,7 +56,7 @@ pub(crate) fn of_user(
     tx.rows(&sql, &[user.into(), page.limit.into(), page.offset.into()])
 }
 
-/// Marks one or all; answers how many were new.
+/// Marks one or all as read; returns how many were unread.
 pub(crate) fn mark_read(
     tx: &mut Tx<'_>,
     now: Timestamp,

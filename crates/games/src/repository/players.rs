@@ -1,4 +1,4 @@
-//! What is known of players beside the roster.
+//! The platform's data about players, besides the roster.
 
 use lyceum_core::Result;
 use lyceum_store::{Dialect, Tx, dialect};
@@ -8,8 +8,8 @@ use crate::input::Page;
 use crate::players::Role;
 use crate::reach::Games;
 
-/// The active users who have played one of the games: id, username and given name, in the order in which
-/// they came.
+/// The active users who have played one of the games: id, username and given name, in the order in which they were
+/// created.
 pub(crate) fn list(
     tx: &mut Tx<'_>,
     games: &Games,
@@ -29,13 +29,13 @@ pub(crate) fn list(
 /// Whether a user has played one of the games.
 pub(crate) fn has_played(tx: &mut Tx<'_>, user: &str, games: &[String]) -> Result<bool> {
     let list = list_of(games)?;
-    // PostgreSQL learns the type of a placeholder where it stands alone from the cast.
+    // PostgreSQL cannot infer the type of a placeholder that is not compared with a column.
     let sql = format!("SELECT 1 WHERE {}", played(tx.dialect(), "CAST($1 AS TEXT)", "$2"));
     let found = tx.query_one(&sql, &[user.into(), list.as_str().into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
-/// Whether the user that the expression names has left something in one of the games of the JSON array.
+/// A condition: the user that the expression names has data in one of the games of the JSON array.
 fn played(dialect: Dialect, user: &str, games: &str) -> String {
     let among = |game: &str| dialect::is_one_of(dialect, game, games);
     let traces = [

@@ -1,4 +1,4 @@
-//! Requests that happen once.
+//! Requests with idempotency keys.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
@@ -7,11 +7,11 @@ use lyceum_store::Tx;
 use super::ms;
 use crate::once::Owner;
 
-/// The scope of requests from before keys had one.
+/// The scope of requests that were stored before keys had one.
 const FORMER: &str = "";
 
-/// Notes a request that is under way; answers whether its key is new. On PostgreSQL the second of
-/// two at once waits here for the first.
+/// Records that a request has begun; returns whether its key is new. On PostgreSQL, a concurrent request with the
+/// same key waits here for the first.
 pub(crate) fn begin(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -53,7 +53,7 @@ pub(crate) fn find(
     )
 }
 
-/// The answer to the same request from before keys had a scope.
+/// The answer to the same request, if it was stored before keys had a scope.
 pub(crate) fn former(
     tx: &mut Tx<'_>,
     user: &str,
@@ -67,7 +67,7 @@ pub(crate) fn former(
     )
 }
 
-/// Forgets what was sent before the instant.
+/// Deletes requests that were sent before the instant.
 pub(crate) fn forget(tx: &mut Tx<'_>, user: &str, before: Timestamp) -> Result<()> {
     let sql = "DELETE FROM game_keyed_requests WHERE user_id = $1 AND at_ms < $2";
     tx.send(sql, &[user.into(), ms(before)])

@@ -1,4 +1,4 @@
-//! Scores, and the best of each player in each period.
+//! Scores, and each player's best score in each period.
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, dialect};
@@ -8,7 +8,7 @@ use crate::input::{Page, text_of};
 use crate::reach::Games;
 use crate::scores::{Board, Line, Score};
 
-/// The tables of scores and of best scores.
+/// The names of the tables for scores and best scores.
 fn tables(board: Board) -> (&'static str, &'static str) {
     match board {
         Board::Players => ("game_scores", "game_bests"),
@@ -25,7 +25,7 @@ columns!(Score {
     achieved_at: "at_ms",
 });
 
-/// Answers the score's number.
+/// Returns the score's number.
 pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &Score) -> Result<i64> {
     let metadata = text_of(&score.metadata);
     let (scores, _) = tables(board);
@@ -45,10 +45,10 @@ pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &Score) -> Result<i64
             ms(score.achieved_at),
         ],
     )?;
-    seq.ok_or_else(|| Problem::internal("a score got no number"))
+    seq.ok_or_else(|| Problem::internal("a score was stored without a number"))
 }
 
-/// Puts a score in the place of lower ones in each of the periods.
+/// Replaces lower best scores in each of the periods.
 pub(crate) fn keep_best(
     tx: &mut Tx<'_>,
     board: Board,
@@ -108,7 +108,7 @@ pub(crate) fn of_user(
     tx.rows(&sql, &params)
 }
 
-/// The best scores of a period; ranks and names of players are not known here.
+/// The best scores of a period, without ranks and names of players.
 pub(crate) fn best(
     tx: &mut Tx<'_>,
     board: Board,

@@ -1,4 +1,4 @@
-//! Sessions.
+//! Play sessions.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;

@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 
 use super::ms;
 
-/// Text, version, time.
+/// The state's text, version and time.
 pub(crate) fn find(
     tx: &mut Tx<'_>,
     game: &str,
@@ -18,7 +18,7 @@ pub(crate) fn find(
     )
 }
 
-/// Answers the new version; none where another one is there than is expected (0: none is).
+/// Returns the new version; `None` if the stored version is not the expected one (0: no state is stored).
 pub(crate) fn save(
     tx: &mut Tx<'_>,
     now: Timestamp,

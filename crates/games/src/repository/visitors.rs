@@ -1,4 +1,4 @@
-//! Players who are not in the roster.
+//! Visitors: players who are not in the roster.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ columns!(Visitor { id: "id", game: "game_id", username: "username", name: "name"
 
 const COLUMNS: &str = Visitor::COLUMNS;
 
-/// Puts a visitor; one of the same person keeps its id.
+/// Inserts or updates a visitor. The visitor of a person keeps its id.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -53,13 +53,13 @@ pub(crate) fn renew(tx: &mut Tx<'_>, id: &str, ends: Timestamp) -> Result<()> {
     tx.send("UPDATE game_visitors SET ends_ms = $1 WHERE id = $2", &[ms(ends), id.into()])
 }
 
-/// The ids of those whose time is over, the oldest first.
+/// The ids of expired visitors, oldest first.
 pub(crate) fn over(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<String>> {
     let sql = "SELECT id FROM game_visitors WHERE ends_ms < $1 ORDER BY ends_ms LIMIT $2";
     tx.rows(sql, &[ms(now), most.into()])
 }
 
-/// The usernames of those of the ids that are visitors'. One statement.
+/// The usernames of the ids that belong to visitors, in one statement.
 pub(crate) fn usernames(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String, String>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let is_asked = dialect::is_one_of(tx.dialect(), "id", "$1");
@@ -67,7 +67,7 @@ pub(crate) fn usernames(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String,
     Ok(tx.rows(&sql, &[(&list).into()])?.into_iter().collect())
 }
 
-/// Removes demo visitors with all that they may write.
+/// Deletes demo visitors with everything that they wrote.
 pub(crate) fn forget(tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     for (table, column) in [

@@ -97,7 +97,9 @@ fn a_student_of_a_real_platform_learns_there() {
     );
     assert_eq!(missing(&sandbox).len(), 6, "all but the student");
     let refused = end(&sandbox, "early", 403);
-    assert!(refused["error"]["message"].as_str().unwrap().contains("no student of the course"));
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("is not a student of the course")
+    );
 
     let planned = set_up(&sandbox, "?dryRun=true");
     assert_eq!(planned["found"][0]["resources"][1]["state"], "missing", "{planned}");
