@@ -1,8 +1,8 @@
-//! Assessment banks: several variations of a test for one lesson, which take turns
-//! (docs/decisions/022).
+//! Assessment banks: several variations of a test for one lesson, which students get in turn (docs/decisions/022).
 
 use std::collections::HashSet;
 
+use lyceum_core::messages::too_long;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -17,16 +17,16 @@ use crate::{Kind, Page, Reference};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bank {
-    /// Its name.
+    /// Its identifier.
     pub identifier: String,
     /// Its title.
     pub title: String,
-    /// The identifiers of its tests, in the order in which they take turns.
+    /// The identifiers of its tests, in the order of their turns.
     pub tests: Vec<String>,
-    /// What else its author says of it.
+    /// Further data from its author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
-    /// How often it was written.
+    /// The number of times it was written.
     pub version: i64,
     /// When it was first stored.
     pub created_at: String,
@@ -34,10 +34,10 @@ pub struct Bank {
     pub updated_at: String,
 }
 
-/// What a request wants a bank to be.
+/// The bank that a request asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
-    /// Its name.
+    /// Its identifier.
     pub identifier: String,
     /// Its title.
     pub title: String,
@@ -48,8 +48,8 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Reads `{identifier, title, tests: [identifier…], metadata?}`. Errors: `Invalid`, with every
-    /// fault and its path.
+    /// Reads `{identifier, title, tests: [identifier…], metadata?}`. Errors: `Invalid`, with every error and its
+    /// path.
     pub fn read(body: &Object) -> Result<Self> {
         let mut faults = Vec::new();
         let wish = Self {
@@ -80,7 +80,7 @@ fn name(body: &Object, member: &str, faults: &mut Vec<Detail>) -> String {
     let most = limits::QTI_IDENTIFIER_MAX_BYTES;
     match text(body, member) {
         Ok(text) if text.len() <= most => return text.to_owned(),
-        Ok(_) => faults.push(fault(member, format!("has at most {most} bytes"))),
+        Ok(_) => faults.push(fault(member, too_long(most))),
         Err(problem) => faults.extend(problem.details),
     }
     String::new()
@@ -93,7 +93,7 @@ fn tests(body: &Object, faults: &mut Vec<Detail>) -> Vec<String> {
         return Vec::new();
     };
     if members.is_empty() || members.len() > most {
-        faults.push(fault("tests", format!("a bank has 1 to {most} tests")));
+        faults.push(fault("tests", format!("must name 1 to {most} tests")));
         return Vec::new();
     }
     let mut tests: Vec<String> = Vec::with_capacity(members.len());
@@ -102,7 +102,7 @@ fn tests(body: &Object, faults: &mut Vec<Detail>) -> Vec<String> {
         match member.as_str().filter(|test| !test.is_empty()) {
             None => faults.push(fault(&path, "must be the identifier of a test")),
             Some(test) if tests.iter().any(|other| other == test) => {
-                faults.push(fault(&path, format!("'{test}' stands twice; name each test once")));
+                faults.push(fault(&path, format!("names the test '{test}' twice; remove one")));
             }
             Some(test) => tests.push(test.to_owned()),
         }
@@ -110,10 +110,10 @@ fn tests(body: &Object, faults: &mut Vec<Detail>) -> Vec<String> {
     tests
 }
 
-/// What lists of banks can be ordered by, the order of creation first.
+/// The fields that order lists of banks. The first is the default.
 pub const SORTS: [&str; 4] = ["createdAt", "updatedAt", "identifier", "title"];
 
-/// The variation that a user is served.
+/// The variation that a user gets in an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
@@ -121,13 +121,13 @@ pub struct Turn {
     pub assessment_bank: String,
     /// The user.
     pub user_id: String,
-    /// Which attempt of the user it is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: i64,
     /// The identifier of the test.
     pub assessment_test: String,
 }
 
-/// What a reference that may mean a test or a bank names.
+/// What a reference to a test or a bank names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Questions {
     /// The test with that identifier.
@@ -136,7 +136,8 @@ pub enum Questions {
     Bank(String),
 }
 
-/// What each of the references names of what is stored: a test, else a bank. Two statements.
+/// Which test or bank each reference names, if it is stored. A test comes before a bank with the same name. Runs two
+/// statements.
 pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option<Questions>>> {
     let names: Vec<&str> = references.iter().flat_map(Reference::names).collect();
     if names.is_empty() {
@@ -153,8 +154,8 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
     Ok(references.iter().map(of).collect())
 }
 
-/// Stores a new bank. One that is stored already, exactly as it is sent, is answered as it is. Errors:
-/// `Invalid` for tests that are not there, `Conflict` where another bank has the identifier.
+/// Stores a new bank. If an equal bank already exists, it is returned. Errors: `Invalid` for tests that do not exist;
+/// `Conflict` if another bank has the identifier.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Bank> {
     known(tx, &wish.tests)?;
     if let Some(before) = repository::get(tx, &wish.identifier)? {
@@ -175,19 +176,18 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Bank> {
     Ok(bank)
 }
 
-/// A bank. Errors: `NotFound`.
+/// Finds a bank. Errors: `NotFound`.
 pub fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Bank> {
     repository::get(tx, identifier)?.ok_or_else(|| missing(identifier))
 }
 
-/// A page of banks, and how many there are on all pages.
+/// A page of banks, and the number of banks on all pages.
 pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Bank>, u64)> {
     repository::list(tx, page)
 }
 
-/// Puts a bank in place of the one of its identifier; who was served what stays known. Errors:
-/// `NotFound`, `Invalid` for tests that are not there, `PreconditionFailed` where another version
-/// than `expected` is there.
+/// Replaces the bank with this identifier. Turns that users had stay recorded. Errors: `NotFound`; `Invalid` for
+/// tests that do not exist; `PreconditionFailed` if the stored version is not `expected`.
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -201,12 +201,12 @@ pub fn replace(
     Ok(bank)
 }
 
-/// The bank, in the version that the caller expects.
+/// Finds the bank and checks its version.
 fn expect(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Result<Bank> {
     let bank = get(tx, identifier)?;
     if expected.is_some_and(|expected| expected != bank.version) {
         let message = format!(
-            "the assessment bank '{identifier}' is at version {}; read it again",
+            "the assessment bank '{identifier}' has version {} now; read it again",
             bank.version
         );
         return Err(Problem::new(ProblemKind::PreconditionFailed, message));
@@ -214,8 +214,7 @@ fn expect(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Result<Ba
     Ok(bank)
 }
 
-/// Deletes a bank, and what it served to whom. Errors: `NotFound`, `PreconditionFailed` where another version
-/// than `expected` is there.
+/// Deletes a bank and its turns. Errors: `NotFound`; `PreconditionFailed` if the stored version is not `expected`.
 pub fn delete(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Result<()> {
     expect(tx, identifier, expected)?;
     match repository::delete(tx, identifier)? {
@@ -224,8 +223,7 @@ pub fn delete(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Resul
     }
 }
 
-/// What a user was served in an attempt before; none, if that attempt was served nothing yet.
-/// Errors: `NotFound` for the bank.
+/// The test that a user already got in an attempt; `None` if the user got none yet. Errors: `NotFound` for the bank.
 pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<Option<Turn>> {
     let known = repository::turn(tx, bank, user, attempt)?;
     if known.is_none() {
@@ -234,10 +232,10 @@ pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<O
     Ok(known.map(|test| turn(bank, user, attempt, test)))
 }
 
-/// The test that a user is served in an attempt, from 1; without one, in the attempt that follows
-/// the last. The first attempt of each user begins where the rotation of the bank stands, so that
-/// the tests begin evenly often; from there the user takes them in turn. The same attempt is served
-/// the same test, also after the bank has changed. Errors: `NotFound` for the bank.
+/// The test for a user's attempt, counted from 1; by default, for the attempt after the last one. Each user's first
+/// attempt takes the next test of the bank's rotation, so that users start with all tests equally often. Further
+/// attempts take the following tests in turn. A repeated attempt gets the same test, even if the bank has changed.
+/// Errors: `NotFound` for the bank.
 pub fn next(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: Option<i64>) -> Result<Turn> {
     let Bank { tests, .. } = get(tx, bank)?;
     let last = repository::last_turn(tx, bank, user)?;
@@ -280,7 +278,7 @@ fn missing(identifier: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("there is no assessment bank '{identifier}'"))
 }
 
-/// Whether all tests are there. Errors: `Invalid`, naming those that are not.
+/// Checks that all tests exist. Errors: `Invalid`, with those that do not.
 fn known(tx: &mut Tx<'_>, tests: &[String]) -> Result<()> {
     let known = crate::repository::known(tx, crate::Kind::Test, tests)?;
     let faults: Vec<Detail> = tests

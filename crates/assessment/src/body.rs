@@ -1,4 +1,4 @@
-//! Bodies of requests: JSON objects and their members.
+//! Request bodies: JSON objects and their members.
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use serde_json::{Map, Value};
@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 /// A JSON object.
 pub type Object = Map<String, Value>;
 
-/// Reads a body. Errors: `Malformed` with the place where it is no JSON, or where it holds the
-/// character U+0000, which no store keeps.
+/// Parses a body. Errors: `Malformed` with the place where it is not JSON, or where it contains the character U+0000,
+/// which PostgreSQL cannot store.
 pub fn parse(text: &[u8]) -> Result<Object> {
     let value = serde_json::from_slice(text).map_err(|error| Problem {
         details: vec![Detail { path: String::new(), message: error.to_string() }],
@@ -20,7 +20,7 @@ pub fn parse(text: &[u8]) -> Result<Object> {
     match object.iter().find(|(name, value)| name.contains('\0') || has_nul(value)) {
         None => Ok(object),
         Some((name, _)) => {
-            let message = format!("the member '{name}' holds the character U+0000; leave it out");
+            let message = format!("the member '{name}' contains the character U+0000; remove it");
             Err(Problem::new(ProblemKind::Malformed, message))
         }
     }
@@ -41,7 +41,7 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// The formats in which a document is sent. Errors: `Invalid` for any other.
+/// Checks the member `format`. Errors: `Invalid` for a format other than XML and JSON.
 pub(crate) fn format(body: &Object) -> Result<()> {
     match body.get("format") {
         None | Some(Value::Null) => Ok(()),
@@ -53,11 +53,11 @@ pub(crate) fn format(body: &Object) -> Result<()> {
     }
 }
 
-/// A text that must be there and not empty. Errors: `Invalid`, naming the member.
+/// A required text that must not be empty. Errors: `Invalid`, with the member's name.
 pub fn text<'o>(object: &'o Object, name: &str) -> Result<&'o str> {
     match object.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
-        None | Some(Value::Null) => Err(Problem::invalid(name, "is required; send a text")),
-        Some(_) => Err(Problem::invalid(name, "must be a text that is not empty")),
+        None | Some(Value::Null) => Err(Problem::invalid(name, "is required; send a string")),
+        Some(_) => Err(Problem::invalid(name, "must be a string that is not empty")),
     }
 }

@@ -1,4 +1,4 @@
-//! What a `PUT` says of a document that is there.
+//! The change of a document that a `PUT` request asks for.
 
 use lyceum_core::{Problem, Result};
 use lyceum_qti::retitled;
@@ -11,25 +11,24 @@ use crate::{Draft, Kind, Metadata, Stored};
 /// A change of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Another document in its place.
+    /// Replaces the document.
     Whole(Box<Draft>),
-    /// Another title or other metadata; what it holds stays as it is.
+    /// Changes title or metadata, and keeps the content.
     Around {
-        /// Its title.
+        /// The new title.
         title: Option<String>,
-        /// Its metadata.
+        /// The change of the metadata.
         metadata: Metadata,
     },
 }
 
-/// Members of the JSON form that say nothing of what a document holds.
+/// Members of the JSON form that do not belong to a document's content.
 const AROUND: [&str; 8] =
     ["format", "identifier", "title", "type", "qtiVersion", "metadata", "createdAt", "updatedAt"];
 
 impl Change {
-    /// Reads the body of a `PUT` at the address of a document. A body that names a title, a type or
-    /// metadata alone leaves the question as it is. Errors: as [`Draft::read`]; `Invalid` where the
-    /// body names another identifier than the address.
+    /// Reads the body of a `PUT` request for a document. If it only has a title, a type or metadata, the content
+    /// stays. Errors: as [`Draft::read`]; `Invalid` if the body has another identifier than the address.
     pub fn read(kind: Kind, identifier: &str, mut body: Object) -> Result<Self> {
         format(&body)?;
         let given = body.entry("identifier").or_insert_with(|| identifier.into());
@@ -56,13 +55,14 @@ impl Change {
             Some(other) => Err(Problem::invalid(
                 "identifier",
                 format!(
-                    "is '{other}', the address names '{identifier}'; a {kind} keeps its identifier"
+                    "must be '{identifier}', as in the address (got '{other}'); the identifier of a {kind} \
+                    cannot change"
                 ),
             )),
         }
     }
 
-    /// The document that it makes of the one that is there.
+    /// Applies the change to the stored document.
     pub(crate) fn onto(&self, stored: &Stored) -> Result<Draft> {
         match self {
             Self::Whole(draft) => Ok((**draft).clone()),

@@ -1,20 +1,20 @@
-//! Deleting by an identifier alone.
+//! Deletes by identifier only.
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use crate::{feedback, repository};
 
-/// Deletes what has the identifier: a document, else the feedback with that id, else all feedback on
-/// the lesson with it. Answers what it was. Errors: `NotFound`; `Conflict` where documents of several
-/// kinds have it, or where something refers to the document; `PreconditionFailed` where another version than
-/// `expected` is there, or feedback, which has none.
+/// Deletes the document with the identifier, otherwise the feedback with that id, otherwise all feedback on the
+/// lesson with that id. Returns what it deleted. Errors: `NotFound`; `Conflict` if documents of several kinds have
+/// the identifier, or if something refers to the document; `PreconditionFailed` if the stored version is not
+/// `expected`. Feedback has no version.
 pub fn delete_any(tx: &mut Tx<'_>, id: &str, expected: Option<i64>) -> Result<String> {
     let kinds = repository::kinds_of(tx, id)?;
     match kinds.as_slice() {
         [] if expected.is_some() => {
             let message =
-                format!("'{id}' names no document, so no ETag is its own; send no If-Match");
+                format!("'{id}' is not a document and has no ETag; remove the header If-Match");
             Err(Problem::new(ProblemKind::PreconditionFailed, message))
         }
         [] if feedback::delete(tx, id)? => Ok(format!("the feedback '{id}'")),

@@ -1,5 +1,6 @@
-//! A document as it will be stored: read from a request before the transaction that writes it.
+//! A document to store, read from a request before the transaction that writes it.
 
+use lyceum_core::messages::too_long;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_qti::json;
 use serde_json::Value;
@@ -7,60 +8,59 @@ use serde_json::Value;
 use crate::Kind;
 use crate::body::{Object, format, text};
 
-/// What a write does to the metadata of a document.
+/// The change of a document's metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metadata {
-    /// They stay as they are; a new document has none.
+    /// Keep them; a new document has none.
     Keep,
-    /// They are taken away.
+    /// Remove them.
     Remove,
-    /// They become this JSON object.
+    /// Replace them with this JSON object.
     Set(String),
 }
 
-/// Another document that a document names.
+/// A reference from one document to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// What it is.
+    /// The kind of the referenced document.
     pub kind: Kind,
-    /// The name of the reference.
+    /// The identifier of the reference.
     pub identifier: String,
-    /// Where the document says that it lies.
+    /// The address in the reference.
     pub href: String,
 }
 
-/// A document, read and checked, with all that is stored of it.
+/// A document that was read and checked, with everything that is stored about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Its name.
+    /// Its identifier.
     pub identifier: String,
     /// Its title.
     pub title: String,
-    /// The name of an item's first interaction; empty for the other kinds.
+    /// The name of an item's first interaction; empty for other kinds.
     pub interaction: String,
-    /// The version of QTI that it was written in: `2.1`, `2.2` or `3.0`.
+    /// The QTI version of the XML: `2.1`, `2.2` or `3.0`.
     pub qti_version: String,
-    /// The document.
+    /// The document's XML.
     pub xml: String,
-    /// What clients read of it, without the XML and without what the store adds.
+    /// The JSON form that clients read, without the XML and without members that the store adds.
     pub json: String,
-    /// What a search looks into, in small letters.
+    /// The text for searches, in lower case.
     pub words: String,
-    /// What it refers to.
+    /// The documents that it refers to.
     pub references: Vec<Reference>,
-    /// What becomes of its metadata.
+    /// The change of its metadata.
     pub metadata: Metadata,
 }
 
 impl Draft {
-    /// Reads the body of a request: `{format: "xml", xml, metadata?}`, the JSON form of the kind, or
-    /// what a client read before (`rawXml` or `qtiXml`). Where the JSON form says what the document
-    /// holds (`interaction`, `qti-test-part`, a `content` of text) it stands over the XML beside it.
+    /// Reads the body of a request: `{format: "xml", xml, metadata?}`, the JSON form of the kind, or what a client
+    /// read before (`rawXml` or `qtiXml`). If the JSON form has content (`interaction`, `qti-test-part`, or `content`
+    /// as text), it takes precedence over the XML next to it.
     ///
-    /// Errors: `Malformed` with line and column for XML that is refused, `Invalid` for members that
-    /// are missing.
+    /// Errors: `Malformed` with line and column for XML that is refused; `Invalid` for missing members.
     pub fn read(kind: Kind, body: &Object) -> Result<Self> {
         format(body)?;
         let metadata = metadata(body)?;
@@ -71,8 +71,8 @@ impl Draft {
         Ok(Self { metadata, ..draft })
     }
 
-    /// Reads a document. Of `sent`, the JSON form that it was written from, members are kept that
-    /// XML cannot hold; it may be empty.
+    /// Reads a document. `sent` is the JSON form that it was written from, or empty. Members of it that XML cannot
+    /// express are kept.
     pub fn of(kind: Kind, xml: String, sent: &Object) -> Result<Self> {
         let (mut json, references) = parsed(kind, &xml)?;
         json.shift_remove("rawXml");
@@ -82,7 +82,7 @@ impl Draft {
                 json.entry(*name).or_insert_with(|| value.clone());
             }
         }
-        // An item without an interaction has no type of its own; what its author says is kept.
+        // An item without interactions has no type, so the author's type is kept.
         if json.get("interactionTypes").and_then(Value::as_array).is_some_and(Vec::is_empty)
             && let Some(Value::String(said)) = sent.get("type")
         {
@@ -92,7 +92,7 @@ impl Draft {
         let (identifier, title) = (said("identifier").to_owned(), said("title").to_owned());
         if identifier.len() > limits::QTI_IDENTIFIER_MAX_BYTES {
             let most = limits::QTI_IDENTIFIER_MAX_BYTES;
-            return Err(Problem::invalid("identifier", format!("has at most {most} bytes")));
+            return Err(Problem::invalid("identifier", too_long(most)));
         }
         let mut words = format!("{identifier}\n{title}\n");
         json.get("content").into_iter().for_each(|content| collect(content, kind, &mut words));
@@ -111,7 +111,7 @@ impl Draft {
     }
 }
 
-/// What becomes of the metadata. Errors: `Invalid` where they are no object, or too large.
+/// The change of the metadata. Errors: `Invalid` if they are not an object, or too large.
 pub(crate) fn metadata(body: &Object) -> Result<Metadata> {
     let metadata = match body.get("metadata") {
         None => return Ok(Metadata::Keep),
@@ -121,12 +121,12 @@ pub(crate) fn metadata(body: &Object) -> Result<Metadata> {
     };
     if metadata.len() > limits::RECORD_MAX_BYTES {
         let most = limits::RECORD_MAX_BYTES;
-        return Err(Problem::invalid("metadata", format!("have at most {most} bytes")));
+        return Err(Problem::invalid("metadata", too_long(most)));
     }
     Ok(Metadata::Set(metadata))
 }
 
-/// The XML that a body carries, where that is what it says of the document.
+/// The XML in a body, if the body describes the document's content by XML.
 fn xml(kind: Kind, body: &Object) -> Result<Option<&str>> {
     if body.get("format").and_then(Value::as_str) == Some("xml") || body.contains_key("xml") {
         return text(body, "xml").map(Some);
@@ -137,7 +137,7 @@ fn xml(kind: Kind, body: &Object) -> Result<Option<&str>> {
     Ok(["rawXml", "qtiXml"].iter().find_map(|name| body.get(*name)?.as_str()))
 }
 
-/// Whether the JSON form says what the document holds.
+/// Whether the JSON form has content.
 pub(crate) fn says_content(kind: Kind, body: &Object) -> bool {
     match kind {
         Kind::Item => body.get("interaction").is_some_and(Value::is_object),
@@ -146,7 +146,7 @@ pub(crate) fn says_content(kind: Kind, body: &Object) -> bool {
     }
 }
 
-/// The XML of the JSON form.
+/// The XML for the JSON form.
 fn written(kind: Kind, body: &Object) -> Result<String> {
     match kind {
         Kind::Item => json::item_xml(body),
@@ -155,7 +155,7 @@ fn written(kind: Kind, body: &Object) -> Result<String> {
     }
 }
 
-/// What clients read of a document, and what it refers to.
+/// The JSON form of a document, and the documents that it refers to.
 fn parsed(kind: Kind, xml: &str) -> Result<(Object, Vec<Reference>)> {
     let reference = |kind: Kind, identifier: &str, href: &str| Reference {
         kind,
@@ -183,7 +183,7 @@ fn parsed(kind: Kind, xml: &str) -> Result<(Object, Vec<Reference>)> {
     })
 }
 
-/// Members of the JSON form that XML cannot hold, or not in that shape: clients read them as sent.
+/// Members of the JSON form that XML cannot express in the same shape. Clients read them as they were sent.
 fn echoed(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Item => &["preInteraction", "interaction", "postInteraction"],
@@ -192,7 +192,7 @@ fn echoed(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// Collects the texts of a document's body.
+/// Collects the text in a document's body.
 fn collect(content: &Value, kind: Kind, words: &mut String) {
     let body = match kind {
         Kind::Item => content.get("qti-assessment-item").and_then(|i| i.get("qti-item-body")),

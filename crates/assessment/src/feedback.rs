@@ -1,5 +1,6 @@
 //! Feedback on lessons and questions.
 
+use lyceum_core::messages::too_long;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -10,11 +11,11 @@ use uuid::Uuid;
 use crate::body::{Object, text};
 use crate::repository;
 
-/// What feedback is about.
+/// The subject of feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum About {
-    /// A lesson as a whole.
+    /// A whole lesson.
     Lesson,
     /// A question of a lesson.
     Question,
@@ -33,43 +34,43 @@ impl About {
     }
 }
 
-/// What somebody said.
+/// Feedback from a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
-    /// Its id, given by the server.
+    /// Its id, which the server generates.
     pub id: String,
-    /// What it is about.
+    /// Its subject.
     #[serde(rename = "type")]
     pub about: About,
     /// The lesson.
     pub lesson_id: String,
-    /// The question, where it is about one.
+    /// The question; `None` if it is about the whole lesson.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_id: Option<String>,
-    /// Who said it.
+    /// The person who gave it.
     pub user_id: String,
-    /// What was said.
+    /// Its text.
     pub feedback: String,
     /// Whether a person approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human_approved: Option<bool>,
-    /// When it was said.
+    /// When it was given.
     pub created_at: String,
 }
 
-/// The feedback on a lesson as clients read it: the newest, and all of it beside it.
+/// The feedback on a lesson, as clients read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OnLesson {
-    /// The newest on the lesson itself; where there is none, the newest on one of its questions.
+    /// The newest feedback on the lesson itself; if there is none, the newest on one of its questions.
     #[serde(flatten)]
     pub newest: Feedback,
-    /// The newest [`limits::FEEDBACK_SHOWN_COUNT`], on lesson and questions, the newest first.
+    /// The newest [`limits::FEEDBACK_SHOWN_COUNT`] on the lesson and its questions, newest first.
     pub all: Vec<Feedback>,
 }
 
-/// Keeps feedback: `{userId, lessonId, feedback, questionId?, humanApproved?}`. Errors: `Invalid`,
-/// naming the member.
+/// Stores feedback: `{userId, lessonId, feedback, questionId?, humanApproved?}`. Errors: `Invalid`, with the member's
+/// name.
 pub fn submit(tx: &mut Tx<'_>, now: Timestamp, about: About, body: &Object) -> Result<Feedback> {
     let said = |name: &str| -> Result<String> {
         let said = text(body, name)?;
@@ -78,7 +79,7 @@ pub fn submit(tx: &mut Tx<'_>, now: Timestamp, about: About, body: &Object) -> R
             _ => limits::QTI_IDENTIFIER_MAX_BYTES,
         };
         match said.len() > most {
-            true => Err(Problem::invalid(name, format!("has at most {most} bytes"))),
+            true => Err(Problem::invalid(name, too_long(most))),
             false => Ok(said.to_owned()),
         }
     };
@@ -102,7 +103,7 @@ pub fn submit(tx: &mut Tx<'_>, now: Timestamp, about: About, body: &Object) -> R
     Ok(given)
 }
 
-/// The feedback on a lesson. Errors: `NotFound` where there is none.
+/// The feedback on a lesson. Errors: `NotFound` if there is none.
 pub fn of_lesson(tx: &mut Tx<'_>, lesson: &str) -> Result<OnLesson> {
     let most = i64::try_from(limits::FEEDBACK_SHOWN_COUNT).unwrap_or(i64::MAX);
     let all = repository::newest(tx, lesson, most)?;
@@ -116,8 +117,7 @@ pub fn of_lesson(tx: &mut Tx<'_>, lesson: &str) -> Result<OnLesson> {
     }
 }
 
-/// Removes the feedback with that id, or all feedback on the lesson with it. Answers whether there
-/// was any.
+/// Deletes the feedback with that id, or all feedback on the lesson with that id. Returns whether it existed.
 pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
     Ok(repository::remove(tx, id)? > 0)
 }

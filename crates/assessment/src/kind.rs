@@ -16,10 +16,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Item, Self::Test, Self::Stimulus];
 
-    /// Its name, as it stands in the tables and in requests to validate.
+    /// Its name, as in the tables and in requests to validate.
     pub fn name(self) -> &'static str {
         match self {
             Self::Item => "item",
@@ -28,12 +28,12 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The collection of the tally that counts its documents.
+    /// The tally's collection for its documents.
     pub(crate) fn collection(self) -> &'static str {
         match self {
             Self::Item => "qti_items",
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// There is none of that identifier.
+    /// The problem of a document that does not exist.
     pub fn missing(self, identifier: &str) -> Problem {
         Problem::new(ProblemKind::NotFound, format!("there is no {self} '{identifier}'"))
     }

@@ -1,29 +1,30 @@
-//! The parameters of a list: a page, an order, a search, a filter.
+//! The parameters of a list: page, order, search and filter.
 
 use lyceum_core::filter::{Expr, parse};
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 
 use crate::Kind;
 use crate::repository::check_filter;
 
-/// The parameters as sent; empty ones are left out.
+/// The parameters as they were sent, without empty ones.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
     /// The page, from 1.
     pub page: Option<String>,
-    /// Documents on a page.
+    /// Maximum number of documents on a page.
     pub limit: Option<String>,
     /// The field that orders the list.
     pub sort: Option<String>,
     /// `asc` or `desc`.
     pub order: Option<String>,
-    /// A text to look for in identifiers, titles and bodies.
+    /// A text to search for in identifiers, titles and bodies.
     pub query: Option<String>,
     /// A filter.
     pub filter: Option<String>,
 }
 
-/// The part of a list that is asked for.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// Its number, from 1.
@@ -32,24 +33,24 @@ pub struct Page {
     pub limit: u64,
     /// The field that orders the list, as clients name it.
     pub sort: &'static str,
-    /// The largest first.
+    /// Whether the largest value comes first.
     pub descending: bool,
-    /// What to look for.
+    /// A text to search for.
     pub search: Option<String>,
 }
 
-/// A list of documents that is asked for.
+/// A request for a list of documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// Of which documents.
+    /// The kind of the documents.
     pub kind: Kind,
-    /// Which part of it.
+    /// The page.
     pub page: Page,
     /// The filter.
     pub filter: Option<Expr>,
 }
 
-/// What a list can be ordered by: the name that clients use, and the column.
+/// The fields that order a list: the name for clients, and the column.
 pub(crate) const SORTS: [(&str, &str); 5] = [
     ("createdAt", "created_at"),
     ("updatedAt", "updated_at"),
@@ -59,25 +60,26 @@ pub(crate) const SORTS: [(&str, &str); 5] = [
 ];
 
 impl Page {
-    /// Reads the parameters of a list that these fields can order, the first where none is named. A
-    /// larger `limit` is served at the limit. Errors: `BadSelection` for what is no page, limit, order
-    /// or search.
+    /// Reads the parameters of a list. `sorts` are the fields that may order it, the default first. A `limit` above
+    /// the maximum is lowered to it. Errors: `BadSelection` for an invalid page, limit, order or search.
     pub fn read(given: &Parameters, sorts: &[&'static str]) -> Result<Self> {
         let sort = match given.sort.as_deref() {
             None => sorts[0],
-            Some(name) => sorts.iter().find(|known| **known == name).ok_or_else(|| {
-                bad("sort", format!("is '{name}'; it is one of {}", sorts.join(", ")))
-            })?,
+            Some(name) => sorts
+                .iter()
+                .find(|known| **known == name)
+                .ok_or_else(|| bad("sort", must_be_one_of(sorts, name)))?,
         };
         let descending = match given.order.as_deref().map(str::to_ascii_lowercase).as_deref() {
             None | Some("asc") => false,
             Some("desc") => true,
-            Some(_) => return Err(bad("order", "is 'asc' or 'desc'")),
+            Some(_) => return Err(bad("order", "must be asc or desc")),
         };
         let search = given.query.clone();
         let most = limits::SEARCH_MAX_BYTES;
         if search.as_ref().is_some_and(|text| text.len() > most || text.contains('\0')) {
-            return Err(bad("query", format!("has at most {most} bytes, without U+0000")));
+            let rule = format!("must have at most {most} bytes, without the character U+0000");
+            return Err(bad("query", rule));
         }
         let limit = whole("limit", given.limit.as_deref(), limits::PAGE_DEFAULT_RECORDS)?;
         let limit = limit.min(limits::PAGE_MAX_RECORDS);
@@ -90,7 +92,7 @@ impl Page {
         })
     }
 
-    /// How many entries stand before it.
+    /// The number of entries before the page.
     pub fn skip(&self) -> u64 {
         (self.number - 1).saturating_mul(self.limit)
     }
@@ -100,15 +102,15 @@ impl Page {
         if self.descending { "desc" } else { "asc" }
     }
 
-    /// How many pages that many entries fill.
+    /// The number of pages for that many entries.
     pub fn pages(&self, total: u64) -> u64 {
         total.div_ceil(self.limit)
     }
 }
 
 impl Query {
-    /// Reads the parameters; without an order the list is in the order of creation. Errors: as
-    /// [`Page::read`]; `BadFilter` for a filter that makes no sense.
+    /// Reads the parameters. By default, the list is in order of creation. Errors: as [`Page::read`]; `BadFilter` for
+    /// an invalid filter.
     pub fn read(kind: Kind, given: &Parameters) -> Result<Self> {
         let filter = given.filter.as_deref().map(parse).transpose()?;
         if let Some(filter) = &filter {
@@ -117,7 +119,7 @@ impl Query {
         Ok(Self { kind, page: Page::read(given, &SORTS.map(|(name, _)| name))?, filter })
     }
 
-    /// Whether an index gives the page without a long way to it.
+    /// Whether an index leads directly to the page.
     pub fn is_cheap(&self) -> bool {
         let page = &self.page;
         let indexed = matches!(page.sort, "createdAt" | "updatedAt" | "identifier");
@@ -131,7 +133,7 @@ fn whole(name: &str, given: Option<&str>, default: u64) -> Result<u64> {
         None => Ok(default),
         Some(text) => match text.parse() {
             Ok(number @ 1..=0xffff_ffff) => Ok(number),
-            _ => Err(bad(name, "is a whole number from 1")),
+            _ => Err(bad(name, "must be a whole number of at least 1")),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Answers to stored items: scored, and what a learner is shown before and after.
+//! Scores responses to stored items, and renders items for learners.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::body::Object;
 use crate::repository;
 
-/// Items that were read lately, by identifier and version, so that a response is scored without
-/// parsing. Bounded by [`limits::QTI_PARSED_CACHE_BYTES`] of XML.
+/// A cache of parsed items by identifier and version, so that scoring a response need not parse. It is limited to
+/// [`limits::QTI_PARSED_CACHE_BYTES`] of XML.
 pub struct Items(Cache<(String, i64), Parsed, Bytes>);
 
 #[derive(Clone)]
@@ -40,14 +40,14 @@ impl Weighter<(String, i64), Parsed> for Bytes {
 impl Default for Items {
     fn default() -> Self {
         let most = limits::QTI_PARSED_CACHE_BYTES;
-        // An item of ordinary size; the estimate sizes the table of the cache alone.
+        // Assumes items of typical size. The estimate only determines the size of the cache's table.
         let estimate = usize::try_from(most / 4096).unwrap_or(usize::MAX);
         Self(Cache::with_weighter(estimate, most, Bytes))
     }
 }
 
 impl Items {
-    /// A version of an item that is or was stored, parsed. Errors: `NotFound`.
+    /// A current or earlier version of an item, parsed. Errors: `NotFound`.
     pub fn version(&self, tx: &mut Tx<'_>, identifier: &str, version: i64) -> Result<Arc<Item>> {
         if let Some(found) = self.0.get(&(identifier.to_owned(), version)) {
             return Ok(found.item);
@@ -72,39 +72,39 @@ impl Items {
     }
 }
 
-/// What came of a response.
+/// The result of scoring responses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Scored {
     /// The outcome `SCORE`; 0 where it has no value.
     pub score: f64,
-    /// The score of a right answer ([`full_score`]).
+    /// The score of a correct answer ([`full_score`]).
     pub max_score: f64,
-    /// Whether a person still has to score the answer ([`lyceum_qti::needs_manual_scoring`]).
+    /// Whether a person must still score the answer ([`lyceum_qti::needs_manual_scoring`]).
     pub needs_manual_scoring: bool,
-    /// Whether the answer keeps the rules of its interactions, such as `min-choices`. One that does
-    /// not is scored as it is.
+    /// Whether the answer follows the rules of its interactions, such as `min-choices`. Otherwise, it is still
+    /// scored.
     pub is_valid: bool,
     /// The rules that it breaks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<ResponseFault>,
-    /// The outcome that chose the first feedback that is shown, and its value.
+    /// The outcome that selected the first visible feedback, and its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Chosen>,
-    /// Every outcome by its name.
+    /// All outcomes by name.
     pub outcomes: Value,
-    /// Every feedback that is shown, in the order of the document.
+    /// All visible feedback, in document order.
     pub feedbacks: Vec<Shown>,
 }
 
 impl Scored {
-    /// The share of a right answer's score that the answer earned, from 0 to 1. An answer with more
-    /// choices than allowed earns nothing: under a mapping, choosing everything would earn it all.
+    /// The answer's share of a correct answer's score, from 0 to 1. An answer with more choices than allowed earns
+    /// nothing, because under a mapping, selecting every choice would earn everything.
     pub fn share(&self) -> f64 {
         if self.faults.iter().any(|fault| fault.is_excess) {
             return 0.0;
         }
-        // A sum of parts may miss the whole by the last bits.
+        // Rounding may make a sum of parts slightly different from the whole.
         match self.score / self.max_score {
             share if share >= 1.0 - 1e-9 => 1.0,
             share if share > 0.0 => share,
@@ -113,7 +113,7 @@ impl Scored {
     }
 }
 
-/// An outcome and the value by which it chose a feedback.
+/// An outcome, and the value by which it selected feedback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chosen {
     /// The outcome.
@@ -122,29 +122,28 @@ pub struct Chosen {
     pub value: String,
 }
 
-/// A feedback that is shown.
+/// Visible feedback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     /// `modal`, `inline` or `block`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The outcome that chose it.
+    /// The outcome that selected it.
     pub outcome_identifier: String,
-    /// Its own identifier.
+    /// Its identifier.
     pub identifier: String,
-    /// Its title, where it has one.
+    /// Its title, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it says, as XML.
+    /// Its content, as XML.
     pub content: String,
 }
 
-/// Scores an answer: `{response, identifier?, seed?}`, or `{responses: {variable: value}, seed?}` for
-/// an item with several response variables. `identifier` names the response variable, or the item.
-/// `seed` names the variant of an item with templates. An answer that breaks a rule such as
-/// `min-choices` is scored and marked. Errors: `Invalid` for answers that do not fit the item, each by
-/// its variable.
+/// Scores an answer: `{response, identifier?, seed?}`, or `{responses: {variable: value}, seed?}` for an item with
+/// several response variables. `identifier` names the response variable, or the item. `seed` selects the variant of
+/// an item with templates. An answer that breaks a rule such as `min-choices` is scored and marked. Errors: `Invalid`
+/// for responses that do not match the item's variables.
 pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
     let seed = seed(body.get("seed"))?;
     let responses = responses(item, body)?;
@@ -165,8 +164,8 @@ pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
     })
 }
 
-/// As [`respond`], for a session whose control validates responses (`validate-responses`). Errors:
-/// `Invalid` also for answers that break a rule of an interaction.
+/// Like [`respond`], for tests that validate responses (`validate-responses`). Errors: `Invalid` also for answers
+/// that break a rule of an interaction.
 pub fn respond_validated(item: &Item, body: &Object) -> Result<Scored> {
     match respond(item, body)? {
         scored if scored.is_valid => Ok(scored),
@@ -174,8 +173,7 @@ pub fn respond_validated(item: &Item, body: &Object) -> Result<Scored> {
     }
 }
 
-/// The score of a right answer: of the one that the item declares as correct; where it declares none,
-/// what its `SCORE` can be at most, else 1.
+/// The score of a correct answer. If the item declares no correct response, it is the maximum of `SCORE`, or 1.
 pub fn full_score(item: &Item, seed: u64) -> f64 {
     let mut random = Stream::seeded(seed);
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
@@ -228,7 +226,7 @@ fn scored(item: &Item, outcomes: &Outcomes) -> Scored {
     }
 }
 
-/// The answers, read.
+/// Reads the responses.
 fn responses(item: &Item, body: &Object) -> Result<Responses> {
     let named = response_named(item, body.get("identifier"))?;
     let given = match (body.get("responses"), body.get("response")) {
@@ -237,7 +235,7 @@ fn responses(item: &Item, body: &Object) -> Result<Responses> {
             return Err(Problem::invalid("responses", "must be an object of variables"));
         }
         (None, None) => {
-            let message = "is required; send a text, a list of texts, or null for no answer";
+            let message = "is required; send a string, an array of strings, or null for no answer";
             return Err(Problem::invalid("response", message));
         }
         (None, Some(answer)) => match named.or_else(|| item.responses.first()) {
@@ -251,8 +249,8 @@ fn responses(item: &Item, body: &Object) -> Result<Responses> {
     Responses::from_json(item, &given).map_err(refused)
 }
 
-/// The response variable that an answer is for; `RESPONSE` where nothing else is named. Errors:
-/// `Invalid` for a name that is neither a response variable nor the item.
+/// The response variable that an answer is for; by default `RESPONSE`. Errors: `Invalid` for a name that is neither a
+/// response variable nor the item's.
 fn response_named<'i>(
     item: &'i Item,
     identifier: Option<&Value>,
@@ -285,28 +283,27 @@ fn refused(faults: Vec<ResponseFault>) -> Problem {
     Problem::invalid_all(faults.into_iter().map(detail).collect())
 }
 
-/// The seed of an item's variant; 0 where none is given.
+/// The seed of an item's variant; by default 0.
 fn seed(given: Option<&Value>) -> Result<u64> {
     match given {
         None | Some(Value::Null) => Ok(0),
-        Some(seed) => {
-            seed.as_u64().ok_or_else(|| Problem::invalid("seed", "must be a whole number from 0"))
-        }
+        Some(seed) => seed
+            .as_u64()
+            .ok_or_else(|| Problem::invalid("seed", "must be a whole number of at least 0")),
     }
 }
 
-/// An item for its candidate.
+/// An item as learners see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What a learner is shown before an answer, as XML of QTI 3.0: no keys, no processing, no hidden
-    /// feedback.
+    /// The item before an answer, as QTI 3.0 XML without keys, processing and hidden feedback.
     pub xml: String,
-    /// Whether another seed may show another variant, or choices in another order.
+    /// Whether another seed may show another variant, or another order of choices.
     pub varies: bool,
 }
 
-/// An item for its candidate. The same seed as for [`respond`] shows the same variant; shuffled
-/// choices follow it too.
+/// Renders an item for learners. The seed selects the same variant as in [`respond`], and the order of shuffled
+/// choices.
 pub fn candidate(xml: &str, seed: u64) -> Result<Candidate> {
     let item = lyceum_qti::read_item(xml)?;
     let mut random = Stream::seeded(seed);

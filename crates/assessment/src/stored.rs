@@ -1,23 +1,23 @@
-//! A document as it is stored, and what clients read of it.
+//! A stored document, and its JSON for clients.
 
 use lyceum_core::{Problem, Result};
 
 use crate::Kind;
 
-/// A document of the store.
+/// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Its name.
+    /// Its identifier.
     pub identifier: String,
     /// The number of its version, from 1.
     pub version: i64,
     /// Its title.
     pub title: String,
-    /// The document.
+    /// The document's XML.
     pub xml: String,
-    /// What clients read of it, without the XML and what stands below.
+    /// The JSON form that clients read, without the XML and the members below.
     pub json: String,
     /// Its metadata, a JSON object.
     pub metadata: Option<String>,
@@ -28,8 +28,8 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Appends what clients read: the JSON form with `version`, `metadata`, `createdAt`,
-    /// `updatedAt`, `rawXml` and `qtiXml`. Errors: `Internal` where the row holds no JSON object.
+    /// Appends the JSON for clients: the JSON form with `version`, `metadata`, `createdAt`, `updatedAt`, `rawXml` and
+    /// `qtiXml`. Errors: `Internal` if the row does not contain a JSON object.
     pub fn render(&self, out: &mut String) -> Result<()> {
         let Some(open) = self.json.strip_suffix('}').filter(|open| open.len() > 1) else {
             return Err(Problem::internal(format!(
@@ -58,7 +58,7 @@ impl Stored {
         Ok(())
     }
 
-    /// What clients read, by itself.
+    /// The JSON for clients, as a new text.
     pub fn shown(&self) -> Result<String> {
         let mut out = String::with_capacity(self.json.len() + 2 * self.xml.len() + 512);
         self.render(&mut out)?;

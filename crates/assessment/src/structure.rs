@@ -1,4 +1,4 @@
-//! Parts, sections and references of stored tests: read and changed at their own addresses.
+//! Reads and changes parts, sections and references of stored tests at their own addresses.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,44 +13,43 @@ use crate::draft::metadata;
 use crate::repository;
 use crate::{Change, Draft, Kind, Reference, Stored};
 
-/// What is done to a test at a path of identifiers (`[]`, `[part]`, `[part, section]`,
-/// `[part, section, item]`).
+/// A change of a test at a path of identifiers (`[]`, `[part]`, `[part, section]`, `[part, section, item]`).
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// A part, section or reference is added to what stands at the path.
+    /// Adds a part, section or reference to the member at the path.
     Add(Object),
-    /// What stands at the path becomes what is sent; what that leaves out stays.
+    /// Replaces the member at the path. Missing members of the new value stay as they are.
     Replace(Object),
-    /// What stands at the path is removed.
+    /// Removes the member at the path.
     Remove,
-    /// The references of the section at the path take the order of `items`.
+    /// Sorts the references of the section at the path in the order of `items`.
     Order(Object),
 }
 
-/// Whether a body carries a document rather than what JSON says of the one that is there.
+/// Whether a body contains a whole document, rather than the JSON of a change.
 pub fn is_document(body: &Object) -> bool {
     let carries = |name: &&str| body.get(*name).is_some_and(Value::is_string);
     let parts = body.get("qti-test-part").is_some_and(Value::is_array);
     carries(&"xml") || !parts && ["rawXml", "qtiXml"].iter().any(carries)
 }
 
-/// A test with a change that is not stored yet.
+/// A changed test that is not stored yet.
 #[derive(Clone, Debug)]
 pub struct Edited {
-    /// What to store, in place of the version that was read.
+    /// The change to store, relative to the version that was read.
     pub change: Change,
     test: lyceum_qti::model::Test,
 }
 
 impl Edited {
-    /// What stands at a path after the change, as clients read it.
+    /// The member at a path after the change, as clients read it.
     pub fn member(&self, path: &[&str]) -> Result<Value> {
         json::member_json(&self.test, path)
     }
 }
 
-/// Changes a test that was read. Errors: nothing at the path, a taken identifier, something that is
-/// in use, what the test would not be valid with.
+/// Changes a test that was read. Errors: the path does not exist; an identifier is taken; the member is in use; the
+/// test would become invalid.
 pub fn edited(stored: &Stored, path: &[&str], edit: &Edit) -> Result<Edited> {
     if let Edit::Replace(json) = edit {
         format(json)?;
@@ -63,7 +62,7 @@ pub fn edited(stored: &Stored, path: &[&str], edit: &Edit) -> Result<Edited> {
         Edit::Order(json) => edit::order(&stored.xml, path, json)?,
     };
     let draft = match edit {
-        // A body for the whole test also says what XML cannot hold.
+        // A JSON body for the whole test may have members that XML cannot express.
         Edit::Replace(json) if path.is_empty() => {
             sent.extend(json.clone());
             Draft { metadata: metadata(json)?, ..Draft::of(Kind::Test, done.xml, &sent)? }
@@ -73,24 +72,24 @@ pub fn edited(stored: &Stored, path: &[&str], edit: &Edit) -> Result<Edited> {
     Ok(Edited { change: Change::Whole(Box::new(draft)), test: done.test })
 }
 
-/// The part or section at a path. Errors: there is none.
+/// The part or section at a path. Errors: it does not exist.
 pub fn member(stored: &Stored, path: &[&str]) -> Result<Value> {
     json::member_json(&read_test(&stored.xml)?, path)
 }
 
-/// The parts of a test or the sections of a part. Errors: there is no such part.
+/// The parts of a test, or the sections of a part. Errors: the part does not exist.
 pub fn members(stored: &Stored, path: &[&str]) -> Result<Vec<Value>> {
     json::members_json(&read_test(&stored.xml)?, path)
 }
 
-/// A question of a test, in its order.
+/// A question of a test, in the test's order.
 struct Question {
     reference: Value,
     names: Reference,
 }
 
-/// The items of a test with their places, as clients read them. Two look-ups, however many items
-/// there are. Errors: `NotFound`.
+/// The items of a test with their places, as clients read them. Runs two queries for any number of items. Errors:
+/// `NotFound`.
 pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     let stored = repository::found(tx, Kind::Test, identifier)?;
     let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
@@ -124,25 +123,25 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     ))
 }
 
-/// The test as it is stored. Errors: `NotFound`.
+/// A stored test. Errors: `NotFound`.
 pub fn test(tx: &mut Tx<'_>, identifier: &str) -> Result<Test> {
     Ok(read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?)
 }
 
-/// The references to the items of a test, in its order.
+/// The references to the items of a test, in order.
 pub fn references(test: &Test) -> Vec<Reference> {
     test.item_refs().into_iter().map(|(_, _, item)| to_item(item)).collect()
 }
 
-/// The references to the items that one candidate meets, in the order of meeting them: selection and
-/// ordering of the sections follow the seed ([`lyceum_qti::arranged`]).
+/// The references to the items that a learner meets, in that order. The seed determines selection and order in
+/// sections ([`lyceum_qti::arranged`]).
 pub fn arranged(test: &Test, seed: u64) -> Vec<Reference> {
     let references = references(test);
     lyceum_qti::arranged(test, seed).into_iter().map(|place| references[place].clone()).collect()
 }
 
-/// The references to those items of a test whose answers are refused where they break the rules of an
-/// interaction ([`crate::respond_validated`]).
+/// The references to those items of a test whose answers must follow the rules of their interactions
+/// ([`crate::respond_validated`]).
 pub fn validated(test: &Test) -> Vec<Reference> {
     let all = test.item_refs().into_iter().zip(test.validates());
     all.filter(|(_, validates)| *validates).map(|((_, _, item), _)| to_item(item)).collect()
@@ -156,7 +155,7 @@ fn to_item(item: &ItemRef) -> Reference {
     }
 }
 
-/// Whether candidates may meet different items of a test, or in another order.
+/// Whether learners may meet different items of a test, or in a different order.
 pub fn varies(test: &Test) -> bool {
     fn section_varies(section: &Section) -> bool {
         let inner = section.members.iter().filter_map(|member| match member {
@@ -173,8 +172,7 @@ pub fn varies(test: &Test) -> bool {
     })
 }
 
-/// The items that are called so, without their texts; those that are missing are left out. One
-/// look-up, however many items there are.
+/// The heads of the items with these names. Missing items are left out. Runs one query for any number of items.
 pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::Head>> {
     let all: HashSet<&str> = names.iter().flat_map(Reference::names).collect();
     let heads = repository::heads(tx, &all)?;
@@ -183,7 +181,7 @@ pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::Hea
     Ok(names.iter().filter_map(head).cloned().collect())
 }
 
-/// The references of the JSON form of a test.
+/// The references in the JSON form of a test.
 fn places(test: &Value) -> Vec<Question> {
     let mut questions = Vec::new();
     for part in list(test, "qti-test-part") {

@@ -1,5 +1,6 @@
-//! Documents that are checked and not stored.
+//! Checks documents without storing them.
 
+use lyceum_core::messages::too_many;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_qti::{Content, Fault, Faults, Place, Severity};
 use lyceum_store::Tx;
@@ -9,36 +10,36 @@ use serde_json::Value;
 use crate::body::{Object, text};
 use crate::{Kind, repository};
 
-/// What is to be checked.
+/// A document to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     kind: Kind,
     entity: String,
-    /// The document; none where the stored one of that identifier is meant.
+    /// The document's XML; `None` for the stored document with that identifier.
     xml: Option<String>,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationResult {
-    /// Whether the document would be taken.
+    /// Whether the document would be accepted.
     pub success: bool,
-    /// The id that the caller gave it; its own identifier where there was none.
+    /// The caller's id for the document; by default the document's identifier.
     pub entity_id: String,
-    /// The document that was checked.
+    /// The XML that was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xml_content: Option<String>,
-    /// What is wrong, a sentence each with line and column; warnings among them.
+    /// What is wrong: one sentence for each error or warning, with line and column.
     pub validation_errors: Vec<String>,
-    /// The same, part by part.
+    /// The same errors and warnings, in structured form.
     pub faults: Faults,
-    /// What came of it, in one sentence.
+    /// The result in one sentence.
     pub message: String,
 }
 
 impl Wanted {
-    /// Reads `{schema, xml?, entityId?}`. Errors: `Invalid`, naming the member.
+    /// Reads `{schema, xml?, entityId?}`. Errors: `Invalid`, with the member's name.
     pub fn one(body: &Object) -> Result<Self> {
         let entity = match body.get("entityId") {
             None | Some(Value::Null) => "",
@@ -51,8 +52,8 @@ impl Wanted {
         Ok(Self { kind: schema(body)?, entity: entity.to_owned(), xml })
     }
 
-    /// Reads `{schema, xml: […], entityIds: […]}`, at most [`limits::QTI_BATCH_MAX_COUNT`]
-    /// documents. Errors: `Invalid`, naming the member.
+    /// Reads `{schema, xml: […], entityIds: […]}`, with at most [`limits::QTI_BATCH_MAX_COUNT`] documents. Errors:
+    /// `Invalid`, with the member's name.
     pub fn batch(body: &Object) -> Result<Vec<Self>> {
         let kind = schema(body)?;
         let xml = texts(body, "xml")?;
@@ -60,10 +61,13 @@ impl Wanted {
             if body.contains_key("entityIds") { texts(body, "entityIds")? } else { Vec::new() };
         if xml.len() > limits::QTI_BATCH_MAX_COUNT {
             let most = limits::QTI_BATCH_MAX_COUNT;
-            return Err(Problem::invalid("xml", format!("has at most {most} documents")));
+            return Err(Problem::invalid("xml", too_many(most, "documents")));
         }
         if !entities.is_empty() && entities.len() != xml.len() {
-            return Err(Problem::invalid("entityIds", "has as many members as 'xml', or none"));
+            return Err(Problem::invalid(
+                "entityIds",
+                "must have as many members as 'xml', or be left out",
+            ));
         }
         let mut entities = entities.into_iter();
         let wanted =
@@ -71,7 +75,7 @@ impl Wanted {
         Ok(xml.into_iter().map(wanted).collect())
     }
 
-    /// The document of the store, where that is what is meant. Errors: `NotFound`.
+    /// Loads the stored document if the request names one. Errors: `NotFound`.
     pub fn stored(mut self, tx: &mut Tx<'_>) -> Result<Self> {
         if self.xml.is_none() {
             self.xml = Some(repository::found(tx, self.kind, &self.entity)?.xml);
@@ -79,19 +83,19 @@ impl Wanted {
         Ok(self)
     }
 
-    /// Whether the document is one of the store.
+    /// Whether the request names a stored document.
     pub fn is_stored(&self) -> bool {
         self.xml.is_none()
     }
 
-    /// Checks the document. What is wrong with it is an answer, not an error.
+    /// Checks the document. Errors in the document are part of the result.
     pub fn check(self) -> ValidationResult {
         let xml = self.xml.unwrap_or_default();
         let (found, mut faults) = match lyceum_qti::read(&xml) {
             Ok(reading) => (Some(identified(reading.content)), reading.faults),
             Err(fault) => (None, Faults::from(fault)),
         };
-        // A section is a document of the standard, but none that is stored.
+        // A section alone is a valid document of the standard, but the server does not store it.
         let was_read = found.is_some();
         let (is, identifier) = found.unwrap_or_default();
         if was_read && is != Some(self.kind) && !faults.refuse() {
@@ -101,7 +105,7 @@ impl Wanted {
         let kind = self.kind;
         let message = match faults.0.iter().find(|fault| fault.severity == Severity::Error) {
             None => format!("the document is a valid {kind}"),
-            Some(fault) => format!("the document is no valid {kind}: {fault}"),
+            Some(fault) => format!("the document is not a valid {kind}: {fault}"),
         };
         ValidationResult {
             success,
@@ -114,7 +118,7 @@ impl Wanted {
     }
 }
 
-/// The kind and the identifier of a document.
+/// The kind and identifier of a document.
 fn identified(content: Content) -> (Option<Kind>, String) {
     match content {
         Content::Item(item) => (Some(Kind::Item), item.identifier.into()),
@@ -128,8 +132,8 @@ fn another(wanted: Kind) -> Fault {
     Fault {
         place: Place { line: 1, column: 1 },
         path: String::new(),
-        message: "the document is of another kind than the schema that was named".to_owned(),
-        mend: format!("send a qti-assessment-{wanted}, or name the schema of the document"),
+        message: "the document is not of the kind that 'schema' names".to_owned(),
+        mend: format!("send a qti-assessment-{wanted}, or change 'schema'"),
         severity: Severity::Error,
     }
 }
@@ -144,5 +148,5 @@ fn texts(body: &Object, name: &str) -> Result<Vec<String>> {
     let texts = members.and_then(|all| {
         all.iter().map(|member| member.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
     });
-    texts.ok_or_else(|| Problem::invalid(name, "must be an array of texts"))
+    texts.ok_or_else(|| Problem::invalid(name, "must be an array of strings"))
 }

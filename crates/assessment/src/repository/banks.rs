@@ -1,4 +1,4 @@
-//! Assessment banks, and who was served what.
+//! Assessment banks, and the turns of users.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ pub(crate) fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Option<Bank>> {
     tx.query_one(&sql, &[identifier.into()], read)
 }
 
-/// Which of the identifiers there are banks of.
+/// The identifiers that are banks.
 pub(crate) fn known(tx: &mut Tx<'_>, identifiers: &[&str]) -> Result<HashSet<String>> {
     let sql = format!(
         "SELECT identifier FROM assessment_bank WHERE {}",
@@ -124,7 +124,7 @@ fn texts(bank: &Bank) -> Result<(String, Option<String>)> {
     ))
 }
 
-/// Removes a bank and all of its turns; false if there is none.
+/// Deletes a bank and its turns; returns whether it existed.
 pub(crate) fn delete(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
     refer(tx, identifier, &[])?;
     tx.send("DELETE FROM assessment_bank_turn WHERE bank = $1", &[identifier.into()])?;
@@ -137,7 +137,7 @@ fn refer(tx: &mut Tx<'_>, bank: &str, tests: &[String]) -> Result<()> {
     references::refer(tx, "bank", bank, &targets)
 }
 
-/// What a user was served in that attempt.
+/// The test that a user got in that attempt.
 pub(crate) fn turn(
     tx: &mut Tx<'_>,
     bank: &str,
@@ -151,7 +151,7 @@ pub(crate) fn turn(
     )
 }
 
-/// The last attempt that a user was served, and with what.
+/// A user's last attempt, and the test in it.
 pub(crate) fn last_turn(tx: &mut Tx<'_>, bank: &str, user: &str) -> Result<Option<(i64, String)>> {
     tx.query_one(
         "SELECT attempt, test FROM assessment_bank_turn WHERE bank = $1 AND user_id = $2 \
@@ -161,7 +161,7 @@ pub(crate) fn last_turn(tx: &mut Tx<'_>, bank: &str, user: &str) -> Result<Optio
     )
 }
 
-/// Notes what a user is served in an attempt.
+/// Records the test that a user gets in an attempt.
 pub(crate) fn put_turn(
     tx: &mut Tx<'_>,
     bank: &str,
@@ -175,11 +175,11 @@ pub(crate) fn put_turn(
     Ok(())
 }
 
-/// Where the rotation of a bank stands; it goes on by one. Two transactions that turn it at once
-/// run into each other, and one of them runs again.
+/// The position of a bank's rotation, which then advances by one. If two transactions advance it at once, one of them
+/// is repeated.
 pub(crate) fn turn_rotation(tx: &mut Tx<'_>, bank: &str) -> Result<i64> {
     let sql = "UPDATE assessment_bank SET rotation = rotation + 1 WHERE identifier = $1 \
                RETURNING rotation - 1";
     let found = tx.query_one(sql, &[bank.into()], |row| row.int(0))?;
-    found.ok_or_else(|| Problem::internal(format!("the bank '{bank}' vanished")))
+    found.ok_or_else(|| Problem::internal(format!("the bank '{bank}' no longer exists")))
 }

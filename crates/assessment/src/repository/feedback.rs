@@ -22,7 +22,7 @@ fn feedback(row: &Row<'_>) -> Result<Feedback> {
     })
 }
 
-/// Keeps a feedback.
+/// Stores feedback.
 pub(crate) fn append(tx: &mut Tx<'_>, given: &Feedback) -> Result<()> {
     let sql = format!(
         "INSERT INTO assessment_feedback ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
@@ -42,7 +42,7 @@ pub(crate) fn append(tx: &mut Tx<'_>, given: &Feedback) -> Result<()> {
     )
 }
 
-/// The newest feedback on a lesson and its questions, the newest first.
+/// The feedback on a lesson and its questions, newest first.
 pub(crate) fn newest(tx: &mut Tx<'_>, lesson: &str, most: i64) -> Result<Vec<Feedback>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM assessment_feedback WHERE lesson_id = $1 ORDER BY seq DESC LIMIT $2"
@@ -55,7 +55,7 @@ pub(crate) fn newest(tx: &mut Tx<'_>, lesson: &str, most: i64) -> Result<Vec<Fee
     Ok(all)
 }
 
-/// Removes the feedback with that id, and all feedback on the lesson with it. Answers how many.
+/// Deletes the feedback with that id, and all feedback on the lesson with that id. Returns their number.
 pub(crate) fn remove(tx: &mut Tx<'_>, id: &str) -> Result<u64> {
     tx.execute("DELETE FROM assessment_feedback WHERE id = $1 OR lesson_id = $1", &[id.into()])
 }

@@ -1,19 +1,19 @@
-//! Filters: the columns and the metadata that can be named, and their SQL.
+//! Compiles filters to SQL: fields are columns or members of the metadata.
 
 use lyceum_core::Result;
 use lyceum_core::filter::{Expr, Literal, Op, refused};
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Dialect, Param, Sql, dialect};
 
-/// What a field is compared as.
+/// How a field is compared.
 enum Field<'f> {
-    /// Text in a column; exactly, or letters A-Z alike in both cases.
+    /// A text column. `true`: without distinguishing upper and lower case of A-Z.
     Column(&'static str, bool),
     /// An instant in a column.
     Instant(&'static str),
     /// The number of the version.
     Version,
-    /// A truth value of the JSON form.
+    /// A boolean of the JSON form.
     Flag(&'static str),
     /// A member of the metadata.
     Metadata(Vec<&'f str>),
@@ -36,20 +36,19 @@ fn field(name: &str) -> Result<Field<'_>> {
         _ => match name.strip_prefix("metadata.") {
             Some(path) => Field::Metadata(path.split('.').collect()),
             None => {
-                return Err(refused(format!("there is no field '{name}'; it is one of {FIELDS}")));
+                return Err(refused(format!("there is no field '{name}'; use one of {FIELDS}")));
             }
         },
     })
 }
 
-/// Whether a filter can be compiled. Errors: `BadFilter` for unknown fields and values that do not
-/// fit them.
+/// Checks that a filter can be compiled. Errors: `BadFilter` for unknown fields and unsuitable values.
 pub(crate) fn check(expr: &Expr) -> Result<()> {
-    // What one store compiles, the other does, too.
+    // A filter that compiles for one SQL dialect also compiles for the other.
     compile(&mut Sql::new(Dialect::Sqlite), expr)
 }
 
-/// Appends the condition. The table of documents goes by `t`.
+/// Appends the condition. `t` is the table of documents.
 pub(super) fn compile(sql: &mut Sql, expr: &Expr) -> Result<()> {
     match expr {
         Expr::And(parts) => sql.joined(parts, " AND ", compile),
@@ -66,7 +65,9 @@ fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
         }
         Field::Column(column, _) => folded(column, text),
         Field::Instant(_) if op == Op::Contains => {
-            return Err(refused(format!("'{name}' is an instant; ~ compares texts")));
+            return Err(refused(format!(
+                "'{name}' is an instant, but `~` compares texts; use another operator"
+            )));
         }
         Field::Instant(column) => match text.parse::<Timestamp>() {
             Ok(instant) => (column.to_owned(), Param::Text(instant.to_string())),
@@ -79,7 +80,7 @@ fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
         },
         Field::Version => match text.parse::<i64>() {
             Ok(number) if op != Op::Contains => ("t.version".to_owned(), Param::Int(number)),
-            _ => return Err(refused("'version' is a whole number, compared as one")),
+            _ => return Err(refused("'version' must be compared with a whole number")),
         },
         Field::Flag(flag) => folded(&dialect::json_text(sql.dialect, "t.json", &[flag])?, text),
         Field::Metadata(path) => {
@@ -97,7 +98,7 @@ fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
     Ok(())
 }
 
-/// Letters A-Z are alike in both cases (docs/decisions/006).
+/// A comparison that does not distinguish upper and lower case of A-Z (docs/decisions/006).
 fn folded(expr: &str, text: &str) -> (String, Param) {
     (format!("lower({expr})"), Param::Text(text.to_ascii_lowercase()))
 }

@@ -11,14 +11,14 @@ use crate::query::SORTS;
 /// A page of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The documents as clients read them, with commas between them.
+    /// The JSON of the documents, separated by commas.
     pub items: String,
-    /// How many there are on all pages.
+    /// The number of documents on all pages.
     pub total: u64,
 }
 
-/// A page, in a total order. Reads no more than the page, and no XML is parsed. Errors: `TooLarge`
-/// for a page of more than [`limits::QTI_PAGE_MAX_BYTES`] bytes.
+/// A page in a total order. Reads no further documents and parses no XML. Errors: `TooLarge` for a page of more than
+/// [`limits::QTI_PAGE_MAX_BYTES`] bytes.
 pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<Listed> {
     let total = total(tx, query)?;
     let column =
@@ -76,6 +76,6 @@ fn too_large() -> Problem {
     let most = limits::QTI_PAGE_MAX_BYTES;
     Problem::new(
         ProblemKind::TooLarge,
-        format!("the page holds more than {most} bytes; ask for a smaller 'limit'"),
+        format!("the page has more than {most} bytes; request a smaller 'limit'"),
     )
 }

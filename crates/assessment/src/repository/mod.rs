@@ -1,4 +1,4 @@
-//! The only SQL of this crate. Functions take the kind of document as a parameter.
+//! The SQL of this crate. Functions take the kind of document as a parameter.
 
 pub(crate) mod banks;
 mod feedback;

@@ -1,4 +1,4 @@
-//! Single documents and their former versions.
+//! Reads single documents and their versions.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.cr
 pub(super) fn stored(row: &Row<'_>) -> Result<Stored> {
     let text = |column| row.text(column).map(str::to_owned);
     Ok(Stored {
-        kind: Kind::named(row.text(0)?).expect("the table holds kinds alone"),
+        kind: Kind::named(row.text(0)?).expect("the table contains only known kinds"),
         identifier: text(1)?,
         version: row.int(2)?,
         title: text(3)?,
@@ -29,14 +29,14 @@ pub(super) fn stored(row: &Row<'_>) -> Result<Stored> {
     })
 }
 
-/// A document, if there is one.
+/// Finds a document.
 pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<Stored>> {
     let sql =
         format!("SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND t.identifier = $2");
     tx.query_one(&sql, &[kind.name().into(), identifier.into()], stored)
 }
 
-/// A document. Errors: `NotFound`, which tells a deleted one from one that never was.
+/// Finds a document. Errors: `NotFound`, with a different message if it was deleted.
 pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Stored> {
     match find(tx, kind, identifier)? {
         Some(stored) => Ok(stored),
@@ -44,7 +44,7 @@ pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Stored> {
     }
 }
 
-/// The error for an identifier that no document has.
+/// The problem of an identifier that no document has.
 pub(crate) fn missing(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Problem> {
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];
@@ -54,14 +54,15 @@ pub(crate) fn missing(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<P
         Some(version) => Problem::new(
             ProblemKind::NotFound,
             format!(
-                "The {kind} '{identifier}' was deleted; its last version {version} is kept. Send it again \
+                "The {kind} '{identifier}' was deleted, but its last version {version} is still readable. \
+                Send it again \
                  with POST to restore it."
             ),
         ),
     })
 }
 
-/// Hands each of the documents that are there to `each`, in no particular order.
+/// Calls `each` with each of the documents that exist, in no particular order.
 pub fn json_of(
     tx: &mut Tx<'_>,
     kind: Kind,
@@ -79,8 +80,8 @@ pub fn json_of(
     })
 }
 
-/// Hands identifier, title and metadata of each document of the kind that has metadata to `each`, in
-/// the order of creation.
+/// Calls `each` with the identifier, title and metadata of each document of the kind that has metadata, in order of
+/// creation.
 pub fn metadata(
     tx: &mut Tx<'_>,
     kind: Kind,
@@ -94,20 +95,20 @@ pub fn metadata(
     })
 }
 
-/// What a test says of one of its items without its text.
+/// The data about an item in the overview of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Its name.
+    /// Its identifier.
     pub identifier: String,
     /// Its version.
     pub version: i64,
     /// Its title.
     pub title: String,
-    /// Its metadata as JSON, where it has any.
+    /// Its metadata as JSON, if it has any.
     pub metadata: Option<String>,
 }
 
-/// The state of a document: another one after each change, also after it was deleted and made again.
+/// A text that is different after each change of a document, even after it was deleted and created again.
 pub fn state(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<String>> {
     let sql = "SELECT version, updated_at FROM qti_document WHERE kind = $1 AND identifier = $2";
     tx.query_one(sql, &[kind.name().into(), identifier.into()], |row| {
@@ -115,7 +116,7 @@ pub fn state(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<Str
     })
 }
 
-/// What is said of items without their texts, as far as they are there, by identifier.
+/// The heads of the items that exist, by identifier.
 pub(crate) fn heads(tx: &mut Tx<'_>, identifiers: &HashSet<&str>) -> Result<HashMap<String, Head>> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
@@ -136,17 +137,17 @@ pub(crate) fn heads(tx: &mut Tx<'_>, identifiers: &HashSet<&str>) -> Result<Hash
     Ok(heads)
 }
 
-/// An item's text, and the sort of its first interaction, such as `choice`.
+/// The XML of an item, and the type of its first interaction, such as `choice`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The sort.
+    /// The type of its first interaction.
     pub kind: String,
-    /// The item as it was sent.
+    /// The item's XML, as it was sent.
     pub xml: String,
 }
 
-/// The texts of versions of items, as far as they are there: one statement for those that are the
-/// present ones, one more for each that is a former one.
+/// The XML of the versions of items that exist. Runs one statement for all current versions, and one for each earlier
+/// version.
 pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(String, i64), Text>> {
     let names: Vec<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
     let names = serde_json::to_string(&names).expect("texts are JSON");
@@ -172,8 +173,7 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
     Ok(texts)
 }
 
-/// Hands each document of a kind to `each`, in the order of creation: the number of its row, its
-/// identifier, its XML.
+/// Calls `each` with the row number, identifier and XML of each document of a kind, in order of creation.
 pub fn each(
     tx: &mut Tx<'_>,
     kind: Kind,
@@ -186,7 +186,7 @@ pub fn each(
     })
 }
 
-/// The kinds of the documents with that identifier.
+/// The kinds of documents with that identifier.
 pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
     for kind in Kind::ALL {
@@ -198,8 +198,8 @@ pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Kind>> {
     Ok(kinds)
 }
 
-/// What `known` has for the version of an item that is there, or what is made of its XML. The XML is
-/// read only where `known` has nothing.
+/// Returns what `known` has for an item's current version, or otherwise parses the item's XML. Reads the XML only in
+/// the latter case.
 pub(crate) fn parsed<T>(
     tx: &mut Tx<'_>,
     identifier: &str,
@@ -218,7 +218,7 @@ pub(crate) fn parsed<T>(
     make(version, &xml.ok_or_else(|| Kind::Item.missing(identifier))?)
 }
 
-/// A version that a document has or had.
+/// A current or earlier version of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FormerVersion {
@@ -228,27 +228,26 @@ pub struct FormerVersion {
     pub title: String,
     /// When it was stored.
     pub updated_at: String,
-    /// Whether it is the present one.
+    /// Whether it is the current version.
     pub current: bool,
 }
 
-/// A page of versions, the newest first.
+/// A page of versions, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versions {
     /// The page.
     pub items: Vec<FormerVersion>,
-    /// How many there are on all pages.
+    /// The number of versions on all pages.
     pub total: u64,
 }
 
-/// Present and former versions under an identifier.
+/// Current and earlier versions of an identifier.
 const VERSIONS: &str = "SELECT version, title, updated_at, CAST(1 AS BIGINT) AS present FROM qti_document \
      WHERE kind = $1 AND identifier = $2 \
      UNION ALL SELECT version, title, updated_at, CAST(0 AS BIGINT) AS present FROM qti_version \
      WHERE kind = $1 AND identifier = $2";
 
-/// A page of the versions of a document, also of one that was deleted. Errors: `NotFound` where
-/// there never was one.
+/// A page of a document's versions, even if the document was deleted. Errors: `NotFound` if it never existed.
 pub fn versions(tx: &mut Tx<'_>, query: &Query, identifier: &str) -> Result<Versions> {
     let kind = query.kind;
     let count = format!("SELECT COUNT(*) FROM ({VERSIONS}) v");
@@ -274,7 +273,7 @@ pub fn versions(tx: &mut Tx<'_>, query: &Query, identifier: &str) -> Result<Vers
     }
 }
 
-/// A version of a document, also of one that was deleted. Errors: `NotFound`.
+/// A version of a document, even if the document was deleted. Errors: `NotFound`.
 pub fn version(tx: &mut Tx<'_>, kind: Kind, identifier: &str, version: i64) -> Result<Stored> {
     for table in ["qti_document", "qti_version"] {
         let sql = format!(

@@ -1,4 +1,4 @@
-//! Who refers to whom.
+//! References between documents.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,11 @@ use serde::Serialize;
 
 use crate::{Kind, Reference};
 
-/// The referrers that a refusal to delete names at most.
+/// How many referring documents a refusal to delete lists at most.
 const REFERRERS_SHOWN: i64 = 5;
 
-/// Which documents the references mean: that which the last segment of the address names, with or
-/// without `.xml`, else the one that has the name of the reference, else what the address names
-/// although it is missing.
+/// The documents that the references mean. The last segment of the address is tried first, with or without `.xml`,
+/// then the identifier of the reference. If neither exists, it is the document that the address names.
 pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, String)>> {
     let mut there = HashSet::new();
     for kind in Kind::ALL {
@@ -33,7 +32,7 @@ pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, 
     Ok(references.iter().map(target).collect())
 }
 
-/// Which of the identifiers there are documents of.
+/// The identifiers that documents have.
 pub(crate) fn known<T: Serialize>(
     tx: &mut Tx<'_>,
     kind: Kind,
@@ -53,8 +52,8 @@ pub(crate) fn known<T: Serialize>(
 }
 
 impl Reference {
-    /// The names that it may mean, the best first: the end of the address as it is, without `.xml`,
-    /// and its own name.
+    /// The identifiers that it may mean, in order of preference: the end of the address as it is, without `.xml`, and
+    /// its own identifier.
     pub(crate) fn names(&self) -> [&str; 3] {
         let path = self.href.split(['?', '#']).next().unwrap_or_default();
         let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -63,8 +62,7 @@ impl Reference {
     }
 }
 
-/// Notes what something refers to, in place of what it referred to before. `kind` is the name of a
-/// [`Kind`], or `bank`.
+/// Stores what a document refers to, and replaces earlier references. `kind` is the name of a [`Kind`], or `bank`.
 pub fn refer(
     tx: &mut Tx<'_>,
     kind: &str,
@@ -86,7 +84,7 @@ pub fn refer(
     tx.send_rows("qti_reference", &columns, &values, "ON CONFLICT DO NOTHING")
 }
 
-/// Who refers to a document: kind and identifier of the first few, and how many there are.
+/// The documents that refer to a document: kind and identifier of the first few, and their number.
 pub fn referrers(
     tx: &mut Tx<'_>,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! Documents are created, replaced and deleted; what they were stays.
+//! Creates, replaces and deletes documents. Earlier versions stay readable.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
@@ -8,9 +8,9 @@ use super::read::{find, found};
 use super::references::{known, refer, referrers, resolved};
 use crate::{Change, Draft, Kind, Metadata, Stored};
 
-/// Stores a new document. Its versions go on from those that were deleted under its identifier. One
-/// that is stored already, exactly as it is sent, is answered as it is, so that a request may be sent
-/// again. Errors: `Conflict` where another document has the identifier.
+/// Stores a new document. If documents with its identifier were deleted, its version numbers continue theirs. If an
+/// equal document already exists, it is returned, so that a request can be repeated. Errors: `Conflict` if another
+/// document has the identifier.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> {
     let (kind, identifier) = (draft.kind, draft.identifier.as_str());
     let targets = targets(tx, draft)?;
@@ -62,8 +62,8 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
     Ok(stored)
 }
 
-/// Puts a change on a document and keeps the former version. A change that changes nothing makes no
-/// version. Errors: `NotFound`; `PreconditionFailed` where another version than `expected` is there.
+/// Applies a change to a document and keeps the previous version. A change without effect creates no version. Errors:
+/// `NotFound`; `PreconditionFailed` if the stored version is not `expected`.
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -110,13 +110,13 @@ pub fn replace(
     Ok(stored)
 }
 
-/// Whether two versions hold the same.
+/// Whether two versions are equal.
 fn says_same(one: &Stored, other: &Stored) -> bool {
     (&one.xml, &one.json, &one.metadata) == (&other.xml, &other.json, &other.metadata)
 }
 
-/// What a document refers to, all of which must be there: a learner would meet nothing in the place
-/// of an item or a stimulus that is missing. Errors: `Invalid`, naming those that are not.
+/// The documents that a document refers to. All must exist, because learners would see a gap instead. Errors:
+/// `Invalid`, with those that do not exist.
 fn targets(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(Kind, String)>> {
     let targets = resolved(tx, &draft.references)?;
     let mut faults = Vec::new();
@@ -142,8 +142,8 @@ fn targets(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(Kind, String)>> {
     }
 }
 
-/// Deletes a document; its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`
-/// that names who refers to it; `PreconditionFailed` where another version than `expected` is there.
+/// Deletes a document. Its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`, with the
+/// documents that refer to it; `PreconditionFailed` if the stored version is not `expected`.
 pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<()> {
     expect(tx, kind, identifier, expected)?;
     let (first, total) = referrers(tx, kind, identifier)?;
@@ -160,7 +160,7 @@ pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i6
     Ok(())
 }
 
-/// The document, in the version that the caller expects.
+/// Finds the document and checks its version.
 fn expect(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<Stored> {
     let stored = found(tx, kind, identifier)?;
     match expected.filter(|expected| *expected != stored.version) {
@@ -168,14 +168,14 @@ fn expect(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) 
         Some(expected) => Err(Problem::new(
             ProblemKind::PreconditionFailed,
             format!(
-                "the {kind} '{identifier}' is at version {}, not {expected}; read it again",
+                "the {kind} '{identifier}' has version {} now, not {expected}; read it again",
                 stored.version
             ),
         )),
     }
 }
 
-/// Keeps the present version among the former ones.
+/// Copies the current version to the earlier ones.
 fn archive(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
     tx.send(
         "INSERT INTO qti_version (kind, identifier, version, created_at, updated_at, title, \
@@ -211,7 +211,7 @@ fn in_use(kind: Kind, identifier: &str, first: &[(String, String)], total: i64) 
     Problem::new(
         ProblemKind::Conflict,
         format!(
-            "the {kind} '{identifier}' is in use by {}{more}; take it out there first",
+            "the {kind} '{identifier}' is in use by {}{more}; remove it there first",
             named.join(", ")
         ),
     )
