@@ -1,4 +1,4 @@
-//! The next question of a lesson, and answers to questions.
+//! Serves the next question of a lesson, and takes answers to questions.
 
 use lyceum_assessment::{respond, respond_validated};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -17,46 +17,46 @@ use crate::question::{Draft, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, Policy, credit, gradebook};
 
-/// What a student is asked next.
+/// What a student gets next.
 #[derive(Clone, Debug)]
 pub enum Next {
     /// A question.
     Asked(Asked),
-    /// Nothing: the attempt is complete.
+    /// Nothing, because the attempt is complete.
     Finished {
-        /// What it came to.
+        /// The result of the attempt.
         outcome: Finalized,
-        /// The question that was answered last, which clients that know of no end go on showing; none
-        /// where the attempt was completed without one.
+        /// The question that was answered last, which older clients go on showing. `None` if the attempt was
+        /// completed without one.
         last: Option<Draft>,
     },
 }
 
-/// A question that is asked.
+/// A served question.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The score of the attempt.
     pub score: f64,
     /// The question.
     pub question: Draft,
-    /// What it was chosen by, for [`crate::Memory::keep`] once it is durable that it was served.
+    /// The log from which it was chosen, for [`crate::Memory::keep`] after the commit.
     pub log: Option<Read>,
 }
 
-/// An answer that was taken: what [`crate::reply::Reply`] is made of.
+/// An accepted answer, from which [`crate::reply::Reply`] is made.
 #[derive(Clone, Debug)]
 pub struct TakenAnswer {
     pub(crate) attempt: Attempt,
     pub(crate) question: String,
     pub(crate) answered: Answered,
-    /// The assessment results of question and attempt, where answers are scored at once.
+    /// The assessment results of question and attempt, if answers are scored at once.
     pub(crate) results: Option<[Option<Object>; 2]>,
-    /// What the next question was chosen by, for [`crate::Memory::keep`] once the answer is durable.
+    /// The log from which the next question was chosen, for [`crate::Memory::keep`] after the commit.
     pub log: Option<Read>,
 }
 
-/// The question that was served to the student and not answered; none where one has to be chosen, as
-/// [`next`] does. It reads only, and whoever asks twice gets the same.
+/// The question that was served to the student and not answered yet. `None` if one must be chosen first, which
+/// [`next`] does. Only reads, so repeated requests get the same question.
 ///
 /// Errors: as [`next`].
 pub fn served(
@@ -79,8 +79,8 @@ pub fn served(
     Ok(Some(Next::Asked(asked)))
 }
 
-/// The question that the student is asked: the one that was served and not answered, else the one that
-/// the engine chooses, which is served with that. A first attempt begins.
+/// The student's open question. If there is none, the engine chooses one, which counts as served. Begins the first
+/// attempt if there is none.
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions.
 pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Next> {
@@ -105,7 +105,7 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     Ok(Next::Asked(Asked { log: Some(log), ..asked }))
 }
 
-/// The answer to a request for the next question of a complete attempt.
+/// What a complete attempt answers to a request for the next question.
 fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Next> {
     let outcome = Finalized::of(attempt);
     let Some(entry) = log::entry(tx, attempt, attempt.answered - 1)? else {
@@ -122,7 +122,7 @@ fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Next>
     Ok(Next::Finished { outcome, last })
 }
 
-/// The question at that place of the bank, which is the one that is asked.
+/// The open question, which is at that place of the bank.
 fn asked(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -160,13 +160,13 @@ fn by_steps(lesson_type: LessonType) -> Result<()> {
     }
 }
 
-/// What the engine chooses behind the answers of a log.
+/// The engine's choice after the answers in a log.
 fn choose(policy: &Policy, attempt: &Attempt, bank: &Bank, log: &Read) -> Option<Choice> {
     let mut lots = stream(attempt.seed, log.log.answers.len());
     engine::next(policy, &bank.questions, &log.log, &mut lots)
 }
 
-/// Notes that the question was served behind the answers of the attempt.
+/// Records that the question was served after the attempt's answers.
 fn serve(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -185,9 +185,9 @@ fn serve(
     log::append(tx, attempt, &entry)
 }
 
-/// Serves the next question with the answer to the last one, so that asking for it writes nothing. One
-/// that was asked in this attempt before is served when it is asked for: until then an answer that is
-/// sent again cannot be taken for an answer to it.
+/// Serves the next question together with the reply to an answer, so that a later request for it writes nothing. A
+/// question that was already asked in this attempt is served only on request: otherwise a repeated answer could be
+/// mistaken for an answer to it.
 fn serve_ahead(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -202,12 +202,12 @@ fn serve_ahead(
     }
 }
 
-/// How the seeds of questions follow from that of their attempt, in attempts that begin now.
+/// The method by which new attempts derive the seeds of questions.
 pub(crate) const SEEDING: i64 = 1;
 
-/// The seed of what varies in a question, such as the order of its choices: by its number in the log where
-/// questions come one by one, by its place where a test is shown whole. It is sent as a JSON number that
-/// every client can hold. Attempts of before [`SEEDING`] 1 keep the seed that all of their questions share.
+/// The seed of everything random in a question, such as the order of its choices. It depends on the question's number
+/// in the log, or on its place if a test is shown whole. Every client can hold it as a JSON number. In attempts from
+/// before [`SEEDING`] 1, all questions share the attempt's seed.
 pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
     let number = number.cast_unsigned();
     match attempt.seeding {
@@ -216,25 +216,25 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
     }
 }
 
-/// Whose answer to which question of which lesson a request is.
+/// An answer, with its student, question and lesson.
 #[derive(Clone, Debug)]
 pub struct Given {
     student: String,
     question: String,
     lesson: String,
-    /// What of the request is the answer.
+    /// The members of the request that contain the answer.
     body: Object,
 }
 
 impl Given {
-    /// Reads `{student, question, lesson}` with `response` or `responses`. Errors: `Invalid`, with every
-    /// fault and its path.
+    /// Reads `{student, question, lesson}` with `response` or `responses`. Errors: `Invalid`, with every error and
+    /// its path.
     pub fn read(body: Object) -> Result<Self> {
         let mut input = Input::of(&body);
         let [student, question, lesson] =
             ["student", "question", "lesson"].map(|name| input.text(name));
         if !body.contains_key("response") && !body.contains_key("responses") {
-            let message = "is required: an object of response variables and their answers";
+            let message = "is required; send an object with an answer for each response variable";
             input.fault("responses", message);
         }
         input.done(())?;
@@ -242,23 +242,23 @@ impl Given {
     }
 }
 
-/// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. The same
-/// answer sent again changes nothing and is answered alike.
+/// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. If the same answer is
+/// sent again, nothing changes and the reply is the same.
 ///
-/// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson and for answers that do
-/// not fit the item; `Conflict` when the attempt is complete, or another question was served.
+/// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson, and for answers that do not match
+/// the item; `Conflict` if the attempt is complete, or another question was served.
 pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &Given) -> Result<TakenAnswer> {
     let Given { student, question, lesson, body } = given;
     let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, lesson)?;
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(tool) = lesson.tool_provider() {
-        let message = format!("the lesson is taken at '{tool}'; its answers are not taken here");
+        let message = format!("the lesson is taken at '{tool}'; send its answers there");
         return Err(Problem::invalid("lesson", message));
     }
     let Some(place) = bank.place(question) else {
         let message = format!(
-            "the question '{question}' is none of the lesson '{}'; send the id of one that it asked",
+            "the question '{question}' is not in the lesson '{}'; send the id of a question that was served",
             lesson.id
         );
         return Err(Problem::invalid("question", message));
@@ -326,18 +326,18 @@ fn not_asked(question: &str, open: Option<&Open>) -> Problem {
     let message = match open {
         Some(open) => {
             format!(
-                "the question '{question}' is not the one that was asked; answer '{}'",
+                "the question '{question}' is not the one that was served; answer '{}'",
                 open.item
             )
         }
         None => {
-            format!("the question '{question}' was not asked; ask for one with getNextQuestion")
+            format!("the question '{question}' was not served; get one with getNextQuestion")
         }
     };
     Problem::new(ProblemKind::Conflict, message)
 }
 
-/// Whether the answer is the one that was given before.
+/// Whether the answer equals the earlier one.
 fn is_same(former: &Answered, body: &Object) -> bool {
     former.responses == given(body)
 }
@@ -382,7 +382,7 @@ fn scored(
     })
 }
 
-/// A share of the full score, from 0 to 1, in millionths. What is not the whole never becomes it.
+/// A share of the full score, from 0 to 1, in millionths. Rounding never turns a part into the whole.
 pub(crate) fn millionths(share: f64) -> u32 {
     if share >= 1.0 {
         return WHOLE;
@@ -392,7 +392,7 @@ pub(crate) fn millionths(share: f64) -> u32 {
     part.min(WHOLE - 1)
 }
 
-/// An answer in a lesson that is shown whole; the last one to each question counts.
+/// Takes an answer in a lesson that is shown whole. The last answer to each question counts.
 fn whole(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -408,8 +408,10 @@ fn whole(
     }
     if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
-        let message =
-            format!("an attempt takes {most} answers at most; finish it, or begin it anew");
+        let message = format!(
+            "the limit for answers in an attempt is {most}; finish the attempt, or reset it with \
+                resetAttempt"
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let seed = variant_seed(&attempt, i64::try_from(place).unwrap_or(i64::MAX));

@@ -1,4 +1,4 @@
-//! A student's attempts of a lesson.
+//! Students' attempts at lessons.
 
 use std::sync::Arc;
 
@@ -23,20 +23,20 @@ use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies, test_out};
 
-/// What lessons need beside a transaction.
+/// What lessons need besides a transaction.
 #[derive(Clone, Copy)]
 pub struct Desk<'a> {
-    /// The present instant.
+    /// The current time.
     pub now: Timestamp,
-    /// The server's address, which events name things by.
+    /// The server's address, from which ids in events are made.
     pub base_url: &'a str,
-    /// Items that were read lately.
+    /// The cache of items.
     pub items: &'a Items,
-    /// What was read lately.
+    /// The cache of other data.
     pub memory: &'a Memory,
 }
 
-/// An attempt of a lesson.
+/// An attempt at a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// Its number in the store.
@@ -45,52 +45,52 @@ pub struct Attempt {
     pub student: String,
     /// The lesson's sourcedId.
     pub lesson: String,
-    /// Which attempt of the student it is, from 1.
+    /// The number of the student's attempt, from 1.
     pub number: u32,
     /// The sourcedId of the course.
     pub course: String,
-    /// What sort of lesson it was when it began.
+    /// The type of the lesson when the attempt began.
     pub lesson_type: LessonType,
-    /// The version of the policy that it began under.
+    /// The version of the policy when the attempt began.
     pub policy: i64,
     /// The id of its bank.
     pub bank: String,
-    /// The seed of its lots, and of the variants of its questions.
+    /// The seed of its random choices, and of the variants of its questions.
     pub seed: u64,
-    /// The XP that its lesson was worth when it began; not known of those that began before that was kept.
+    /// The XP that the lesson was worth when the attempt began; `None` for attempts from before this was stored.
     pub base_xp: Option<f64>,
-    /// How often it was begun anew.
+    /// How often it was reset.
     pub round: i64,
-    /// The answers in the log of its round. The entry behind them, if there is one, is the question that
-    /// is asked.
+    /// The number of answers in the log of its round. If the log has another entry, that is the open question.
     pub answered: i64,
-    /// 0 to 100.
+    /// The score, 0 to 100.
     pub score: f64,
-    /// The right answers so far; of a test that is shown whole only when it is complete.
+    /// Correct answers so far. In a test that is shown whole, they are counted only when it is complete.
     pub correct: u32,
-    /// The scored answers so far; of a test that is shown whole its scored questions, when it is complete.
+    /// Scored answers so far. In a test that is shown whole, this is the number of scored questions when it is
+    /// complete.
     pub total: u32,
-    /// The shares of the full score that those reached together, in millionths.
+    /// The sum of their shares of the full score, in millionths.
     pub earned: u64,
-    /// The answers that wait for a person.
+    /// The number of answers that a person must still score.
     pub pending: u32,
-    /// What it earned, once it is complete.
+    /// The XP that it earned, if it is complete.
     pub xp: Option<f64>,
-    /// The share of the lesson's XP, once it is complete.
+    /// The multiplier of the lesson's XP, if it is complete.
     pub multiplier: Option<f64>,
     /// Whether it mastered the lesson.
     pub mastered: bool,
-    /// The units that it mastered and no attempt before it.
+    /// The units that it mastered and that no earlier attempt had.
     pub units: u32,
-    /// How the seeds of its questions follow from its own: [`crate::answer::SEEDING`] of its release.
+    /// The method by which the seeds of its questions are derived: the [`crate::answer::SEEDING`] of its release.
     pub seeding: i64,
     /// When it began.
     pub started: Timestamp,
-    /// When it was complete.
+    /// When it was completed.
     pub completed: Option<Timestamp>,
 }
 
-/// What an attempt begins with.
+/// The data of a new attempt.
 pub(crate) struct Beginning<'a> {
     pub(crate) student: &'a str,
     pub(crate) lesson: &'a Lesson,
@@ -101,7 +101,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) started: Timestamp,
 }
 
-/// A question that was served and not answered.
+/// A question that was served and not answered yet.
 pub(crate) struct Open {
     /// Its place in the bank.
     pub(crate) question: u32,
@@ -109,7 +109,7 @@ pub(crate) struct Open {
     pub(crate) item: String,
 }
 
-/// An entry of the log: a question that was served.
+/// An entry of the log: a served question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
@@ -119,58 +119,58 @@ pub struct Entry {
     pub question: u32,
     /// The identifier of the item.
     pub item: String,
-    /// When it was served: with the answer before it, or when it was asked for.
+    /// When it was served: with the reply to the previous answer, or on request.
     pub served: Timestamp,
-    /// Why it was this one.
+    /// Why it was chosen.
     pub reason: Reason,
-    /// The answer, once there is one.
+    /// The answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered: Option<Answered>,
 }
 
-/// An answer, and what came of it.
+/// An answer with its result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answered {
-    /// When.
+    /// When it arrived.
     pub at: Timestamp,
     /// The answers by response variable, as they were sent.
     pub responses: Value,
-    /// What came of them: see [`lyceum_assessment::Scored`].
+    /// The result, see [`lyceum_assessment::Scored`].
     pub result: Value,
-    /// Whether it was right.
+    /// Whether it was correct.
     pub correct: bool,
-    /// What the item's own scoring said.
+    /// The item's own score.
     pub score: f64,
-    /// The share of the full score, in millionths; none while a person has to score it.
+    /// The share of the full score, in millionths; `None` while a person must score it.
     #[serde(skip)]
     pub share: Option<u32>,
-    /// Whether a person has to score it.
+    /// Whether a person must still score it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pending: bool,
-    /// The score of the attempt afterwards.
+    /// The score of the attempt after it.
     pub points: u8,
 }
 
-/// An attempt as clients read it.
+/// An attempt, as clients read it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     /// Its number, from 1.
     pub attempt: u32,
-    /// 0 to 100.
+    /// The score, 0 to 100.
     pub score: f64,
     /// `not submitted`, `partially graded` or `fully graded`.
     pub score_status: &'static str,
-    /// What it earned, once it is complete.
+    /// The XP that it earned, if it is complete.
     pub xp: Option<f64>,
     /// When it began.
     pub started_at: Timestamp,
-    /// When it was complete.
+    /// When it was completed.
     pub completed_at: Option<Timestamp>,
 }
 
 impl Attempt {
-    /// How far it is, in the words of OneRoster's `scoreStatus`.
+    /// Its state, as a value of OneRoster's `scoreStatus`.
     pub fn score_status(&self) -> &'static str {
         match (self.completed, self.answered) {
             (Some(_), _) if !self.is_pending() => "fully graded",
@@ -179,29 +179,29 @@ impl Attempt {
         }
     }
 
-    /// Whether it was finished and waits for a person to score answers; one that goes by steps does not wait.
+    /// Whether it was finished and waits for a person to score answers. Attempts that score by steps never wait.
     pub fn is_pending(&self) -> bool {
         self.pending > 0 && self.completed.is_some() && self.xp.is_none()
     }
 
-    /// What its answers came to.
+    /// The counts of its answers.
     pub fn counts(&self) -> Counts {
         let Self { earned, correct, total, pending, .. } = *self;
         Counts { earned, correct, total, pending }
     }
 
-    /// Takes over what its answers came to.
+    /// Takes over counts of answers.
     pub(crate) fn count(&mut self, counts: Counts) {
         let Counts { earned, correct, total, pending } = counts;
         (self.earned, self.correct, self.total, self.pending) = (earned, correct, total, pending);
     }
 
-    /// How many questions were answered, with those that wait for a person to score them.
+    /// The number of answered questions, including those that a person must still score.
     pub(crate) fn answered_questions(&self) -> u32 {
         self.total + self.pending
     }
 
-    /// How many answers wait for a person to score them, if any do.
+    /// The number of answers that a person must still score; `None` if there are none.
     pub(crate) fn pending_questions(&self) -> Option<u32> {
         (self.pending > 0).then_some(self.pending)
     }
@@ -211,7 +211,7 @@ impl Attempt {
         engine::accuracy(&self.counts())
     }
 
-    /// As clients read it.
+    /// The attempt, as clients read it.
     pub fn shown(&self) -> Shown {
         Shown {
             attempt: self.number,
@@ -223,12 +223,12 @@ impl Attempt {
         }
     }
 
-    /// The policy that it began under.
+    /// The policy that was in force when it began.
     pub(crate) fn policy(&self, tx: &mut Tx<'_>) -> Result<Policy> {
         Ok(policies::version(tx, self.lesson_type, self.policy)?.policy)
     }
 
-    /// Its log as the engine reads it.
+    /// Its log, as the engine reads it.
     pub fn log(&self, tx: &mut Tx<'_>, bank: &Bank) -> Result<Log> {
         let counts = log::earlier(tx, self)?;
         let questions = bank.questions.questions.iter();
@@ -239,13 +239,15 @@ impl Attempt {
         Ok(Log { earlier, answers: log::answers(tx, self, 0)? })
     }
 
-    /// Refuses to go on with an attempt that is complete.
+    /// Refuses to continue a complete attempt.
     pub(crate) fn running(&self) -> Result<()> {
         match self.completed {
             None => Ok(()),
             Some(_) => {
                 let next = match self.lesson_type {
-                    LessonType::TestOut => "a test-out is taken once, resetAttempt opens it again",
+                    LessonType::TestOut => {
+                        "a test-out can be taken only once; resetAttempt opens it again"
+                    }
                     _ => "begin another with createNewAttempt",
                 };
                 let (number, lesson) = (self.number, &self.lesson);
@@ -257,7 +259,7 @@ impl Attempt {
     }
 }
 
-/// Whose attempts of which lesson a request is about.
+/// A request about a student's attempts at a lesson.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The student's sourcedId.
@@ -267,7 +269,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Reads `{student, lesson}`. Errors: `Invalid`, with every fault and its path.
+    /// Reads `{student, lesson}`. Errors: `Invalid`, with every error and its path.
     pub fn read(object: &Object) -> Result<Self> {
         let mut input = Input::of(object);
         let asked = Self { student: input.text("student"), lesson: input.text("lesson") };
@@ -275,10 +277,10 @@ impl Asked {
     }
 }
 
-/// The lesson, for a student who may work on it.
+/// The lesson, if the student may work on it.
 ///
-/// Errors: `NotFound` for an unknown student or lesson; `Invalid` for a student who is not enrolled in
-/// the course. Placement tests come before enrollment and ask for none.
+/// Errors: `NotFound` for an unknown student or lesson; `Invalid` if the student is not enrolled in the course.
+/// Placement tests need no enrollment, because they come before it.
 pub fn lesson_for(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -288,7 +290,7 @@ pub fn lesson_for(
     let Some(LessonState { records, enrollments }) = lesson_state(tx, student, id)? else {
         lesson::in_use(tx, &USER, student, "student")?;
         lesson::find(tx, id)?;
-        return Err(Problem::internal("a lesson in use has records that are not"));
+        return Err(Problem::internal("an active lesson has inactive records"));
     };
     let lesson = desk.memory.lessons.get(tx, id, records)?;
     let is_placement = lesson.lesson_type == LessonType::Placement;
@@ -304,7 +306,7 @@ pub fn lesson_for(
     ))
 }
 
-/// The lesson and the attempt that the student is at. Errors: as [`lesson_for`].
+/// The lesson and the student's current attempt. Errors: as [`lesson_for`].
 pub fn current(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -316,7 +318,7 @@ pub fn current(
     Ok((lesson, attempt))
 }
 
-/// The attempt that the student is at: the last; the first one begins if there is none.
+/// The student's current attempt, which is the last one. Begins the first attempt if there is none.
 pub(crate) fn at(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -329,7 +331,7 @@ pub(crate) fn at(
     }
 }
 
-/// As [`current`], without beginning one: none before the first.
+/// Like [`current`], but does not begin an attempt: `None` if there is none yet.
 pub fn last(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -360,7 +362,8 @@ fn begin(
     let beginning = Beginning { student, lesson, number, policy, bank: &bank.id, seed, started };
     repository::insert(tx, &beginning)?;
     let begun = repository::last(tx, student, &lesson.id)?;
-    let begun = begun.ok_or_else(|| Problem::internal("an attempt was not found again"))?;
+    let begun = begun
+        .ok_or_else(|| Problem::internal("an attempt is missing right after it was stored"))?;
     Ok((begun, bank))
 }
 
@@ -370,12 +373,11 @@ fn seed(parts: &[&str]) -> u64 {
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
-/// An attempt that was begun, and its log where that is known without reading it, for
-/// [`crate::Memory::keep`] once the attempt is durable.
+/// A new attempt, with its log if that is known without reading it, for [`crate::Memory::keep`] after the commit.
 pub type Begun = (Attempt, Option<Read>);
 
-/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last one runs or waits to be scored, and for a test-out,
-/// which is taken once.
+/// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last attempt runs or waits to be scored,
+/// and for a test-out, which can be taken only once.
 pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let last = repository::last(tx, student, &lesson.id)?;
@@ -383,7 +385,7 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
         return Err(Problem::new(
             ProblemKind::Conflict,
             format!(
-                "attempt {} of the lesson '{}' is not complete; finish it first, or begin it anew with resetAttempt",
+                "attempt {} of the lesson '{}' is not complete; finish it first, or reset it with resetAttempt",
                 last.number, lesson.id
             ),
         ));
@@ -410,15 +412,15 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
     Ok((attempt, log))
 }
 
-/// The student's attempts of a lesson, in their order. Errors: `NotFound`.
+/// The student's attempts at a lesson, in order. Errors: `NotFound`.
 pub fn list(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Vec<Attempt>> {
     lesson::in_use(tx, &USER, student, "student")?;
     let lesson = lesson::find(tx, lesson)?;
     repository::of(tx, student, ("lesson", &lesson.id))
 }
 
-/// Begins the last attempt anew: its answers no longer count, its score is 0, and what it earned is
-/// taken back. Questions and policy stay. Errors: as [`lesson_for`].
+/// Resets the last attempt: its answers no longer count, its score is 0, and what it earned is taken back. Its
+/// questions and policy stay. Errors: as [`lesson_for`].
 pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<()> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let Some(former) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
@@ -429,7 +431,7 @@ pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> R
     gradebook::take_back_answers(tx, desk, &former, &answers)?;
     credit::take_back(tx, desk, &former)?;
     if lesson.tool_provider().is_some() {
-        // Else the result from the tool would finish the new round at once.
+        // Otherwise, the tool's old result would finish the new round at once.
         external::forget(tx, student, &lesson.id)?;
         gradebook::take_back_results(tx, desk, &former)?;
     }
@@ -438,8 +440,8 @@ pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> R
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])
 }
 
-/// Sets a student's progress in a course back: attempts no longer count and what they earned is taken
-/// back, and every assessment result in the course is marked `tobedeleted`. Answers how many results.
+/// Resets a student's progress in a course: attempts no longer count, what they earned is taken back, and all
+/// assessment results in the course are marked `tobedeleted`. Returns the number of results.
 ///
 /// Errors: `NotFound` for an unknown student or course.
 pub fn reset_course(

@@ -1,4 +1,4 @@
-//! The questions of an attempt, as they stood when it began.
+//! The questions of an attempt, in the versions that they had when it began.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::repository::banks as repository;
 /// The questions of an attempt: a version of each item, in the order of the test.
 #[derive(Debug)]
 pub struct Bank {
-    /// The hash of what it says.
+    /// The hash of its content.
     pub id: String,
-    /// As the engine sees them.
+    /// The questions, as the engine sees them.
     pub questions: engine::Bank,
-    /// What learners are told of them beside, place by place.
+    /// Further data about the questions for learners, in the same order.
     pub items: Vec<Item>,
 }
 
-/// What is told of a question beside what the engine knows.
+/// Data about a question that the engine does not need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
@@ -36,11 +36,11 @@ pub struct Item {
     pub version: i64,
     /// Its title.
     pub title: String,
-    /// What its author says it teaches.
+    /// What it teaches, according to its author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learning_objectives: Vec<String>,
-    /// Whether an answer that breaks a rule of its interaction is refused (`validate-responses` of the
-    /// test), in place of being scored and marked.
+    /// Whether answers that break a rule of the interaction are refused (`validate-responses` of the test).
+    /// Otherwise, they are scored and marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validates_responses: bool,
 }
@@ -54,12 +54,11 @@ struct Row {
 }
 
 impl Bank {
-    /// The bank of the items that an attempt meets, in its order; without a test, an empty one. It is
-    /// stored. Where the `former` one is of the same versions in the same order it says the same.
+    /// The bank of the items of an attempt, in order. Without a test, it is empty. The bank is stored, unless
+    /// `former` has the same versions in the same order.
     ///
-    /// `seed` decides about the selection and the ordering of a lesson that is shown whole. Without one
-    /// all items are in the bank, in the order of the test: the engine of a lesson that goes by steps
-    /// chooses in their place.
+    /// `seed` determines selection and order in a lesson that is shown whole. Without a seed, the bank has all items
+    /// in the order of the test, because the engine chooses among them step by step.
     pub(crate) fn of_test(
         tx: &mut Tx<'_>,
         tests: &Tests,
@@ -91,14 +90,14 @@ impl Bank {
         Ok(Arc::new(Self::of_rows(id, rows)))
     }
 
-    /// Whether it is of these versions of items: what a version says never changes.
+    /// Whether it has exactly these versions of items, whose content never changes.
     fn is_of(&self, heads: &[Head]) -> bool {
         let own = self.questions.questions.iter().zip(&self.items);
         let own = own.map(|(question, item)| (question.id.as_str(), item.version));
         own.eq(heads.iter().map(|head| (head.identifier.as_str(), head.version)))
     }
 
-    /// Whether it refuses answers that break a rule to those items alone.
+    /// Whether it refuses invalid answers to exactly these items.
     fn validates_as(&self, validated: &HashSet<String>) -> bool {
         let own = self.questions.questions.iter().zip(&self.items);
         own.into_iter()
@@ -116,11 +115,11 @@ impl Bank {
     }
 }
 
-/// How often an order is drawn that shall not be the one of the attempt before.
+/// The maximum number of draws to find an order that differs from the previous attempt's.
 const DRAWS: u64 = 8;
 
-/// The items that the seed selects, in the order that it gives them; in another than the former attempt's
-/// where there is one within [`DRAWS`]. An item that is drawn twice is asked once: answers name items.
+/// The items that the seed selects, in its order. The order differs from the previous attempt's if one is found
+/// within [`DRAWS`] draws. An item that is drawn twice is asked once, because answers name items.
 fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Result<Vec<Head>> {
     let test = structure::test(tx, test)?;
     let (mut heads, mut drawn) = (Vec::new(), None);
@@ -140,8 +139,8 @@ fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Re
     Ok(heads)
 }
 
-/// A question with what the metadata of its item say: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
-/// `learningObjectives`. A question whose author does not say how hard it is counts as easy.
+/// A question with the data in its item's metadata: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
+/// `learningObjectives`. Without a difficulty, it counts as easy.
 fn row(head: Head, validated: &HashSet<String>) -> Row {
     let metadata: Map<String, Value> = head
         .metadata
@@ -177,7 +176,7 @@ fn row(head: Head, validated: &HashSet<String>) -> Row {
     }
 }
 
-/// The thirds of a standard normal distribution: as many questions are easy as are hard.
+/// Thirds of a standard normal distribution, so that easy, medium and hard questions are equally frequent.
 fn of_b(calibration: Calibration) -> Difficulty {
     const THIRD: f64 = 0.430_727;
     match calibration.b {
@@ -187,7 +186,7 @@ fn of_b(calibration: Calibration) -> Difficulty {
     }
 }
 
-/// What tests call their items, each as long as its text stays the same. Bounded by
+/// A cache of the item references of tests, valid as long as a test stays the same. It is limited to
 /// [`limits::LESSON_TEST_CACHE_BYTES`] of names.
 pub(crate) struct Tests(Recent<String, Names>);
 
@@ -228,8 +227,8 @@ impl Tests {
     }
 }
 
-/// Banks that were read lately. A bank is never changed, so that what is remembered is never stale.
-/// Bounded by [`limits::LESSON_BANK_CACHE_BYTES`] of JSON.
+/// A cache of banks. Banks never change, so an entry is never stale. It is limited to
+/// [`limits::LESSON_BANK_CACHE_BYTES`] of JSON.
 pub struct Banks(Recent<String, Bank>);
 
 impl Default for Banks {

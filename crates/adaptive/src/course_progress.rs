@@ -1,4 +1,4 @@
-//! A student's results in a course, and results that clients write.
+//! A student's results in a course, and results written by clients.
 
 use std::collections::HashMap;
 
@@ -35,8 +35,8 @@ pub struct CourseProgress {
     pub test_out: Value,
 }
 
-/// The line items of a course's components and lessons with the student's results; of one lesson,
-/// where it is named. Errors: `NotFound`.
+/// The line items of a course's components and lessons with the student's results, or only those of one lesson.
+/// Errors: `NotFound`.
 pub fn of(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -96,18 +96,21 @@ fn id((body, extra): &(String, Option<String>)) -> Result<String> {
     Ok(fields::text(&members(body, extra.as_deref())?, "sourcedId").to_owned())
 }
 
-/// Writes a student's result in a lesson or a component, over the one that it has of the same
-/// `metadata.attempt`. Reads `{studentId, componentResourceId or componentId, result}`, the result an
-/// assessment result without its references. Answers its sourcedId.
+/// Writes a student's result in a lesson or a component. It replaces the result with the same `metadata.attempt`.
+/// Reads `{studentId, componentResourceId or componentId, result}`, where `result` is an assessment result without
+/// its references. Returns its sourcedId.
 ///
-/// Errors: `Invalid`, with every fault and its path; `NotFound`.
+/// Errors: `Invalid`, with every error and its path; `NotFound`.
 pub fn update(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<String> {
     let mut input = Input::of(body);
     let student = input.text("studentId");
     let (lesson, component) =
         (input.opt_text("componentResourceId"), input.opt_text("componentId"));
     if lesson.is_some() == component.is_some() {
-        input.fault("componentResourceId", "send either componentResourceId or componentId");
+        input.fault(
+            "componentResourceId",
+            "must be left out if componentId is sent, and is required otherwise",
+        );
     }
     let result = input.object("result").cloned().unwrap_or_default();
     input.done(())?;
@@ -140,7 +143,7 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<String> 
     Ok(id)
 }
 
-/// The line item of a lesson or a component, which is made if it is not there.
+/// The line item of a lesson or a component. Creates it if it is missing.
 fn line_item(tx: &mut Tx<'_>, rules: &Rules, field: &str, about: &str) -> Result<String> {
     let (kind, called) = match field {
         "component" => (&COURSE_COMPONENT, "component"),
@@ -173,7 +176,7 @@ fn line_item(tx: &mut Tx<'_>, rules: &Rules, field: &str, about: &str) -> Result
     Ok(id)
 }
 
-/// Faults under the paths of the request.
+/// Prefixes the paths of errors with the path in the request.
 fn as_sent(problem: Problem) -> Problem {
     if problem.details.is_empty() {
         return problem;

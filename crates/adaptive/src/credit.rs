@@ -1,5 +1,5 @@
-//! What a complete attempt earns, written to the attempt, the gradebook and the event log, from which facts
-//! are counted. One transaction writes all of them, so that they agree.
+//! Writes what a complete attempt earns to the attempt, the gradebook, and the event log, from which facts are
+//! computed. One transaction writes all of them, so that they agree.
 
 use lyceum_core::Result;
 use lyceum_events::facts::{Measure, Metric};
@@ -16,10 +16,10 @@ use crate::lesson::Lesson;
 use crate::repository::attempts;
 use crate::{LessonType, engine, gradebook, test_out};
 
-/// The ids of events are derived under this namespace.
+/// The namespace of derived event ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b66);
 
-/// Completes an attempt that came to this; the score is 0 to 100.
+/// Completes an attempt with these counts. The score is 0 to 100.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -41,7 +41,7 @@ pub(crate) fn complete(
     append_event(tx, desk, lesson, attempt)
 }
 
-/// The units that an attempt masters for the first time: its lesson, and what its test-out skips.
+/// The units that an attempt masters for the first time: its lesson, and the lessons that its test-out covers.
 fn units(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -> Result<u32> {
     let was_mastered = attempts::another_mastered(tx, attempt)?
         || !gradebook::exempt(tx, &attempt.student, &[&attempt.lesson])?.is_empty();
@@ -52,8 +52,8 @@ fn units(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -
     Ok(u32::from(!was_mastered) + skipped)
 }
 
-/// Takes back what an attempt earned, where an event says so: the event is corrected. The lesson may be
-/// gone by now.
+/// Takes back what an attempt earned, if there is an event for it: a new event corrects it. The lesson may no longer
+/// exist.
 pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
     if attempt.lesson_type == LessonType::TestOut {
         gradebook::take_back_exemptions(tx, desk, &attempt.student, &attempt.lesson)?;
@@ -61,7 +61,7 @@ pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> 
     learning::cancel(tx, desk.now, desk.base_url, &urn(attempt, "event"))
 }
 
-/// Appends the event of an attempt. That of an attempt that was begun anew corrects the former one.
+/// Appends the event of an attempt. The event of a reset attempt corrects the earlier one.
 fn append_event(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -76,8 +76,8 @@ fn append_event(
     }
 }
 
-/// The id of an attempt's event, or of a part of it. It depends on when the attempt began: after the course
-/// was reset, another attempt has the same number.
+/// The id of an attempt's event, or of a part of it. It depends on when the attempt began, because after a reset of
+/// the course another attempt has the same number.
 fn urn(attempt: &Attempt, part: &str) -> String {
     let (number, began) = (attempt.number.to_string(), attempt.started.to_string());
     let name = [part, &attempt.student, &attempt.lesson, &number, &began].join("\n");

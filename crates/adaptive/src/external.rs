@@ -1,6 +1,6 @@
-//! Tests that are taken at an outside tool. Nobody here can call the tool: an assignment is noted, the
-//! address of the tool is told, and results are taken from the gradebook, where the tool or whoever
-//! reads its reports writes them.
+//! Tests that students take with an outside tool. The server never calls the tool. It stores an assignment and
+//! returns the tool's address. Results are read from the gradebook, to which the tool or an import of its reports
+//! writes them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{LessonType, credit, gradebook, placement, test_out};
 
 pub(crate) use repository::last;
 
-/// A student's test at an outside tool.
+/// A student's test with an outside tool.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     /// Its id.
@@ -33,64 +33,64 @@ pub struct Assignment {
     pub student: String,
     /// The lesson's sourcedId.
     pub lesson: String,
-    /// Which attempt of the student it is, from 1.
+    /// The number of the student's attempt, from 1.
     pub attempt: u32,
-    /// What was asked for.
+    /// The parameters of the request.
     pub terms: Terms,
     /// When it was assigned.
     pub assigned_at: String,
-    /// Whether its result counted.
+    /// Whether its result was counted.
     pub finalized: bool,
 }
 
-/// What an assignment asks for.
+/// The parameters of an assignment.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// The application with which the student signs in there.
+    /// The application in which the student signs in.
     pub application: Option<String>,
-    /// Which test of the tool.
+    /// The tool's id of the test.
     pub test_id: Option<String>,
-    /// Whether a placement test that is not passed enrolls in no course.
+    /// Whether failing a placement test does not enroll the student in a course.
     pub skip_enrollment: bool,
 }
 
-/// What a client needs to know to go there.
+/// How to reach the test in the tool.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outside {
     /// The assignment's id.
     pub assignment_id: String,
-    /// Where the tool is.
+    /// The tool's address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_url: Option<String>,
-    /// What the tool calls the test.
+    /// The tool's id of the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_id: Option<String>,
 }
 
-/// An assignment as it is told.
+/// An assignment, as clients read it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Told {
     /// The outside tool.
     pub tool_provider: String,
-    /// What sort of lesson it is.
+    /// The type of the lesson.
     pub lesson_type: LessonType,
     /// The lesson.
     pub lesson_id: String,
-    /// Which attempt it is.
+    /// The number of the attempt.
     pub attempt: u32,
-    /// Whether its result is there.
+    /// Whether its result was counted.
     pub finalized: bool,
-    /// How to go there.
+    /// How to reach it.
     #[serde(flatten)]
     pub outside: Outside,
 }
 
-/// Notes that a student is to take a test at its outside tool; an assignment that is not finished stays
-/// as it is. Reads `{student, lesson, applicationName?, testId?, skipCourseEnrollment?}`.
+/// Assigns a student's test with its outside tool. An unfinished assignment stays as it is. Reads `{student, lesson,
+/// applicationName?, testId?, skipCourseEnrollment?}`.
 ///
-/// Errors: `Invalid`, for lessons that are taken here too; `NotFound`.
+/// Errors: `Invalid`, also for lessons that are taken on this server; `NotFound`.
 pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, body: &Object) -> Result<Told> {
     let mut input = Input::of(body);
     let (student, lesson) = (input.text("student"), input.text("lesson"));
@@ -105,10 +105,10 @@ pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, body: &Object) -> Result<Told> {
     told(tx, &lesson, &assigned)
 }
 
-/// Takes the result of a student's test from the gradebook, if it is there: the lesson is finished
-/// with it, as one that is taken here. Reads `{student, lesson, applicationName?}`.
+/// Imports the result of a student's test from the gradebook, if it is there. It finishes the lesson as if it had
+/// been taken on this server. Reads `{student, lesson, applicationName?}`.
 ///
-/// Errors: `Invalid`; `NotFound`, where no test was assigned too.
+/// Errors: `Invalid`; `NotFound`, also without an assignment.
 pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Object) -> Result<Told> {
     let mut input = Input::of(asked);
     let (student, lesson) = (input.text("student"), input.text("lesson"));
@@ -117,7 +117,7 @@ pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Object) -> Result<Told> 
     let lesson = outside_lesson(tx, desk, &student, &lesson)?;
     let Some(mut assigned) = last(tx, &student, &lesson.id)? else {
         let message = format!(
-            "the student '{student}' has no assignment of the lesson '{}'; make one with \
+            "the student '{student}' has no assignment of the lesson '{}'; create one with \
              makeExternalTestAssignment",
             lesson.id
         );
@@ -133,7 +133,7 @@ pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Object) -> Result<Told> 
     told(tx, &lesson, &assigned)
 }
 
-/// The lesson, if it is taken at an outside tool.
+/// The lesson, if it is taken with an outside tool.
 fn outside_lesson(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -146,13 +146,14 @@ fn outside_lesson(
         None => Err(Problem::invalid(
             "lesson",
             format!(
-                "the lesson '{id}' is taken here; send answers with updateStudentQuestionResponse"
+                "the lesson '{id}' is not taken with an outside tool; send answers with \
+                updateStudentQuestionResponse"
             ),
         )),
     }
 }
 
-/// The assignment that is not finished, else a new one. Errors: `Conflict` for a test-out that was taken.
+/// The unfinished assignment, or a new one. Errors: `Conflict` for a test-out that was already taken.
 pub(crate) fn assign(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -182,8 +183,8 @@ pub(crate) fn assign(
     Ok(assignment)
 }
 
-/// Score and counts (right, all) of the result that the gradebook has of the assignment: one that names
-/// its attempt, else one that was written after it was made.
+/// The score and the counts (correct, total) of the assignment's result in the gradebook: one that names its attempt,
+/// or one written after the assignment was created.
 fn result(tx: &mut Tx<'_>, assigned: &Assignment) -> Result<Option<(f64, (u32, u32))>> {
     let marks = Marks::of(tx, &assigned.student, &[&assigned.lesson])?;
     let is_its = |mark: &&Mark| match mark.attempt() {
@@ -200,14 +201,14 @@ fn result(tx: &mut Tx<'_>, assigned: &Assignment) -> Result<Option<(f64, (u32, u
         };
         let counted = count("correctQuestions").zip(count("totalQuestions"));
         let score = score.clamp(0.0, 100.0);
-        // A result that counts no questions is a share of a hundred.
+        // A result without counts of questions counts as a share of 100.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
         let share = (score as u32, 100);
         (score, counted.filter(|(right, all)| right <= all && *all > 0).unwrap_or(share))
     }))
 }
 
-/// Finishes the attempt as one that is taken here is finished.
+/// Finishes the attempt as if it had been taken on this server.
 fn finish(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -241,7 +242,7 @@ fn told(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Told>
     })
 }
 
-/// How to go there, by what the lesson's resource says.
+/// How to reach the test, according to the lesson's resource.
 pub(crate) fn outside(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Outside> {
     let record = fields::in_use(tx, &COMPONENT_RESOURCE, &lesson.id)?;
     let resource = fields::in_use(tx, &RESOURCE, fields::reference(&record, "resource"))?;

@@ -1,4 +1,4 @@
-//! Finishing a lesson that is shown whole.
+//! Finishes a lesson that is shown whole.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,32 @@ use crate::engine::Counts;
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, credit, engine, gradebook, placement};
 
-/// The questions without an answer that a refusal names at most.
+/// How many unanswered questions a refusal lists at most.
 const UNANSWERED_SHOWN: usize = 5;
 
-/// What a finished attempt came to.
+/// The result of a finished attempt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finalized {
-    /// What sort of lesson it is.
+    /// The type of the lesson.
     pub lesson_type: LessonType,
-    /// True.
+    /// Always true.
     pub finalized: bool,
     /// The number of the attempt.
     pub attempt: u32,
-    /// 0 to 100.
+    /// The score, 0 to 100.
     pub score: f64,
     /// The XP that it earned.
     pub xp: Option<f64>,
-    /// The share of the lesson's XP that it earned.
+    /// The multiplier of the lesson's XP.
     pub multiplier: Option<f64>,
-    /// The percentage of right answers, cut to two decimals.
+    /// The percentage of correct answers, cut to two decimals.
     pub accuracy: f64,
-    /// The right answers.
+    /// The number of correct answers.
     pub correct_questions: u32,
-    /// The questions.
+    /// The number of questions.
     pub total_questions: u32,
-    /// Those of them that wait for a person to score them; score and accuracy are of the others.
+    /// The number of questions that a person must still score; score and accuracy do not include them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_questions: Option<u32>,
 }
@@ -59,12 +59,12 @@ impl Finalized {
     }
 }
 
-/// Finishes the attempt that the student is at: its answers are scored together. One that is finished
-/// stays as it is, but that it takes over what a person scored meanwhile: an attempt with answers that wait
-/// for one earns nothing before the last of them is scored.
+/// Finishes the student's current attempt: its answers are scored together. If it is already finished, it stays as it
+/// is, except that it takes over scores given by a person meanwhile. An attempt with answers that a person must score
+/// earns nothing until all of them are scored.
 ///
-/// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for lessons that are not finished so, and
-/// while questions have no answer.
+/// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for lessons that finish by themselves, and while questions
+/// are unanswered.
 pub fn finalize(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -81,7 +81,7 @@ pub fn finalize(
     }
     if let Some(tool) = lesson.tool_provider() {
         let message = format!(
-            "the lesson is taken at '{tool}'; its results are imported with importExternalTestAssignmentResults"
+            "the lesson is taken at '{tool}'; import its results with importExternalTestAssignmentResults"
         );
         return Err(Problem::invalid("lesson", message));
     }
@@ -108,7 +108,7 @@ pub fn finalize(
         }
     };
     repository::update(tx, &attempt, desk.now)?;
-    // The results of answers stand since the first time, and a person may have written scores and comments.
+    // The results of answers were written the first time, and a person may have added scores and comments to them.
     let answers: Vec<(&Entry, &str)> = last
         .values()
         .filter(|_| !was_pending)
@@ -118,7 +118,7 @@ pub fn finalize(
     Ok(Finalized::of(&attempt))
 }
 
-/// The last answer to each question, by its place.
+/// The last answer to each question, by place.
 pub(crate) fn latest(entries: &[Entry]) -> BTreeMap<u32, &Entry> {
     let answered = entries.iter().filter(|entry| entry.answered.is_some());
     answered.map(|entry| (entry.question, entry)).collect()

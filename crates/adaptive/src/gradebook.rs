@@ -1,5 +1,5 @@
-//! Lessons in the gradebook: an assessment line item for a lesson and for each of its questions, an
-//! assessment result for each attempt and for each question answered in it.
+//! Writes lessons to the gradebook: an assessment line item for each lesson and each of its questions, an assessment
+//! result for each attempt and each answered question.
 
 use std::collections::HashSet;
 
@@ -23,11 +23,11 @@ use crate::lesson::Lesson;
 use crate::listed::Marks;
 use crate::repository::log;
 
-/// Under this namespace the ids of line items and results follow from what they are about: the same
-/// answer twice is one result.
+/// The namespace of the ids of line items and results. They are derived, so that a repeated answer is the same
+/// result.
 const NAMESPACE: Uuid = Uuid::from_u128(0x4be1_86d0_77c5_4f6e_b0a9_0c3d_5ac8_11f7);
 
-/// The status of results that exempt a student from a lesson, in the words of OneRoster.
+/// OneRoster's status of results that exempt a student from a lesson.
 pub(crate) const EXEMPT: &str = "exempt";
 /// The member of their metadata that names the test-out lesson.
 const TEST_OUT: &str = "testOutLesson";
@@ -56,9 +56,8 @@ pub fn answer_result(attempt: &Attempt, question: &str) -> String {
     id(&["answer", &attempt.student, &attempt.lesson, &attempt.number.to_string(), question])
 }
 
-/// Writes where an attempt stands, under the line item of its lesson, and the results of answers, each
-/// with the title of its question, under the line items of the questions. `also` is added to the metadata of
-/// the attempt's result.
+/// Writes the state of an attempt under the line item of its lesson, and the results of answers, with the titles of
+/// their questions, under the questions' line items. `also` is added to the metadata of the attempt's result.
 pub(crate) fn write(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -85,8 +84,8 @@ pub(crate) fn write(
     results::write(tx, desk.now, results)
 }
 
-/// As [`write`], of one answer in an attempt that goes on; answers the results of question and attempt. Only
-/// this server writes these: the attempt's result exists from the first answer on, the question's is new.
+/// Like [`write`], for one answer in a running attempt; returns the results of question and attempt. Only this server
+/// writes them, so the attempt's result exists after the first answer, and the question's result is new.
 pub(crate) fn write_step(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -125,7 +124,7 @@ fn of_answer<'a>(
         line_item,
         student: &attempt.student,
         score: answered.share.map(|share| f64::from(share) / f64::from(WHOLE)),
-        // Where a person has to score, that person writes the score, and that it is fully graded.
+        // A person who scores the answer writes the score and sets the status to fully graded.
         score_status: if answered.share.is_some() { "fully graded" } else { "submitted" },
         metadata,
     }
@@ -147,7 +146,7 @@ fn of_attempt<'a>(
         ("correctQuestions", attempt.correct.into()),
         ("masteredUnits", attempt.units.into()),
     ];
-    // Each answer writes one: growing member by member costs double.
+    // This runs for every answer, and growing the map step by step would take twice as long.
     let mut metadata = Object::with_capacity(always.len());
     metadata.extend(always.map(|(name, value)| (name.to_owned(), value)));
     if attempt.pending > 0 {
@@ -165,7 +164,7 @@ fn of_attempt<'a>(
     }
 }
 
-/// What the bridge reads the highest grade mastered from.
+/// The metadata from which the bridge reads the highest mastered grade.
 fn grade_reached(lesson: &Lesson, attempt: &Attempt) -> Vec<(String, Value)> {
     let source = match attempt.lesson_type {
         LessonType::Placement => "placement",
@@ -182,7 +181,7 @@ fn grade_reached(lesson: &Lesson, attempt: &Attempt) -> Vec<(String, Value)> {
     }
 }
 
-/// What [`write_step`] answered.
+/// Reads the results that [`write_step`] returned.
 pub(crate) fn read_step(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
@@ -192,7 +191,7 @@ pub(crate) fn read_step(
     results::read(tx, [&answer_result(attempt, question), &of_attempt])
 }
 
-/// Marks the results of an attempt's questions `tobedeleted`.
+/// Marks the results of an attempt's questions as `tobedeleted`.
 pub(crate) fn take_back_answers(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -229,7 +228,7 @@ fn exemption(student: &str, lesson: &str) -> String {
     id(&["exempt", student, lesson])
 }
 
-/// Those of the lessons from which the student is exempt by the test-out of their course.
+/// The lessons from which the test-out of their course exempts the student.
 pub(crate) fn exempt(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result<HashSet<String>> {
     let ids: Vec<String> = lessons.iter().map(|lesson| exemption(student, lesson)).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -238,7 +237,7 @@ pub(crate) fn exempt(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result
     Ok(both.map(|(lesson, _)| (*lesson).to_owned()).collect())
 }
 
-/// Exempts a student from lessons of a course, each with its title, because of the test-out that was passed.
+/// Exempts a student from lessons of a course, given with their titles, because the student passed the test-out.
 pub(crate) fn write_exemptions(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -263,7 +262,7 @@ pub(crate) fn write_exemptions(
     results::write(tx, desk.now, results)
 }
 
-/// Ends the exemptions of a student that follow from a test-out.
+/// Removes the exemptions of a student that a test-out led to.
 pub(crate) fn take_back_exemptions(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -279,7 +278,7 @@ pub(crate) fn take_back_exemptions(
     results::mark_deleted(tx, desk.now, results).map(drop)
 }
 
-/// Marks the results that others wrote of an attempt `tobedeleted`, or of no attempt that they name.
+/// Marks results by others as `tobedeleted` if they name the attempt, or no attempt.
 pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
     let marks = Marks::of(tx, &attempt.student, &[&attempt.lesson])?;
     let own = attempt_result(&attempt.student, &attempt.lesson, attempt.number);
@@ -290,8 +289,8 @@ pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Atte
     results::mark_deleted(tx, desk.now, others.map(|mark| mark.fields.clone())).map(drop)
 }
 
-/// Takes over what a person scored of answers that wait, from their results: those that are fully graded. A
-/// result is of the last answer to its question. Answers whether an entry changed; those are written to the log.
+/// Takes over the scores of pending answers from their results, if a person has fully graded those. A result is about
+/// the last answer to its question. Returns whether an entry changed; changed entries are written to the log.
 pub(crate) fn take_scores(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
@@ -329,7 +328,7 @@ pub(crate) fn take_scores(
     Ok(has_scored)
 }
 
-/// The score of a result, where grading is over.
+/// The score of a result that is fully graded.
 pub(crate) fn graded(result: &Object) -> Option<f64> {
     let is_graded = fields::text(result, "scoreStatus") == "fully graded";
     result.get("score").and_then(Value::as_f64).filter(|_| is_graded)

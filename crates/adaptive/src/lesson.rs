@@ -1,4 +1,4 @@
-//! A lesson: a component resource with its resource, in a course.
+//! A lesson: a component resource with its resource and its course.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use crate::LessonType;
 
-/// A lesson as attempts see it.
+/// A lesson, as attempts need it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
     /// The sourcedId of its component resource.
     pub id: String,
-    /// What people call it.
+    /// Its title.
     pub title: String,
-    /// What sort it is.
+    /// Its type.
     pub lesson_type: LessonType,
     /// The XP that it is worth.
     pub base_xp: f64,
@@ -29,17 +29,17 @@ pub struct Lesson {
     pub source: Source,
     /// The course.
     pub course: Course,
-    /// The subject that it tests: of its resource, else of its course.
+    /// The subject that it tests, from its resource or its course.
     pub subject: String,
     /// The grade that it tests: the first of its resource.
     pub grade: Option<String>,
-    /// The course that a student is enrolled in who does not pass it.
+    /// The course in which students who fail are enrolled.
     pub course_on_fail: Option<String>,
-    /// The units that it tests a student out of; empty for the whole course.
+    /// The units that it tests students out of; empty for the whole course.
     pub units: Vec<String>,
 }
 
-/// Lessons that were read lately, each with the state of the records that it was read from
+/// A cache of lessons. Each entry has the state of the records that it was read from
 /// ([`LessonState::records`](lyceum_roster::repository::LessonState::records)).
 pub(crate) struct Lessons(Cache<String, (String, Arc<Lesson>)>);
 
@@ -50,7 +50,7 @@ impl Default for Lessons {
 }
 
 impl Lessons {
-    /// The lesson, whose records are in that state. Errors: as [`find`].
+    /// The lesson, if its records have that state. Errors: as [`find`].
     pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &str, state: String) -> Result<Arc<Lesson>> {
         match self.0.get(id) {
             Some((known, lesson)) if known == state => Ok(lesson),
@@ -72,16 +72,16 @@ pub struct Course {
     pub title: String,
 }
 
-/// Where the questions of a lesson come from.
+/// The source of a lesson's questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A test: its resource's `metadata.url`, else the `vendorResourceId`.
+    /// A test: the resource's `metadata.url`, otherwise its `vendorResourceId`.
     Test(Reference),
-    /// Resources whose tests take turns, attempt by attempt (`metadata.resources`).
+    /// Resources whose tests are used in turn, one per attempt (`metadata.resources`).
     Turns(Vec<String>),
-    /// A stored assessment bank, whose tests take turns.
+    /// A stored assessment bank, whose tests are used in turn.
     Bank(String),
-    /// A tool elsewhere, by name: `metadata.toolProvider`.
+    /// An outside tool, by name: `metadata.toolProvider`.
     External(String),
 }
 
@@ -117,10 +117,9 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
     })
 }
 
-/// What sort of lesson a component resource is said to be, by itself or by the metadata of its resource; none
-/// where neither says it.
+/// The lesson type in a component resource, or in its resource's metadata; `None` if neither has one.
 ///
-/// Errors: `Invalid` for a sort that is none.
+/// Errors: `Invalid` for an unknown type.
 pub(crate) fn named_sort(record: &Object, of_resource: &Object) -> Result<Option<LessonType>> {
     let own = fields::metadata(record);
     let named = [record, &own, of_resource].map(|from| fields::text(from, "lessonType"));
@@ -128,13 +127,13 @@ pub(crate) fn named_sort(record: &Object, of_resource: &Object) -> Result<Option
     lesson_type(name).map(Some).ok_or_else(|| {
         let id = fields::text(record, "sourcedId");
         let message =
-            format!("'{name}', the lessonType of '{id}', is none that can be worked through");
+            format!("the lessonType '{name}' of '{id}' is not one that students can work through");
         Problem::invalid("lesson", message)
     })
 }
 
-/// Whether the resources, each with its metadata, are QTI tests or banks: without a lessonType these make
-/// adaptive quizzes. Two statements at most.
+/// Whether the resources, given with their metadata, are QTI tests or banks. Without a lessonType, these are adaptive
+/// quizzes. Runs at most two statements.
 pub(crate) fn are_tests(tx: &mut Tx<'_>, resources: &[(&Object, &Object)]) -> Result<Vec<bool>> {
     let said: Vec<Option<bool>> = resources.iter().map(|(_, metadata)| is_test(metadata)).collect();
     let open = resources.iter().zip(&said).filter(|(_, said)| said.is_none());
@@ -145,7 +144,7 @@ pub(crate) fn are_tests(tx: &mut Tx<'_>, resources: &[(&Object, &Object)]) -> Re
     Ok(said.into_iter().map(is_found).collect())
 }
 
-/// Whether metadata say that a resource is a QTI test or bank; none where what is stored decides.
+/// Whether metadata say that a resource is a QTI test or bank; `None` if that depends on what is stored.
 fn is_test(metadata: &Object) -> Option<bool> {
     let is = |name: &str, words: &[&str]| {
         let text = fields::text(metadata, name);
@@ -158,8 +157,7 @@ fn is_test(metadata: &Object) -> Option<bool> {
     (!sub_type.is_empty()).then_some(true)
 }
 
-/// The adaptive quiz that a component resource without a lessonType is. Errors: `Invalid` for one that is no
-/// lesson.
+/// The type of a component resource without a lessonType: an adaptive quiz. Errors: `Invalid` if it is not a lesson.
 fn unnamed_sort(
     tx: &mut Tx<'_>,
     id: &str,
@@ -184,7 +182,7 @@ pub(crate) fn base_xp(record: &Object, of_resource: &Object) -> f64 {
     number(of_resource.get("xp")).or(number(own.get("xp"))).unwrap_or(0.0)
 }
 
-/// The record in use, told by the name that callers know it by.
+/// The active record. `called` is its name in messages.
 pub(crate) fn in_use(
     tx: &mut Tx<'_>,
     kind: &lyceum_roster::kind::Kind,
@@ -201,12 +199,12 @@ pub(crate) fn in_use(
     }
 }
 
-/// `adaptive` is the older name of the type whose questions follow the score.
+/// `adaptive` is an older name for the type whose questions depend on the score.
 fn lesson_type(name: &str) -> Option<LessonType> {
     if name == "adaptive" { Some(LessonType::Powerpath100) } else { LessonType::named(name) }
 }
 
-/// A number, also one that is written as text; none below zero.
+/// A number, which may also be written as text; `None` if it is negative.
 fn number(value: Option<&Value>) -> Option<f64> {
     let value = value?;
     let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
@@ -263,9 +261,9 @@ fn reference(resource: &Object, metadata: &Object) -> Reference {
 }
 
 impl Lesson {
-    /// The test of a student's attempt, from 1; none for a lesson that is taken elsewhere.
+    /// The test for a student's attempt, counted from 1; `None` for a lesson of an outside tool.
     ///
-    /// Errors: `Invalid` where the test is not stored.
+    /// Errors: `Invalid` if the test is not stored.
     pub fn test(&self, tx: &mut Tx<'_>, student: &str, attempt: u32) -> Result<Option<String>> {
         let reference = match &self.source {
             Source::External(_) => return Ok(None),
@@ -293,7 +291,7 @@ impl Lesson {
         }
     }
 
-    /// The tool that the lesson is taken in, if it is not taken here.
+    /// The outside tool that the lesson is taken with; `None` if it is taken on this server.
     pub fn tool_provider(&self) -> Option<&str> {
         match &self.source {
             Source::External(tool) => Some(tool),

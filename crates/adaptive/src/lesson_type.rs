@@ -1,23 +1,23 @@
-//! The types of lessons, and how hard a question is.
+//! The types of lessons, and the difficulties of questions.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of lesson this is: how it is asked, scored and finished.
+/// The type of a lesson, which determines how it is asked, scored and finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum LessonType {
-    /// One question after the other, chosen by the score, until that is 100.
+    /// One question at a time, chosen by the score, until the score is 100.
     #[serde(rename = "powerpath-100")]
     Powerpath100,
     /// A test in its order, finished as a whole.
     #[serde(rename = "quiz")]
     Quiz,
-    /// The test at the end of a course that lets a student leave it early.
+    /// A test that lets a student skip a course or some of its units.
     #[serde(rename = "test-out")]
     TestOut,
-    /// One of a subject's tests that find the grade a student begins in.
+    /// One of the tests that find the grade in which a student begins a subject.
     #[serde(rename = "placement")]
     Placement,
     /// The test of a unit.
@@ -29,7 +29,7 @@ pub enum LessonType {
 }
 
 impl LessonType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 6] = [
         Self::Powerpath100,
         Self::Quiz,
@@ -51,7 +51,7 @@ impl LessonType {
         }
     }
 
-    /// The type of that name.
+    /// The type with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -63,20 +63,20 @@ impl fmt::Display for LessonType {
     }
 }
 
-/// How hard a question is, as its author says.
+/// The difficulty of a question, set by its author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Difficulty {
-    /// For learners at the beginning.
+    /// For beginners.
     Easy,
-    /// For learners on their way.
+    /// For intermediate learners.
     Medium,
-    /// For learners near the goal.
+    /// For advanced learners.
     Hard,
 }
 
 impl Difficulty {
-    /// All of them, the easiest first.
+    /// All difficulties, the easiest first.
     pub const ALL: [Self; 3] = [Self::Easy, Self::Medium, Self::Hard];
 
     /// Its name in JSON.
@@ -88,7 +88,7 @@ impl Difficulty {
         }
     }
 
-    /// The difficulty of that name.
+    /// The difficulty with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|difficulty| difficulty.name() == name)
     }
@@ -100,15 +100,15 @@ impl fmt::Display for Difficulty {
     }
 }
 
-/// One value a difficulty: `{"easy": …, "medium": …, "hard": …}`.
+/// One value per difficulty: `{"easy": …, "medium": …, "hard": …}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByDifficulty<T> {
-    /// That of easy questions.
+    /// The value for easy questions.
     pub easy: T,
-    /// That of medium questions.
+    /// The value for medium questions.
     pub medium: T,
-    /// That of hard questions.
+    /// The value for hard questions.
     pub hard: T,
 }
 

@@ -1,4 +1,4 @@
-//! Lessons in lists, and what is in the gradebook of them.
+//! Lessons in lists, and their results in the gradebook.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use serde_json::Value;
 use crate::LessonType;
 use crate::{gradebook, lesson};
 
-/// A lesson as lists of them need it.
+/// A lesson, as lists need it.
 pub(crate) struct Listed {
     /// The course's sourcedId.
     pub(crate) course: String,
     /// The component resource's sourcedId.
     pub(crate) id: String,
-    /// What sort of lesson it is; none where it is none.
+    /// The type of the lesson; `None` if it is not a lesson.
     pub(crate) lesson_type: Option<LessonType>,
     /// The XP that it is worth.
     pub(crate) base_xp: f64,
@@ -33,7 +33,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// A lesson whose component resource or resource says what sort it is.
+    /// A lesson with the type that its component resource or resource names.
     fn of(records: Placed) -> Result<Self> {
         let (own, resource) = (fields::of(&records.lesson)?, fields::of(&records.resource)?);
         let metadata = fields::metadata(&resource);
@@ -49,21 +49,20 @@ impl Listed {
     }
 }
 
-/// The grades that metadata name, as texts.
+/// The grades in metadata, as texts.
 fn grades(metadata: &Object) -> Vec<String> {
     let list = metadata.get("grades").and_then(Value::as_array).into_iter().flatten();
     list.filter_map(lesson::grade).collect()
 }
 
-/// The lessons of one sort that is looked for in all courses, in the order of their making: test-outs,
-/// placement tests, unit tests.
+/// All test-outs, placement tests or unit tests of all courses, in order of creation.
 pub(crate) fn of_type(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Listed>> {
     let placed = repository::placed_with_word(tx, lesson_type.name())?;
     let listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
     Ok(listed.into_iter().filter(|listed| listed.lesson_type == Some(lesson_type)).collect())
 }
 
-/// The lessons of the courses, in the order of their making.
+/// The lessons of the courses, in order of creation.
 pub(crate) fn of_courses(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Listed>> {
     let placed = repository::placed_in(tx, courses)?;
     let mut listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
@@ -71,7 +70,7 @@ pub(crate) fn of_courses(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Listed
     Ok(listed.into_iter().filter(|listed| listed.lesson_type.is_some()).collect())
 }
 
-/// Those that name no sort are adaptive quizzes where their resources are tests or banks.
+/// Makes lessons without a type adaptive quizzes if their resources are tests or banks.
 fn name_quizzes(tx: &mut Tx<'_>, listed: &mut [Listed]) -> Result<()> {
     let mut unnamed = Vec::new();
     for (at, lesson) in listed.iter().enumerate() {
@@ -100,17 +99,17 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The score, where grading is over.
+    /// The score, if it is fully graded.
     pub(crate) fn graded(&self) -> Option<f64> {
         gradebook::graded(&self.fields)
     }
 
-    /// The attempt that it is of, where it says so.
+    /// The attempt that it names.
     pub(crate) fn attempt(&self) -> Option<i64> {
         self.metadata().get("attempt").and_then(Value::as_i64)
     }
 
-    /// The XP that it says were earned.
+    /// The XP that it names.
     pub(crate) fn xp(&self) -> f64 {
         self.metadata().get("xp").and_then(Value::as_f64).unwrap_or(0.0)
     }
@@ -129,8 +128,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// The active results under line items of the lessons themselves, not of their questions. Two
-    /// statements.
+    /// The active results under the line items of the lessons, but not of their questions. Runs two statements.
     pub(crate) fn of(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result<Self> {
         let field = "componentResource";
         let stored = repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, field, lessons)?;
@@ -171,20 +169,20 @@ impl Marks {
         self.results.get(lesson).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a lesson is done: an attempt of it is graded, or the student is exempt from it.
+    /// Whether a lesson is done: an attempt is graded, or the student is exempt.
     pub(crate) fn is_done(&self, lesson: &str) -> bool {
         let is_exempt =
             |mark: &Mark| fields::text(&mark.fields, "scoreStatus") == gradebook::EXEMPT;
         self.in_lesson(lesson).iter().any(|mark| mark.graded().is_some() || is_exempt(mark))
     }
 
-    /// The score of the last graded attempt of a lesson.
+    /// The score of the last graded attempt at a lesson.
     pub(crate) fn last_score(&self, lesson: &str) -> Option<f64> {
         self.in_lesson(lesson).iter().rev().find_map(Mark::graded)
     }
 }
 
-/// A record as it is shown.
+/// A record, as clients read it.
 pub(crate) fn shown(stored: &Stored, view: &View<'_>) -> Result<Value> {
     let mut text = String::new();
     view.render(&stored.body, stored.extra.as_deref(), &mut text)?;

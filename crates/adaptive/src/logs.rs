@@ -12,12 +12,12 @@ use crate::engine::{Answer, Log, Question};
 use crate::memory::Recent;
 use crate::repository::log;
 
-/// Logs that were read lately, by attempt and round. What former attempts asked stays the same for the
-/// whole of an attempt, and answers are only added: a log is right up to where it goes.
+/// A cache of logs by attempt and round. The counts of earlier attempts stay the same during an attempt, and answers
+/// are only added. So an old log is still correct up to its end.
 pub(crate) struct Logs(Recent<(i64, i64), Log>);
 
-/// A log that was read. It is remembered when the transaction that read it is durable: until then an
-/// answer in it might be taken back.
+/// A log that was read. Cache it only after the commit of the transaction that read it, because a rollback could undo
+/// an answer in it.
 #[derive(Clone, Debug)]
 pub struct Read {
     key: (i64, i64),
@@ -25,7 +25,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// With one answer more.
+    /// The log with one more answer.
     pub(crate) fn and(mut self, answer: Answer) -> Self {
         Arc::make_mut(&mut self.log).answers.push(answer);
         self
@@ -39,7 +39,7 @@ impl Default for Logs {
 }
 
 impl Logs {
-    /// The log of an attempt's present round.
+    /// The log of an attempt's current round.
     pub(crate) fn get(&self, tx: &mut Tx<'_>, attempt: &Attempt, bank: &Bank) -> Result<Read> {
         let key = (attempt.id, attempt.round);
         let answered = usize::try_from(attempt.answered).unwrap_or(usize::MAX);
@@ -55,8 +55,8 @@ impl Logs {
         Ok(Read { key, log })
     }
 
-    /// The log that an attempt begins with, where that of the attempt right before it is remembered to its
-    /// end: it need not be read again, of which the attempts before have ever more.
+    /// The log with which an attempt begins, if the complete log of the previous attempt is cached. This avoids
+    /// reading the logs of all earlier attempts again.
     pub(crate) fn after(&self, former: &Attempt, attempt: &Attempt, bank: &Bank) -> Option<Read> {
         let known = self.0.get(&(former.id, former.round))?;
         let answered = usize::try_from(former.answered).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What lessons remember between requests: never anything that could be stale. Each sort is bounded.
+//! The caches of lessons. Entries are never stale, and each cache has a limit.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use crate::lesson::Lessons;
 use crate::logs::{self, Logs};
 use crate::question::Views;
 
-/// What was read lately.
+/// The caches.
 #[derive(Default)]
 pub struct Memory {
     /// Banks, which never change.
     pub(crate) banks: Banks,
-    /// Lessons, each as long as its records stay the same.
+    /// Lessons, valid as long as their records stay the same.
     pub(crate) lessons: Lessons,
-    /// Logs of running attempts, each as long as it is.
+    /// Logs of running attempts, valid up to their end.
     pub(crate) logs: Logs,
-    /// What tests call their items, each test as long as it stays the same.
+    /// Item references of tests, valid as long as a test stays the same.
     pub(crate) tests: Tests,
-    /// Versions of items as learners see them.
+    /// Versions of items, as learners see them.
     pub(crate) views: Views,
 }
 
 impl Memory {
-    /// Remembers a log that is durable by now.
+    /// Caches a log after its transaction was committed.
     pub fn keep(&self, log: logs::Read) {
         self.logs.keep(log);
     }
 }
 
-/// What was read lately, bounded by bytes.
+/// A cache with a limit in bytes.
 pub(crate) struct Recent<K, T>(Cache<K, Kept<T>, Bytes>);
 
 struct Kept<T> {
@@ -57,7 +57,7 @@ impl<K, T> Weighter<K, Kept<T>> for Bytes {
 }
 
 impl<K: Eq + Hash, T> Recent<K, T> {
-    /// Holds `most` bytes. What is ordinary sizes the table alone.
+    /// A cache of `most` bytes. `ordinary` is the usual size of an entry and only determines the size of the table.
     pub(crate) fn new(most: u64, ordinary: u64) -> Self {
         let estimate = usize::try_from(most / ordinary).unwrap_or(usize::MAX);
         Self(Cache::with_weighter(estimate, most, Bytes))

@@ -1,4 +1,4 @@
-//! Tests made in one request: the resource, its place in the course, and the lesson.
+//! Creates tests with one request: the resource, its place in the course, and the lesson.
 
 use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
@@ -19,12 +19,12 @@ use crate::LessonType;
 use crate::input::Input;
 use crate::render_config::is_address;
 
-/// The outside tools that tests are taken in.
+/// The outside tools for tests.
 pub const TOOLS: [&str; 2] = ["edulastic", "mastery-track"];
-/// What a test that is taken here is made of.
+/// The types of tests that are taken on this server.
 pub const TEST_TYPES: [&str; 2] = ["qti", "assessment-bank"];
 
-/// A test as a request wants it.
+/// A request for a test.
 #[derive(Clone, Debug)]
 pub struct Wish {
     course: String,
@@ -51,7 +51,7 @@ enum Content {
     },
 }
 
-/// Where a test is.
+/// The address of a test.
 #[derive(Clone, Debug)]
 struct Link {
     url: String,
@@ -59,13 +59,13 @@ struct Link {
     metadata: Object,
 }
 
-/// What was made.
+/// The created records.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Made {
-    /// The sort of lesson.
+    /// The type of the lesson.
     pub lesson_type: LessonType,
-    /// `qti` or `assessment-bank`, for a test that is taken here.
+    /// `qti` or `assessment-bank`, for a test that is taken on this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_type: Option<&'static str>,
     /// The component resource's sourcedId.
@@ -77,29 +77,29 @@ pub struct Made {
     /// The sourcedIds of the tests of a bank.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub child_resource_ids: Vec<String>,
-    /// Where the outside tool is.
+    /// The address of the outside tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launch_url: Option<String>,
     /// The outside tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_provider: Option<&'static str>,
-    /// What the outside tool calls the test.
+    /// The outside tool's id of the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor_id: Option<String>,
     /// The grades that it tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grades: Option<Vec<String>>,
-    /// The course in which a student is enrolled who does not pass.
+    /// The course in which students who fail are enrolled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course_id_on_fail: Option<String>,
 }
 
 impl Wish {
-    /// Reads a test that is taken here: `{courseId, lessonType, testType, qti: {url, title?,
-    /// metadata?} or assessmentBank: {resources: [the same]}, lessonTitle?, unitTitle?,
-    /// courseComponentSourcedId?, resourceMetadata?, xp?, grades?, courseIdOnFail?}`.
+    /// Reads a test that is taken on this server: `{courseId, lessonType, testType, qti: {url, title?, metadata?} or
+    /// assessmentBank: {resources: [the same]}, lessonTitle?, unitTitle?, courseComponentSourcedId?,
+    /// resourceMetadata?, xp?, grades?, courseIdOnFail?}`.
     ///
-    /// Errors: `Invalid`, with every fault and its path.
+    /// Errors: `Invalid`, with every error and its path.
     pub fn internal(body: &Object) -> Result<Self> {
         let mut input = Input::of(body);
         let names = LessonType::ALL.map(LessonType::name);
@@ -107,7 +107,7 @@ impl Wish {
         let kind = input.word("testType", &TEST_TYPES);
         let other = if kind == "qti" { "assessmentBank" } else { "qti" };
         if !kind.is_empty() && !input.is_missing(other) {
-            input.fault(other, format!("must not be there where testType is '{kind}'"));
+            input.fault(other, format!("must be left out if testType is '{kind}'"));
         }
         let content = match kind {
             "qti" => input.object("qti").map(|object| {
@@ -127,11 +127,11 @@ impl Wish {
         Self::read(input, lesson_type, content)
     }
 
-    /// Reads a test that is taken at an outside tool: `{courseId, toolProvider, grades, xp,
-    /// launchUrl?, vendorId?, description?, lessonTitle?, unitTitle?, courseComponentSourcedId?,
-    /// resourceMetadata?, courseIdOnFail?}`; the XP of a placement test may be missing.
+    /// Reads a test that is taken with an outside tool: `{courseId, toolProvider, grades, xp, launchUrl?, vendorId?,
+    /// description?, lessonTitle?, unitTitle?, courseComponentSourcedId?, resourceMetadata?, courseIdOnFail?}`. The
+    /// XP of a placement test are optional.
     ///
-    /// Errors: `Invalid`, with every fault and its path.
+    /// Errors: `Invalid`, with every error and its path.
     pub fn external(body: &Object, lesson_type: LessonType) -> Result<Self> {
         let mut input = Input::of(body);
         input.opt_word("lessonType", &[lesson_type.name()]);
@@ -140,7 +140,7 @@ impl Wish {
             input.fault("launchUrl", ADDRESS);
         }
         if input.is_missing("grades") {
-            input.fault("grades", "is required; send a list of grades");
+            input.fault("grades", "is required; send an array of grades");
         }
         if lesson_type == LessonType::TestOut && input.is_missing("xp") {
             input.fault("xp", "is required; send the XP that the test is worth");
@@ -169,7 +169,7 @@ impl Wish {
         let (lesson_type, content) =
             input.done((lesson_type, content)).and_then(|(lesson_type, content)| {
                 let both = lesson_type.zip(content);
-                both.ok_or_else(|| Problem::internal("a test without a type was let through"))
+                both.ok_or_else(|| Problem::internal("a test without a type was accepted"))
             })?;
         Ok(Self {
             course,
@@ -214,11 +214,10 @@ fn links(input: &mut Input<'_>) -> Vec<Link> {
     links
 }
 
-/// Makes the test in the component that the wish names, else in a new one at the end of the course.
+/// Creates the test in the component that the request names, or in a new one at the end of the course.
 ///
-/// Errors: `NotFound` for the course; `Invalid` for a component of another course, an unknown
-/// `courseIdOnFail`, and a placement test without subject or grades; `Conflict` for a second test-out
-/// lesson of the course.
+/// Errors: `NotFound` for the course; `Invalid` for a component of another course, an unknown `courseIdOnFail`, and a
+/// placement test without subject or grades; `Conflict` for a second test-out lesson of the course.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
     let course = fields::in_use(tx, &COURSE, &wish.course)?;
     check(tx, wish, &course)?;
@@ -264,14 +263,18 @@ fn check(tx: &mut Tx<'_>, wish: &Wish, course: &Object) -> Result<()> {
             None => String::new(),
         };
         if of != wish.course {
-            let message = format!("no component '{id}' is in the course '{}'", wish.course);
+            let message =
+                format!("the course '{}' has no component with the sourcedId '{id}'", wish.course);
             fault("courseComponentSourcedId", message);
         }
     }
     if let Some(id) = &wish.course_on_fail
         && found(tx, &COURSE, id)?.is_none()
     {
-        fault("courseIdOnFail", format!("no course '{id}' exists; create it first"));
+        fault(
+            "courseIdOnFail",
+            format!("there is no course with the sourcedId '{id}'; create it first"),
+        );
     }
     if wish.lesson_type == LessonType::Placement {
         if wish.grades.is_none() && fields::texts(course, "grades").is_empty() {
@@ -290,7 +293,7 @@ fn check(tx: &mut Tx<'_>, wish: &Wish, course: &Object) -> Result<()> {
         && let Some((_, lesson)) = repository::test_outs(tx, &[&wish.course])?.into_iter().next()
     {
         let message = format!(
-            "the course '{}' has the test-out lesson '{lesson}', and a course has one; delete it first",
+            "the course '{}' already has the test-out lesson '{lesson}'; delete it first",
             wish.course
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
@@ -306,7 +309,7 @@ fn found(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Option<Object>> {
     }
 }
 
-/// What the resource's metadata say of the lesson.
+/// The lesson's data in the resource's metadata.
 fn metadata(wish: &Wish, course: &Object, grades: &[String]) -> Object {
     let mut metadata = wish.metadata.clone();
     metadata.insert("lessonType".into(), wish.lesson_type.name().into());
@@ -333,7 +336,7 @@ struct Maker<'a, 'tx> {
 }
 
 impl Maker<'_, '_> {
-    /// The resource that the lesson is about, and those that it takes turns with.
+    /// The resource of the lesson, and the resources that it uses in turn.
     fn resource(&mut self, wish: &Wish, mut metadata: Object) -> Result<(String, Vec<String>)> {
         let title = wish.lesson_title.as_deref();
         match &wish.content {
@@ -390,7 +393,7 @@ impl Maker<'_, '_> {
         self.make(&RESOURCE, test)
     }
 
-    /// A component behind the others at the top of the course.
+    /// A new component at the end of the course's top level.
     fn component(&mut self, wish: &Wish) -> Result<String> {
         let others =
             repository::referring_to(self.tx, &COURSE_COMPONENT, "course", &[&wish.course])?;
@@ -403,7 +406,7 @@ impl Maker<'_, '_> {
         self.make(&COURSE_COMPONENT, component)
     }
 
-    /// The lesson behind the others of the component.
+    /// A new lesson at the end of the component.
     fn lesson(&mut self, wish: &Wish, component: &str, resource: &str) -> Result<String> {
         let field = "courseComponent";
         let others = repository::referring_to(self.tx, &COMPONENT_RESOURCE, field, &[component])?;

@@ -1,4 +1,4 @@
-//! Attempts of the past, as the engine replays them.
+//! Loads past attempts for replays by the engine.
 
 use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Tx;
@@ -7,7 +7,7 @@ use crate::attempt::Attempt;
 use crate::engine::Past;
 use crate::{Banks, Policy, lesson};
 
-/// What decided about an attempt's present round, and the policy that it began under.
+/// Everything that determined the attempt's current round, and the policy that was in force when it began.
 pub fn of(tx: &mut Tx<'_>, banks: &Banks, attempt: &Attempt) -> Result<(Policy, Past)> {
     let bank = banks.get(tx, &attempt.bank)?;
     let past = Past {
@@ -20,14 +20,14 @@ pub fn of(tx: &mut Tx<'_>, banks: &Banks, attempt: &Attempt) -> Result<(Policy, 
     Ok((attempt.policy(tx)?, past))
 }
 
-/// What the lesson was worth when the attempt began. Where that was not kept yet, what it is worth now.
+/// The lesson's XP when the attempt began, or its current XP if those were not stored.
 fn base_xp(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<f64> {
     if let Some(kept) = attempt.base_xp {
         return Ok(kept);
     }
     match lesson::find(tx, &attempt.lesson) {
         Ok(lesson) => Ok(lesson.base_xp),
-        // The lesson has gone meanwhile.
+        // The lesson no longer exists.
         Err(problem) if matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Invalid) => {
             Ok(0.0)
         }

@@ -1,8 +1,7 @@
-//! Placement: tests of rising grades that find where a student begins in a subject
-//! (docs/decisions/025).
+//! Placement: tests of rising grades find where a student begins in a subject (docs/decisions/025).
 //!
-//! Where a student stands follows from the gradebook alone: the tests are taken in order, one that is
-//! passed leads to the next, one that is not ends it.
+//! A student's standing depends only on the gradebook: students take the tests in order, a passed test leads to the
+//! next one, and a failed test ends the placement.
 
 use lyceum_bridge::enroll::{self, Wish};
 use lyceum_core::time::Timestamp;
@@ -24,7 +23,7 @@ use crate::listed::{Listed, Marks, of_type, shown};
 use crate::repository::{attempts, external};
 use crate::{LessonType, policies};
 
-/// Whom and what a request asks about: `student` and `subject`.
+/// A request about a student's placement: `student` and `subject`.
 #[derive(Clone, Debug)]
 pub struct Asked {
     student: String,
@@ -32,7 +31,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Reads `{student, subject}`. Errors: `Invalid`, with every fault and its path.
+    /// Reads `{student, subject}`. Errors: `Invalid`, with every error and its path.
     pub fn read(body: &Object) -> Result<Self> {
         let mut input = Input::of(body);
         let asked = Self { student: input.text("student"), subject: input.text("subject") };
@@ -40,22 +39,22 @@ impl Asked {
     }
 }
 
-/// Where a student stands in the placement tests of a subject.
+/// A student's standing in the placement tests of a subject.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Standing {
     /// Whether all tests are passed.
     pub exhausted_tests: bool,
-    /// The grade of the next test; null where there is none.
+    /// The grade of the next test; null if there is none.
     pub grade_level: Option<String>,
-    /// The next test; left out where there is none.
+    /// The next test; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lesson: Option<String>,
-    /// Whether placement is over: all tests passed, or one that was not.
+    /// Whether placement is over: all tests are passed, or one was failed.
     pub onboarded: bool,
-    /// How many tests the subject has.
+    /// The number of the subject's tests.
     pub available_tests: usize,
-    /// The grade of the last test that was taken; of the first, before any.
+    /// The grade of the last test taken, or of the first test.
     #[serde(skip)]
     pub reached: String,
 }
@@ -64,35 +63,35 @@ pub struct Standing {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Level {
-    /// The grade of the last test that was taken; of the first, before any.
+    /// The grade of the last test taken, or of the first test.
     pub grade_level: String,
     /// Whether placement is over.
     pub onboarded: bool,
-    /// How many tests the subject has.
+    /// The number of the subject's tests.
     pub available_tests: usize,
 }
 
-/// What came of setting placement back.
+/// The result of resetting placement.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reset {
-    /// True.
+    /// Always true.
     pub success: bool,
-    /// How many results were marked `tobedeleted`.
+    /// The number of results marked as `tobedeleted`.
     pub placement_results_deleted: usize,
-    /// Whether placement had been over.
+    /// Whether placement was over before.
     pub onboarding_reset: bool,
 }
 
-/// What finishing a placement test led to.
+/// The consequence of finishing a placement test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Whether the student should have been enrolled and could not be.
+    /// Whether the student should have been enrolled but could not be.
     pub enrollment_failed: bool,
 }
 
 impl Settled {
-    /// What of it stands in the metadata of the attempt's result.
+    /// Members for the metadata of the attempt's result.
     pub(crate) fn told(self) -> &'static [(&'static str, Value)] {
         const FAILED: &[(&str, Value)] = &[("enrollmentFailed", Value::Bool(true))];
         if self.enrollment_failed { FAILED } else { &[] }
@@ -113,8 +112,8 @@ pub fn level(tx: &mut Tx<'_>, asked: &Asked) -> Result<Level> {
     Ok(Level { grade_level: reached, onboarded, available_tests })
 }
 
-/// Where a student stands in each subject that has placement tests: `[{subject, currentLevel,
-/// exhaustedTests, gradeLevel, lesson?, onboarded, availableTests}]`. Errors: `NotFound`.
+/// A student's standing in each subject with placement tests: `[{subject, currentLevel, exhaustedTests, gradeLevel,
+/// lesson?, onboarded, availableTests}]`. Errors: `NotFound`.
 pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Value> {
     fields::in_use(tx, &USER, student)?;
     let all = sorted(of_type(tx, LessonType::Placement)?);
@@ -134,8 +133,8 @@ pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Value> {
     Ok(json!({ "student": student, "placements": standings }))
 }
 
-/// The tests of a subject with the student's results in them: `[{component_resources, resources,
-/// resources_metadata, assessment_line_items, assessment_results}]`. Errors: as [`next`].
+/// The tests of a subject with the student's results: `[{component_resources, resources, resources_metadata,
+/// assessment_line_items, assessment_results}]`. Errors: as [`next`].
 pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<Value>> {
     let tests = tests(tx, asked)?;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
@@ -155,8 +154,8 @@ pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<Value>
     told.collect()
 }
 
-/// Sets a student's placement in a subject back: results of its tests are marked `tobedeleted`, and
-/// their attempts no longer count. XP that were earned stay earned. Errors: as [`next`].
+/// Resets a student's placement in a subject: results of its tests are marked as `tobedeleted`, and their attempts no
+/// longer count. Earned XP stay. Errors: as [`next`].
 pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &Asked) -> Result<Reset> {
     let tests = tests(tx, asked)?;
     let was_over = standing(tx, &asked.student, &tests)?.onboarded;
@@ -175,9 +174,9 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &Asked) -> Result<Reset> {
     Ok(Reset { success: true, placement_results_deleted: deleted, onboarding_reset: was_over })
 }
 
-/// Does what finishing a lesson leads to. A placement test that is not passed enrolls the student in
-/// the course that its resource names as `courseIdOnFail`; where that cannot be, the result stands
-/// all the same. Other lessons lead to nothing.
+/// Carries out the consequences of finishing a lesson. A failed placement test enrolls the student in the course that
+/// its resource names as `courseIdOnFail`. If that is impossible, the result still counts. Other lessons have no
+/// consequences.
 pub fn settle(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -196,12 +195,12 @@ pub fn settle(
     }
 }
 
-/// Whether a problem is about what was asked, so that the transaction can go on.
+/// Whether a problem was caused by the request, so that the transaction can continue.
 pub(crate) fn is_refusal(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::NotFound | ProblemKind::Invalid | ProblemKind::Conflict)
 }
 
-/// The score from which a placement test is passed.
+/// The score needed to pass a placement test.
 fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
     Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
 }
@@ -212,7 +211,7 @@ fn tests(tx: &mut Tx<'_>, asked: &Asked) -> Result<Vec<Listed>> {
     tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));
     if tests.is_empty() {
         let message = format!(
-            "the subject '{}' has no placement tests; make one with createInternalTest",
+            "the subject '{}' has no placement tests; create one with createInternalTest",
             asked.subject
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -230,7 +229,7 @@ fn grade_of(test: &Listed) -> Option<i64> {
     test.grades.first().and_then(|grade| grade::value(grade))
 }
 
-/// Goes through the tests, which stand by grade.
+/// Computes the standing from the tests, which are sorted by grade.
 fn standing<T: std::borrow::Borrow<Listed>>(
     tx: &mut Tx<'_>,
     student: &str,

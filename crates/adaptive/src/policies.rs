@@ -1,4 +1,4 @@
-//! Which policy is in force. A version is never changed: attempts keep the one that they began under.
+//! The policies in force. A version never changes, and an attempt keeps the version with which it began.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -7,12 +7,12 @@ use lyceum_store::Tx;
 use crate::repository::policies as repository;
 use crate::{LessonType, Policy};
 
-/// A version of the policy of a type of lessons.
+/// A version of the policy for a type of lessons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
-    /// Its number: 0 for the policy that is compiled in, from 1 for those that were set.
+    /// Its number: 0 for the built-in policy, from 1 for policies that were set.
     pub number: i64,
-    /// When it was set; none for version 0.
+    /// When it was set; `None` for version 0.
     pub created_at: Option<String>,
     /// The policy.
     pub policy: Policy,
@@ -24,13 +24,13 @@ impl Version {
     }
 }
 
-/// The version in force: the newest.
+/// The version in force, which is the newest.
 pub fn current(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Version> {
     let newest = repository::newest(tx, lesson_type)?;
     Ok(newest.unwrap_or_else(|| Version::shipped(lesson_type)))
 }
 
-/// A version by its number. Errors: `NotFound`.
+/// The version with that number. Errors: `NotFound`.
 pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<Version> {
     if number == 0 {
         return Ok(Version::shipped(lesson_type));
@@ -41,15 +41,15 @@ pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<
     })
 }
 
-/// Every version, the newest first.
+/// All versions, newest first.
 pub fn list(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
     let mut versions = repository::all(tx, lesson_type)?;
     versions.push(Version::shipped(lesson_type));
     Ok(versions)
 }
 
-/// Puts a policy into force for the attempts that begin from now on, and answers its version. One
-/// that is in force already keeps its number.
+/// Puts a policy into force for attempts that begin from now on; returns its version. A policy that is already in
+/// force keeps its number.
 pub fn set(tx: &mut Tx<'_>, now: Timestamp, policy: &Policy) -> Result<Version> {
     let current = current(tx, policy.lesson_type)?;
     if current.policy == *policy {

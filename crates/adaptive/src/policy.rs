@@ -1,4 +1,4 @@
-//! A policy: how lessons of a type are asked, scored and rewarded, as data.
+//! Policies: how lessons of a type are asked, scored and rewarded, as data.
 
 use lyceum_core::{Detail, Problem, Result, limits};
 use serde::{Deserialize, Serialize};
@@ -6,100 +6,100 @@ use serde_json::Value;
 
 use crate::{ByDifficulty, Difficulty, LessonType};
 
-/// How lessons of a type are asked, scored and rewarded. [`Policy::read`] checks what it holds.
+/// How lessons of a type are asked, scored and rewarded. [`Policy::read`] checks it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
-    /// The lessons that it is for.
+    /// The type of lessons that it is for.
     pub lesson_type: LessonType,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// What answers do to the score.
+    /// How answers change the score.
     pub scoring: Scoring,
-    /// Which question comes next.
+    /// How the next question is chosen.
     pub strategy: Strategy,
-    /// The percentage of right answers from which a test counts as mastered; a lesson that goes by
-    /// steps does when it is complete.
+    /// The percentage of correct answers at which a test counts as mastered. A lesson with scoring by steps is
+    /// mastered when it is complete.
     pub mastery: u8,
-    /// What a complete attempt earns: a row for the first attempt, one for the second, and so on; the
-    /// last row is that of all later attempts, too. The gates of a row stand with the highest first.
+    /// What a complete attempt earns: one row for the first attempt, one for the second, and so on. The last row also
+    /// applies to all later attempts. The gates of a row are sorted from highest to lowest.
     pub xp: Vec<Vec<Gate>>,
 }
 
-/// What answers do to the score, which is a whole number from 0 to 100.
+/// How answers change the score, which is a whole number from 0 to 100.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scoring {
-    /// The percentage of right answers, cut to a whole number. An attempt is complete when every
-    /// question was answered.
+    /// The score is the percentage of correct answers, cut to a whole number. An attempt is complete when every
+    /// question is answered.
     Share,
-    /// Points up and down. An attempt is complete when the score is 100.
+    /// The score goes up and down by points. An attempt is complete when the score is 100.
     Steps {
-        /// The points that a right answer adds, by the score before it.
+        /// The points that a correct answer adds, by the score before it.
         right: Vec<Step>,
-        /// The points that a wrong answer takes, by the score before it.
+        /// The points that a wrong answer subtracts, by the score before it.
         wrong: Vec<Step>,
     },
 }
 
-/// Points from a score on, up to where the next step begins.
+/// The points for scores from `from` up to the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The lowest score that it holds for.
+    /// The lowest score that it applies to.
     pub from: u8,
-    /// How many points.
+    /// The number of points.
     pub points: u8,
 }
 
-/// Which question comes next. A strategy sees the bank with its calibration and the log with every
-/// score, so that one that estimates an ability needs nothing further from its callers.
+/// How the next question is chosen. A strategy has access to the bank with its calibration and to the log with every
+/// score, so that one that estimates abilities would need no further data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Strategy {
-    /// All questions, each once, in the order of the bank.
+    /// All questions once, in the order of the bank.
     InOrder,
-    /// A difficulty by the score, by lot where the score allows several.
+    /// The score determines the difficulty. If it allows several, a random draw decides.
     Bands {
-        /// What is asked from which score on.
+        /// The difficulties by score.
         table: Vec<Band>,
-        /// Where to look, in this order, when the wanted difficulty has no question as fresh.
+        /// The difficulties to try, in this order, if the wanted difficulty has no question as fresh.
         climb: ByDifficulty<[Difficulty; 2]>,
     },
 }
 
-/// The difficulties that are asked from a score on, up to where the next band begins.
+/// The difficulties for scores from `from` up to the next band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
-    /// The lowest score that it holds for.
+    /// The lowest score that it applies to.
     pub from: u8,
-    /// How often each difficulty is asked, in percent; 100 together.
+    /// How often each difficulty is asked, in percent; they add up to 100.
     pub shares: ByDifficulty<u8>,
 }
 
-/// What an attempt earns from a percentage of right answers on.
+/// The reward for a percentage of correct answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// The percentage of right answers that it takes.
+    /// The lowest percentage of correct answers.
     pub from: u8,
-    /// The share of the lesson's XP that is earned; 1 is all of them.
+    /// The share of the lesson's XP; 1 is all of them.
     pub multiplier: f64,
 }
 
-/// The policies that are compiled in.
+/// The built-in policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shipped {
-    /// The platform's own: a second attempt earns 1.0 for 100 % and 0.5 from 80 % on.
+    /// The platform's default: a second attempt earns 1.0 for 100 % and 0.5 from 80 % on.
     Standard,
-    /// The same, but that a second attempt earns 0.5 of what the first would have, a third 0.25, later
-    /// ones nothing.
+    /// The same, except that a second attempt earns 0.5 of what the first would have, a third 0.25, and later ones
+    /// nothing.
     Diminishing,
 }
 
 impl Shipped {
-    /// All of them.
+    /// All built-in policies.
     pub const ALL: [Self; 2] = [Self::Standard, Self::Diminishing];
 
     /// The name of its policies.
@@ -110,7 +110,7 @@ impl Shipped {
         }
     }
 
-    /// The one of that name.
+    /// The one with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|shipped| shipped.name() == name)
     }
@@ -129,12 +129,12 @@ impl Shipped {
 }
 
 impl Policy {
-    /// The platform's own policy of a type.
+    /// The default policy for a type.
     pub fn shipped(lesson_type: LessonType) -> Self {
         Self::of(lesson_type, Shipped::Standard)
     }
 
-    /// A policy that is compiled in.
+    /// A built-in policy.
     pub fn of(lesson_type: LessonType, shipped: Shipped) -> Self {
         let is_stepped = lesson_type == LessonType::Powerpath100;
         Self {
@@ -150,7 +150,7 @@ impl Policy {
         }
     }
 
-    /// Reads a policy. Errors: `Invalid`, with the path of each fault.
+    /// Reads a policy. Errors: `Invalid`, with the path of each error.
     pub fn read(value: &Value) -> Result<Self> {
         let policy: Self = serde_path_to_error::deserialize(value).map_err(|error| {
             let path = error.path().to_string();
@@ -170,16 +170,25 @@ impl Policy {
     fn check(&self, faults: &mut Faults) {
         if self.name.is_empty() || self.name.len() > limits::POLICY_NAME_MAX_BYTES {
             let most = limits::POLICY_NAME_MAX_BYTES;
-            faults.add("name", format!("a name has 1 to {most} bytes"));
+            faults.add("name", format!("must have 1 to {most} bytes"));
         }
         let is_stepped = self.lesson_type == LessonType::Powerpath100;
         match &self.scoring {
             Scoring::Share if is_stepped => {
-                faults.add("scoring", "a powerpath-100 ends at a score, which takes 'steps'");
+                faults.add(
+                    "scoring",
+                    "must be 'steps', because a powerpath-100 lesson ends at a score",
+                );
             }
             Scoring::Steps { .. } if !is_stepped => {
                 let kind = self.lesson_type;
-                faults.add("scoring", format!("a {kind} ends with its questions; say 'share'"));
+                faults.add(
+                    "scoring",
+                    format!(
+                        "must be 'share', because a {kind} lesson ends with its last \
+                    question"
+                    ),
+                );
             }
             Scoring::Share => {}
             Scoring::Steps { right, wrong } => {
@@ -189,17 +198,27 @@ impl Policy {
         }
         match &self.strategy {
             Strategy::InOrder if is_stepped => {
-                faults.add("strategy", "a powerpath-100 is asked by its score; say 'bands'");
+                faults.add(
+                    "strategy",
+                    "must be 'bands', because the score of a powerpath-100 lesson selects \
+                its questions",
+                );
             }
             Strategy::Bands { .. } if !is_stepped => {
                 let kind = self.lesson_type;
-                faults.add("strategy", format!("a {kind} is asked in its order; say 'in-order'"));
+                faults.add(
+                    "strategy",
+                    format!(
+                        "must be 'in-order', because a {kind} lesson is asked in the \
+                    order of its test"
+                    ),
+                );
             }
             Strategy::InOrder => {}
             Strategy::Bands { table, climb } => check_bands(table, *climb, faults),
         }
         if self.mastery > 100 {
-            faults.add("mastery", format!("{} is above 100 %", self.mastery));
+            faults.add("mastery", format!("must be at most 100 %: got {}", self.mastery));
         }
         check_xp(&self.xp, faults);
     }
@@ -213,29 +232,28 @@ impl Faults {
         self.0.push(Detail { path: path.into(), message: message.into() });
     }
 
-    /// Whether scores from 0 to 99 are covered without a gap: the first begins at 0, each one after
-    /// it later.
+    /// Checks that scores from 0 to 99 are covered without a gap: the first begins at 0, and each one after the
+    /// previous one.
     fn cover(&mut self, path: &str, from: impl Iterator<Item = u8>) {
         let mut before = None;
         for (place, from) in from.enumerate() {
             let path = format!("{path}[{place}].from");
             match before {
                 None if from != 0 => {
-                    self.add(path, "the first begins at 0, so that every score is covered");
+                    self.add(path, "must begin with a row from 0, so that every score is covered");
                 }
                 Some(before) if from <= before => {
-                    self.add(
-                        path,
-                        format!("{from} does not come after {before}; put them in rising order"),
-                    );
+                    self.add(path, format!("must be in rising order: {from} comes after {before}"));
                 }
-                _ if from > 99 => self.add(path, "an attempt ends at 100; begin at 99 or below"),
+                _ if from > 99 => {
+                    self.add(path, "must begin at 99 or below, because an attempt ends at 100")
+                }
                 _ => {}
             }
             before = Some(from);
         }
         if before.is_none() {
-            self.add(path, "scores from 0 to 99 are not covered; begin one at 0");
+            self.add(path, "must cover the scores from 0 to 99; add a row from 0");
         }
     }
 }
@@ -244,7 +262,7 @@ fn check_steps(steps: &[Step], path: &str, least: u8, faults: &mut Faults) {
     faults.cover(path, steps.iter().map(|step| step.from));
     for (place, step) in steps.iter().enumerate() {
         if !(least..=100).contains(&step.points) {
-            let message = format!("{} is not within {least} to 100 points", step.points);
+            let message = format!("must be from {least} to 100 points: got {}", step.points);
             faults.add(format!("{path}[{place}].points"), message);
         }
     }
@@ -255,14 +273,14 @@ fn check_bands(table: &[Band], climb: ByDifficulty<[Difficulty; 2]>, faults: &mu
     for (place, band) in table.iter().enumerate() {
         let sum: u32 = Difficulty::ALL.iter().map(|of| u32::from(band.shares[*of])).sum();
         if sum != 100 {
-            let message = format!("the shares make {sum} % together; make them 100");
+            let message = format!("must add up to 100 %: got {sum} %");
             faults.add(format!("strategy.bands.table[{place}].shares"), message);
         }
     }
     for from in Difficulty::ALL {
         let [first, second] = climb[from];
         if first == from || second == from || first == second {
-            let message = "name the two other difficulties, the nearer one first";
+            let message = "must name the two other difficulties, the nearer one first";
             faults.add(format!("strategy.bands.climb.{from}"), message);
         }
     }
@@ -271,27 +289,28 @@ fn check_bands(table: &[Band], climb: ByDifficulty<[Difficulty; 2]>, faults: &mu
 fn check_xp(rows: &[Vec<Gate>], faults: &mut Faults) {
     if rows.is_empty() || rows.len() > limits::POLICY_ATTEMPTS_MAX_COUNT {
         let most = limits::POLICY_ATTEMPTS_MAX_COUNT;
-        faults.add("xp", format!("a policy has a row for 1 to {most} attempts"));
+        faults.add("xp", format!("must have a row for 1 to {most} attempts"));
     }
     for (attempt, row) in rows.iter().enumerate().take(limits::POLICY_ATTEMPTS_MAX_COUNT) {
         let mut before = 101;
         for (place, gate) in row.iter().enumerate() {
             let path = format!("xp[{attempt}][{place}]");
             if gate.from >= before {
-                let message = "gates stand in falling order, from 100 % at most";
+                let message = "must be in falling order, starting at 100 % or below";
                 faults.add(format!("{path}.from"), message);
             }
             before = gate.from;
             let most = f64::from(limits::POLICY_MULTIPLIER_MAX_RATIO);
             if !(0.0..=most).contains(&gate.multiplier) {
-                let message = format!("{} is not within 0 to {most}", gate.multiplier);
+                let message = format!("must be from 0 to {most}: got {}", gate.multiplier);
                 faults.add(format!("{path}.multiplier"), message);
             }
         }
     }
 }
 
-/// Right: 14 points less one for each ten of the score. Wrong: 1 to 8 points, more as the score rises.
+/// Correct answers: 14 points, less one for each ten points of the score. Wrong answers: 1 to 8 points, more as the
+/// score rises.
 fn steps() -> Scoring {
     let right = (0..10).map(|tens| Step { from: tens * 10, points: 14 - tens });
     let wrong = [(0, 1), (20, 2), (30, 3), (40, 4), (50, 5), (70, 6), (80, 7), (90, 8)];

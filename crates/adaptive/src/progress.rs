@@ -1,4 +1,4 @@
-//! How far a student is in a lesson.
+//! A student's progress in a lesson.
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
@@ -16,7 +16,7 @@ use crate::question::{Draft, Question, Wanted, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{ByDifficulty, LessonType, Memory, engine, gradebook};
 
-/// How far a student is.
+/// A student's progress in an attempt at a lesson.
 #[derive(Clone, Debug)]
 pub struct Progress {
     head: Head,
@@ -49,7 +49,7 @@ struct Head {
     pending_questions: Option<u32>,
 }
 
-/// As clients read it.
+/// The progress, as clients read it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
@@ -62,7 +62,7 @@ pub struct Shown {
 }
 
 impl Progress {
-    /// As clients read it; the questions are made what learners see, which needs no transaction.
+    /// The progress, as clients read it. Renders the questions for learners, which needs no transaction.
     pub fn shown(self, memory: &Memory) -> Result<Shown> {
         let questions = self.questions.into_iter().map(|draft| draft.shown(memory));
         let questions = questions.collect::<Result<_>>()?;
@@ -74,9 +74,9 @@ impl Progress {
     }
 }
 
-/// How far the student is in an attempt; without a number in the last one. A first attempt begins.
+/// The student's progress in an attempt, by default the last one. Begins the first attempt if there is none.
 ///
-/// Errors: as [`crate::attempt::lesson_for`]; `NotFound` for an attempt that there is not.
+/// Errors: as [`crate::attempt::lesson_for`]; `NotFound` if the attempt does not exist.
 pub fn progress(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -88,7 +88,7 @@ pub fn progress(
     of(tx, desk, &lesson, last, number)
 }
 
-/// As [`progress`] where nothing has to be written: none before the first attempt.
+/// Like [`progress`], but only reads: `None` before the first attempt.
 pub fn begun(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -206,7 +206,7 @@ fn whole(
     Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
 }
 
-/// Told where a placement test should have led to a course and could not.
+/// Set if a failed placement test should have enrolled the student in a course.
 fn enrollment_failed(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Option<bool>> {
     if attempt.lesson_type != LessonType::Placement || attempt.completed.is_none() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Questions as learners see them.
+//! Renders questions for learners.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::bank::Bank;
 use crate::gradebook;
 use crate::memory::{Memory, Recent};
 
-/// A question as a learner sees it.
+/// A question, as a learner sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
@@ -26,24 +26,24 @@ pub struct Question {
     pub index: usize,
     /// Its title.
     pub title: String,
-    /// Where the item is.
+    /// The item's address.
     pub url: String,
-    /// How hard it is.
+    /// Its difficulty.
     pub difficulty: Difficulty,
     /// Whether a person approved it.
     pub human_approved: bool,
-    /// What is shown.
+    /// Its content.
     pub content: Content,
-    /// The answer, where the item has one response variable that was answered.
+    /// The answer, if the item has one response variable and was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
     /// The answers by response variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub responses: Option<Value>,
-    /// Whether it was answered right; withheld while a test goes on or a person has to score it.
+    /// Whether the answer was correct; withheld while a test goes on or a person must score it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correct: Option<bool>,
-    /// What came of the answer; withheld while a test goes on.
+    /// The result of the answer; withheld while a test goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The sourcedId of the assessment result; withheld while a test goes on.
@@ -54,27 +54,27 @@ pub struct Question {
     pub learning_objectives: Vec<String>,
 }
 
-/// What is shown of a question: nothing that tells the answer.
+/// The visible content of a question, without anything that reveals the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Content {
-    /// The sort of its first interaction, such as `choice`.
+    /// The type of its first interaction, such as `choice`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The item for its candidate, as XML of QTI 3.0.
+    /// The item for learners, as QTI 3.0 XML.
     pub raw_xml: String,
 }
 
-/// A question that is to be shown. Where its item is still as it was stored, making it what a learner
-/// sees is work that needs no transaction.
+/// A question to render. Its item may still be in its stored form; rendering that for a learner is work that needs no
+/// transaction.
 #[derive(Clone, Debug)]
 pub struct Draft {
     question: Question,
-    /// What is left to do.
+    /// The work that is left.
     left: Option<Left>,
 }
 
-/// An item that is still as it was stored.
+/// An item in its stored form.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     version: i64,
@@ -82,12 +82,12 @@ struct Left {
 }
 
 impl Draft {
-    /// Whether there is nothing left to do.
+    /// Whether no work is left.
     pub fn is_ready(&self) -> bool {
         self.left.is_none()
     }
 
-    /// As a learner sees it.
+    /// The question, as a learner sees it.
     pub fn shown(self, memory: &Memory) -> Result<Question> {
         let Self { mut question, left } = self;
         if let Some(Left { version, seed }) = left {
@@ -103,7 +103,7 @@ impl Draft {
     }
 }
 
-/// Versions of items as learners see them, by identifier and version, where everybody sees the same.
+/// A cache of rendered items by identifier and version, for items that look the same for everyone.
 pub(crate) struct Views(Recent<(String, i64), Content>);
 
 impl Default for Views {
@@ -112,20 +112,20 @@ impl Default for Views {
     }
 }
 
-/// A question to draw up.
+/// A question to prepare.
 pub(crate) struct Wanted<'a> {
     /// Its place in the bank.
     pub(crate) place: usize,
     /// The seed of its variant.
     pub(crate) seed: u64,
-    /// The answer to it, where there is one.
+    /// The answer to it, if there is one.
     pub(crate) answered: Option<&'a Answered>,
-    /// Whether what came of the answer is told.
+    /// Whether the result of the answer is shown.
     pub(crate) is_told: bool,
 }
 
-/// Draws questions of an attempt up. Errors: `TooLarge` where their items are more than
-/// [`limits::QTI_PAGE_MAX_BYTES`] together.
+/// Prepares questions of an attempt. Errors: `TooLarge` if their items have more than [`limits::QTI_PAGE_MAX_BYTES`]
+/// in total.
 pub(crate) fn drafts(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -189,13 +189,13 @@ pub(crate) fn drafts(
     drafts.collect()
 }
 
-/// The answer, where there is one variable.
+/// The answer, if there is exactly one variable.
 fn only(responses: &Value) -> Option<Value> {
     let responses = responses.as_object()?;
     if responses.len() == 1 { responses.values().next().cloned() } else { None }
 }
 
-/// What came of an answer, as clients read it.
+/// The result of an answer, as clients read it.
 pub(crate) fn result(mut scored: Value) -> Value {
     if scored["feedback"].is_null() {
         scored["feedback"] = "".into();

@@ -1,4 +1,4 @@
-//! How a course's questions are shown: which renderer, and what it keeps to itself.
+//! How a course's questions are displayed: the renderer, and what it hides.
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::input::{Input, checked};
 use crate::repository::render_config as repository;
 
-/// How the questions of a course are shown.
+/// The display settings of a course's questions.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderConfig {
@@ -18,20 +18,19 @@ pub struct RenderConfig {
     pub course_id: String,
     /// The renderer's name.
     pub renderer_id: String,
-    /// Where the renderer is.
+    /// The renderer's address.
     pub renderer_url: String,
-    /// Which version of it.
+    /// The renderer's version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renderer_version: Option<String>,
-    /// Whether feedback is kept from the learner.
+    /// Whether feedback is hidden from learners.
     pub suppress_feedback: bool,
-    /// Whether right answers are kept from the learner.
+    /// Whether correct answers are hidden from learners.
     pub suppress_correct_response: bool,
 }
 
-/// The same configuration for each of the courses. Reads `{courseIds: [id…], rendererId, rendererUrl,
-/// rendererVersion?, suppressFeedback?, suppressCorrectResponse?}`. Errors: `Invalid`, with every
-/// fault and its path.
+/// Reads the same settings for several courses: `{courseIds: [id…], rendererId, rendererUrl, rendererVersion?,
+/// suppressFeedback?, suppressCorrectResponse?}`. Errors: `Invalid`, with every error and its path.
 pub fn read(body: &Object) -> Result<Vec<RenderConfig>> {
     let mut input = Input::of(body);
     let renderer_id = input.text("rendererId");
@@ -61,13 +60,13 @@ pub fn read(body: &Object) -> Result<Vec<RenderConfig>> {
     input.done(configs)
 }
 
-/// Whether the text is an address of the web.
+/// Whether the text is an HTTP address.
 pub(crate) fn is_address(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     host.is_some_and(|host| !host.is_empty() && !host.contains(char::is_whitespace))
 }
 
-/// Sets the configurations, all or none. Errors: `Invalid` for courses that are not there.
+/// Stores all of the settings, or none. Errors: `Invalid` for courses that do not exist.
 pub fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
     let known = fields::of_all(tx, &COURSE, configs.iter().map(|c| c.course_id.as_str()))?;
     let is_there = |id: &String| {
@@ -77,7 +76,10 @@ pub fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
     let faults: Vec<Detail> = missing
         .map(|(at, config)| Detail {
             path: format!("courseIds[{at}]"),
-            message: format!("no course '{}' exists; create it first", config.course_id),
+            message: format!(
+                "there is no course with the sourcedId '{}'; create it first",
+                config.course_id
+            ),
         })
         .collect();
     if !faults.is_empty() {
@@ -86,13 +88,13 @@ pub fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
     repository::put(tx, configs)
 }
 
-/// The configuration of a course. Errors: `NotFound`, for a course without one too.
+/// The settings of a course. Errors: `NotFound`, also for a course without settings.
 pub fn get(tx: &mut Tx<'_>, course: &str) -> Result<RenderConfig> {
     fields::in_use(tx, &COURSE, course)?;
     repository::get(tx, course)?.ok_or_else(|| missing(course))
 }
 
-/// Removes the configuration of a course. Errors: `NotFound`.
+/// Deletes the settings of a course. Errors: `NotFound`.
 pub fn delete(tx: &mut Tx<'_>, course: &str) -> Result<()> {
     if repository::delete(tx, course)? { Ok(()) } else { Err(missing(course)) }
 }

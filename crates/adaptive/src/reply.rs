@@ -1,4 +1,4 @@
-//! The reply to a student's answer.
+//! Replies to students' answers.
 
 use lyceum_core::time::Timestamp;
 use lyceum_roster::record::Object;
@@ -12,18 +12,18 @@ use crate::answer::TakenAnswer;
 #[derive(Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub enum Reply {
-    /// In a lesson whose questions follow the score: what came of it.
+    /// The result, in a lesson whose questions depend on the score.
     Stepped(Box<Stepped>),
-    /// In a lesson that is shown whole: that it was taken.
+    /// A receipt, in a lesson that is shown whole.
     Whole {
-        /// What sort of lesson it is.
+        /// The type of the lesson.
         lesson_type: LessonType,
-        /// Which answer was taken.
+        /// The accepted answer.
         question_result: Receipt,
     },
 }
 
-/// Which answer was taken.
+/// The receipt of an answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
@@ -31,11 +31,11 @@ pub struct Receipt {
     pub question: String,
     /// The number of the attempt.
     pub attempt: u32,
-    /// When.
+    /// When it arrived.
     pub answered_at: Timestamp,
 }
 
-/// What came of an answer in a lesson whose questions follow the score.
+/// The result of an answer in a lesson whose questions depend on the score.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stepped {
@@ -43,17 +43,17 @@ pub struct Stepped {
     pub lesson_type: LessonType,
     /// The score of the attempt, 0 to 100.
     pub powerpath_score: f64,
-    /// What came of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
+    /// The result of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
     pub response_result: Value,
-    /// The percentage of right answers so far, cut to two decimals.
+    /// The percentage of correct answers so far, cut to two decimals.
     pub accuracy: f64,
-    /// The right answers so far.
+    /// The number of correct answers so far.
     pub correct_questions: u32,
-    /// The answers so far.
+    /// The number of answers so far.
     pub total_questions: u32,
-    /// What the attempt earned, once it is complete.
+    /// The XP that the attempt earned, if it is complete.
     pub xp: Option<f64>,
-    /// The share of the lesson's XP, once it is complete.
+    /// The multiplier of the lesson's XP, if it is complete.
     pub multiplier: Option<f64>,
     /// The assessment result of the question.
     pub question_result: Option<Object>,

@@ -1,5 +1,5 @@
-//! Screening: which tests a student is to take to find out where learning begins, and what is known
-//! from them. The tests themselves are MAP tests, whose results come into the gradebook from outside.
+//! Screening: which tests a student takes to find out where to begin, and the known results. The tests are MAP tests,
+//! whose results are written to the gradebook from outside.
 
 use lyceum_bridge::reports::{self, MapTest};
 use lyceum_core::Result;
@@ -15,10 +15,10 @@ use uuid::Uuid;
 use crate::input::Input;
 use crate::repository::screening as repository;
 
-/// What is screened.
+/// The subjects of screenings.
 pub const SUBJECTS: [&str; 4] = ["Math", "Reading", "Language", "Science"];
 
-/// A screening under way.
+/// A running screening.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
@@ -36,7 +36,7 @@ pub struct Session {
 pub struct Test {
     /// Its subject.
     pub subject: String,
-    /// `completed` where the gradebook has a result from its day on, else `assigned`.
+    /// `completed` if the gradebook has a result from the day of the assignment or later, otherwise `assigned`.
     pub status: &'static str,
     /// When it was assigned.
     pub assigned_at: String,
@@ -60,7 +60,7 @@ pub fn results(tx: &mut Tx<'_>, user: &str) -> Result<Map<String, Value>> {
     Ok(SUBJECTS.iter().map(latest).collect())
 }
 
-/// The student's screening; none where no test was assigned. Errors: `NotFound`.
+/// The student's screening; `None` if no test was assigned. Errors: `NotFound`.
 pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<Session>> {
     let taken = reports::map_tests(tx, user)?;
     let Some((id, started_at)) = repository::session(tx, user)? else { return Ok(None) };
@@ -73,8 +73,8 @@ pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<Session>> {
     Ok(Some(Session { id, started_at, tests: tests.collect() }))
 }
 
-/// Forgets the student's screening, so that the next test begins another; results stay. True, if
-/// there was one. Reads `{userId}`. Errors: `NotFound`, `Invalid`.
+/// Forgets the student's screening, so that the next test begins a new one. Results stay. Returns `true` if there was
+/// one. Reads `{userId}`. Errors: `NotFound`, `Invalid`.
 pub fn reset(tx: &mut Tx<'_>, body: &Object) -> Result<bool> {
     let mut input = Input::of(body);
     let user = input.text("userId");
@@ -83,7 +83,7 @@ pub fn reset(tx: &mut Tx<'_>, body: &Object) -> Result<bool> {
     repository::forget(tx, &user)
 }
 
-/// Assigns a test, in the screening under way or in a new one; the same test again stays as it is.
+/// Assigns a test in the running screening, or in a new one. If the test is already assigned, it stays as it is.
 /// Reads `{userId, subject}`. Errors: `NotFound`, `Invalid`.
 pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Session> {
     let mut input = Input::of(body);
@@ -94,7 +94,9 @@ pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Session>
     repository::begin(tx, &user, &Uuid::now_v7().to_string(), &now)?;
     repository::assign(tx, &user, subject, &now)?;
     let session = session(tx, &user)?;
-    session.ok_or_else(|| lyceum_core::Problem::internal("a screening vanished as it began"))
+    session.ok_or_else(|| {
+        lyceum_core::Problem::internal("a screening is missing right after it was stored")
+    })
 }
 
 fn is_about(test: &MapTest, subject: &str) -> bool {

@@ -1,4 +1,4 @@
-//! How far a student is in the courses of a subject.
+//! A student's progress in the courses of a subject.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::input::Input;
 use crate::lesson;
 use crate::listed::{Listed, Mark, Marks, of_courses, shown};
 
-/// How far a student is in a course.
+/// A student's progress in a course.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CourseProgress {
@@ -32,18 +32,18 @@ pub struct CourseProgress {
     pub has_used_test_out: bool,
     /// Its test-out lesson.
     pub test_out_lesson_id: Option<String>,
-    /// The lessons in which the student has a graded result, and those that a passed test-out skips.
+    /// The number of lessons in which the student has a graded result, or that a passed test-out skips.
     pub completed_lessons: usize,
-    /// Its lessons.
+    /// The number of lessons.
     pub total_lessons: usize,
-    /// The XP of all of its lessons.
+    /// The total XP of its lessons.
     pub total_attainable_xp: Value,
-    /// The XP of the best attempt of each lesson; multipliers may raise them above the attainable.
+    /// The total XP of the best attempts at its lessons. Multipliers may raise it above the attainable XP.
     pub total_xp_earned: Value,
 }
 
-/// How far a student is in each course of a subject, in the order of their making. Reads `{student,
-/// subject}`. Errors: `Invalid`, `NotFound`.
+/// A student's progress in each course of a subject, in order of creation. Reads `{student, subject}`. Errors:
+/// `Invalid`, `NotFound`.
 pub fn of(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Tests that students were told to take. How far one is follows from the attempts of its lesson.
+//! Tests assigned to students. Their status is computed from the attempts at their lessons.
 
 use lyceum_bridge::enroll;
 use lyceum_core::time::Timestamp;
@@ -19,15 +19,15 @@ use crate::listed::{Listed, of_type};
 use crate::placement::is_refusal;
 use crate::repository::test_assignments as repository;
 
-/// How far a test is. One that is done no longer expires; one that is deleted is cancelled.
+/// The statuses of an assigned test. A finished one no longer expires, and a deleted one is cancelled.
 pub const STATUSES: [&str; 6] =
     ["assigned", "in_progress", "completed", "failed", "expired", "cancelled"];
 
-/// The lessons that can be assigned, those that are preferred first.
+/// The types of lessons that can be assigned, in order of preference.
 const ASSIGNABLE: [LessonType; 3] =
     [LessonType::TestOut, LessonType::Placement, LessonType::UnitTest];
 
-/// A test that a student was told to take.
+/// A test assigned to a student.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Assignment {
@@ -35,23 +35,23 @@ pub struct Assignment {
     pub sourced_id: String,
     /// The student's sourcedId.
     pub student_sourced_id: String,
-    /// The student's e-mail address; empty where there is none.
+    /// The student's email address; empty if there is none.
     pub student_email: String,
-    /// Null: clients assign, not users.
+    /// Always null, because clients assign tests and not users.
     pub assigned_by_user_sourced_id: Option<String>,
-    /// The subject, as sent.
+    /// The subject, as it was sent.
     pub subject: String,
     /// The grade.
     pub grade: String,
     /// One of [`STATUSES`].
     pub assignment_status: String,
-    /// What whoever assigned it calls it.
+    /// The name that the assigning client gave it.
     pub test_name: Option<String>,
     /// When it was assigned.
     pub assigned_at: String,
-    /// Until when it is to be done.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
-    /// When the attempt that decides was complete.
+    /// When the deciding attempt was completed.
     pub completed_at: Option<Timestamp>,
     /// The resource of the lesson.
     pub resource_sourced_id: String,
@@ -59,7 +59,7 @@ pub struct Assignment {
     pub component_resource_sourced_id: String,
 }
 
-/// What was assigned.
+/// The result of assigning a test.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Made {
@@ -71,27 +71,27 @@ pub struct Made {
     pub resource_id: String,
 }
 
-/// What came of many.
+/// The result of assigning many tests.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bulk {
     /// Whether all were assigned.
     pub success: bool,
-    /// Those that were.
+    /// The assigned tests.
     pub results: Vec<Made>,
-    /// Why others were not.
+    /// Errors of the rows that were not assigned.
     pub errors: Vec<RowError>,
 }
 
 /// Why a row was not assigned.
 #[derive(Clone, Debug, Serialize)]
 pub struct RowError {
-    /// Which, from 1.
+    /// The number of the row, from 1.
     pub row: usize,
-    /// In words.
+    /// The reason in words.
     pub message: String,
 }
 
-/// A test as a request wants it assigned.
+/// A request to assign a test.
 #[derive(Clone, Debug)]
 pub struct Wish {
     student: String,
@@ -102,7 +102,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Reads `{student, subject, grade, testName?, expiresAt?}`. Errors: `Invalid`, with every fault and its path.
+    /// Reads `{student, subject, grade, testName?, expiresAt?}`. Errors: `Invalid`, with every error and its path.
     pub fn read(body: &Object) -> Result<Self> {
         let mut input = Input::of(body);
         let wish = Self {
@@ -116,16 +116,16 @@ impl Wish {
     }
 }
 
-/// Assigns a student a test of a subject and grade: of those whose title is the wished name, else of
-/// all, the test-out lesson of a course that the student learns in, then another test-out lesson, a
-/// placement test, a unit test.
+/// Assigns a test of a subject and grade to a student. Tests whose title is the requested name come before others.
+/// Among these, the order is: the test-out lesson of a course in which the student is enrolled, other test-out
+/// lessons, placement tests, unit tests.
 ///
-/// Errors: `NotFound` for the student, and where there is no such test.
+/// Errors: `NotFound` for the student, and if there is no such test.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
     lesson::in_use(tx, &USER, &wish.student, "student")?;
     let Some(id) = fitting(tx, now, wish)? else {
         let message = format!(
-            "there is no test of the subject '{}' in grade {}; make one with createInternalTest",
+            "there is no test of the subject '{}' in grade {}; create one with createInternalTest",
             wish.subject, wish.grade
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -133,7 +133,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
     note(tx, now, wish, &id)
 }
 
-/// Assigns a lesson that was found already.
+/// Assigns a lesson that was already found.
 pub(crate) fn assign_lesson(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -170,7 +170,7 @@ fn note(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish, lesson: &str) -> Result<Ma
     Ok(made)
 }
 
-/// The lesson that fits a wish best.
+/// The lesson that best matches a request.
 fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Option<String>> {
     let courses = enroll::learned(tx, now, &wish.student)?;
     let grade = comparable(&wish.grade);
@@ -186,7 +186,7 @@ fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Option<String
             }
         }
     }
-    // Sorting is stable: the order of the sorts of lessons stays within equal ranks.
+    // The sort is stable, so lessons of equal rank stay in the order of their types.
     fitting.sort_by_key(|(unnamed, elsewhere, test)| {
         let is_test_out = test.lesson_type == Some(LessonType::TestOut);
         (*unnamed, is_test_out && *elsewhere)
@@ -194,44 +194,44 @@ fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Option<String
     Ok(fitting.into_iter().next().map(|(_, _, test)| test.id))
 }
 
-/// Which assignments a list shows.
+/// The assignments that a list shows.
 #[derive(Clone, Debug)]
 pub struct Which {
-    /// Of this student.
+    /// Only those of this student.
     pub student: Option<String>,
-    /// Of this status.
+    /// Only those with this status.
     pub status: Option<&'static str>,
-    /// Of this subject, in small letters.
+    /// Only those of this subject, in lower case.
     pub subject: Option<String>,
-    /// Of this grade, as grades compare.
+    /// Only those of this grade, in comparable form.
     pub grade: Option<String>,
-    /// How many at most.
+    /// The maximum number of assignments.
     pub limit: u64,
-    /// Behind how many.
+    /// The number of assignments to skip.
     pub offset: u64,
 }
 
-/// A page of assignments, and how many there are on all.
+/// A page of assignments, and their total number.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// The assignments, the first assigned first.
+    /// The assignments, in the order in which they were assigned.
     pub test_assignments: Vec<Assignment>,
-    /// How many there are.
+    /// The number of assignments on all pages.
     pub total_count: u64,
-    /// On how many pages.
+    /// The number of pages.
     pub page_count: u64,
-    /// Which page this is, from 1.
+    /// The number of this page, from 1.
     pub page_number: u64,
-    /// Behind how many it begins.
+    /// The number of assignments before the page.
     pub offset: u64,
-    /// How many it has at most.
+    /// The maximum number of assignments on the page.
     pub limit: u64,
 }
 
 impl Which {
-    /// Reads `{student?, status?, subject?, grade?, limit?, offset?}` from a query, whose values are
-    /// all texts. Errors: `Invalid`, with every fault and its path.
+    /// Reads `{student?, status?, subject?, grade?, limit?, offset?}` from a query, in which all values are texts.
+    /// Errors: `Invalid`, with every error and its path.
     pub fn read(query: &Object, needs_student: bool) -> Result<Self> {
         let mut input = Input::of(query);
         let mut number = |name: &str, usual: u64, least: u64| {
@@ -239,7 +239,7 @@ impl Which {
             match text.parse::<u32>().map(u64::from) {
                 Ok(number) if number >= least => number,
                 _ => {
-                    input.fault(name, format!("must be a whole number from {least}"));
+                    input.fault(name, format!("must be a whole number of at least {least}"));
                     usual
                 }
             }
@@ -297,7 +297,7 @@ pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Assignment> {
     Ok(found)
 }
 
-/// Names an assignment anew. Reads `{testName}`. Errors: `Invalid`, `NotFound`.
+/// Renames an assignment. Reads `{testName}`. Errors: `Invalid`, `NotFound`.
 pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, body: &Object) -> Result<Assignment> {
     let mut input = Input::of(body);
     let name = input.text("testName");
@@ -308,7 +308,7 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, body: &Object) -> Resul
     get(tx, now, id)
 }
 
-/// Cancels an assignment; attempts of its lesson stay. Errors: `NotFound`.
+/// Cancels an assignment. Attempts at its lesson stay. Errors: `NotFound`.
 pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     if repository::cancel(tx, id)? { Ok(()) } else { Err(missing(id)) }
 }
@@ -317,8 +317,8 @@ fn missing(id: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("there is no test assignment '{id}'"))
 }
 
-/// Assigns many, each by itself. Reads `{items: [{student, subject, grade, testName?, expiresAt?}]}`. Errors:
-/// `Invalid` where there is no such list.
+/// Assigns many tests, each independently of the others. Reads `{items: [{student, subject, grade, testName?,
+/// expiresAt?}]}`. Errors: `Invalid` if the list is missing or malformed.
 pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
     let mut input = Input::of(body);
     let items = input.list("items", limits::TEST_ASSIGNMENTS_BULK_MAX_RECORDS);
@@ -341,7 +341,7 @@ pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
     Ok(bulk)
 }
 
-/// Every fault of a row in one text.
+/// All errors of a row in one text.
 fn said(problem: &Problem) -> String {
     let all = |Detail { path, message }: &Detail| format!("{path}: {message}");
     match problem.details.is_empty() {
@@ -350,9 +350,9 @@ fn said(problem: &Problem) -> String {
     }
 }
 
-/// Assigns the rows of a table. Reads `{spreadsheetUrl, sheet}` or `{csv}`, whose first line names
-/// the columns `student`, `subject`, `grade` and, if wished, `testName` and `expiresAt`. No request makes the server
-/// open an address, so that a spreadsheet elsewhere is told as one row that cannot be read.
+/// Assigns the rows of a table. Reads `{spreadsheetUrl, sheet}` or `{csv}`, whose first line names the columns
+/// `student`, `subject`, `grade` and optionally `testName` and `expiresAt`. Requests must not make the server open an
+/// address, so a spreadsheet URL is reported as a row that cannot be read.
 ///
 /// Errors: `Invalid`.
 pub fn import(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
@@ -362,7 +362,7 @@ pub fn import(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
         input.text("spreadsheetUrl");
         input.text("sheet");
         input.done(())?;
-        let message = "this server opens no addresses that a request names; send the sheet's rows as \
+        let message = "the server does not open addresses in requests; send the sheet's rows as \
                        'csv', or as 'items' to /test-assignments/bulk";
         let errors = vec![RowError { row: 0, message: message.into() }];
         return Ok(Bulk { success: false, results: Vec::new(), errors });
@@ -374,10 +374,11 @@ pub fn import(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
     bulk(tx, now, &body)
 }
 
-/// The lines of a CSV text as objects, by the names of the first line.
+/// The lines of a CSV text as objects, with the names from the first line.
 fn rows(csv: &str) -> Result<Vec<Value>> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(csv.as_bytes());
-    let broken = |fault: csv::Error| Problem::invalid("csv", format!("is no table: {fault}"));
+    let broken =
+        |fault: csv::Error| Problem::invalid("csv", format!("must be a CSV table: {fault}"));
     let names = reader.headers().map_err(broken)?.clone();
     let mut rows = Vec::new();
     for line in reader.records() {

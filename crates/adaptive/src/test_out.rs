@@ -1,4 +1,4 @@
-//! Testing out of courses: the lesson, and who may take it.
+//! Testing out of courses: the lesson, and which students may take it.
 
 use lyceum_bridge::enrollments::Enrollment;
 use lyceum_core::time::Timestamp;
@@ -19,22 +19,22 @@ use crate::listed::{Listed, Marks, of_courses};
 use crate::repository::attempts;
 use crate::{LessonType, gradebook, policies, test_assignments};
 
-/// The test-out lesson of a course, for a student.
+/// The test-out lesson of a course for a student.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestOut {
     /// `test-out`
     pub lesson_type: LessonType,
-    /// The lesson; null where the course has none.
+    /// The lesson; null if the course has none.
     pub lesson_id: Option<String>,
     /// Whether the student's last attempt is finished.
     pub finalized: bool,
-    /// The outside tool that it is taken in.
+    /// The outside tool that it is taken with.
     pub tool_provider: Option<String>,
-    /// The attempt that the student is at.
+    /// The number of the student's current attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// What was assigned at the outside tool.
+    /// The assignment with the outside tool.
     #[serde(flatten)]
     pub outside: Option<Outside>,
 }
@@ -84,8 +84,8 @@ pub(crate) fn lesson_of(tx: &mut Tx<'_>, course: &str) -> Result<Option<String>>
     Ok(lessons.into_iter().next().map(|(_, lesson)| lesson))
 }
 
-/// How far a student is with testing out of a course: `{status, assignmentId?, lessonId?}` with
-/// `not_eligible`, `available`, `in_progress`, `completed` or `failed`.
+/// A student's status in testing out of a course: `{status, assignmentId?, lessonId?}` with `not_eligible`,
+/// `available`, `in_progress`, `completed` or `failed`.
 pub(crate) fn status(tx: &mut Tx<'_>, student: &str, course: &str, learns: bool) -> Result<Value> {
     let Some(id) = lesson_of(tx, course)? else { return Ok(json!({ "status": "not_eligible" })) };
     let score = Marks::of(tx, student, &[&id])?.last_score(&id);
@@ -108,17 +108,16 @@ pub(crate) fn status(tx: &mut Tx<'_>, student: &str, course: &str, learns: bool)
     Ok(told)
 }
 
-/// Refuses a second start: a test-out is taken once, whether it was passed or not.
+/// The problem of a second start: a test-out can be taken only once, whether it was passed or not.
 pub(crate) fn taken(student: &str, lesson: &str) -> Problem {
     let message = format!(
-        "the student '{student}' has taken the test-out '{lesson}', which is taken once; resetAttempt opens it again"
+        "the student '{student}' has already taken the test-out '{lesson}'; resetAttempt opens it again"
     );
     Problem::new(ProblemKind::Conflict, message)
 }
 
-/// Exempts a student who passed a test-out from what it covers: all lessons of its course, or those in the
-/// units that its resource names in `metadata.units`. Answers how many lessons that masters which the
-/// student had not mastered before.
+/// Exempts a student who passed a test-out from what it covers: all lessons of its course, or those in the units that
+/// its resource names in `metadata.units`. Returns the number of lessons that the student had not mastered before.
 pub(crate) fn skip(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
@@ -142,7 +141,7 @@ pub(crate) fn skip(
     u32::try_from(units).map_err(Problem::internal)
 }
 
-/// The component resources that a test-out covers, each with its title.
+/// The component resources that a test-out covers, with their titles.
 fn covered(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> {
     let named = |record: &Object| {
         let text = |name: &str| fields::text(record, name).to_owned();
@@ -154,7 +153,7 @@ fn covered(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> 
     }
     let tree = course_tree::read(tx, &test_out.course.id, Status::Active)?;
     let mut covered = Vec::new();
-    // The depth of the named unit that the walk is in.
+    // The depth of the named unit that contains the current item.
     let mut within: Option<usize> = None;
     for component in &tree.components {
         let (body, extra) = &component.record;
@@ -173,17 +172,17 @@ fn covered(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> 
     Ok(covered)
 }
 
-/// Whether a student may ask for a test-out in a subject.
+/// Whether a student may request a test-out in a subject.
 #[derive(Clone, Debug, Serialize)]
 pub struct Eligibility {
-    /// Whether.
+    /// Whether the student may.
     pub eligible: bool,
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Whether a student with these enrollments may ask for a test-out in a subject.
+/// Whether a student with these enrollments may request a test-out in a subject.
 pub fn eligibility(enrollments: &[Enrollment], subject: &str) -> Eligibility {
     match course(enrollments, subject) {
         Ok(_) => Eligibility { eligible: true, reason: None },
@@ -191,7 +190,7 @@ pub fn eligibility(enrollments: &[Enrollment], subject: &str) -> Eligibility {
     }
 }
 
-/// The course of the subject that the student may test out of. The error is why there is none.
+/// The course of the subject that the student may test out of. The error says why there is none.
 fn course<'a>(enrollments: &'a [Enrollment], subject: &str) -> Result<&'a str, String> {
     let is_about = |enrollment: &&Enrollment| {
         enrollment.role == "student"
@@ -207,14 +206,13 @@ fn course<'a>(enrollments: &'a [Enrollment], subject: &str) -> Result<&'a str, S
     }
     let open = with_test.find(|enrollment| enrollment.test_out_eligible);
     let open = open.map(|enrollment| enrollment.course.id.as_str());
-    open.ok_or_else(|| format!("the test-out lesson of the subject '{subject}' is graded already"))
+    open.ok_or_else(|| format!("the test-out lesson of the subject '{subject}' is already graded"))
 }
 
-/// Assigns a student the test-out of a course of the subject. Reads `{oneRosterSourcedId, subject}`
-/// and answers `{assignmentId, lessonId, resourceId, courseId, toolProvider?, attempt?, testUrl?,
-/// testId?}`.
+/// Assigns the test-out of a course of the subject to a student. Reads `{oneRosterSourcedId, subject}`; returns
+/// `{assignmentId, lessonId, resourceId, courseId, toolProvider?, attempt?, testUrl?, testId?}`.
 ///
-/// Errors: `Invalid`, `NotFound`; `Conflict` where the student may not.
+/// Errors: `Invalid`, `NotFound`; `Conflict` if the student is not eligible.
 pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Value> {
     let mut input = Input::of(body);
     let (student, subject) = (input.text("oneRosterSourcedId"), input.text("subject"));
@@ -222,7 +220,7 @@ pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Value> {
     let enrollments = lyceum_bridge::enrollments::settled_of_user(tx, now, &student)?;
     let refused = |reason| Problem::new(ProblemKind::Conflict, reason);
     let course = course(&enrollments, &subject).map_err(refused)?;
-    let gone = || Problem::internal("a test-out lesson vanished");
+    let gone = || Problem::internal("a test-out lesson is missing");
     let lesson = lesson_of(tx, course)?.ok_or_else(gone)?;
     let lesson = lesson::find(tx, &lesson)?;
     let made = test_assignments::assign_lesson(tx, now, &student, &subject, &lesson)?;

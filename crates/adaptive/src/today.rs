@@ -1,4 +1,4 @@
-//! Who needs help now: the rules of the bridge, with what lessons know.
+//! Which students need help now: combines the rules of the bridge with data of lessons.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::lesson;
 use crate::placement::is_refusal;
 use crate::repository::attempts::{self, Underway};
 
-/// What every active student has done on the day of `now`, failed lessons and lessons that go on included.
+/// What each active student has done on the day of `now`, including failed and running lessons.
 pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
     let mut days = today::of_all(tx, now, zone)?;
     let mut failed: HashMap<String, (String, i64)> = HashMap::new();
@@ -37,8 +37,7 @@ pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Stud
     Ok(days)
 }
 
-/// What an answer in a lesson that goes on adds to a day. The event of a lesson tells of its answers when it
-/// is complete.
+/// What an answer in a running lesson adds to a day. When the lesson is complete, its event reports its answers.
 fn sums(answer: &Underway) -> Sums {
     let mut sums = Sums::default();
     if let Some(correct) = answer.correct {
@@ -53,8 +52,7 @@ fn add(day: &mut StudentDay, answer: &Underway) {
     day.last = day.last.max(Some(answer.at));
 }
 
-/// One student's day with the reasons to look after them, and the same subject by subject.
-/// Errors: `NotFound`.
+/// A student's day with the reasons to help, in total and by subject. Errors: `NotFound`.
 pub fn student(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -88,7 +86,7 @@ pub fn student(
     Ok((Need { day, reasons }, subjects))
 }
 
-/// Those of the students who need somebody now, in the order of their need.
+/// The students who need help now, most urgent first.
 pub fn needs(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Need>> {
     Ok(need::needs(students(tx, now, zone)?, RULES, now, zone))
 }

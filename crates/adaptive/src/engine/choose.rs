@@ -1,11 +1,11 @@
-//! Which question comes next.
+//! Chooses the next question.
 
 use lyceum_core::random::Stream;
 
 use super::{Bank, Choice, Draw, Log, Reason, is_complete, score_of};
 use crate::{Band, ByDifficulty, Difficulty, Policy, Strategy};
 
-/// The next question and why it is that one; none where the attempt is complete or the bank is empty.
+/// The next question, and why it was chosen; `None` if the attempt is complete or the bank is empty.
 pub fn next(policy: &Policy, bank: &Bank, log: &Log, stream: &mut Stream) -> Option<Choice> {
     if bank.questions.is_empty() || is_complete(policy, bank, log) {
         return None;
@@ -18,7 +18,7 @@ pub fn next(policy: &Policy, bank: &Bank, log: &Log, stream: &mut Stream) -> Opt
     }
 }
 
-/// How many questions were not asked in this attempt, by difficulty.
+/// The number of questions that were not asked in this attempt, by difficulty.
 pub fn remaining(bank: &Bank, log: &Log) -> ByDifficulty<u32> {
     let here = log.asked(bank);
     let mut remaining = ByDifficulty::default();
@@ -34,8 +34,9 @@ fn in_order(bank: &Bank, log: &Log) -> Option<Choice> {
     Some(Choice { question: place, reason: Reason::InOrder { place } })
 }
 
-/// Freshness comes first: never asked, then not in this attempt, then as seldom as possible in it.
-/// Among the freshest the difficulty decides, then how seldom former attempts asked it, then the lot.
+/// Freshness comes first: questions never asked, then those not asked in this attempt, then those asked least often
+/// in it. Among the freshest, the difficulty decides, then how seldom earlier attempts asked the question, then a
+/// random draw.
 fn by_bands(
     table: &[Band],
     climb: ByDifficulty<[Difficulty; 2]>,
@@ -62,9 +63,9 @@ fn by_bands(
     let share = u8::try_from(stream.below(100)).expect("below 100");
     let wanted = wanted(table, score, share);
     let [second, third] = climb[wanted];
-    // `min_by_key` keeps the first of equals: the wanted difficulty before those climbed to.
+    // `min_by_key` returns the first of equals, so the wanted difficulty comes before the alternatives.
     let served = [wanted, second, third].into_iter().min_by_key(|of| least[*of]);
-    let served = served.expect("there are three");
+    let served = served.expect("there are three difficulties");
     let candidates = (0..bank.questions.len()).filter(|place| {
         bank.questions[*place].difficulty == served && wear(*place) == least[served]
     });
@@ -91,7 +92,7 @@ fn by_bands(
     }
 }
 
-/// The difficulty that a draw of 0 to 99 calls for at a score.
+/// The difficulty for a score and a draw from 0 to 99.
 fn wanted(table: &[Band], score: u8, share: u8) -> Difficulty {
     let band = table.iter().rev().find(|band| band.from <= score);
     let shares = band.expect("the first band begins at 0").shares;
@@ -100,5 +101,5 @@ fn wanted(table: &[Band], score: u8, share: u8) -> Difficulty {
         below += shares[*of];
         share < below
     });
-    found.expect("the shares of a band make 100")
+    found.expect("the shares of a band add up to 100")
 }

@@ -1,5 +1,5 @@
-//! The engine: from a policy, a bank, a log and a random stream to the next question and the reason.
-//! Pure: the same input gives the same output to the bit, on every machine.
+//! The engine: computes the next question and the reason from a policy, a bank, a log and a random stream. It is
+//! pure: the same input gives the same output to the bit, on every machine.
 
 mod choose;
 mod replay;
@@ -16,45 +16,45 @@ pub use score::{
     Counts, Credit, WHOLE, accuracy, counted, credit, is_complete, score_after, score_of,
 };
 
-/// The questions of a lesson, in their order. It stays the same for the whole of an attempt.
+/// The questions of a lesson, in order. It stays the same during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bank {
-    /// The questions; their places, from 0, are what logs speak of.
+    /// The questions. Logs refer to them by their places, from 0.
     pub questions: Vec<Question>,
 }
 
-/// A question as the engine sees it.
+/// A question, as the engine sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// Its id.
     pub id: String,
-    /// How hard its author says that it is.
+    /// The difficulty that its author set.
     pub difficulty: Difficulty,
-    /// Whether a person approved it. Shown to learners; no choice depends on it.
+    /// Whether a person approved it. It is shown to learners, but does not affect choices.
     pub approved: bool,
-    /// Its parameters of item response theory, where they are known.
+    /// Its parameters of item response theory, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
 }
 
-/// The three parameters of a question (3PL): the chance of a right answer at an ability.
+/// The three parameters of a question (3PL model), which give the chance of a correct answer at an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// How sharply it tells abilities apart.
+    /// Discrimination: how sharply it distinguishes abilities.
     pub a: f64,
-    /// The ability at which it tells the most.
+    /// Difficulty: the ability at which it is most informative.
     pub b: f64,
-    /// The chance of guessing right, 0 to 1.
+    /// The chance of a correct guess, 0 to 1.
     pub c: f64,
 }
 
 /// What is known when the next question is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Log {
-    /// How often each question, by its place in the bank, was answered in former attempts; what is
-    /// beyond the end was never answered. It stays the same for the whole of an attempt.
+    /// How often each question, by its place in the bank, was answered in earlier attempts. Places beyond the end
+    /// were never answered. It stays the same during an attempt.
     pub earlier: Vec<u32>,
-    /// The answers of this attempt, in their order.
+    /// The answers of this attempt, in order.
     pub answers: Vec<Answer>,
 }
 
@@ -71,25 +71,25 @@ impl Log {
     }
 }
 
-/// An answer that was scored.
+/// A scored answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The place of the question in the bank.
     pub question: u32,
-    /// Whether it was right.
+    /// Whether it was correct.
     pub correct: bool,
-    /// What the question's own scoring said.
+    /// The question's own score.
     pub score: f64,
-    /// The share of the full score, in millionths ([`WHOLE`]); none while a person has to score it.
+    /// The share of the full score, in millionths ([`WHOLE`]); `None` while a person must score it.
     pub share: Option<u32>,
 }
 
-/// A question, and why it is the next one.
+/// The next question, and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// The place of the question in the bank.
     pub question: u32,
-    /// Why this one.
+    /// Why it was chosen.
     pub reason: Reason,
 }
 
@@ -97,7 +97,7 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "strategy", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Reason {
-    /// It is the first in the order of the bank that was not answered.
+    /// It was the first unanswered question in the order of the bank.
     InOrder {
         /// Its place, from 0.
         place: u32,
@@ -106,39 +106,39 @@ pub enum Reason {
     Bands {
         /// The score before it.
         score: u8,
-        /// The difficulty that the score and the lot called for.
+        /// The difficulty that the score and the draw selected.
         wanted: Difficulty,
         /// The difficulty of the question.
         served: Difficulty,
-        /// The questions that the student was never asked, by difficulty.
+        /// The number of questions that the student was never asked, by difficulty.
         unseen: ByDifficulty<u32>,
-        /// How it was drawn.
+        /// The random draw.
         draw: Draw,
-        /// Whether it was asked in this attempt already.
+        /// Whether it was already asked in this attempt.
         repeated: bool,
-        /// How often it was answered in former attempts.
+        /// How often it was answered in earlier attempts.
         earlier: u32,
     },
 }
 
-/// The lots of a choice.
+/// The random draws of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draw {
-    /// 0 to 99: where it fell among the shares of the band decided about the difficulty.
+    /// 0 to 99. The share of the band that contains it determines the difficulty.
     pub share: u8,
-    /// Which of the candidates, from 0.
+    /// The chosen candidate, from 0.
     pub pick: u32,
-    /// How many questions were equally good.
+    /// The number of equally good candidates.
     pub of: u32,
 }
 
-/// The random stream of one question: that of an attempt's seed for the question after `answers`
-/// answers. Asking twice before an answer draws the same question, and no draw depends on former ones.
+/// The random stream of one question: the one after `answers` answers in an attempt with this seed. Repeated requests
+/// draw the same question, and no draw depends on earlier ones.
 pub fn stream(seed: u64, answers: usize) -> Stream {
     Stream::seeded(mixed(seed, answers as u64))
 }
 
-/// A seed for the n-th of something that one seed decides: neighbours get unrelated ones.
+/// Derives the n-th seed from a seed. Neighbouring numbers give unrelated seeds.
 pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
     // The finalizer of SplitMix64.
     let mut mixed = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

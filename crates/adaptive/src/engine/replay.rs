@@ -1,4 +1,4 @@
-//! Attempts of the past, once more: under their own policy, or under another one.
+//! Replays past attempts under their own policy, or under another one.
 
 use serde::Serialize;
 
@@ -7,29 +7,29 @@ use super::{
 };
 use crate::{Policy, Scoring};
 
-/// All that decided about an attempt.
+/// Everything that determines an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past {
-    /// The seed of its lots.
+    /// The seed of its random choices.
     pub seed: u64,
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The XP of the lesson.
     pub base_xp: f64,
-    /// The questions that there were.
+    /// The questions.
     pub bank: Bank,
-    /// Former attempts' counts, and the answers in their order.
+    /// The counts of earlier attempts, and the answers in order.
     pub log: Log,
 }
 
-/// An attempt as it goes under a policy.
+/// The course of an attempt under a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
-    /// What each answer met and did; by steps up to where the attempt is complete.
+    /// The steps of all answers. If scoring is by steps, they end where the attempt is complete.
     pub steps: Vec<Replayed>,
-    /// The question that would come next; none where the attempt is complete.
+    /// The question that would come next; `None` if the attempt is complete.
     pub next: Option<Choice>,
-    /// How it ended.
+    /// The result.
     pub outcome: Outcome,
 }
 
@@ -37,13 +37,12 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replayed {
-    /// The choice of the policy at this point. Under the attempt's own policy that is the question
-    /// which was answered; under another one it may differ. None where every question of a test was
-    /// answered and an answer is changed.
+    /// The policy's choice at this point. Under the attempt's own policy, that is the answered question; under
+    /// another one, it may differ. `None` if every question of a test was answered and an answer is changed.
     pub choice: Option<Choice>,
     /// The question that was answered, by its place in the bank.
     pub answered: u32,
-    /// Whether the answer was right.
+    /// Whether the answer was correct.
     pub correct: bool,
     /// The score before it.
     pub before: u8,
@@ -51,31 +50,31 @@ pub struct Replayed {
     pub after: u8,
 }
 
-/// How an attempt ended, or stands.
+/// The result of an attempt, or its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The answers that count and were scored: every one by steps, the last to each question of a test.
+    /// The number of scored answers that count: all of them if scoring is by steps, and the last one to each question
+    /// of a test.
     pub questions: u32,
-    /// How many of them were right.
+    /// How many of them were correct.
     pub correct: u32,
-    /// The score, 0 to 100: points, or the accuracy of a test with two decimals.
+    /// The score, 0 to 100: points, or a test's accuracy with two decimals.
     pub score: f64,
-    /// What it earned; none where it is not complete.
+    /// What it earned; `None` if it is not complete.
     pub credit: Option<Credit>,
 }
 
-/// What another policy would have made of an attempt.
+/// An attempt's result under two policies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// Under the former policy.
+    /// Under the old policy.
     pub old: Outcome,
     /// Under the new one.
     pub new: Outcome,
 }
 
-/// Replays an attempt under a policy. The answers stay what they were, in their order; those after
-/// the score is 100 do not count.
+/// Replays an attempt under a policy, with its answers in their order. Answers after the score of 100 do not count.
 pub fn replay(policy: &Policy, past: &Past) -> Replay {
     let Past { seed, bank, .. } = past;
     let mut log = Log { earlier: past.log.earlier.clone(), answers: Vec::new() };
@@ -105,7 +104,7 @@ pub fn replay(policy: &Policy, past: &Past) -> Replay {
     Replay { steps, next: choice, outcome: Outcome { questions, correct, score, credit } }
 }
 
-/// What an attempt came to under its own policy, and what it would have come to under another.
+/// The result of an attempt under its own policy, and under another one.
 pub fn simulate(old: &Policy, new: &Policy, past: &Past) -> Change {
     Change { old: replay(old, past).outcome, new: replay(new, past).outcome }
 }

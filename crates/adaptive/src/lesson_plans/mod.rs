@@ -1,8 +1,7 @@
-//! Lesson plans: a student's copy of a course's tree, and the log of what was asked of it.
+//! Lesson plans: a student's copy of a course's tree, and the log of operations on it.
 //!
-//! A plan's tree always is what the course was when it was copied, with the operations up to
-//! `synced` applied in order. `sync` applies those that follow; `recreate` begins anew from the
-//! course as it is now and applies all.
+//! A plan's tree is the course at the time of the copy, with all operations up to `synced` applied in order. `sync`
+//! applies later operations. `recreate` copies the current course again and applies all operations.
 
 mod operation;
 mod shown;
@@ -26,7 +25,7 @@ pub use tree::{Item, Tree};
 use crate::input::Input;
 use crate::repository::lesson_plans as repository;
 
-/// A plan as it is stored.
+/// A stored plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Its id.
@@ -35,68 +34,68 @@ pub struct Plan {
     pub course: String,
     /// The student's sourcedId.
     pub user: String,
-    /// The class's sourcedId, where one was named.
+    /// The class's sourcedId, if one was given.
     pub class: Option<String>,
     /// Its items.
     pub tree: Tree,
-    /// The number of the last operation that the tree shows.
+    /// The number of the last operation that was applied to the tree.
     pub synced: i64,
 }
 
-/// An operation of the log.
+/// An operation in the log.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Logged {
     /// Its id.
     pub id: String,
-    /// What it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it asks, as sent.
+    /// Its payload, as it was sent.
     pub payload: Value,
-    /// Why.
+    /// Why it was requested.
     pub reason: Option<String>,
-    /// When it was asked.
+    /// When it was requested.
     pub created_at: String,
     /// Its place in the log, from 1.
     pub sequence_number: i64,
-    /// The client that asked.
+    /// The client that requested it.
     pub created_by: Option<String>,
 }
 
-/// What applying operations did.
+/// The result of applying operations.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Synced {
-    /// Whether all could be applied.
+    /// Whether all were applied.
     pub success: bool,
-    /// In words.
+    /// The result in one sentence.
     pub message: String,
-    /// How many were applied or tried.
+    /// The number of operations, including failed ones.
     pub operation_count: usize,
-    /// One a operation, in their order.
+    /// One result per operation, in order.
     pub operation_results: Vec<Applied>,
 }
 
-/// What became of an operation.
+/// The result of an operation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Applied {
-    /// Whether it was done.
+    /// Whether it was applied.
     pub success: bool,
-    /// Why not.
+    /// Why it was not applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Why>,
 }
 
-/// Why an operation was not done.
+/// A reason why an operation was not applied.
 #[derive(Clone, Debug, Serialize)]
 pub struct Why {
-    /// In words.
+    /// The reason in one sentence.
     pub message: String,
 }
 
-/// Makes the plan of a student in a course, or answers the one there is; true, if it is new. Reads
-/// `{courseId, userId, classId?}`. Errors: `Invalid`, `NotFound`.
+/// Creates the plan of a student in a course, or returns the existing one; `true` if it is new. Reads `{courseId,
+/// userId, classId?}`. Errors: `Invalid`, `NotFound`.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<(String, bool)> {
     let mut input = Input::of(body);
     let (course, user) = (input.text("courseId"), input.text("userId"));
@@ -127,14 +126,14 @@ pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Plan> {
     let plan = repository::of(tx, course, user)?;
     plan.ok_or_else(|| {
         let message = format!(
-            "the user '{user}' has no lesson plan in the course '{course}'; make one with POST \
+            "the user '{user}' has no lesson plan in the course '{course}'; create one with POST \
              /lessonPlans"
         );
         Problem::new(ProblemKind::NotFound, message)
     })
 }
 
-/// A plan. Errors: `NotFound`, for a plan of a deleted course too.
+/// A plan. Errors: `NotFound`, also if its course was deleted.
 pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<Plan> {
     let plan = repository::get(tx, id)?.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
@@ -143,7 +142,7 @@ pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Removes all plans of a course with their logs. Errors: `NotFound`.
+/// Deletes all plans of a course with their logs. Errors: `NotFound`.
 pub fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
     fields::in_use(tx, &COURSE, course)?;
     repository::delete_all(tx, course)
@@ -155,10 +154,10 @@ pub fn operations(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Logged>> {
     repository::operations(tx, id, 0)
 }
 
-/// Writes an operation into the log; the next sync applies it. Reads
-/// `{operation: {type, payload}, reason?}` and answers the operation's id.
+/// Appends an operation to the log, which the next sync applies. Reads `{operation: {type, payload}, reason?}`;
+/// returns the operation's id.
 ///
-/// Errors: `Invalid`; `NotFound` for the plan; `Conflict` when the log is full.
+/// Errors: `Invalid`; `NotFound` for the plan; `Conflict` if the log is full.
 pub fn ask(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -174,7 +173,8 @@ pub fn ask(
     if let Operation::AddCustomResource { resource, .. } = &operation
         && fields::in_use(tx, &RESOURCE, resource).is_err_and(|p| p.kind == ProblemKind::NotFound)
     {
-        let message = format!("no resource '{resource}' exists; create it first");
+        let message =
+            format!("there is no resource with the sourcedId '{resource}'; create it first");
         return Err(Problem::invalid("operation.payload.resource_id", message));
     }
     let sequence_number = repository::next_operation(tx, id)?.ok_or_else(|| {
@@ -182,7 +182,7 @@ pub fn ask(
     })?;
     if sequence_number > limits::LESSON_PLAN_OPERATIONS_MAX_COUNT {
         let most = limits::LESSON_PLAN_OPERATIONS_MAX_COUNT;
-        let message = format!("the lesson plan has {most} operations, the most there may be");
+        let message = format!("the limit for operations of a lesson plan is {most}");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let logged = Logged {
@@ -208,7 +208,7 @@ fn inside(path: &str, mut problem: Problem) -> Problem {
     Problem::invalid_all(problem.details)
 }
 
-/// Applies the operations that the tree does not show yet. Errors: `NotFound`.
+/// Applies the operations that were not applied yet. Errors: `NotFound`.
 pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
     let mut plan = held(tx, id)?;
     let results = advance(tx, &mut plan)?;
@@ -216,16 +216,15 @@ pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
     Ok(Synced::of(results, "applied"))
 }
 
-/// Copies the course anew and applies all operations. Errors: `NotFound`.
+/// Copies the current course and applies all operations. Errors: `NotFound`.
 pub fn recreate(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
     let mut plan = held(tx, id)?;
     let results = rebuilt(tx, &mut plan)?;
     repository::update(tx, &plan)?;
-    Ok(Synced::of(results, "applied to the course as it is"))
+    Ok(Synced::of(results, "applied to the current course"))
 }
 
-/// Recreates every plan of a course. Answers the ids of those whose trees changed by it. Errors:
-/// `NotFound`.
+/// Recreates all plans of a course. Returns the ids of those whose trees changed. Errors: `NotFound`.
 pub fn sync_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
     fields::in_use(tx, &COURSE, course)?;
     let fresh = copy(tx, course)?;
@@ -243,7 +242,7 @@ pub fn sync_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
     Ok(affected)
 }
 
-/// The plan, which nobody else changes until this transaction ends.
+/// The plan, locked against other changes until this transaction ends.
 fn held(tx: &mut Tx<'_>, id: &str) -> Result<Plan> {
     repository::hold(tx, id)?;
     get(tx, id)
@@ -259,7 +258,7 @@ fn copy(tx: &mut Tx<'_>, course: &str) -> Result<Tree> {
     Tree::of(&course_tree::read(tx, course, Status::Active)?)
 }
 
-/// Applies the operations behind `synced`.
+/// Applies the operations after `synced`.
 fn advance(tx: &mut Tx<'_>, plan: &mut Plan) -> Result<Vec<Applied>> {
     let mut results = Vec::new();
     for logged in repository::operations(tx, &plan.id, plan.synced)? {
@@ -282,7 +281,9 @@ impl Synced {
         let done = results.len() - failed;
         let message = match failed {
             0 => format!("{done} operations {how}"),
-            _ => format!("{done} operations {how}, {failed} not; operationResults says why"),
+            _ => format!(
+                "{done} operations {how}, {failed} failed; see operationResults for the reasons"
+            ),
         };
         let operation_count = results.len();
         Self { success: failed == 0, message, operation_count, operation_results: results }

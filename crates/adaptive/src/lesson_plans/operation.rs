@@ -1,4 +1,4 @@
-//! What can be asked of a plan.
+//! Operations on a plan.
 
 use lyceum_core::Result;
 use lyceum_roster::record::Object;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::input::Input;
 
-/// The sort of an item.
+/// The type of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -18,7 +18,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The word on the wire.
+    /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Component => "component",
@@ -30,32 +30,32 @@ impl Sort {
 /// An item, as operations name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Its sort.
+    /// Its type.
     pub sort: Sort,
     /// Its id.
     pub id: String,
 }
 
-/// Before or after an item, or at an end of its parent.
+/// Before or after an item, or at the start or end of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// Before, at the start.
+    /// Before the item, or at the start.
     Start,
-    /// After, at the end.
+    /// After the item, or at the end.
     End,
 }
 
-/// One operation.
+/// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Hides an item with what lies below it, or shows it again.
+    /// Hides an item with everything below it, or shows it again.
     SetSkipped {
-        /// Which item.
+        /// The item.
         target: Target,
         /// Whether it is hidden.
         value: bool,
     },
-    /// Adds a resource that the course does not use, behind the other resources of a component.
+    /// Adds a resource that the course does not use, after the other resources of a component.
     AddCustomResource {
         /// The resource's sourcedId.
         resource: String,
@@ -64,34 +64,34 @@ pub enum Operation {
         /// Whether it is hidden.
         skipped: bool,
     },
-    /// Moves an item beside another of its sort, wherever that is.
+    /// Moves an item next to another one of its type, anywhere in the plan.
     MoveBeside {
-        /// Which item.
+        /// The item.
         target: Target,
-        /// The other.
+        /// The other item.
         reference: String,
         /// Before or after it.
         place: Where,
     },
-    /// Moves an item to an end of its parent.
+    /// Moves an item to the start or end of its parent.
     MoveWithin {
-        /// Which item.
+        /// The item.
         target: Target,
-        /// Which end.
+        /// Start or end.
         place: Where,
     },
-    /// Moves an item to an end of another component.
+    /// Moves an item to the start or end of another component.
     ChangeParent {
-        /// Which item.
+        /// The item.
         target: Target,
         /// The component.
         parent: String,
-        /// Which end.
+        /// Start or end.
         place: Where,
     },
 }
 
-/// The types of operations on the wire.
+/// The types of operations in JSON.
 pub const TYPES: [&str; 7] = [
     "set-skipped",
     "add-custom-resource",
@@ -103,8 +103,8 @@ pub const TYPES: [&str; 7] = [
 ];
 
 impl Operation {
-    /// Reads `{type, payload}`; members of the payload may be spelled `reference_id` or
-    /// `referenceId`. Errors: `Invalid`, with every fault and its path.
+    /// Reads `{type, payload}`. Members of the payload may be written as `reference_id` or `referenceId`. Errors:
+    /// `Invalid`, with every error and its path.
     pub fn read(object: &Object) -> Result<Self> {
         let mut input = Input::of(object);
         let kind = input.word("type", &TYPES);
@@ -168,7 +168,7 @@ fn target(payload: &mut Input<'_>) -> Target {
     read
 }
 
-/// The payload with its members' names in small letters and underscores.
+/// The payload with member names in snake case.
 fn plainly(payload: &Object) -> Object {
     let plain = |name: &String| {
         let mut plain = String::with_capacity(name.len() + 4);

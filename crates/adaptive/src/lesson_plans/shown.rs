@@ -1,4 +1,4 @@
-//! Plans as clients see them. Written as text, level by level: nesting has no bound.
+//! Renders plans for clients. The text is written level by level without recursion, because nesting is not limited.
 
 use std::collections::HashMap;
 
@@ -20,8 +20,8 @@ use crate::gradebook;
 /// A plan as JSON text.
 pub type Shown = String;
 
-/// What the student sees of a plan: `{id, courseId, userId, classId?, course, subComponents: [{…component,
-/// skipped, componentResources: [{…component resource, skipped, resource}], subComponents}]}`.
+/// The plan as its student sees it: `{id, courseId, userId, classId?, course, subComponents: [{…component, skipped,
+/// componentResources: [{…component resource, skipped, resource}], subComponents}]}`.
 pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
     let tree = as_graded(tx, plan)?;
     let items = seen(&tree);
@@ -36,9 +36,9 @@ pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
     Ok(nested(head, "subComponents", &items, |item, _| known.shown(item)))
 }
 
-/// Everything that a plan holds, hidden items too: `{id, courseId, courseTitle, structure: [{type,
-/// title, order, skipped, itemId, componentId or componentResourceId or resourceId,
-/// componentResources, subComponents}]}`. Errors: `NotFound`.
+/// The whole plan, including hidden items: `{id, courseId, courseTitle, structure: [{type, title, order, skipped,
+/// itemId, componentId or componentResourceId or resourceId, componentResources, subComponents}]}`. Errors:
+/// `NotFound`.
 pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<Shown> {
     let plan = get(tx, id)?;
     let tree = as_graded(tx, &plan)?;
@@ -73,14 +73,14 @@ fn head(plan: &Plan) -> Object {
     head
 }
 
-/// The plan's tree with what the gradebook exempts its student from.
+/// The plan's tree without the lessons from which the gradebook exempts its student.
 fn as_graded(tx: &mut Tx<'_>, plan: &Plan) -> Result<Tree> {
     let lessons = plan.tree.0.iter().filter(|item| item.sort == Sort::Resource && !item.is_custom);
     let lessons: Vec<&str> = lessons.map(|item| item.id.as_str()).collect();
     Ok(plan.tree.skipping(&gradebook::exempt(tx, &plan.user, &lessons)?))
 }
 
-/// The items that are not skipped, nor lie below one that is.
+/// The items that are neither skipped nor below a skipped item.
 fn seen(tree: &Tree) -> Vec<&Item> {
     let mut hidden = None;
     let is_seen = |item: &&Item| {
@@ -93,7 +93,7 @@ fn seen(tree: &Tree) -> Vec<&Item> {
     tree.0.iter().filter(is_seen).collect()
 }
 
-/// The records that items stand for, as shown.
+/// The records of items, as clients read them.
 struct Known {
     components: HashMap<String, Object>,
     links: HashMap<String, Object>,
@@ -101,7 +101,7 @@ struct Known {
 }
 
 impl Known {
-    /// Three statements.
+    /// Loads the records with three statements.
     fn of(tx: &mut Tx<'_>, items: &[&Item], view: &View<'_>) -> Result<Self> {
         let ids = |sort: Sort, is_custom: bool| {
             let meant = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
@@ -157,7 +157,7 @@ fn records<'a>(
     shown.collect()
 }
 
-/// Writes the items below the head. What has no record any more is left out with what lies below.
+/// Writes the items below the head. Items whose records no longer exist are left out, with everything below them.
 fn nested(
     head: Object,
     name: &str,
@@ -166,14 +166,14 @@ fn nested(
 ) -> Shown {
     let mut out = String::new();
     open(head, name, &mut out);
-    // For each open list how many items it has, and whether it is one of resources.
+    // For each open list: the number of its items, and whether it is a list of resources.
     let mut lists = vec![(0, Sort::Component)];
     let mut lost = None;
     for item in items {
         if lost.is_some_and(|depth| item.depth > depth) {
             continue;
         }
-        // A component opens the list of its resources; its parts follow behind them.
+        // A component first opens the list of its resources. The list of its subcomponents follows.
         while lists.len() > item.depth + 1 {
             close(&mut lists, &mut out);
         }
@@ -210,7 +210,7 @@ fn nested(
     out
 }
 
-/// Ends the component whose list is the innermost.
+/// Closes the component of the innermost list.
 fn close(lists: &mut Vec<(usize, Sort)>, out: &mut String) {
     match lists.pop() {
         Some((_, Sort::Resource)) => out.push_str("],\"subComponents\":[]}"),
@@ -218,7 +218,7 @@ fn close(lists: &mut Vec<(usize, Sort)>, out: &mut String) {
     }
 }
 
-/// Appends the object up to the open list of that name.
+/// Appends the object up to the open list with that name.
 fn open(mut node: Object, name: &str, out: &mut String) {
     for list in ["componentResources", "subComponents"] {
         node.shift_remove(list);

@@ -1,8 +1,7 @@
-//! A plan's tree, and the operations that change it. Pure: the same course and the same operations
-//! give the same tree.
+//! A plan's tree, and the operations that change it. It is pure: the same course and operations give the same tree.
 //!
-//! The tree is a list of items in the order of reading, each with its depth, so that whatever lies
-//! below an item is the range that follows it. Resources of a component stand before its parts.
+//! The tree is a list of items in reading order with their depths, so everything below an item is a range that
+//! follows it. The resources of a component come before its subcomponents.
 
 use std::collections::HashSet;
 
@@ -19,13 +18,13 @@ use super::operation::{Operation, Sort, Target, Where};
 pub struct Item {
     /// 0 at the top of the course.
     pub depth: usize,
-    /// What it is.
+    /// Its type.
     pub sort: Sort,
-    /// The sourcedId of the component or component resource; of the resource, where it was added.
+    /// The sourcedId of the component or component resource; for an added resource, the sourcedId of the resource.
     pub id: String,
-    /// Whether it was added to this plan, and is not the course's.
+    /// Whether it was added to this plan.
     pub is_custom: bool,
-    /// Whether the student does not see it.
+    /// Whether it is hidden from the student.
     pub skipped: bool,
 }
 
@@ -34,7 +33,7 @@ pub struct Item {
 pub struct Tree(pub Vec<Item>);
 
 impl Tree {
-    /// The tree as the course has it.
+    /// The tree of the course itself.
     pub fn of(course: &CourseTree) -> Result<Self> {
         let mut items = Vec::new();
         let mut push = |depth, sort, (body, extra): &(String, Option<String>)| {
@@ -52,8 +51,7 @@ impl Tree {
         Ok(Self(items))
     }
 
-    /// The tree without the lessons that its student is exempt from, and without the components in which
-    /// nothing else is left.
+    /// The tree without lessons from which the student is exempt, and without components that contain nothing else.
     pub(super) fn skipping(&self, lessons: &HashSet<String>) -> Self {
         let mut tree = self.clone();
         for item in &mut tree.0 {
@@ -70,7 +68,7 @@ impl Tree {
         tree
     }
 
-    /// Does what the operation asks. The error says why it cannot be done; then nothing changed.
+    /// Applies an operation. If it fails, the error says why and the tree stays unchanged.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), String> {
         match operation {
             Operation::SetSkipped { target, value } => {
@@ -81,7 +79,7 @@ impl Tree {
             Operation::AddCustomResource { resource, parent, skipped } => {
                 let target = Target { sort: Sort::Resource, id: resource.clone() };
                 if self.place(&target).is_ok() {
-                    return Err(format!("the resource '{resource}' is in the plan already"));
+                    return Err(format!("the resource '{resource}' is already in the plan"));
                 }
                 let parent = self.component(parent)?;
                 let item = Item {
@@ -108,7 +106,7 @@ impl Tree {
                 let at = self.place(target)?;
                 let parent = self.component(parent)?;
                 if self.below(at).contains(&parent) {
-                    return Err(format!("'{}' cannot be put below itself", target.id));
+                    return Err(format!("'{}' cannot be moved below itself", target.id));
                 }
                 self.move_into(at, Some(parent), *place);
                 Ok(())
@@ -125,10 +123,10 @@ impl Tree {
         let at = self.place(target)?;
         let beside = self.place(&Target { sort: target.sort, id: reference.to_owned() })?;
         if at == beside {
-            return Err(format!("'{reference}' cannot be moved beside itself"));
+            return Err(format!("'{reference}' cannot be moved next to itself"));
         }
         if self.below(at).contains(&beside) {
-            return Err(format!("'{reference}' lies below '{}'", target.id));
+            return Err(format!("'{reference}' is below '{}'", target.id));
         }
         let to = match place {
             Where::Start => beside,
@@ -149,7 +147,7 @@ impl Tree {
         self.relocate(at, to, depth);
     }
 
-    /// Moves an item and what lies below it to the place before the item `to`.
+    /// Moves an item with everything below it before the item `to`.
     fn relocate(&mut self, at: usize, to: usize, depth: usize) {
         let range = self.below(at);
         let count = range.len();
@@ -164,14 +162,14 @@ impl Tree {
 
     fn place(&self, target: &Target) -> Result<usize, String> {
         let at = self.0.iter().position(|item| item.sort == target.sort && item.id == target.id);
-        at.ok_or_else(|| format!("no {} '{}' is in the plan", target.sort.name(), target.id))
+        at.ok_or_else(|| format!("the plan has no {} '{}'", target.sort.name(), target.id))
     }
 
     fn component(&self, id: &str) -> Result<usize, String> {
         self.place(&Target { sort: Sort::Component, id: id.to_owned() })
     }
 
-    /// The item and what lies below it.
+    /// The item and everything below it.
     fn below(&self, at: usize) -> std::ops::Range<usize> {
         let depth = self.0[at].depth;
         let count = self.0[at + 1..].iter().take_while(|item| item.depth > depth).count();
@@ -183,7 +181,7 @@ impl Tree {
         self.0[..at].iter().rposition(|item| item.depth < depth)
     }
 
-    /// What lies below the parent, or the whole tree.
+    /// Everything below the parent, or the whole tree.
     fn within(&self, parent: Option<usize>) -> std::ops::Range<usize> {
         parent.map_or(0..self.0.len(), |parent| parent + 1..self.below(parent).end)
     }

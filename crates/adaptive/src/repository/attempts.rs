@@ -39,7 +39,7 @@ columns!(Attempt {
 columns!(Open { question: "q.question", item: "q.item" });
 named_column!(LessonType, LessonType::named);
 
-/// The last attempt of a student, and the question of it that was served and not answered.
+/// A student's last attempt, and its open question.
 pub(crate) fn sitting(
     tx: &mut Tx<'_>,
     student: &str,
@@ -55,18 +55,18 @@ pub(crate) fn sitting(
     tx.row(&sql, &[student.into(), lesson.into()])
 }
 
-/// The last attempt of a student.
+/// A student's last attempt.
 pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Attempt>> {
     Ok(sitting(tx, student, lesson)?.map(|(attempt, _)| attempt))
 }
 
-/// The attempts of a student that count, in their order; of every lesson of a course, or of one.
+/// A student's attempts that count, in order: at all lessons of a course, or at one lesson.
 pub(crate) fn of(
     tx: &mut Tx<'_>,
     student: &str,
     (column, id): (&str, &str),
 ) -> Result<Vec<Attempt>> {
-    assert!(matches!(column, "lesson" | "course"), "attempts are of a lesson or a course");
+    assert!(matches!(column, "lesson" | "course"), "attempts can be selected by lesson or course");
     let sql = format!(
         "SELECT {} FROM lesson_attempt a \
          WHERE student = $1 AND {column} = $2 AND era = 0 ORDER BY lesson, attempt",
@@ -83,8 +83,8 @@ pub(crate) fn another_mastered(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<boo
     Ok(tx.query_one(sql, &values, |_| Ok(()))?.is_some())
 }
 
-/// Every attempt that has an answer, also those that were set back, in the order of their beginning:
-/// of one student, of one lesson, or of all.
+/// All attempts with answers, including those that no longer count, in the order in which they began: of one student,
+/// at one lesson, or all.
 pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Result<Vec<Attempt>> {
     let sql = format!(
         "SELECT {} FROM lesson_attempt a WHERE answered > 0 \
@@ -95,8 +95,8 @@ pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Res
     tx.rows(&sql, &values)
 }
 
-/// Of every student the lesson that they failed last in the instants and did not master, with how often they
-/// failed it in all: student, lesson, count.
+/// For each student, the lesson that they last failed between the instants and did not master, and how often they
+/// failed it in total: student, lesson, count.
 pub(crate) fn failed(
     tx: &mut Tx<'_>,
     instants: std::ops::Range<i64>,
@@ -111,18 +111,18 @@ pub(crate) fn failed(
     tx.rows(sql, &[instants.start.into(), instants.end.into()])
 }
 
-/// The lessons of a course that attempts of the student mastered.
+/// The lessons of a course that the student mastered.
 pub(crate) fn mastered(tx: &mut Tx<'_>, student: &str, course: &str) -> Result<HashSet<String>> {
     let sql = "SELECT DISTINCT lesson FROM lesson_attempt WHERE student = $1 AND course = $2 \
                AND era = 0 AND mastered = 1";
     Ok(tx.rows(sql, &[student.into(), course.into()])?.into_iter().collect())
 }
 
-/// An answer in an attempt that goes on.
+/// An answer in a running attempt.
 pub(crate) struct Underway {
     pub(crate) student: String,
     pub(crate) lesson: String,
-    /// Whether it was right; none while a person has to score it.
+    /// Whether it was correct; `None` while a person must score it.
     pub(crate) correct: Option<bool>,
     pub(crate) at: Timestamp,
 }
@@ -134,8 +134,8 @@ columns!(Underway {
     at: "q.answered_ms",
 });
 
-/// The answers in the instants that attempts without XP have, which go on or wait to be scored: of those that go by steps every answer, of
-/// others the last to each question.
+/// The answers between the instants in attempts that have no XP, because they are running or wait to be scored: all
+/// answers if scoring is by steps, otherwise the last one to each question.
 pub(crate) fn underway(
     tx: &mut Tx<'_>,
     instants: std::ops::Range<i64>,
@@ -155,7 +155,7 @@ pub(crate) fn underway(
     tx.rows(&sql, &values)
 }
 
-/// Where an attempt stands that nobody has answered in.
+/// The values of an attempt without answers.
 const FRESH: [(&str, &str); 12] = [
     ("answered", "0"),
     ("score", "0.0"),
@@ -171,7 +171,7 @@ const FRESH: [(&str, &str); 12] = [
     ("last_ms", "NULL"),
 ];
 
-/// Stores an attempt that begins, unless another request did it first.
+/// Stores a new attempt, unless another request has already stored it.
 pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &Beginning<'_>) -> Result<()> {
     let (columns, values) = (FRESH.map(|(name, _)| name), FRESH.map(|(_, value)| value));
     let sql = format!(
@@ -204,8 +204,8 @@ pub(crate) fn begin_anew(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
     tx.send(&sql, &[attempt.id.into()])
 }
 
-/// Stores what an answer, or its end, changes in an attempt. Two who change one at once do it one after the other: each
-/// write of its log comes with this one.
+/// Stores what an answer or its end changes in an attempt. Concurrent changes of an attempt happen one after the
+/// other, because each write to its log also does this.
 pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> Result<()> {
     let sql = "UPDATE lesson_attempt SET answered = $1, score = $2, correct = $3, total = $4, \
                xp = $5, multiplier = $6, mastered = $7, completed_ms = $8, base_xp = $9, \
@@ -229,7 +229,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> Resu
     tx.send(sql, &values)
 }
 
-/// Takes the attempts of a student in a course, or of a lesson, out of those that count.
+/// Excludes a student's attempts in a course, or at a lesson, from those that count.
 pub(crate) fn retire(tx: &mut Tx<'_>, student: &str, (column, id): (&str, &str)) -> Result<u64> {
     let sql = format!(
         "UPDATE lesson_attempt SET era = id WHERE student = $1 AND {column} = $2 AND era = 0"

@@ -1,9 +1,9 @@
-//! Questions of attempts, as they stood.
+//! The banks of attempts.
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
-/// Keeps a bank; one that is there already is the same.
+/// Stores a bank. An existing bank with the id is equal.
 pub(crate) fn put(tx: &mut Tx<'_>, id: &str, body: &str) -> Result<()> {
     let sql = "INSERT INTO lesson_bank (id, body) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     tx.send(sql, &[id.into(), body.into()])

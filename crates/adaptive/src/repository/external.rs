@@ -1,4 +1,4 @@
-//! Tests at outside tools, a row an attempt.
+//! Tests with outside tools, one row per attempt.
 
 use lyceum_core::Result;
 use lyceum_store::{Tx, columns};
@@ -20,7 +20,7 @@ columns!(Terms {
     skip_enrollment: "skip_enrollment",
 });
 
-/// The last assignment of a student in a lesson.
+/// A student's last assignment in a lesson.
 pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Assignment>> {
     let sql = format!(
         "SELECT {} FROM external_assignment WHERE student_id = $1 AND lesson_id = $2 \
@@ -50,7 +50,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
     Ok(())
 }
 
-/// Notes that the assignment's result counted.
+/// Records that the assignment's result was counted.
 pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
     let sql = "UPDATE external_assignment SET finalized = 1 \
                WHERE student_id = $1 AND lesson_id = $2 AND attempt = $3";
@@ -59,7 +59,7 @@ pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
     Ok(())
 }
 
-/// Removes a student's assignments of a lesson.
+/// Deletes a student's assignments of a lesson.
 pub(crate) fn forget(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<()> {
     let sql = "DELETE FROM external_assignment WHERE student_id = $1 AND lesson_id = $2";
     tx.send(sql, &[student.into(), lesson.into()])?;

@@ -17,7 +17,7 @@ json_column!(Tree);
 
 const COLUMNS: &str = Plan::COLUMNS;
 
-/// False where the student has a plan in the course.
+/// Returns `false` if the student already has a plan in the course.
 pub(crate) fn insert(tx: &mut Tx<'_>, plan: &Plan, now: &str) -> Result<bool> {
     let tree = serde_json::to_string(&plan.tree).map_err(Problem::internal)?;
     let sql = format!(
@@ -52,7 +52,7 @@ pub(crate) fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
     tx.rows(sql, &[course.into()])
 }
 
-/// Holds a plan until the transaction ends: others who would change it wait.
+/// Locks a plan until the transaction ends, so that other changes of it wait.
 pub(crate) fn hold(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("UPDATE lesson_plan SET synced = synced WHERE id = $1", &[id.into()])?;
     Ok(())
@@ -66,7 +66,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Removes the plans of a course with their logs; answers how many.
+/// Deletes the plans of a course with their logs; returns their number.
 pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
     tx.send(
         "DELETE FROM lesson_plan_operation WHERE plan_id IN \
@@ -76,7 +76,7 @@ pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
     tx.execute("DELETE FROM lesson_plan WHERE course_id = $1", &[course.into()])
 }
 
-/// The number of the plan's next operation; none without such a plan.
+/// The number of the plan's next operation; `None` if the plan does not exist.
 pub(crate) fn next_operation(tx: &mut Tx<'_>, plan: &str) -> Result<Option<i64>> {
     let sql = "UPDATE lesson_plan SET operations = operations + 1 WHERE id = $1 \
                RETURNING operations";
@@ -103,7 +103,7 @@ pub(crate) fn log(tx: &mut Tx<'_>, plan: &str, logged: &Logged) -> Result<()> {
     Ok(())
 }
 
-/// The plan's operations behind that number, in order.
+/// The plan's operations after that number, in order.
 pub(crate) fn operations(tx: &mut Tx<'_>, plan: &str, after: i64) -> Result<Vec<Logged>> {
     let sql = "SELECT id, operation, reason, created_at, sequence, created_by \
                FROM lesson_plan_operation WHERE plan_id = $1 AND sequence > $2 ORDER BY sequence";

@@ -1,4 +1,4 @@
-//! The log of attempts: what was served and why, what was answered and what came of it.
+//! The log of attempts: served questions with the reasons, and answers with their results.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ struct AnsweredRow {
     at: Timestamp,
     responses: serde_json::Value,
     result: serde_json::Value,
-    /// None while a person has to score the answer.
+    /// `None` while a person must score the answer.
     correct: Option<bool>,
     score: f64,
     points: u8,
@@ -66,12 +66,12 @@ fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> Entry {
     Entry { number, question, item, served, reason, answered }
 }
 
-/// The share of an answer. Answers of earlier releases have none and were right or wrong.
+/// The share of an answer. Answers from earlier releases have no share and were either correct or wrong.
 fn share(correct: Option<bool>, share: Option<u32>) -> Option<u32> {
     share.or_else(|| correct.map(|correct| u32::from(correct) * WHOLE))
 }
 
-/// The log of the attempt's present round, in its order.
+/// The log of the attempt's current round, in order.
 pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 ORDER BY number",
@@ -86,13 +86,12 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The score so far of a test that is shown whole. No answer decides it by itself, so it is worked out from
-/// those before, as the engine replays it.
+/// The running score of a test that is shown whole. It is computed from all answers so far, as in a replay.
 #[derive(Default)]
 struct Running(HashMap<u32, Option<u32>>);
 
 impl Running {
-    /// Notes the score behind the entry.
+    /// Stores the score after the entry.
     fn note(&mut self, entry: &mut Entry) {
         let (Reason::InOrder { .. }, Some(answered)) = (&entry.reason, &mut entry.answered) else {
             return;
@@ -105,25 +104,25 @@ impl Running {
     }
 }
 
-/// A question that a student was asked, in the attempt it belongs to.
+/// A question that a student was asked, with its attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The lesson's sourcedId.
     pub lesson: String,
-    /// Which attempt of the student it was, from 1.
+    /// The number of the student's attempt, from 1.
     pub attempt: i64,
-    /// The round of the attempt, from 0; only the last one counts.
+    /// The round of the attempt, from 0. Only the last one counts.
     pub round: i64,
-    /// Whether the attempt was set back since, or begun anew.
+    /// Whether the attempt no longer counts or was reset since.
     pub is_set_back: bool,
-    /// What was asked and why, and what came of it.
+    /// The question with the reason, and the answer with its result.
     pub entry: Entry,
 }
 
 /// Lesson, attempt, round, the attempt's last round, its era and its id.
 type AttemptOfEntry = (String, i64, i64, i64, i64, i64);
 
-/// Everything that a student was ever asked, in the order of the asking. One statement.
+/// All questions that a student was ever asked, in order. Runs one statement.
 pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
     let sql = format!(
         "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era, a.id FROM lesson_attempt a \
@@ -145,7 +144,7 @@ pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// The entry with that number in the attempt's present round.
+/// The entry with that number in the attempt's current round.
 pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<Entry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND number = $3",
@@ -155,7 +154,7 @@ pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<O
     Ok(row.map(entry_of))
 }
 
-/// The last entry of an item in the attempt's present round.
+/// The last entry of an item in the attempt's current round.
 pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<Option<Entry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND item = $3 \
@@ -166,8 +165,7 @@ pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<
     Ok(row.map(entry_of))
 }
 
-/// The answers of the attempt's present round as the engine reads them, in their order, without the
-/// first `known`.
+/// The answers of the attempt's current round, as the engine reads them, in order and without the first `known`.
 pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt, known: usize) -> Result<Vec<Answer>> {
     let sql = "SELECT question, correct, score, share FROM lesson_question WHERE attempt = $1 \
                AND round = $2 AND number >= $3 AND answered_ms IS NOT NULL ORDER BY number";
@@ -179,7 +177,7 @@ pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt, known: usize) -> Resul
     Ok(rows.into_iter().map(answer).collect())
 }
 
-/// How often the student answered each item of the lesson before the attempt's present round.
+/// How often the student answered each item of the lesson before the attempt's current round.
 pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32>> {
     let sql = "SELECT q.item, COUNT(*) FROM lesson_attempt a \
                JOIN lesson_question q ON q.attempt = a.id \
@@ -194,7 +192,7 @@ pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32
     Ok(tx.rows(sql, &values)?.into_iter().collect())
 }
 
-/// Appends an entry without an answer, unless there is one with its number.
+/// Appends an entry without an answer, unless an entry with its number exists.
 pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Result<()> {
     let reason = serde_json::to_string(&entry.reason).map_err(Problem::internal)?;
     let sql = "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason) \

@@ -1,4 +1,4 @@
-//! The only SQL of this crate.
+//! The SQL of this crate.
 
 pub mod attempts;
 pub(crate) mod banks;

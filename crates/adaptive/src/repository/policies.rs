@@ -34,14 +34,14 @@ pub(crate) fn find(
     tx.query_one(&sql, &[lesson_type.name().into(), version.into()], read)
 }
 
-/// Every version that was set, the newest first.
+/// All versions that were set, newest first.
 pub(crate) fn all(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
     let sql =
         format!("SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 ORDER BY version DESC");
     tx.all(&sql, &[lesson_type.name().into()], read)
 }
 
-/// Appends a version. Errors: `Conflict` when the number is taken.
+/// Appends a version. Errors: `Conflict` if the number is taken.
 pub(crate) fn append(tx: &mut Tx<'_>, now: Timestamp, number: i64, policy: &Policy) -> Result<()> {
     let body = serde_json::to_string(policy).map_err(Problem::internal)?;
     let (kind, at) = (policy.lesson_type.name(), now.to_string());

@@ -1,4 +1,4 @@
-//! Render configurations, a row a course.
+//! Render configurations, one row per course.
 
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value, columns};
@@ -23,7 +23,7 @@ columns!(RenderConfig {
     suppress_correct_response: "suppress_correct_response",
 });
 
-/// Writes the configurations over those of the same courses.
+/// Stores the configurations, replacing those of the same courses.
 pub(crate) fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
     let mut values: Vec<Value<'_>> = Vec::with_capacity(configs.len() * COLUMNS.len());
     for config in configs {
@@ -51,7 +51,7 @@ pub(crate) fn get(tx: &mut Tx<'_>, course: &str) -> Result<Option<RenderConfig>>
     tx.row(&sql, &[course.into()])
 }
 
-/// False if there is none.
+/// Returns `false` if there is none.
 pub(crate) fn delete(tx: &mut Tx<'_>, course: &str) -> Result<bool> {
     let sql = "DELETE FROM render_config WHERE course_id = $1";
     Ok(tx.execute(sql, &[course.into()])? > 0)

@@ -1,4 +1,4 @@
-//! Test assignments. How far one is is read from the attempts of its lesson.
+//! Test assignments. Their status is computed from the attempts at their lessons.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
@@ -7,7 +7,7 @@ use lyceum_store::{Param, Sql, Tx, columns};
 
 use crate::test_assignments::{Assignment, Made, Which};
 
-/// What is stored of an assignment beside its ids.
+/// The stored data of an assignment, besides its ids.
 pub(crate) struct Row<'a> {
     pub(crate) student: &'a str,
     pub(crate) subject: &'a str,
@@ -41,8 +41,8 @@ pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Each assignment with the last attempt of its lesson that was under way after it was assigned; the
-/// first placeholder is the present instant.
+/// Each assignment with the last attempt at its lesson that was running after it was assigned. The first placeholder
+/// is the current time.
 const ASSIGNMENTS: &str = "FROM (SELECT a.seq, a.id, a.student_id, a.subject, a.subject_value, \
     a.grade, a.grade_value, a.test_name, a.lesson_id, a.resource_id, a.assigned_at, l.completed_ms, \
     CASE WHEN a.cancelled = 1 THEN 'cancelled' \
@@ -69,7 +69,7 @@ columns!(Assignment {
     component_resource_sourced_id: "t.lesson_id",
 });
 
-/// One that is not cancelled.
+/// An assignment that is not cancelled.
 pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<Assignment>> {
     let columns = Assignment::COLUMNS;
     let sql = format!(
@@ -78,7 +78,7 @@ pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<As
     tx.row(&sql, &[now.milliseconds().into(), id.into()])
 }
 
-/// A page, and how many there are on all. Those that are cancelled are shown to who asks for them.
+/// A page, and the number of assignments on all pages. Cancelled assignments are listed only on request.
 pub(crate) fn list(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -111,13 +111,13 @@ pub(crate) fn list(
     Ok((tx.rows(&sql.text, &sql.values())?, total))
 }
 
-/// False if there is none.
+/// Returns `false` if it does not exist.
 pub(crate) fn rename(tx: &mut Tx<'_>, id: &str, name: &str) -> Result<bool> {
     let sql = "UPDATE test_assignment SET test_name = $1 WHERE id = $2 AND cancelled = 0";
     Ok(tx.execute(sql, &[name.into(), id.into()])? > 0)
 }
 
-/// False if there is none, or it is cancelled already.
+/// Returns `false` if it does not exist or is already cancelled.
 pub(crate) fn cancel(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
     let sql = "UPDATE test_assignment SET cancelled = 1 WHERE id = $1 AND cancelled = 0";
     Ok(tx.execute(sql, &[id.into()])? > 0)

@@ -81,8 +81,11 @@ fn a_policy_with_faults_is_refused_and_each_is_named() {
     place.write("wrong.json", &policy.to_string());
     let (code, told) = place.fails("lesson policy set wrong.json");
     assert_eq!(code, 1);
-    assert!(told.contains("  strategy.bands.table[1].shares: the shares make 105 %"), "{told}");
-    assert!(told.contains("  mastery: 101 is above 100 %"), "{told}");
+    assert!(
+        told.contains("  strategy.bands.table[1].shares: must add up to 100 %: got 105 %"),
+        "{told}"
+    );
+    assert!(told.contains("  mastery: must be at most 100 %: got 101"), "{told}");
     assert!(!place.path().join("lyceum-data").exists(), "nothing was made");
 }
 

@@ -122,7 +122,7 @@ fn a_plan_is_a_copy_that_operations_change() {
         assert_eq!(synced["operationCount"], 3);
         let results = synced["operationResults"].as_array().unwrap();
         assert_eq!(results[0], json!({"success": true}));
-        assert_eq!(results[2]["errors"][0]["message"], "no resource 'x' is in the plan");
+        assert_eq!(results[2]["errors"][0]["message"], "the plan has no resource 'x'");
         assert_eq!(outline(&client, &mine), "u2(c) u1(a -b u1p())");
         assert_eq!(sync(&client, &mine)["operationCount"], 0);
 
