@@ -121,7 +121,7 @@ test("somebody lets the command line in by keyboard alone, with scripts off", { 
   await plain.page.waitForSelector("#password:focus");
   await plain.page.keyboard.type(PASSWORD);
   await plain.page.keyboard.press("Enter");
-  await plain.page.waitForSelector("text=Let the command line in?");
+  await plain.page.waitForSelector("text=Give the command line access?");
   assert.equal((await plain.page.textContent("p.code")).trim(), code);
   // Enter would not let anything in by itself: the button must be chosen.
   await plain.page.keyboard.press("Tab");

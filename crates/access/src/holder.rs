@@ -1,5 +1,7 @@
 //! Who calls with what this server keeps as a hash: a session of a person, or an API key.
 
+use std::collections::HashSet;
+
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
@@ -182,6 +184,23 @@ impl Holder {
             Self::Person(person) => members::of_person(tx, &person.id),
             Self::Key(key) => Ok(key.project.iter().cloned().collect()),
         }
+    }
+
+    /// Those of these projects that it may see and change. One statement.
+    pub fn changeable<'p>(
+        &self,
+        tx: &mut Tx<'_>,
+        projects: impl Iterator<Item = &'p str>,
+    ) -> Result<HashSet<String>> {
+        let memberships = match self {
+            Self::Person(person) => members::of_person(tx, &person.id)?,
+            Self::Key(_) => Vec::new(),
+        };
+        let is_changeable = |slug: &&str| {
+            let is_member = memberships.iter().any(|own| own == slug);
+            allowed::on_subject(self.caller(), Subject::Project(slug, is_member)).is_ok()
+        };
+        Ok(projects.filter(is_changeable).map(str::to_owned).collect())
     }
 
     /// Whether it may see and change a project that exists.

@@ -13,6 +13,7 @@
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
 //! | access tokens, the keys that sign them, the master key | `token`, `keyring`, `master` |
 //! | who changed what | `audit` |
+//! | what the console shows of keys, clients, jobs and changes | `screens` |
 //! | SQL | `repository` |
 
 pub mod allowed;
@@ -31,6 +32,7 @@ pub mod password;
 pub mod person;
 mod repository;
 mod scope;
+pub mod screens;
 mod secret;
 pub mod session;
 mod token;

@@ -14,7 +14,7 @@
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
-//! | who needs help today | `today` |
+//! | who needs help today; what the console shows | `today`, `screens` |
 //! | lists of lessons and results, request bodies | `listed`, `input` |
 //! | the reply to a student's answer | `reply` |
 //! | caches | `memory`, `logs` |
@@ -47,6 +47,7 @@ pub mod render_config;
 pub mod reply;
 pub mod repository;
 pub mod screening;
+pub mod screens;
 pub mod subject_progress;
 pub mod test_assignments;
 pub mod test_out;

@@ -85,8 +85,3 @@ pub fn student(
     let reasons = need::reasons(&day, RULES, now, zone);
     Ok((Need { day, reasons }, subjects))
 }
-
-/// The students who need help now, most urgent first.
-pub fn needs(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Need>> {
-    Ok(need::needs(students(tx, now, zone)?, RULES, now, zone))
-}

@@ -9,12 +9,12 @@
 //! | reports by day, subject and app; time zones | `analytics`, `zone` |
 //! | today's work of every student, who needs help and why | `today`, `need` |
 //! | goals, progress in a course, starting over | `goals`, `progress` |
-//! | lists of users, classes, applications; reports on a student | `users`, `student`, `classes`, `applications`, `reports` |
+//! | lists of users, applications; reports on a student | `users`, `student`, `applications`, `reports` |
+//! | what the console shows of a class | `screens` |
 //! | SQL | `repository` |
 
 pub mod analytics;
 pub mod applications;
-pub mod classes;
 pub mod enroll;
 pub mod enrollments;
 pub mod goals;
@@ -23,6 +23,7 @@ mod places;
 pub mod progress;
 pub mod reports;
 pub mod repository;
+pub mod screens;
 pub mod settle;
 mod student;
 pub mod today;

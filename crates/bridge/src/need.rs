@@ -70,7 +70,7 @@ pub struct Rule {
     pub weight: u32,
 }
 
-/// Whoever is behind comes before everybody else.
+/// Students who are behind come before all others.
 const BEHIND: Sign = Sign::Pace;
 
 /// The rules, the heaviest first.
@@ -137,6 +137,50 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
+impl Rule {
+    /// When the rule gives a reason, in a sentence.
+    pub fn describe(&self) -> String {
+        let (When::Below(limit) | When::Above(limit) | When::From(limit)) = self.when;
+        let value = match (self.sign, self.when) {
+            (Sign::Failures, _) => {
+                format!(
+                    "at least {limit:.0} failed attempts of a lesson that is not mastered, the last one"
+                )
+            }
+            (Sign::Idle, _) => {
+                format!("no event for {limit:.0} minutes and the daily goal not reached,")
+            }
+            (sign, when) => {
+                let share = match when {
+                    When::Below(_) => format!("less than {:.0} %", limit * 100.0),
+                    When::Above(_) => format!("more than {:.0} %", limit * 100.0),
+                    When::From(_) => format!("at least {:.0} %", limit * 100.0),
+                };
+                let whole = match sign {
+                    Sign::Pace => "of the XP due by then",
+                    Sign::Accuracy => "of the answers right",
+                    _ => "of the measured time wasted",
+                };
+                format!("{share} {whole}")
+            }
+        };
+        let window = match self.window {
+            Window::Today => "today".to_owned(),
+            Window::SchoolDay { from, to } => {
+                format!("on Monday to Friday; the goal falls due evenly from {from}:00 to {to}:00")
+            }
+            Window::Minutes(most) => format!("seen in the last {most} minutes"),
+        };
+        let least = match self.sign {
+            Sign::Accuracy => format!(", once there are {:.0} answers", self.least),
+            Sign::Waste => format!(", once {:.0} minutes are measured", self.least),
+            Sign::Pace => format!(", checked {:.0} minutes after the start of the day", self.least),
+            Sign::Failures | Sign::Idle => String::new(),
+        };
+        format!("{value} {window}{least}")
+    }
+}
+
 /// What a rule says of a student.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
@@ -179,7 +223,7 @@ impl Need {
     }
 }
 
-/// Those who need somebody now: whoever is behind first, then by the weight of the reasons.
+/// The students who need attention now: those behind their pace first, then by the weight of the reasons.
 pub fn needs(
     days: Vec<StudentDay>,
     rules: &'static [Rule],

@@ -20,7 +20,7 @@ pub const STUDENTS: &[Column] = &[
     Column::text("name", "Student"),
     Column::number("xp", "XP"),
     Column::number("minutes", "Active min"),
-    Column::number("xpPerMinute", "XP a minute"),
+    Column::number("xpPerMinute", "XP per minute"),
     Column::number("answers", "Answers"),
     Column::number("accuracy", "Accuracy"),
     Column::number("mastered", "Mastered"),

@@ -38,11 +38,9 @@ pub struct Courses {
 pub struct Node {
     /// Its place: `2.1`.
     pub place: String,
-    /// The sourcedId.
-    pub id: String,
     /// What it is called.
     pub title: String,
-    /// `component`, or the sort of lesson.
+    /// The type of the lesson or material; empty for components.
     pub kind: String,
     /// How deep it lies, from 0.
     pub depth: usize,

@@ -1,33 +1,33 @@
-//! Events: the log, its live tail, what was refused.
+//! Events: the log, its live tail, rejected envelopes.
 
 use askama::Template;
 
 use crate::{Frame, List, Tab, Tabs};
 
-/// The tabs of the screen; `refused` counts what waits for somebody to look.
-pub fn tabs(here: &'static str, refused: i64) -> Tabs {
-    let counted = (refused > 0).then(|| refused.to_string());
+/// The tabs of the screen; `waiting` counts the rejected envelopes that wait to be replayed.
+pub fn tabs(here: &'static str, waiting: i64) -> Tabs {
+    let counted = (waiting > 0).then(|| waiting.to_string());
     Tabs::new(
         here,
         vec![
             Tab::new("Log", "/console/events"),
             Tab::new("Live", "/console/events/live"),
-            Tab { count: counted, ..Tab::new("Refused", "/console/events/refused") },
+            Tab { count: counted, ..Tab::new("Rejected", "/console/events/refused") },
         ],
     )
 }
 
-/// The log, or what was refused.
+/// The log, or the rejected envelopes.
 #[derive(Template)]
 #[template(path = "events.html")]
 pub struct Events {
     /// The frame.
     pub frame: Frame,
-    /// Log, Live, Refused.
+    /// Log, Live, Rejected.
     pub tabs: Tabs,
     /// The events, or the envelopes.
     pub list: List,
-    /// How many refused envelopes wait to be replayed, where they are what is listed.
+    /// How many rejected envelopes wait to be replayed; 0 on the log.
     pub waiting: i64,
     /// Which of them are listed, where a number was opened.
     pub which: Option<String>,
@@ -41,7 +41,7 @@ pub struct Events {
 pub struct Live {
     /// The frame.
     pub frame: Frame,
-    /// Log, Live, Refused.
+    /// Log, Live, Rejected.
     pub tabs: Tabs,
     /// The address of the stream.
     pub stream: &'static str,
@@ -59,22 +59,22 @@ pub struct Event {
     pub body: String,
 }
 
-/// One refused envelope.
+/// One rejected envelope.
 #[derive(Template)]
-#[template(path = "refusal.html")]
-pub struct Refusal {
+#[template(path = "rejected.html")]
+pub struct Rejected {
     /// The frame.
     pub frame: Frame,
     /// Its number.
     pub id: i64,
     /// Who sent it and when.
     pub facts: crate::Facts,
-    /// Why it was refused.
+    /// Why it was rejected.
     pub message: String,
-    /// Each fault: where, and what.
-    pub faults: Vec<(String, String)>,
+    /// Each error: its path, and the message.
+    pub errors: Vec<(String, String)>,
     /// What was sent, as far as it is kept.
     pub body: String,
-    /// Whether it was taken since.
+    /// Whether it was replayed.
     pub is_replayed: bool,
 }

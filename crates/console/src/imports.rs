@@ -10,28 +10,28 @@ pub const COLUMNS: &[Column] = &[
     Column::text("file", "File"),
     Column::text("state", "State"),
     Column::number("rows", "Rows"),
-    Column::number("faults", "Faults"),
+    Column::number("errors", "Errors"),
     Column::text("who", "By"),
     Column::text("begun", "Sent"),
 ];
 
-/// The columns of the list of faults.
-pub const FAULTS: &[Column] = &[
-    Column::text("sort", "Sort"),
+/// The columns of the list of errors and warnings.
+pub const ERRORS: &[Column] = &[
+    Column::text("severity", "Severity"),
     Column::text("file", "File"),
     Column::number("line", "Line"),
     Column::text("column", "Column"),
     Column::text("value", "Value"),
-    Column::text("problem", "Fault"),
-    Column::text("mend", "What to do"),
+    Column::text("problem", "Problem"),
+    Column::text("fix", "What to do"),
 ];
 
 /// The columns of the list of a file's rows.
 pub const ROWS: &[Column] = &[
     Column::number("line", "Line"),
     Column::text("record", "Record"),
-    Column::text("came", "What came of it"),
-    Column::text("fault", "Fault"),
+    Column::text("came", "Outcome"),
+    Column::text("problem", "Problem"),
 ];
 
 /// The page of all imports.
@@ -49,7 +49,7 @@ pub struct Imports {
 /// What the numbers of a [`File`] count.
 pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "Deleted", "Refused"];
 
-/// What became, or will become, of a file's rows.
+/// The outcome of a file's rows: what an import did, or would do.
 pub struct File {
     /// Its name.
     pub name: String,
@@ -89,19 +89,19 @@ pub struct Import {
     pub error: String,
     /// The files.
     pub files: Vec<File>,
-    /// Files that are no part of OneRoster.
+    /// Files that are not part of OneRoster.
     pub ignored: String,
-    /// How many faults there are.
-    pub faults: u64,
+    /// How many errors there are.
+    pub errors: u64,
     /// How many warnings there are.
     pub warnings: u64,
-    /// Whether the refused rows can be had as a file.
+    /// Whether there is a file of the refused rows.
     pub has_rejects: bool,
-    /// The faults and warnings.
+    /// The errors and warnings.
     pub list: List,
 }
 
-/// The page of what came of a file's rows.
+/// The page of the outcomes of a file's rows.
 #[derive(Template)]
 #[template(path = "import_rows.html")]
 pub struct Rows {

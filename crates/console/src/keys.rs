@@ -23,8 +23,8 @@ pub struct Keys {
     pub tabs: Tabs,
     /// What there is.
     pub list: List,
-    /// Where another one is made, and what the button says.
-    pub make: (&'static str, &'static str),
+    /// Where another one is created, and the text of the button.
+    pub create: (&'static str, &'static str),
 }
 
 /// One key or client.
@@ -39,14 +39,14 @@ pub struct Key {
     pub path: String,
     /// What is known of it.
     pub facts: Facts,
-    /// What becomes of the former secret where a new one is made; none where it is refused.
+    /// What happens to the current secret if a new one is created; none for a revoked key or client.
     pub rotating: Option<&'static str>,
 }
 
 /// A choice in a form: what is sent, what is shown.
 pub type Choice = (String, String);
 
-/// What a new key or client is made from.
+/// The form for a new key or client.
 #[derive(Template)]
 #[template(path = "key_new.html")]
 pub struct New {
@@ -56,6 +56,8 @@ pub struct New {
     pub list: (&'static str, &'static str),
     /// Where the form goes.
     pub path: &'static str,
+    /// The text of its button.
+    pub button: &'static str,
     /// What went wrong with the last try.
     pub problem: Option<String>,
     /// The name that was typed.
@@ -70,8 +72,8 @@ pub struct New {
 
 /// A secret, shown once.
 #[derive(Template)]
-#[template(path = "key_made.html")]
-pub struct Made {
+#[template(path = "key_created.html")]
+pub struct Created {
     /// The frame.
     pub frame: Frame,
     /// The list that it belongs to: its address and name.

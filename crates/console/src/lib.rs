@@ -6,16 +6,18 @@
 //! | what | where |
 //! |---|---|
 //! | the frame around each page; which roles see which screen | `frame` |
-//! | lists: filter, sort, pages, export as a file | `list`, `query`, `file` |
+//! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `file` |
+//! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `system` |
-//! | the page on which an app is played | `play` |
+//! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | the documentation and its search | `docs` |
 //! | styles and scripts from `web/console` | `assets` |
 
 pub mod assets;
 pub mod badges;
+mod cells;
 pub mod chart;
 pub mod classes;
 pub mod courses;
@@ -26,12 +28,14 @@ mod frame;
 pub mod home;
 pub mod imports;
 pub mod keys;
+pub mod links;
 mod list;
 mod parts;
 pub mod play;
 pub mod plot;
 pub mod projects;
 mod query;
+pub mod sign_in;
 pub mod student;
 pub mod students;
 pub mod system;

@@ -6,11 +6,11 @@ use askama::Template;
 use askama::filters::{Html, HtmlSafe, Safe, escape};
 use lyceum_core::Result;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
+use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::file::{File, plain};
-use crate::words::folded;
 use crate::{Export, Query};
 
 /// A column of a list.

@@ -144,6 +144,9 @@ pub struct RollBack {
     pub revision: i64,
 }
 
+/// A difference: `added`, `removed` or `changed`, its tone, the name of the part, and sizes.
+pub type Change = (&'static str, &'static str, String, String);
+
 /// What differs between two versions.
 #[derive(Template)]
 #[template(path = "project_diff.html")]
@@ -158,8 +161,8 @@ pub struct Diff {
     pub from: i64,
     /// The newer one.
     pub to: i64,
-    /// Each difference: `added`, `removed` or `changed`, its tone, of what, and sizes.
-    pub changes: Vec<(&'static str, &'static str, String, String)>,
+    /// The differences.
+    pub changes: Vec<Change>,
     /// How many files are the same.
     pub same: usize,
 }

@@ -5,8 +5,7 @@ use std::fmt;
 
 use form_urlencoded::Serializer;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
-
-use crate::words::folded;
+use lyceum_core::text::folded;
 
 /// What a list's address asks: `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own
 /// parameters, which links inside the list keep.

@@ -1,4 +1,4 @@
-//! Today: who needs help now, and why.
+//! Today: the students who need attention now, and why.
 
 use askama::Template;
 
@@ -7,7 +7,7 @@ use crate::{Column, Frame, List};
 /// The list's columns.
 pub const COLUMNS: &[Column] = &[
     Column::text("student", "Student"),
-    Column::text("reasons", "Why"),
+    Column::text("reasons", "Reasons"),
     Column::number("xp", "XP"),
     Column::number("goal", "Goal"),
     Column::number("accuracy", "Accuracy"),
@@ -20,18 +20,18 @@ pub const COLUMNS: &[Column] = &[
 pub struct Today {
     /// The frame.
     pub frame: Frame,
-    /// The day in the zone of whoever looks.
+    /// The day in the viewer's time zone.
     pub day: String,
     /// The time there.
     pub time: String,
     /// How many students there are.
-    pub students: usize,
-    /// How many of them need somebody.
-    pub needy: usize,
+    pub student_count: usize,
+    /// How many of them need attention.
+    pub need_count: usize,
     /// How many of those are behind.
-    pub behind: usize,
-    /// Those, in the order of their need.
+    pub behind_count: usize,
+    /// The students who need attention.
     pub list: List,
-    /// Each rule's name, and when it speaks.
+    /// Each rule's name, and when it gives a reason.
     pub rules: Vec<(&'static str, String)>,
 }

@@ -1,18 +1,6 @@
 //! Numbers, times and durations as people read them.
 
 use lyceum_core::time::Timestamp;
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
-/// A text as it is searched and ordered: in small letters and without accents, so that whoever types
-/// `zoe` finds Zoë, who stands beside Zoe.
-pub fn folded(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    let bare: String = text.nfd().filter(|letter| !is_combining_mark(*letter)).collect();
-    bare.to_lowercase()
-}
 
 /// A number with what is worth telling behind the point: `1 204`, `12.5`.
 pub fn number(value: f64) -> String {

@@ -1,8 +1,11 @@
 //! Helpers for text: hexadecimal digits, percent-encoding, similar words.
 
+use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// Characters that need no encoding in a path segment or query value (RFC 3986, 2.3).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -28,6 +31,21 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
 /// Percent-encodes a text for a path segment or a query value.
 pub fn segment(text: &str) -> impl Display {
     utf8_percent_encode(text, UNRESERVED)
+}
+
+/// A text as people search and order it: in lower case and without accents, so that `zoe` finds Zoë.
+pub fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let bare: String = text.nfd().filter(|letter| !is_combining_mark(*letter)).collect();
+    bare.to_lowercase()
+}
+
+/// Each of the texts once and in order, without the empty one: what a filter can be set to.
+pub fn distinct(texts: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
+    let texts: BTreeSet<String> = texts.into_iter().map(Into::into).collect();
+    texts.into_iter().filter(|text| !text.is_empty()).collect()
 }
 
 /// The name that was probably meant: it differs only by case, separators or a typing error.

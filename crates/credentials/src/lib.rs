@@ -14,6 +14,7 @@
 //! | public keys and DIDs | `key`, `did` |
 //! | the canonical text that proofs sign | `canonize`, `jsonld`, `rdf`, `json` |
 //! | credentials in PNG and SVG, the default image of a badge | `baking`, `badge_image` |
+//! | what the console shows of badges and records | `screens` |
 //! | request bodies | `body` |
 //! | SQL | `repository` |
 
@@ -39,6 +40,7 @@ pub mod issued;
 pub mod issuer;
 pub mod keys;
 mod repository;
+pub mod screens;
 mod secret;
 pub mod status;
 

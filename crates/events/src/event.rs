@@ -34,6 +34,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// The person whom it is about: the e-mail address, else the actor's IRI.
+    pub fn person(&self) -> &str {
+        if self.email.is_empty() { &self.actor } else { &self.email }
+    }
+
     /// Reads an event that was checked: its text, and what the envelope says. Errors: no JSON.
     pub fn read(body: &str, sensor: &str, send_time: Timestamp) -> Result<Self> {
         let tree: Tree<'_> = serde_json::from_str(body).map_err(Problem::internal)?;

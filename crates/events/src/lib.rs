@@ -15,6 +15,7 @@
 //! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs`, `repository/turn.rs` |
 //! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
+//! | what the console shows of the log and of rejected envelopes | `screens` |
 //! | the other SQL | `repository` |
 
 mod check;
@@ -27,6 +28,7 @@ pub mod learning;
 mod profiles;
 mod reader;
 pub mod repository;
+pub mod screens;
 mod tree;
 mod vocabulary;
 mod words;

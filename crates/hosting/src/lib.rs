@@ -15,6 +15,7 @@
 //! | running backends: start, watch, stop, logs | `engine` |
 //! | what a backend's bindings talk to: D1, KV, R2 | `bindings` |
 //! | the user that a backend is told about | `user` |
+//! | what the console shows of projects and on its first page | `screens` |
 //! | SQL | `repository` |
 
 pub mod archive;
@@ -31,6 +32,7 @@ pub mod nodes;
 mod pieces;
 pub mod projects;
 mod repository;
+pub mod screens;
 pub mod secrets;
 pub mod soundness;
 mod sweep;

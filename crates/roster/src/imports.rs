@@ -159,10 +159,11 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Starts a checked import. With `keep_going`, correct rows are stored although others are rejected.
-/// Errors: `NotFound`; `Conflict` unless the import is checked.
-pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64, keep_going: bool) -> Result<()> {
-    turn(tx, id, State::Importing, keep_going)?;
+/// Starts a checked import. If the check found errors, the import keeps the good rows.
+/// Errors: `NotFound`; `Conflict` for an import in another state.
+pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
+    let has_errors = found(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
+    turn(tx, id, State::Importing, has_errors)?;
     jobs::add(tx, now, KIND, &id.to_string()).map(drop)
 }
 

@@ -17,6 +17,7 @@
 //! | line items and results that the server writes | `results` |
 //! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
+//! | what the console shows of classes, courses and imports | `screens` |
 //! | a demo school network from a seed | `demo` |
 
 pub mod agents;
@@ -43,6 +44,7 @@ pub mod render;
 pub mod repository;
 pub mod results;
 pub mod rules;
+pub mod screens;
 pub mod sort;
 pub mod structure;
 pub mod syllabus;

@@ -11,6 +11,7 @@
 //! | answers in each version's format | `shape` |
 //! | search words, list parameters | `words`, `query` |
 //! | which records cover which standard | `alignment` |
+//! | what the console shows of a course | `screens` |
 //! | errors in requests | `fault` |
 //! | SQL | `repository` |
 
@@ -22,6 +23,7 @@ mod package;
 mod query;
 mod record;
 pub mod repository;
+pub mod screens;
 mod shape;
 mod single;
 mod tree;

@@ -121,6 +121,13 @@ pub struct Seen {
     pub error: Option<String>,
 }
 
+impl Seen {
+    /// Whether a try that did not end still runs. Any earlier one was given up: its server stopped.
+    pub fn runs(&self, tried: &Try) -> bool {
+        tried.ended.is_none() && tried.attempt == self.attempts && self.state == "waiting"
+    }
+}
+
 /// How many jobs there are in each state.
 pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
     tx.rows("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state", &[])

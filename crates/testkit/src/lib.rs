@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a private PostgreSQL cluster, tests on both stores | `postgres` |
 //! | a real server in the process, a client for it | `server`, `client` |
+//! | roster records for tests of other crates | `records` |
 //! | crashes and durability, two writes at once | `durability`, `race` |
 //! | fuzzing for a limited time | `fuzz` |
 
@@ -12,6 +13,7 @@ pub mod durability;
 pub mod fuzz;
 pub mod postgres;
 pub mod race;
+pub mod records;
 pub mod server;
 
 pub use postgres::{both_stores, fresh_database};

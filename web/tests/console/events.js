@@ -151,24 +151,24 @@ export default async function events(t, kit) {
   assert.equal((await send(kit, event(5))).status, 200);
   await kit.look("events-live", "/console/events/live", "developer");
 
-  const waiting = await kit.look("events-refused", "/console/events/refused");
-  assert.match(await waiting.textContent("tbody tr:first-child"), /waits/);
-  const refusals = await kit.exported("/console/events/refused");
-  assert.equal(numberOf(await waiting.textContent(".tabs .pill")), refusals.filter(({ replayed }) => replayed === "waits").length);
+  const waiting = await kit.look("events-rejected", "/console/events/refused");
+  assert.match(await waiting.textContent("tbody tr:first-child"), /waiting/);
+  const rejected = await kit.exported("/console/events/refused");
+  assert.equal(numberOf(await waiting.textContent(".tabs .pill")), rejected.filter(({ replayed }) => replayed === "waiting").length);
   assert.equal((await kit.exported("/console/events/refused?to=2020-01-01")).length, 0);
-  const { client } = refusals[0];
-  assert.equal((await kit.exported(`/console/events/refused?client=${client}`)).length, refusals.length);
+  const { client } = rejected[0];
+  assert.equal((await kit.exported(`/console/events/refused?client=${client}`)).length, rejected.length);
   await tabTo(waiting, "tbody tr:first-child a");
   await waiting.keyboard.press("Enter");
   await waiting.waitForURL("**/events/refused/*");
   const shown = new URL(waiting.url()).pathname;
   assert.match(await waiting.textContent("main"), /NoSuchEvent/);
-  await kit.look("event-refused", shown);
+  await kit.look("event-rejected", shown);
   // What is wrong stays wrong: the replay says why, and the envelope stays.
   await tabTo(waiting, "main form button");
   await waiting.keyboard.press("Enter");
   await waiting.waitForSelector("[role=alert]");
   kit.pages.administrator.faults.length = 0;
   const again = await kit.open("/console/events/refused");
-  assert.match(await again.textContent("tbody tr:first-child"), /waits/);
+  assert.match(await again.textContent("tbody tr:first-child"), /waiting/);
 }

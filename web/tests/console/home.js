@@ -19,13 +19,13 @@ export default async function home(t, kit) {
   // What came in: all of it, in this hour.
   const bars = (await page.locator(".bars .bar title").allTextContents()).map((says) => Number(/: (\d+) events/.exec(says)[1]));
   assert.equal(bars.reduce((sum, count) => sum + count, 0), events);
-  const rate = await figure("Events a minute").locator("a").textContent();
+  const rate = await figure("Events per minute").locator("a").textContent();
   const lately = bars.slice(-5).reduce((sum, count) => sum + count, 0) / 5;
   assert.ok(Math.abs(numberOf(rate) - lately) < 0.051, `${rate} of ${lately}`);
   // The time that the newest event took, of those that the API tells.
   const { events: newest } = await kit.api(`/caliper/events?limit=1&offset=${events - 1}`);
   const took = Math.max(0, Date.parse(newest[0].created_at) - Date.parse(newest[0].sendTime));
-  const said = (await figure("Sent to arrived").locator("a").textContent()).trim();
+  const said = (await figure("Delivery delay").locator("a").textContent()).trim();
   const [, amount, unit] = /^(\d+(?:\.\d+)?)\s(ms|s)$/.exec(said);
   assert.ok(Math.abs(amount * (unit === "s" ? 1000 : 1) - took) <= (unit === "s" ? 50 : 0), `${said} of ${took} ms`);
 
@@ -43,13 +43,13 @@ export default async function home(t, kit) {
     await opened(link, Number(count));
   }
   const five = bars.slice(-5).reduce((sum, count) => sum + count, 0);
-  if (five > 0) await opened(figure("Events a minute").locator("a"), five);
-  const behind = await (await page.request.get(await figure("Sent to arrived").locator("a").getAttribute("href"))).text();
-  assert.ok(behind.includes(newest[0].externalId) && behind.includes("Sent to arrived"), newest[0].externalId);
+  if (five > 0) await opened(figure("Events per minute").locator("a"), five);
+  const behind = await (await page.request.get(await figure("Delivery delay").locator("a").getAttribute("href"))).text();
+  assert.ok(behind.includes(newest[0].externalId) && behind.includes("Delivery delay"), newest[0].externalId);
   const hourAgo = Date.now() - 60 * 60 * 1000;
-  const refused = (await kit.exported("/console/events/refused")).filter(({ replayed, received }) => replayed === "waits" && Date.parse(received) > hourAgo);
-  assert.equal(await first("Refused in the last hour"), refused.length);
-  await opened(figure("Refused in the last hour").locator("a"), refused.length);
+  const refused = (await kit.exported("/console/events/refused")).filter(({ replayed, received }) => replayed === "waiting" && Date.parse(received) > hourAgo);
+  assert.equal(await first("Rejected in the last hour"), refused.length);
+  await opened(figure("Rejected in the last hour").locator("a"), refused.length);
   // Whom the roster does not know, by the events and the users that the API tells.
   const emails = new Set();
   for (let offset = 0, rest = 1; rest > 0; offset += 1000) {
@@ -83,15 +83,15 @@ export default async function home(t, kit) {
   // Whoever administers sees how old the last backup is, and makes one by keyboard; nobody else sees it.
   await page.goto("/console");
   const backups = page.locator(".health");
-  assert.equal(await first("Jobs that failed"), (await kit.exported("/console/system/jobs?state=failed")).length);
-  assert.match(await figure("Database answers in").textContent(), /^\d+(\.\d+)?\sm?s (ready|slow)$/);
+  assert.equal(await first("Failed jobs"), (await kit.exported("/console/system/jobs?state=failed")).length);
+  assert.match(await figure("Database response time").textContent(), /^\d+(\.\d+)?\sm?s (ready|slow)$/);
   if ((await kit.exported("/console/system/backups")).length === 0) assert.match(await backups.textContent(), /none\s*make one/);
   assert.match(await backups.textContent(), /lyceum admin backup FILE/);
   await tabTo(page, ".health button");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/system/backups");
   await page.goto("/console");
-  assert.match(await backups.textContent(), /\d+\ss ago\s*fresh/);
+  assert.match(await backups.textContent(), /\d+\ss ago\s*recent/);
   await figure("Last backup").locator("a").click();
   await page.waitForURL("**/system/backups");
   for (const role of ["guide", "developer"]) {

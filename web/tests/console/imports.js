@@ -1,4 +1,4 @@
-// Imports: a zip is sent, checked, imported; faults are listed and can be had as a file; a server that is
+// Imports: a zip is sent, checked, imported; errors are listed and can be downloaded as a file; a server that is
 // killed goes on with what it had begun.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -82,13 +82,13 @@ export default async function imports(t, kit) {
   const path = new URL(page.url()).pathname;
 
   // The check tells what there is, and changes nothing.
-  await settled(page, "Checked");
+  await settled(page, "The file has 1 error");
   assert.match(await page.textContent(".list"), /orgs\.csv[\s\S]*3[\s\S]*castle/);
   await assert.rejects(kit.api(`${ROSTERING}/orgs/annex`), /404/);
   const refused = await (await page.request.get(`${path}/refused.csv`)).text();
   assert.match(refused, /^file,line,column,value,problem,mend,row\n.*castle/);
-  const faults = await kit.exported(path);
-  assert.equal(faults.length, refused.trim().split("\n").length - 1);
+  const errors = await kit.exported(path);
+  assert.equal(errors.length, refused.trim().split("\n").length - 1);
   await kit.look("import-checked", path);
   // Two rows of one file: one is new, one is refused.
   assert.deepEqual((await page.locator("#files + .scroll tbody td").allTextContents()).map(Number), [2, 1, 0, 0, 0, 1]);
@@ -109,7 +109,7 @@ export default async function imports(t, kit) {
   await tabTo(page, "button.main");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Import the good rows");
   await page.keyboard.press("Enter");
-  await settled(page, "Imported");
+  await settled(page, "The file is imported");
   assert.equal((await kit.api(`${ROSTERING}/orgs/annex`)).org.name, "<b>Annex</b>");
   await assert.rejects(kit.api(`${ROSTERING}/orgs/attic`), /404/);
   assert.equal(await page.locator("button.main").count(), 0);
@@ -117,10 +117,10 @@ export default async function imports(t, kit) {
   // Letters with accents are found and ordered as people write and order them, whoever types them how.
   const named = `${HEAD}zoe,active,2026-09-01T00:00:00Z,Zoë Ångström School,school,,\n`;
   await send(page, "été.zip", zip({ "manifest.csv": MANIFEST, "orgs.csv": named }));
-  await settled(page, "Checked: there is no fault");
+  await settled(page, "The file has no errors");
   assert.equal(await page.textContent("h1"), "été.zip");
-  await page.click("text=Import all of it");
-  await settled(page, "Imported");
+  await page.click("text=Import the file");
+  await settled(page, "The file is imported");
   assert.equal((await kit.api(`${ROSTERING}/orgs/zoe`)).org.name, "Zoë Ångström School");
   assert.deepEqual((await kit.exported("/console/imports?filter=ETE")).map(({ file }) => file), ["été.zip"]);
   const files = (await kit.exported("/console/imports?sort=file")).map(({ file }) => file);
@@ -130,14 +130,14 @@ export default async function imports(t, kit) {
   await send(page, "letter.zip", Buffer.from("Dear administrator"));
   await page.waitForSelector(".problem");
   await send(page, "more.zip", zip({ "manifest.csv": MANIFEST, "orgs.csv": `${HEAD}barn,active,2026-09-01T00:00:00Z,Barn,school,,\n` }));
-  await settled(page, "Checked: there is no fault");
+  await settled(page, "The file has no errors");
   await page.click("text=Discard");
-  await settled(page, "Discarded");
+  await settled(page, "The file was discarded");
   await assert.rejects(kit.api(`${ROSTERING}/orgs/barn`), /404/);
 
   // By now the server has gone on with what it was killed in.
   await page.goto(interrupted);
-  await settled(page, "Checked: there is no fault");
+  await settled(page, "The file has no errors");
   const rows = (await kit.exported("/console/imports")).find(({ file }) => file === "network.zip");
   const shown = await page.locator("#files + .scroll tbody td:first-of-type").allTextContents();
   assert.equal(rows.rows, shown.reduce((sum, text) => sum + Number(text), 0));

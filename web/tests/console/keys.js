@@ -23,7 +23,7 @@ export default async function keys(t, kit) {
   const one = new URL(page.url()).pathname;
   await kit.look("key", one);
   assert.doesNotMatch(await page.textContent("main"), new RegExp(first));
-  await page.click("text=Make a new secret");
+  await page.click("text=Create a new secret");
   const second = await page.textContent(".secret code");
   assert.deepEqual([await call(first), await call(second)], [401, 200]);
   await kit.open(one);

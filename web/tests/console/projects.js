@@ -95,7 +95,7 @@ export default async function projects(t, kit) {
 async function logs(kit) {
   const ask = async (river) => assert.equal((await fetch(`${kit.server.base}/_projects/${SLUG}/api/flow?river=${river}`)).status, 200);
   const page = await kit.open(`${HERE}/logs`);
-  assert.match(await page.textContent(".empty"), /Nothing was printed/);
+  assert.match(await page.textContent(".empty"), /printed and answered nothing/);
   await page.waitForSelector(".pill.good:text('live')");
   // The first line makes the list a table, the next ones are put on top of it.
   await ask("nile");
@@ -161,11 +161,11 @@ async function bucket(kit) {
   await page.click("a[rel=next]");
   assert.equal(await page.locator("tbody tr").count(), 10);
   await page.fill("input[name=prefix]", "maps/5");
-  await page.click("text=Go there");
+  await page.click("text=Show files");
   await page.waitForURL("**prefix=maps%2F5");
   assert.equal(await page.locator("tbody tr").count(), 10);
   await page.goto(`${HERE}/bucket?prefix=nowhere/`);
-  assert.match(await page.textContent(".empty"), /There is no file here/);
+  assert.match(await page.textContent(".empty"), /There are no files here/);
 
   await page.goto(`${HERE}/bucket?prefix=maps/07`);
   await page.click("tbody td:first-child a");
@@ -218,14 +218,14 @@ async function promote(t, kit, app) {
   // What was changed since the plan was shown is not written over.
   deploy(app, kit.server, "production", "meanwhile");
   await page.click("main button.main");
-  assert.match(await page.textContent("main"), /was changed here or there/);
+  assert.match(await page.textContent("main"), /was changed on one of the servers/);
   faults.length = 0;
 
   await page.goto(`${HERE}/promote`);
   await tabTo(page, "main button.main");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/promote?done=yes");
-  assert.match(await page.textContent("[role=status]"), /It is promoted/);
+  assert.match(await page.textContent("[role=status]"), /The version is promoted/);
   const served = await (await fetch(`${kit.server.base}/_projects/${SLUG}/`)).text();
   assert.equal(served, "<h1>three</h1>");
   const { version } = await kit.api(`/api/projects/${SLUG}`);
@@ -234,7 +234,7 @@ async function promote(t, kit, app) {
   const [entry] = await staging.call("GET", `/api/projects/${SLUG}/audit`);
   assert.deepEqual([entry.what, entry.details], ["promote", { version: 1, to: kit.server.base, as: version }]);
   await page.goto(`${HERE}/promote`);
-  assert.match(await page.textContent(".empty"), /nothing to do/);
+  assert.match(await page.textContent(".empty"), /already serves this version/);
   assert.deepEqual(faults, []);
 
   // A server that does not answer is told of; one without the settings has no button.

@@ -50,6 +50,9 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "lyceum-games",
             "lyceum-access",
+            "lyceum-bridge",
+            "lyceum-roster",
+            "lyceum-events",
             "lyceum-project",
             "lyceum-blob",
             "lyceum-store",

@@ -7,6 +7,7 @@ mod identities;
 mod keys;
 mod people;
 mod races;
+mod screens;
 mod tokens;
 
 use lyceum_access::{Keyring, MIGRATIONS, Master, Realm};
@@ -22,7 +23,8 @@ fn morning() -> Timestamp {
 }
 
 fn on_both_stores(body: impl Fn(&Db)) {
-    both_stores(MIGRATIONS, |target| body(&Db::open(target, MIGRATIONS).unwrap()));
+    let migrations = [lyceum_store::MIGRATIONS, MIGRATIONS].concat();
+    both_stores(&migrations, |target| body(&Db::open(target, &migrations).unwrap()));
 }
 
 /// A write that must succeed.

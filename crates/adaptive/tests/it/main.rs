@@ -10,3 +10,4 @@ mod policies;
 mod policy;
 mod replays;
 mod scores;
+mod screens;

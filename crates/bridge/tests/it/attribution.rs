@@ -1,14 +1,19 @@
 //! Whose an event is, and which enrollment it belongs to.
 
+use std::collections::BTreeMap;
+
 use lyceum_bridge::analytics::{Who, activity, enrollment};
-use lyceum_bridge::classes;
+use lyceum_bridge::screens::class;
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::ProblemKind;
 use lyceum_events::facts::Measure;
+use lyceum_roster::screens::classes;
 use lyceum_store::Db;
 use serde_json::Value;
 
-use crate::kit::{SENT, Said, active, both, course, create, enroll, school, send, student, total};
+use crate::kit::{
+    SENT, Said, active, both, course, create, enroll, now, school, send, student, total,
+};
 
 const AT: &str = "2026-03-10T12:00:00Z";
 
@@ -168,31 +173,46 @@ fn a_class_is_read_as_its_students_are_one_by_one() {
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         let class = lyceum_roster::repository::Members { students: 4, teachers: 0 };
-        let all = db.read_blocking(classes::all).unwrap();
-        let own = all.iter().find(|one| one.course == "c").unwrap();
-        assert_eq!(own.members, class);
         let of_course = db.read_blocking(|tx| classes::of_course(tx, "c")).unwrap();
-        let one = db.read_blocking(|tx| classes::one(tx, &own.id)).unwrap();
-        assert_eq!((of_course.len(), of_course[0].members, one.members), (1, class, class));
+        let [own] = of_course.as_slice() else { panic!("{of_course:?}") };
+        assert_eq!(own.members, class);
         // A zone whose days begin within a quarter hour of UTC: bounds that cut what was summed.
         for zone in [Zone::UTC, Zone::named("Africa/Monrovia").unwrap()] {
-            for range in [
-                Range::all(),
-                Range::inclusive(&zone, Some("1970-01-01"), Some("2026-03-10")).unwrap(),
-            ] {
-                let work = db.read_blocking(|tx| classes::work(tx, &own.id, range, &zone)).unwrap();
-                assert_eq!(work.len(), 4);
-                for one in &work {
-                    let alone = active(db, &one.id, range, &zone);
-                    let shown = |report| serde_json::to_value(report).unwrap();
-                    assert_eq!(shown(&one.report), shown(&alone), "{}", one.id);
+            let read = |days, subject| {
+                db.read_blocking(|tx| class::read(tx, now(), &zone, &own.id, days, subject))
+                    .unwrap()
+            };
+            let month = read(30, "");
+            assert_eq!((month.days.len(), month.students.len()), (30, 4));
+            assert_eq!(month.subjects, ["Math", "Reading"]);
+            let range = Range::inclusive(&zone, Some(&month.days[0]), None).unwrap();
+            for student in &month.students {
+                let alone = active(db, &student.id, range, &zone);
+                assert_eq!(student.total.of(Measure::Xp), total(&alone, Measure::Xp));
+                for (day, sums) in month.days.iter().zip(&student.by_day) {
+                    let of_day =
+                        alone.facts.iter().filter(|(known, _)| known.0.to_string() == *day);
+                    let events = of_day.flat_map(|(_, subjects)| subjects.values());
+                    let events: i64 = events.map(|metrics| metrics.sums.events).sum();
+                    assert_eq!(sums.events, events, "{} on {day}", student.id);
                 }
-                let sums = work
-                    .iter()
-                    .map(|one| (one.id.as_str(), total(&one.report, Measure::Xp) / 1000));
-                let sums: std::collections::BTreeMap<_, _> = sums.collect();
-                assert_eq!(sums, [("ann", 10), ("bob", 10), ("cleo", 20), ("dan", 10)].into());
             }
+            let xp = |work: &class::ClassWork| -> BTreeMap<String, i64> {
+                let students = work.students.iter();
+                students.map(|one| (one.id.clone(), one.total.of(Measure::Xp) / 1000)).collect()
+            };
+            let expected = |sums: [(&str, i64); 4]| -> BTreeMap<String, i64> {
+                sums.into_iter().map(|(id, xp)| (id.to_owned(), xp)).collect()
+            };
+            assert_eq!(xp(&month), expected([("ann", 10), ("bob", 10), ("cleo", 20), ("dan", 10)]));
+            let reading = read(30, "reading");
+            assert_eq!(xp(&reading), expected([("ann", 0), ("bob", 0), ("cleo", 10), ("dan", 0)]));
+            assert_eq!(reading.students[0].active_day_count(), 0);
+            // All of it is ten days old.
+            assert_eq!(
+                xp(&read(7, "")),
+                expected([("ann", 0), ("bob", 0), ("cleo", 0), ("dan", 0)])
+            );
         }
     });
 }

@@ -15,6 +15,7 @@ mod npm;
 mod oracle;
 mod rewriting;
 mod samples;
+mod screens;
 mod signing;
 mod speed;
 mod standards;

@@ -30,6 +30,13 @@ pub struct Logged {
     pub event: Event,
 }
 
+impl Logged {
+    /// Milliseconds from when the event was sent to when it arrived; 0 if the sender's clock is ahead.
+    pub fn delay_ms(&self) -> i64 {
+        (self.received.milliseconds() - self.event.send_time.milliseconds()).max(0)
+    }
+}
+
 /// A row of the log. Its text may be in a block.
 pub(super) struct Stored {
     pub(super) seq: i64,

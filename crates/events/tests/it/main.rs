@@ -15,4 +15,5 @@ mod official;
 mod refusals;
 mod runs;
 mod schemas;
+mod screens;
 mod validation;

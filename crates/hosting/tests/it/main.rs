@@ -14,6 +14,7 @@ mod leftovers;
 mod oracle;
 mod quotas;
 mod records;
+mod screens;
 mod shares;
 mod uploads;
 mod watchdog;

@@ -22,6 +22,14 @@ pub struct Learner {
     pub grade: String,
 }
 
+impl Learner {
+    /// First and last name; the sourcedId where there is neither.
+    pub fn name(&self) -> String {
+        let name = format!("{} {}", self.given_name, self.family_name);
+        if name.trim().is_empty() { self.id.clone() } else { name.trim().to_owned() }
+    }
+}
+
 /// Every active user with the role of a student, in the order of their making.
 pub fn learners(tx: &mut Tx<'_>) -> Result<Vec<Learner>> {
     let grades = first_links(tx, "user.grades")?;

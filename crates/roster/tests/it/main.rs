@@ -29,6 +29,7 @@ mod purging;
 mod records;
 mod rules;
 mod schema;
+mod screens;
 mod sought;
 mod users;
 mod values;

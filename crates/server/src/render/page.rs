@@ -1,4 +1,4 @@
-//! A page for people, where nobody is known to be signed in.
+//! A problem as a page, for browsers without a session.
 
 use axum::http::StatusCode;
 use lyceum_console::Lost;
@@ -12,19 +12,19 @@ pub(super) fn answer(problem: &Problem, status: StatusCode) -> Answer {
     as_page(lyceum_console::html(&page).unwrap_or_else(|_| page.title.to_owned()))
 }
 
-/// What is said above a problem.
+/// The heading above a problem.
 pub(crate) fn title(status: StatusCode) -> &'static str {
     match status {
-        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => "Not for you",
-        StatusCode::NOT_FOUND => "Nothing is here",
-        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => "That does not fit any more",
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => "You don't have access",
+        StatusCode::NOT_FOUND => "Page not found",
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => "This has changed",
         StatusCode::TOO_MANY_REQUESTS => "Too many requests",
-        _ if status.is_server_error() => "Something went wrong here",
-        _ => "That did not work",
+        _ if status.is_server_error() => "Something went wrong",
+        _ => "The request failed",
     }
 }
 
-/// A problem as a page tells it.
+/// A problem as a sentence of a page.
 pub(crate) fn sentence(problem: &Problem) -> String {
     let mut letters = problem.message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());

@@ -60,7 +60,6 @@ fn only_these_routes_are_public() {
         "GET /sign-in",
         "GET /sign-in/oidc",
         "GET /sign-in/oidc/callback",
-        "GET /sign-in/page.css",
         "GET /welcome",
         "POST /api/auth/sign-in",
         // Demo visitors are anonymous, and limited by address.

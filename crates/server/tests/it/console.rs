@@ -40,7 +40,7 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         let developer = visitor(server, Role::Developer);
         let reply = page(server, &developer, "/console/today");
         assert_eq!(reply.status, 403);
-        let told = "&#39;Today&#39; is not for the role &#39;developer&#39;";
+        let told = "your role is &#39;developer&#39;";
         assert!(reply.text().contains(told), "{}", reply.text());
         let guide = visitor(server, Role::Guide);
         let reply = page(server, &guide, "/console/today");
@@ -53,7 +53,7 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         // What is not there is told in the frame, or on a page of its own.
         let reply = page(server, &guide, "/console/students/nobody");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
-        assert!(reply.text().contains("Nothing is here"));
+        assert!(reply.text().contains("Page not found"));
         let reply = page(server, &guide, "/console/nowhere");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
         server.anonymous().get("/console/assets/docs.css").expect(404);

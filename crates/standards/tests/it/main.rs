@@ -6,6 +6,7 @@
 )]
 
 mod official;
+mod screens;
 mod size;
 
 use lyceum_standards::repository::{self, Reader};

@@ -1,21 +1,15 @@
 //! What a student answered: every answer with its reason, and the attempt that each belongs to.
 
-use std::collections::HashMap;
-
 use lyceum_adaptive::engine::Reason;
-use lyceum_adaptive::repository::log::{self, Asked};
+use lyceum_adaptive::repository::log::Asked;
+use lyceum_adaptive::screens::student::{self as screen, LessonAnswer};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::student::{ANSWERS, ATTEMPT, Attempt};
-use lyceum_console::{Cell, List, Query, Row, screens};
-use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::fields;
-use lyceum_roster::kinds::COMPONENT_RESOURCE;
-use lyceum_roster::record::Object;
+use lyceum_console::{Cell, List, Query, Row, links, screens};
+use lyceum_core::Result;
+use lyceum_store::Tx;
 use serde_json::Value;
 
-use super::student::whose;
-use super::students::link;
 use super::visitor::query;
 use super::{Visitor, deadline, listed, page};
 use crate::answer::Answer;
@@ -27,42 +21,33 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Every answer of a student, the last one first.
-pub(super) fn answers(
-    id: &str,
-    query: Query,
-    asked: &[Asked],
-    lessons: &HashMap<String, Object>,
-    zone: &Zone,
-) -> List {
-    let row = |asked: &Asked| -> Row {
+pub(super) fn answers(id: &str, query: Query, answers: &[LessonAnswer], zone: &Zone) -> List {
+    let row = |LessonAnswer { lesson_title, asked }: &LessonAnswer| -> Row {
         let entry = &asked.entry;
-        let title = lessons.get(&asked.lesson).map(|lesson| fields::text(lesson, "title"));
-        let lesson = segment(&asked.lesson);
-        let href = format!("{}/attempt?lesson={lesson}&attempt={}", link(id), asked.attempt);
+        let href = links::attempt(id, &asked.lesson, asked.attempt);
         let score = entry.answered.as_ref().map(|answered| answered.points);
         vec![
             Cell::when(entry.served, zone.written(entry.served)),
-            Cell::text(title.unwrap_or(&asked.lesson)),
-            Cell::of(asked.attempt, asked.attempt.to_string()).to(&href),
+            Cell::text(lesson_title),
+            Cell::count(asked.attempt).to(&href),
             Cell::text(&entry.item),
             outcome(asked),
-            score.map_or_else(Cell::none, |score| Cell::of(score, score.to_string()).to(&href)),
+            score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
             Cell::text(why(&entry.reason)),
         ]
     };
-    List::new("Answers", ANSWERS, query, asked.iter().rev().map(row).collect()).or_else(
-        "This student was not asked anything in lessons of this server yet. What apps report stands in \
-         the sums above.",
+    List::new("Answers", ANSWERS, query, answers.iter().map(row).collect()).or_else(
+        "No lesson of this server has asked this student a question yet. The sums above include what apps report.",
     )
 }
 
-/// What came of a question.
+/// The outcome of a question.
 fn outcome(asked: &Asked) -> Cell {
     let (outcome, tone) = match &asked.entry.answered {
-        _ if asked.is_set_back => ("set back", ""),
+        _ if asked.is_set_back => ("reset", ""),
         None => ("not answered", ""),
         Some(answered) if answered.correct => ("right", "good"),
-        Some(answered) if answered.pending => ("waits for a person", ""),
+        Some(answered) if answered.pending => ("to be scored by a person", ""),
         Some(_) => ("wrong", "bad"),
     };
     Cell::text(outcome).toned(tone)
@@ -74,19 +59,19 @@ fn why(reason: &Reason) -> String {
         Reason::InOrder { place } => format!("Question {} in the lesson's order", place + 1),
         Reason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
             let (wanted, served) = (wanted.name(), served.name());
-            let mut says = format!("At score {score}, {wanted} was due");
+            let mut text = format!("At score {score}, the next question is {wanted}");
             if wanted != served {
-                says.extend(["; none was left, so ", served]);
+                text.extend(["; none was left, so it is ", served]);
             }
             if draw.of > 1 {
-                says.extend(["; one of ", &draw.of.to_string(), " alike"]);
+                text.extend(["; drawn from ", &draw.of.to_string()]);
             }
             if *repeated {
-                says += "; asked again";
+                text += "; asked again";
             } else if *earlier > 0 {
-                says.extend(["; answered ", &earlier.to_string(), " times before"]);
+                text.extend(["; answered ", &earlier.to_string(), " times before"]);
             }
-            says
+            text
         }
     }
 }
@@ -95,39 +80,31 @@ fn why(reason: &Reason) -> String {
 async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query) = (context.param("id").to_owned(), query(&context));
     let (lesson, number) = (query.own("lesson").to_owned(), query.own("attempt").to_owned());
-    let of = (id.clone(), lesson.clone());
-    let found = context.app.db.scan(deadline(), move |tx| {
-        let (id, lesson) = &of;
-        let titles = fields::of_all(tx, &COMPONENT_RESOURCE, std::iter::once(lesson.as_str()))?;
-        let title = titles.get(lesson).map(|lesson| fields::text(lesson, "title").to_owned());
-        Ok((whose(tx, id)?, title, log::asked(tx, id)?))
-    });
-    let (student, title, mut asked) = found.await?;
-    asked.retain(|asked| asked.lesson == lesson && asked.attempt.to_string() == number);
-    if asked.is_empty() {
-        let message =
-            format!("the student '{id}' was asked nothing in attempt {number} of '{lesson}'");
-        return Err(Problem::new(ProblemKind::NotFound, message));
-    }
-    let rows = asked.iter().zip(1..).map(|(asked, number)| step(asked, number, &visitor.zone));
-    let list = List::new("Questions", ATTEMPT, query, rows.collect());
-    let title = format!("Attempt {number}: {}", title.unwrap_or(lesson));
-    let view = Attempt { frame: visitor.frame(title), student, list };
+    let (of, wanted) = (id.clone(), number.clone());
+    let read = move |tx: &mut Tx<'_>| screen::attempt(tx, &of, &lesson, &wanted);
+    let found = context.app.db.scan(deadline(), read).await?;
+    let questions = found.questions.iter().zip(1..);
+    let rows = questions.map(|(asked, number)| question(asked, number, &visitor.zone)).collect();
+    let view = Attempt {
+        frame: visitor.frame(format!("Attempt {number}: {}", found.lesson_title)),
+        student: (links::student(&id), found.student),
+        list: List::new("Questions", ATTEMPT, query, rows),
+    };
     listed("attempt", &view.list, &view)
 }
 
-fn step(asked: &Asked, number: i64, zone: &Zone) -> Row {
+fn question(asked: &Asked, number: i64, zone: &Zone) -> Row {
     let entry = &asked.entry;
     let (given, points, score) = match &entry.answered {
         None => (Cell::none(), Cell::none(), Cell::none()),
         Some(answered) => (
             Cell::text(given(&answered.responses)),
-            Cell::of(answered.score, answered.score.to_string()),
-            Cell::of(answered.points, answered.points.to_string()),
+            Cell::count(answered.score),
+            Cell::count(answered.points),
         ),
     };
     vec![
-        Cell::of(number, number.to_string()),
+        Cell::count(number),
         Cell::when(entry.served, zone.written(entry.served)),
         Cell::text(&entry.item),
         given,
@@ -140,13 +117,13 @@ fn step(asked: &Asked, number: i64, zone: &Zone) -> Row {
 
 /// Responses as they were given; with the names of their variables where there are several.
 fn given(responses: &Value) -> String {
-    let told = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match responses.as_object() {
-        Some(all) if all.len() == 1 => all.values().map(told).collect(),
+        Some(all) if all.len() == 1 => all.values().map(text).collect(),
         Some(all) => {
-            let all = all.iter().map(|(name, value)| format!("{name}: {}", told(value)));
+            let all = all.iter().map(|(name, value)| format!("{name}: {}", text(value)));
             all.collect::<Vec<_>>().join("; ")
         }
-        None => told(responses),
+        None => text(responses),
     }
 }

@@ -1,18 +1,17 @@
 //! Classes: all of them; one with what its students did by day.
 
-use lyceum_bridge::analytics::Report;
-use lyceum_bridge::classes::{self, Class, Work};
-use lyceum_bridge::zone::Range;
+use lyceum_bridge::screens::class::{self as screen, ClassWork, StudentWork};
 use lyceum_console::classes::{
     Accuracy, COLUMNS, Chosen, Class as ClassPage, Classes, HeatCell, HeatRow, STUDENTS,
 };
 use lyceum_console::plot::{self, Point};
-use lyceum_console::{Cell, Choice, List, Row, screens, words};
+use lyceum_console::{Cell, Choice, List, Query, Row, links, screens, words};
 use lyceum_core::Result;
-use lyceum_core::text::segment;
-use lyceum_events::facts::{Measure, Sums};
+use lyceum_events::facts::Measure;
+use lyceum_roster::screens::classes::{self, Class};
+use lyceum_store::Tx;
 
-use super::students::{accuracy, behind, link as student_link, minutes, xp};
+use super::students::accuracy;
 use super::visitor::query;
 use super::{Visitor, deadline, listed, page};
 use crate::answer::Answer;
@@ -28,85 +27,44 @@ pub(super) fn routes() -> Vec<Route> {
     vec![page("/classes", &screens::CLASSES, all), page("/classes/{id}", &screens::CLASSES, one)]
 }
 
-/// The page of a class.
-pub(super) fn link(id: &str) -> String {
-    format!("/console/classes/{}", segment(id))
-}
-
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
-    let found = context.app.db.scan(deadline(), classes::all).await?;
     let query = query(&context);
-    let (school, subject) = (query.own("school").to_owned(), query.own("subject").to_owned());
-    let (mut schools, mut subjects): (Vec<_>, Vec<_>) = (
-        found.iter().map(|class| class.school.clone()).collect(),
-        found.iter().flat_map(|class| class.subjects.clone()).collect(),
-    );
-    for names in [&mut schools, &mut subjects] {
-        names.sort();
-        names.dedup();
-        names.retain(|name| !name.is_empty());
-    }
-    let is_wanted = |class: &&Class| {
-        (school.is_empty() || class.school == school)
-            && (subject.is_empty() || class.subjects.contains(&subject))
+    let filter = classes::Filter {
+        school: query.own("school").to_owned(),
+        subject: query.own("subject").to_owned(),
     };
-    let rows = found.iter().filter(is_wanted).map(row).collect();
+    let read = move |tx: &mut Tx<'_>| classes::read(tx, &filter);
+    let found = context.app.db.scan(deadline(), read).await?;
+    let rows = found.classes.iter().map(row).collect();
     let list = List::new("Classes", COLUMNS, query, rows)
         .or_else("There are no classes yet. Import a roster, or create classes over the API.")
-        .choice(Choice::of("school", "School", schools.iter().map(|name| (name, name))))
-        .choice(Choice::of("subject", "Subject", subjects.iter().map(|name| (name, name))));
+        .choice(Choice::of("school", "School", found.schools.iter().map(|name| (name, name))))
+        .choice(Choice::of("subject", "Subject", found.subjects.iter().map(|name| (name, name))));
     let view = Classes { frame: visitor.frame("Classes"), list };
     listed("classes", &view.list, &view)
 }
 
 fn row(class: &Class) -> Row {
+    let to = links::class(&class.id);
     vec![
-        Cell::text(&class.title).to(link(&class.id)),
+        Cell::text(&class.title).to(&to),
         Cell::text(&class.code),
-        Cell::text(&class.course_title).to(super::courses::link(&class.course)),
+        Cell::text(&class.course_title).to(links::course(&class.course)),
         Cell::text(&class.school),
-        Cell::of(class.members.students, class.members.students.to_string()).to(link(&class.id)),
-        Cell::of(class.members.teachers, class.members.teachers.to_string()).to(link(&class.id)),
+        Cell::count(class.members.students).to(&to),
+        Cell::count(class.members.teachers).to(&to),
     ]
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, id) =
-        (context.app.clock.now(), visitor.zone.clone(), context.param("id").to_owned());
-    let query = query(&context);
+    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
     let chosen = SPANS.into_iter().find(|days| query.own("days") == days.to_string());
-    let days: Vec<String> =
-        zone.days(now, chosen.unwrap_or(SPANS[0])).iter().map(ToString::to_string).collect();
-    let (first, last) = (days[0].clone(), days[days.len() - 1].clone());
-    let range = Range::inclusive(&zone, Some(&first), Some(&last))?;
-    let of = id.clone();
-    let found = context.app.db.scan(deadline(), move |tx| {
-        Ok((classes::one(tx, &of)?, classes::work(tx, &of, range, &zone)?))
-    });
-    let (class, work) = found.await?;
+    let day_count = chosen.unwrap_or(SPANS[0]);
+    let (id, subject) = (context.param("id").to_owned(), query.own("subject").to_owned());
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &id, day_count, &subject);
+    let work = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
-    let asked = Asked { days: &days, subject: &subject };
-    let done: Vec<(&Work, Sums)> = work.iter().map(|one| (one, asked.sums(&one.report))).collect();
-    let rows = done.iter().map(|(one, sums)| asked.row(one, sums)).collect();
-    let view = ClassPage {
-        frame: visitor.frame(class.title.clone()),
-        path: link(&id),
-        about: about(&class),
-        spans: SPANS
-            .map(|span| (span.to_string(), format!("{span} days")))
-            .map(|(value, name)| Chosen { is_chosen: value == days.len().to_string(), value, name })
-            .into(),
-        subjects: asked.subjects(&work),
-        days: days.iter().map(|day| day[5..].to_owned()).collect(),
-        heat: asked.heat(&work),
-        has_work: done.iter().any(|(_, sums)| sums.events > 0),
-        scatter: plot::scatter(
-            &asked.points(&done),
-            "XP against active minutes, a point a student",
-        ),
-        accuracy: done.iter().filter_map(|(one, sums)| asked.accuracy(one, sums)).collect(),
-        list: List::new("Students", STUDENTS, query, rows),
-    };
+    let view = Shown { work: &work, subject: &subject }.view(&visitor, query);
     listed("class", &view.list, &view)
 }
 
@@ -116,7 +74,7 @@ fn about(class: &Class) -> Vec<(String, Option<String>)> {
         many => format!("{many} students"),
     };
     let mut about = vec![
-        (class.course_title.clone(), Some(super::courses::link(&class.course))),
+        (class.course_title.clone(), Some(links::course(&class.course))),
         (class.school.clone(), None),
         (class.code.clone(), None),
         (students, Some("#students".to_owned())),
@@ -125,139 +83,129 @@ fn about(class: &Class) -> Vec<(String, Option<String>)> {
     about
 }
 
-/// What is shown of a class: which days, of which subject; an empty one means all.
-struct Asked<'a> {
-    days: &'a [String],
+/// What is shown of a class, in one subject or, if it is empty, in all.
+struct Shown<'a> {
+    work: &'a ClassWork,
     subject: &'a str,
 }
 
-impl Asked<'_> {
-    /// The sums of a day, or of all days.
-    fn of_day(&self, report: &Report, wanted: Option<&str>) -> Sums {
-        let mut sums = Sums::default();
-        for (day, subjects) in &report.facts {
-            if wanted.is_none_or(|wanted| day.0.to_string() == wanted) {
-                for (_, metrics) in subjects.iter().filter(|(subject, _)| self.shows(subject)) {
-                    sums.add(&metrics.sums, 1);
-                }
-            }
+impl Shown<'_> {
+    fn view(&self, visitor: &Visitor, query: Query) -> ClassPage {
+        let ClassWork { class, days, students, .. } = self.work;
+        let rows = students.iter().map(|student| self.row(student)).collect();
+        ClassPage {
+            frame: visitor.frame(&class.title),
+            path: links::class(&class.id),
+            about: about(class),
+            spans: SPANS.map(|span| self.span(span)).into(),
+            subjects: self.subjects(),
+            days: days.iter().map(|day| day[5..].to_owned()).collect(),
+            heat: self.heat(),
+            has_work: students.iter().any(|student| student.total.events > 0),
+            scatter: plot::scatter(
+                &self.points(),
+                "XP against active minutes, one point for each student",
+            ),
+            accuracy: students.iter().filter_map(|student| self.accuracy(student)).collect(),
+            list: List::new("Students", STUDENTS, query, rows),
         }
-        sums
     }
 
-    fn sums(&self, report: &Report) -> Sums {
-        self.of_day(report, None)
-    }
-
-    fn shows(&self, subject: &str) -> bool {
-        self.subject.is_empty() || self.subject.eq_ignore_ascii_case(subject)
-    }
-
-    /// The events behind what a student did on all days.
-    fn behind(&self, one: &Work) -> String {
-        behind(&one.id, &self.days[0], &self.days[self.days.len() - 1], self.subject)
-    }
-
-    /// The subjects that anybody did anything in, and all of them.
-    fn subjects(&self, work: &[Work]) -> Vec<Chosen> {
-        let of = |one: &Work| {
-            one.report.facts.values().flat_map(|day| day.keys().cloned()).collect::<Vec<_>>()
-        };
-        let mut names: Vec<String> = work.iter().flat_map(of).collect();
-        if !self.subject.is_empty() {
-            names.push(self.subject.to_owned());
+    fn span(&self, day_count: u32) -> Chosen {
+        Chosen {
+            is_chosen: self.work.days.len() == day_count as usize,
+            value: day_count.to_string(),
+            name: format!("{day_count} days"),
         }
-        names.sort();
-        names.dedup();
-        let all = std::iter::once((String::new(), "All".to_owned()));
-        let each = names.into_iter().map(|name| (name.clone(), name));
-        all.chain(each)
+    }
+
+    fn subjects(&self) -> Vec<Chosen> {
+        let all = (String::new(), "All".to_owned());
+        let each = self.work.subjects.iter().map(|name| (name.clone(), name.clone()));
+        std::iter::once(all)
+            .chain(each)
             .map(|(value, name)| Chosen { is_chosen: value == self.subject, value, name })
             .collect()
     }
 
-    fn heat(&self, work: &[Work]) -> Vec<HeatRow> {
-        let by_day = |one: &Work| -> Vec<i64> {
-            self.days
-                .iter()
-                .map(|day| self.of_day(&one.report, Some(day)).of(Measure::Xp))
-                .collect()
-        };
-        let sums: Vec<Vec<i64>> = work.iter().map(by_day).collect();
-        let greatest = sums.iter().flatten().copied().max().unwrap_or_default().max(1);
-        let row = |(one, sums): (&Work, Vec<i64>)| HeatRow {
-            name: one.name.clone(),
-            href: student_link(&one.id),
-            cells: self
-                .days
-                .iter()
-                .zip(sums)
-                .map(|(day, xp)| self.cell(one, day, xp, greatest))
-                .collect(),
-        };
-        work.iter().zip(sums).map(row).collect()
+    /// The events behind what a student did on all days.
+    fn behind(&self, student: &StudentWork) -> String {
+        let day = |at: Option<&String>| at.cloned().unwrap_or_default();
+        let (first, last) = (day(self.work.days.first()), day(self.work.days.last()));
+        links::events_behind(&student.id, &first, &last, self.subject)
     }
 
-    fn cell(&self, one: &Work, day: &str, xp: i64, greatest: i64) -> HeatCell {
+    fn heat(&self) -> Vec<HeatRow> {
+        let ClassWork { students, days, .. } = self.work;
+        let xp = |student: &StudentWork| -> Vec<i64> {
+            student.by_day.iter().map(|sums| sums.of(Measure::Xp)).collect()
+        };
+        let greatest = students.iter().flat_map(xp).max().unwrap_or_default().max(1);
+        let row = |student: &StudentWork| {
+            let cell = |(day, xp): (&String, i64)| self.cell(student, day, xp, greatest);
+            HeatRow {
+                name: student.name.clone(),
+                href: links::student(&student.id),
+                cells: days.iter().zip(xp(student)).map(cell).collect(),
+            }
+        };
+        students.iter().map(row).collect()
+    }
+
+    fn cell(&self, student: &StudentWork, day: &str, xp: i64, greatest: i64) -> HeatCell {
         let shown = if xp == 0 { String::new() } else { words::thousandths(xp) };
         HeatCell {
             level: usize::try_from((xp.max(0) * 4 + greatest - 1) / greatest).unwrap_or(4).min(4),
-            says: format!("{}, {day}: {shown} XP", one.name),
-            href: behind(&one.id, day, day, self.subject),
+            says: format!("{}, {day}: {shown} XP", student.name),
+            href: links::events_behind(&student.id, day, day, self.subject),
             shown,
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    fn points(&self, done: &[(&Work, Sums)]) -> Vec<Point> {
-        let active = done.iter().filter(|(_, sums)| sums.events > 0);
-        let point = |(one, sums): &(&Work, Sums)| {
-            let (xp, time) = (sums.of(Measure::Xp), sums.of(Measure::Active));
-            let minutes = time as f64 / 60_000.0;
+    fn points(&self) -> Vec<Point> {
+        let active = self.work.students.iter().filter(|student| student.total.events > 0);
+        let point = |student: &StudentWork| {
+            let xp = student.total.of(Measure::Xp);
+            let minutes = student.total.of(Measure::Active) as f64 / 60_000.0;
+            let (shown_xp, shown_minutes) = (words::thousandths(xp), words::number(minutes));
             Point {
                 x: minutes,
                 y: xp as f64 / 1000.0,
-                says: format!(
-                    "{}: {} XP in {} minutes",
-                    one.name,
-                    words::thousandths(xp),
-                    words::number(minutes)
-                ),
-                href: self.behind(one),
+                says: format!("{}: {shown_xp} XP in {shown_minutes} minutes", student.name),
+                href: self.behind(student),
             }
         };
         active.map(point).collect()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    fn accuracy(&self, one: &Work, sums: &Sums) -> Option<Accuracy> {
+    fn accuracy(&self, student: &StudentWork) -> Option<Accuracy> {
+        let sums = &student.total;
         let (right, all) = (sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions));
         (all > 0).then(|| Accuracy {
-            name: one.name.clone(),
+            name: student.name.clone(),
             line: plot::accuracy(right as f64 * 100.0 / all as f64, BAND),
             shown: words::share(right, all),
-            href: self.behind(one),
+            href: self.behind(student),
         })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    fn row(&self, one: &Work, sums: &Sums) -> Row {
-        let to = |cell: Cell| cell.to(self.behind(one));
-        let (points, time) = (sums.of(Measure::Xp), sums.of(Measure::Active));
-        let pace = points as f64 * 60.0 / (time.max(1) as f64);
-        let questions = sums.of(Measure::TotalQuestions);
-        let units = sums.of(Measure::MasteredUnits);
-        let days =
-            self.days.iter().filter(|day| self.of_day(&one.report, Some(day)).events > 0).count();
+    fn row(&self, student: &StudentWork) -> Row {
+        let to = |cell: Cell| cell.to(self.behind(student));
+        let of = |measure| student.total.of(measure);
+        let time = of(Measure::Active);
+        let pace = of(Measure::Xp) as f64 * 60.0 / (time.max(1) as f64);
         vec![
-            Cell::text(&one.name).to(student_link(&one.id)),
-            to(xp(points)),
-            to(minutes(time)),
+            Cell::text(&student.name).to(links::student(&student.id)),
+            to(Cell::thousandths(of(Measure::Xp))),
+            to(Cell::minutes(time)),
             if time > 0 { to(Cell::of(pace, words::number(pace))) } else { Cell::none() },
-            to(xp(questions)),
-            to(accuracy(sums)),
-            to(xp(units)),
-            to(Cell::of(days, days.to_string())),
+            to(Cell::thousandths(of(Measure::TotalQuestions))),
+            to(accuracy(&student.total)),
+            to(Cell::thousandths(of(Measure::MasteredUnits))),
+            to(Cell::count(student.active_day_count())),
         ]
     }
 }

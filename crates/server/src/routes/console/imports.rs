@@ -1,17 +1,16 @@
 //! Imports: files of rosters, checked first, done when somebody says so.
 
-use std::collections::HashMap;
-
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_access::audit::Change;
 use lyceum_console::imports::{
-    COLUMNS, FAULTS, File, Import as ImportPage, Imports, Progress, ROWS, Rows,
+    COLUMNS, ERRORS, File, Import as ImportPage, Imports, Progress, ROWS, Rows,
 };
-use lyceum_console::{Cell, Choice, List, Row, screens, words};
+use lyceum_console::{Cell, Choice, List, Query, Row, links, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_roster::csv::{self, Came, Noted};
+use lyceum_roster::csv::Came;
 use lyceum_roster::imports::{self, Import, New, State};
+use lyceum_roster::screens::imports::{self as screen, DataError, FileReport, Report, RowOutcome};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -38,10 +37,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn link(id: i64) -> String {
-    format!("/console/imports/{id}")
-}
-
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.read(imports::newest).await?;
     let rows = found.iter().map(|import| row(import, &visitor)).collect();
@@ -54,32 +49,23 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn row(import: &Import, visitor: &Visitor) -> Row {
-    let rows = import.report.as_ref().map_or_else(Cell::none, |report| {
-        let rows: i64 = files(report).filter_map(|file| file["rows"].as_i64()).sum();
-        Cell::of(rows, rows.to_string()).to(link(import.id))
-    });
-    let faults = import.report.as_ref().map_or_else(Cell::none, |report| {
-        let faults = report["fault_count"].as_u64().unwrap_or_default();
-        Cell::of(faults, faults.to_string()).to(link(import.id))
-    });
+    let (to, report) = (links::import(import.id), Report::of(import));
+    let count =
+        |count: Option<u64>| count.map_or_else(Cell::none, |count| Cell::count(count).to(&to));
     vec![
-        Cell::of(import.id, import.id.to_string()).to(link(import.id)),
-        Cell::text(&import.name).to(link(import.id)),
+        Cell::count(import.id).to(&to),
+        Cell::text(&import.name).to(&to),
         Cell::text(import.state.name()).toned(match import.state {
             State::Done => "good",
             State::Failed => "bad",
             State::Discarded => "",
             _ => "warn",
         }),
-        rows,
-        faults,
+        count(report.as_ref().map(Report::row_count)),
+        count(report.as_ref().map(|report| report.error_count)),
         Cell::text(&import.who),
-        Cell::when(import.begun, visitor.zone.written(import.begun)),
+        visitor.time(import.begun),
     ]
-}
-
-fn files(report: &Value) -> impl Iterator<Item = &Value> {
-    report["files"].as_array().into_iter().flatten()
 }
 
 async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
@@ -104,7 +90,7 @@ async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     });
     let id = added.await?;
     context.app.imports.wake();
-    Ok(on_to(&link(id)))
+    Ok(on_to(&links::import(id)))
 }
 
 /// The number in the address. Errors: `NotFound`.
@@ -114,131 +100,137 @@ fn number(context: &Context) -> Result<i64> {
         .map_err(|_| Problem::new(ProblemKind::NotFound, format!("there is no import '{text}'")))
 }
 
+async fn find(context: &Context) -> Result<Import> {
+    let id = number(context)?;
+    context.app.db.read(move |tx| imports::found(tx, id)).await
+}
+
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
-    let id = number(&context)?;
-    let import = context.app.db.read(move |tx| imports::found(tx, id)).await?;
+    let import = find(&context).await?;
+    // This server's own knowledge is newer than what all servers share.
+    let progress = context.app.imports.progress(import.id).or_else(|| import.progress.clone());
+    let view = view(&visitor, query(&context), &import, progress);
+    listed("errors", &view.list, &view)
+}
+
+fn view(
+    visitor: &Visitor,
+    query: Query,
+    import: &Import,
+    progress: Option<imports::Progress>,
+) -> ImportPage {
     let is_running = matches!(import.state, State::Checking | State::Importing);
-    // This server's own knowledge is newer than what is told to all.
-    let progress = context.app.imports.progress(id).or_else(|| import.progress.clone());
     let progress = progress.filter(|_| is_running).map(|now| Progress {
         file: now.file,
         rows: now.rows.to_string(),
         percent: now.percent,
     });
-    let report = import.report.clone().unwrap_or_default();
-    let faults = report["fault_count"].as_u64().unwrap_or_default();
-    let warnings = report["warning_count"].as_u64().unwrap_or_default();
-    let told =
-        [("faults", "fault"), ("warnings", "warning")].into_iter().flat_map(|(many, one)| {
-            report[many].as_array().into_iter().flatten().map(move |it| fault(one, it))
-        });
-    let told: Vec<Row> = told.collect();
-    let ignored = report["ignored"].as_array().into_iter().flatten();
-    let ignored: Vec<&str> = ignored.filter_map(Value::as_str).collect();
-    let view = ImportPage {
+    let report = Report::of(import).unwrap_or_default();
+    let errors = report.errors.iter().map(|error| error_row("error", error));
+    let warnings = report.warnings.iter().map(|warning| error_row("warning", warning));
+    let kilobytes = u32::try_from(import.bytes.max(1).div_euclid(1000) + 1).unwrap_or(u32::MAX);
+    ImportPage {
         frame: visitor.frame(import.name.clone()),
-        id,
+        id: import.id,
         state: import.state.name(),
         is_running,
         progress,
         about: format!(
             "{} kB, sent by {} on {}",
-            words::number(f64::from(
-                u32::try_from(import.bytes.max(1).div_euclid(1000) + 1).unwrap_or(u32::MAX)
-            )),
+            words::number(f64::from(kilobytes)),
             import.who,
             visitor.zone.written(import.begun)
         ),
-        says: says(&import, faults),
+        says: says(import.state, report.error_count),
         error: import.error.clone(),
-        files: files(&report).map(|of| file(of, &import)).collect(),
-        ignored: ignored.join(", "),
-        faults,
-        warnings,
+        files: report.files.iter().map(|of| file(of, import)).collect(),
+        ignored: report.ignored.join(", "),
+        errors: report.error_count,
+        warnings: report.warning_count,
         has_rejects: import.rejects.is_some(),
-        list: List::new("Faults", FAULTS, query(&context), told),
-    };
-    listed("faults", &view.list, &view)
-}
-
-fn says(import: &Import, faults: u64) -> String {
-    let told = if faults == 1 { "one fault".to_owned() } else { format!("{faults} faults") };
-    match (import.state, faults) {
-        (State::Checking, _) => "It is checked; nothing is changed.".to_owned(),
-        (State::Importing, _) => "It is imported.".to_owned(),
-        (State::Checked, 0) => "Checked: there is no fault. Nothing was changed yet.".to_owned(),
-        (State::Checked, _) => format!(
-            "Checked: {told}. Mend the rows and send the file again, or import the good rows alone."
-        ),
-        (State::Done, 0) => "Imported.".to_owned(),
-        (State::Done, _) => format!("Imported, but for the rows with {told}."),
-        (State::Failed, _) => String::new(),
-        (State::Discarded, _) => "Discarded; nothing was changed.".to_owned(),
+        list: List::new("Errors", ERRORS, query, errors.chain(warnings).collect()),
     }
 }
 
-fn file(of: &Value, import: &Import) -> File {
-    let names = ["rows", "created", "updated", "unchanged", "deleted", "rejected"];
-    let file = of["file"].as_str().unwrap_or_default();
-    let number = |name| {
-        let count = of[name].as_u64().unwrap_or_default();
-        let cell = Cell::of(count, count.to_string());
-        match (name, import.noted()) {
+fn says(state: State, error_count: u64) -> String {
+    let errors = match error_count {
+        1 => "1 error".to_owned(),
+        many => format!("{many} errors"),
+    };
+    match (state, error_count) {
+        (State::Checking, _) => "The server checks the file. It changes nothing yet.".to_owned(),
+        (State::Importing, _) => "The server imports the file.".to_owned(),
+        (State::Checked, 0) => "The file has no errors. Nothing was changed yet.".to_owned(),
+        (State::Checked, _) => format!(
+            "The file has {errors}. Fix the rows and send the file again, or import only the good rows."
+        ),
+        (State::Done, 0) => "The file is imported.".to_owned(),
+        (State::Done, _) => format!("The file is imported, except the rows with {errors}."),
+        (State::Failed, _) => String::new(),
+        (State::Discarded, _) => "The file was discarded. Nothing was changed.".to_owned(),
+    }
+}
+
+fn file(of: &FileReport, import: &Import) -> File {
+    let counts = [
+        ("rows", of.rows),
+        ("created", of.created),
+        ("updated", of.updated),
+        ("unchanged", of.unchanged),
+        ("deleted", of.deleted),
+        ("rejected", of.rejected),
+    ];
+    let cell = |(outcome, count): (&str, u64)| {
+        let cell = Cell::count(count);
+        match (outcome, import.noted()) {
             (_, None) => cell,
             (_, _) if count == 0 => cell,
-            ("rows", _) => cell.to(format!("{}/rows?file={file}", link(import.id))),
-            _ => cell.to(format!("{}/rows?file={file}&came={name}", link(import.id))),
+            ("rows", _) => cell.to(links::import_rows(import.id, &of.file, "")),
+            _ => cell.to(links::import_rows(import.id, &of.file, outcome)),
         }
     };
-    File { name: file.to_owned(), numbers: names.map(number) }
+    File { name: of.file.clone(), numbers: counts.map(cell) }
 }
 
 async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (id, query) = (number(&context)?, query(&context));
-    let import = context.app.db.read(move |tx| imports::found(tx, id)).await?;
+    let (import, query) = (find(&context).await?, query(&context));
     let missing = || {
-        let message = "what came of each row of this import is not kept here";
+        let message = "this server does not have the outcome of each row of this import";
         Problem::new(ProblemKind::NotFound, message)
     };
     let digest = import.noted().ok_or_else(missing)?.parse()?;
-    let (blobs, file) = (context.app.blobs.clone(), query.own("file").to_owned());
-    let noted = apart(move || {
+    let (blobs, of) = (context.app.blobs.clone(), import.clone());
+    let (file, outcome) = (query.own("file").to_owned(), query.own("came").to_owned());
+    let read = apart(move || {
         let notes = blobs.read(&digest)?.ok_or_else(missing)?;
-        csv::noted(&notes, &file)
+        screen::rows(&of, &notes, &file, &outcome)
     });
-    let (noted, came) = (noted.await?, query.own("came").to_owned());
-    // The header is no row, and a record that has parts in other files alone has none in this one.
-    let is_wanted =
-        |row: &&Noted| if came.is_empty() { row.line > 1 } else { row.came.name() == came };
-    let name = format!("{}.csv", query.own("file"));
-    let faults = import.report.as_ref().and_then(|report| report["faults"].as_array());
-    let faults: HashMap<Option<u64>, &Value> = faults
-        .into_iter()
-        .flatten()
-        .filter(|fault| fault["file"] == name.as_str())
-        .map(|fault| (fault["line"].as_u64(), fault))
-        .collect();
-    let row = |of: &Noted| {
-        let fault = faults.get(&Some(of.line)).filter(|_| of.came == Came::Rejected);
-        vec![
-            line(of.line),
-            Cell::text(&of.id),
-            Cell::text(told(of.came)),
-            fault.and_then(|of| of["problem"].as_str()).map_or_else(Cell::none, Cell::text),
-        ]
-    };
-    let outcomes = Came::ALL.into_iter().filter(|came| noted.iter().any(|row| row.came == *came));
-    let choice = Choice::of("came", "Outcome", outcomes.map(|came| (came.name(), told(came))));
+    let screen::Rows { outcomes, rows } = read.await?;
     let most = limits::IMPORT_NOTED_MAX_ROWS;
-    let list = List::new("Rows", ROWS, query, noted.iter().filter(is_wanted).map(row).collect());
+    let choice = outcomes.into_iter().map(|came| (came.name(), outcome_name(came)));
+    let name = format!("{}.csv", query.own("file"));
+    let list = List::new("Rows", ROWS, query, rows.iter().map(outcome_row).collect());
     let is_full = i64::try_from(list.total()).is_ok_and(|total| total >= most);
-    let note = format!("Of each outcome the first {} are here.", words::count(most));
-    let list = list.choice(choice).note(if is_full { note } else { String::new() });
-    let view = Rows { frame: visitor.frame(name), id, name: import.name, list };
+    let note = format!("The first {} rows of each outcome are listed.", words::count(most));
+    let list = list.choice(Choice::of("came", "Outcome", choice)).note(if is_full {
+        note
+    } else {
+        String::new()
+    });
+    let view = Rows { frame: visitor.frame(name), id: import.id, name: import.name, list };
     listed("rows", &view.list, &view)
 }
 
-fn told(came: Came) -> &'static str {
+fn outcome_row(RowOutcome { row, problem }: &RowOutcome) -> Row {
+    vec![
+        line(row.line),
+        Cell::text(&row.id),
+        Cell::text(outcome_name(row.came)),
+        if problem.is_empty() { Cell::none() } else { Cell::text(problem) },
+    ]
+}
+
+fn outcome_name(came: Came) -> &'static str {
     match came {
         Came::Created => "new",
         Came::Updated => "changed",
@@ -246,24 +238,29 @@ fn told(came: Came) -> &'static str {
         Came::Deleted => "deleted",
         Came::Rejected => "refused",
         Came::Part => "part of a record",
-        Came::Gone => "gone already",
+        Came::Gone => "already gone",
     }
 }
 
 fn line(number: u64) -> Cell {
-    if number == 0 { Cell::none() } else { Cell::of(number, number.to_string()) }
+    if number == 0 { Cell::none() } else { Cell::count(number) }
 }
 
-fn fault(sort: &str, of: &Value) -> Row {
-    let text = |name: &str| Cell::text(of[name].as_str().unwrap_or_default());
-    let line = line(of["line"].as_u64().unwrap_or_default());
-    let sort = Cell::text(sort);
-    vec![sort, text("file"), line, text("column"), text("value"), text("problem"), text("mend")]
+fn error_row(severity: &str, of: &DataError) -> Row {
+    vec![
+        Cell::text(severity),
+        Cell::text(&of.file),
+        line(of.line),
+        Cell::text(&of.column),
+        Cell::text(&of.value),
+        Cell::text(&of.problem),
+        Cell::text(&of.fix),
+    ]
 }
 
 async fn refused(context: Context, _: Visitor) -> Result<Answer> {
-    let id = number(&context)?;
-    let import = context.app.db.read(move |tx| imports::found(tx, id)).await?;
+    let import = find(&context).await?;
+    let id = import.id;
     let missing =
         || Problem::new(ProblemKind::NotFound, format!("the import {id} refused no rows"));
     let digest = import.rejects.ok_or_else(missing)?.parse()?;
@@ -280,21 +277,16 @@ async fn refused(context: Context, _: Visitor) -> Result<Answer> {
 
 async fn begin(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let (id, now) = (number(&context)?, context.app.clock.now());
-    decided(&context, &visitor, "import.begin", move |tx| {
-        let has_faults =
-            imports::found(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
-        imports::begin(tx, now, id, has_faults)
-    })
-    .await
+    decide(&context, &visitor, "import.begin", move |tx| imports::begin(tx, now, id)).await
 }
 
 async fn discard(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let id = number(&context)?;
-    decided(&context, &visitor, "import.discard", move |tx| imports::discard(tx, id)).await
+    decide(&context, &visitor, "import.discard", move |tx| imports::discard(tx, id)).await
 }
 
-/// Writes a decision about an import, and into the log of changes.
-async fn decided(
+/// Writes a decision about an import, and notes it in the audit log.
+async fn decide(
     context: &Context,
     visitor: &Visitor,
     what: &'static str,
@@ -307,5 +299,5 @@ async fn decided(
     });
     decided.await?;
     context.app.imports.wake();
-    Ok(on_to(&link(id)))
+    Ok(on_to(&links::import(id)))
 }

@@ -1,15 +1,11 @@
-//! API keys: each person their own, administrators all.
+//! API keys: people see their own, administrators all.
 
-use lyceum_access::audit::Change;
-use lyceum_access::{ApiKey, Holder, NewApiKey, Person, Role, api_key, person};
-use lyceum_console::{Cell, Column, Facts, List, Row, keys as view, screens};
-use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_hosting::projects;
-use lyceum_store::Tx;
-use serde_json::json;
+use lyceum_access::screens::keys::{self as screen, KeyOfPerson};
+use lyceum_access::{ApiKey, Role};
+use lyceum_console::{Cell, Column, Facts, List, keys as view, links, screens};
+use lyceum_core::{Problem, Result};
+use lyceum_hosting::screens::new_key;
 
-use super::events::at;
 use super::visitor::query;
 use super::{Form, Visitor, action, listed, on_to, page, shown};
 use crate::answer::Answer;
@@ -18,13 +14,14 @@ use crate::render;
 use crate::route::Route;
 
 const KEYS: (&str, &str) = ("/console/keys", "API keys");
+const NEW: &str = "/console/keys/new";
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::KEYS;
     vec![
         page("/keys", screen, keys),
         page("/keys/new", screen, new_key),
-        action("/keys/new", screen, make_key),
+        action("/keys/new", screen, create_key),
         page("/keys/api/{key}", screen, key),
         action("/keys/api/{key}/rotate", screen, rotate_key),
         action("/keys/api/{key}/revoke", screen, revoke_key),
@@ -36,94 +33,62 @@ const KEY_COLUMNS: &[Column] = &[
     Column::text("role", "Role"),
     Column::text("project", "Project"),
     Column::text("environment", "Environment"),
-    Column::text("maker", "Made by"),
-    Column::text("created", "Made"),
+    Column::text("maker", "Created by"),
+    Column::text("created", "Created"),
     Column::text("used", "Last used"),
     Column::text("state", "State"),
 ];
-/// The keys that somebody sees, each with who made it.
-fn seen(tx: &mut Tx<'_>, visitor: &Person) -> Result<Vec<(ApiKey, Option<String>)>> {
-    let sees_all = visitor.role == Role::Administrator;
-    let mut seen = Vec::new();
-    for key in api_key::list(tx)? {
-        if sees_all || key.maker.as_deref() == Some(&visitor.id) {
-            let maker = key.maker.as_deref().map(|id| person::find(tx, id)).transpose()?.flatten();
-            seen.push((key, maker.map(|maker| maker.email)));
-        }
-    }
-    Ok(seen)
-}
 
-pub(super) fn used(visitor: &Visitor, used: Option<Timestamp>) -> Cell {
-    used.map_or_else(Cell::none, |used| at(visitor, used))
-}
-
-pub(super) fn state(revoked: Option<Timestamp>) -> Cell {
-    match revoked {
-        None => Cell::text("in force").toned("good"),
-        Some(_) => Cell::text("revoked").toned("bad"),
+pub(super) fn state(is_revoked: bool) -> Cell {
+    match is_revoked {
+        false => Cell::text("active").toned("good"),
+        true => Cell::text("revoked").toned("bad"),
     }
 }
 
-fn key_cells(visitor: &Visitor, key: &ApiKey, maker: Option<&str>) -> [Cell; 7] {
+fn key_cells(visitor: &Visitor, KeyOfPerson { key, maker }: &KeyOfPerson) -> [Cell; 7] {
     let project = key.project.as_deref();
     [
         Cell::text(key.role.name()),
-        project.map_or_else(
-            || Cell::text("all"),
-            |slug| Cell::text(slug).to(format!("/console/projects/{slug}")),
-        ),
+        project.map_or_else(|| Cell::text("all"), |slug| Cell::text(slug).to(links::project(slug))),
         Cell::text(key.environment.name()),
-        Cell::text(maker.unwrap_or("a command")),
-        at(visitor, key.created),
-        used(visitor, key.used),
+        Cell::text(maker.as_deref().unwrap_or("a command")),
+        visitor.time(key.created),
+        visitor.time_if_any(key.used),
         match key.is_stopped && key.revoked.is_none() {
-            true => Cell::text("stopped: its maker may not change the project").toned("bad"),
-            false => state(key.revoked),
+            true => Cell::text("stopped: its creator lost access to the project").toned("bad"),
+            false => state(key.revoked.is_some()),
         },
     ]
 }
 
 async fn keys(context: Context, visitor: Visitor) -> Result<Answer> {
     let person = visitor.person.clone();
-    let seen = context.app.db.read(move |tx| seen(tx, &person)).await?;
-    let rows = seen.iter().map(|(key, maker)| {
-        let name = Cell::text(&key.name).to(format!("/console/keys/api/{}", key.id));
-        std::iter::once(name).chain(key_cells(&visitor, key, maker.as_deref())).collect::<Row>()
+    let seen = context.app.db.read(move |tx| screen::list(tx, &person)).await?;
+    let rows = seen.iter().map(|one| {
+        let name = Cell::text(&one.key.name).to(links::api_key(&one.key.id));
+        std::iter::once(name).chain(key_cells(&visitor, one)).collect()
     });
-    let list = List::new("API keys", KEY_COLUMNS, query(&context), rows.collect()).or_else(
-        "There is no key yet. A program such as a CI job calls with one in place of a person.",
-    );
+    let list = List::new("API keys", KEY_COLUMNS, query(&context), rows.collect())
+        .or_else("There are no API keys yet. A program such as a CI job uses one instead of a person's sign-in.");
     let tabs = view::tabs("API keys", visitor.person.role.name());
     let frame = visitor.frame("Apps and keys");
-    let page = view::Keys { frame, tabs, list, make: ("/console/keys/new", "New key") };
+    let page = view::Keys { frame, tabs, list, create: (NEW, "New key") };
     listed("api-keys", &page.list, &page)
 }
 
-/// The key of the path, where the visitor sees it.
-async fn of_path(context: &Context, visitor: &Visitor) -> Result<(ApiKey, Option<String>)> {
-    let (id, person) = (context.param("key").to_owned(), visitor.person.clone());
-    let found = context.app.db.read(move |tx| {
-        let mut seen = seen(tx, &person)?.into_iter();
-        seen.find(|(key, _)| key.id == id).ok_or_else(|| {
-            let message = format!("there is no key '{id}' of yours");
-            Problem::new(ProblemKind::NotFound, message)
-        })
-    });
-    found.await
-}
-
 async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (key, maker) = of_path(&context, &visitor).await?;
-    let names =
-        ["Role", "Project", "Environment", "Made by", "Made", "Last used", "State"].into_iter();
-    let facts = names.zip(key_cells(&visitor, &key, maker.as_deref())).collect();
+    let (id, person) = (context.param("key").to_owned(), visitor.person.clone());
+    let one = context.app.db.read(move |tx| screen::read(tx, &person, &id)).await?;
+    let names = ["Role", "Project", "Environment", "Created by", "Created", "Last used", "State"];
+    let facts = names.into_iter().zip(key_cells(&visitor, &one)).collect();
+    let is_active = one.key.revoked.is_none();
     shown(&view::Key {
-        frame: visitor.frame(&key.name),
+        frame: visitor.frame(&one.key.name),
         list: KEYS,
-        path: format!("/console/keys/api/{}", key.id),
+        path: links::api_key(&one.key.id),
         facts: Facts::new(facts),
-        rotating: key.revoked.is_none().then_some("The secret that is used now stops at once."),
+        rotating: is_active.then_some("The current secret stops working at once."),
     })
 }
 
@@ -138,89 +103,63 @@ async fn key_form(
     problem: Option<&Problem>,
 ) -> Result<Answer> {
     let is_administrator = visitor.person.role == Role::Administrator;
-    let holder = Holder::Person(visitor.person.clone());
-    let read = move |tx: &mut Tx<'_>| {
-        let mut own = Vec::new();
-        for project in projects::list(tx)? {
-            if holder.may_change(tx, &project.slug)? {
-                own.push((project.slug.clone(), project.slug));
-            }
-        }
-        Ok(own)
-    };
-    let mut own = context.app.db.read(read).await?;
-    if is_administrator {
-        own.insert(0, (String::new(), "every project".to_owned()));
-    }
-    let no_project = "You belong to no project yet: deploy one, or let an administrator add you.";
+    let person = visitor.person.clone();
+    let own = context.app.db.read(move |tx| new_key::read(tx, &person)).await?;
+    let all = is_administrator.then(|| (String::new(), "all projects".to_owned()));
+    let projects: Vec<view::Choice> =
+        all.into_iter().chain(own.into_iter().map(|slug| (slug.clone(), slug))).collect();
+    let no_project =
+        "You are not a member of a project yet. Deploy one, or ask an administrator to add you.";
     let problem = match problem {
         Some(problem) => Some(render::sentence(problem)),
-        None => own.is_empty().then(|| no_project.to_owned()),
+        None => projects.is_empty().then(|| no_project.to_owned()),
     };
     let roles = if is_administrator { Role::ALL.to_vec() } else { Vec::new() };
     let choice = |role: &Role| (role.name().to_owned(), role.name().to_owned());
     shown(&view::New {
         frame: visitor.frame("New key"),
         list: KEYS,
-        path: "/console/keys/new",
+        path: NEW,
+        button: "Create key",
         problem,
         name: name.to_owned(),
         roles: roles.iter().rev().map(choice).collect(),
-        projects: Some(own),
+        projects: Some(projects),
         scopes: Vec::new(),
     })
 }
 
-async fn make_key(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+async fn create_key(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
     let person = visitor.person.clone();
     let (name, project) = (form.field("name").to_owned(), form.field("project").to_owned());
-    // Nobody makes a key that may more than they do.
     let role = match person.role {
         Role::Administrator => {
             form.field("role").parse().map_err(|rule| Problem::invalid("role", rule))?
         }
         role => role,
     };
-    let new = NewApiKey {
-        name: name.clone(),
-        role,
-        project: Some(project).filter(|slug| !slug.is_empty()),
-        maker: Some(person.id.clone()),
-    };
-    let made = context.app.db.write(move |tx| {
-        let may = match &new.project {
-            Some(slug) => {
-                projects::find(tx, slug)?;
-                Holder::Person(person.clone()).may_change(tx, slug)?
-            }
-            None => person.role == Role::Administrator,
-        };
-        if !may {
-            let message = "a key of yours is for a project that you belong to; choose one";
-            return Err(Problem::new(ProblemKind::Forbidden, message));
-        }
-        let (key, text) = api_key::create(tx, now, environment, &new)?;
-        let details = json!({ "name": key.name, "role": role.name(), "project": key.project });
-        note(tx, now, &person, "key.create", &key.id, &details)?;
-        Ok((key, text))
+    let typed = name.clone();
+    let created = context.app.db.write(move |tx| {
+        let project = Some(project.as_str()).filter(|slug| !slug.is_empty());
+        new_key::create(tx, now, environment, &person, (&name, role, project))
     });
-    match made.await {
-        Ok((key, text)) => made_key(&context, &visitor, &key, text),
+    match created.await {
+        Ok((key, text)) => created_key(&context, &visitor, &key, text),
         Err(problem) if problem.cause.is_some() => Err(problem),
         Err(problem) => {
-            let page = key_form(&context, &visitor, &name, Some(&problem)).await?;
+            let page = key_form(&context, &visitor, &typed, Some(&problem)).await?;
             Ok(page.status(render::status(problem.kind)))
         }
     }
 }
 
-fn made_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String) -> Result<Answer> {
+fn created_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String) -> Result<Answer> {
     let base = context.base_url();
-    shown(&view::Made {
+    shown(&view::Created {
         frame: visitor.frame(format!("The key '{}'", key.name)),
         list: KEYS,
-        path: format!("/console/keys/api/{}", key.id),
+        path: links::api_key(&key.id),
         id: None,
         example: format!(
             "export LYCEUM_API_KEY={text}\nexport LYCEUM_URL={base}\n\nlyceum deploy --env {}\n\n\
@@ -232,36 +171,17 @@ fn made_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String) ->
 }
 
 async fn rotate_key(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    let (key, _) = of_path(&context, &visitor).await?;
-    let (now, person) = (context.app.clock.now(), visitor.person.clone());
-    let rotated = context.app.db.write(move |tx| {
-        let (key, text) = api_key::rotate(tx, &key.id)?;
-        note(tx, now, &person, "key.rotate", &key.id, &json!({ "name": key.name }))?;
-        Ok((key, text))
-    });
-    let (key, text) = rotated.await?;
-    made_key(&context, &visitor, &key, text)
+    let (id, now, person) =
+        (context.param("key").to_owned(), context.app.clock.now(), visitor.person.clone());
+    let rotated = context.app.db.write(move |tx| screen::rotate(tx, now, &person, &id)).await;
+    let (key, text) = rotated?;
+    created_key(&context, &visitor, &key, text)
 }
 
 async fn revoke_key(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    let (key, _) = of_path(&context, &visitor).await?;
-    let (now, person, to) =
-        (context.app.clock.now(), visitor.person.clone(), format!("/console/keys/api/{}", key.id));
-    let revoked = context.app.db.write(move |tx| {
-        let key = api_key::revoke(tx, now, &key.id)?;
-        note(tx, now, &person, "key.revoke", &key.id, &json!({ "name": key.name }))
-    });
-    revoked.await?;
+    let (id, now, person) =
+        (context.param("key").to_owned(), context.app.clock.now(), visitor.person.clone());
+    let to = links::api_key(&id);
+    context.app.db.write(move |tx| screen::revoke(tx, now, &person, &id)).await?;
     Ok(on_to(&to))
-}
-
-pub(super) fn note(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    who: &Person,
-    what: &'static str,
-    subject: &str,
-    details: &serde_json::Value,
-) -> Result<()> {
-    Change { who: &who.email, what, subject }.note(tx, now, details)
 }

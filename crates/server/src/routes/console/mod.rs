@@ -183,13 +183,13 @@ fn cut(total: i64) -> String {
     if total <= most {
         return String::new();
     }
-    format!("A file holds the first {} of these rows, in their order.", words::count(most))
+    format!("A CSV or JSON file has the first {} of these rows.", words::count(most))
 }
 
 /// What is said below a list for which as many rows were read as there may be: there may be more.
 fn at_most(found: usize, most: impl TryInto<usize>) -> String {
     match most.try_into() {
-        Ok(most) if found >= most => format!("No more than {most} are read for this list."),
+        Ok(most) if found >= most => format!("This list has at most {most} rows."),
         _ => String::new(),
     }
 }
@@ -223,7 +223,7 @@ pub(crate) fn as_page(html: String) -> Answer {
 /// Signs in by the link that a sandbox prints.
 async fn enter(context: Context) -> Result<Answer> {
     if context.app.sandbox.is_none() {
-        let message = "only a sandbox is entered by a link; sign in at /sign-in";
+        let message = "only a sandbox has sign-in links; sign in at /sign-in";
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let link = context.asked("link").unwrap_or_default();

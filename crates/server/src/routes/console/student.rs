@@ -1,25 +1,17 @@
 //! One student: rings, sums by day and subject, the events behind numbers.
 
-use std::collections::HashMap;
-
-use lyceum_adaptive::repository::log::{self, Asked};
-use lyceum_adaptive::today as learning;
-use lyceum_bridge::analytics::{self, Behind, Report, Who};
-use lyceum_bridge::need::Need;
+use lyceum_adaptive::screens::student as screen;
+use lyceum_bridge::analytics::Behind;
 use lyceum_bridge::today::SubjectDay;
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::zone::Zone;
 use lyceum_console::chart::{self, Bar};
 use lyceum_console::student::{Event, FACTS, Facts, Ring, Student, Total};
-use lyceum_console::{Cell, List, Row, screens, words};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_console::{Cell, List, Query, Row, links, screens, words};
+use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, Sums};
-use lyceum_roster::fields;
-use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
-use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 
 use super::answers::answers;
-use super::students::{behind, link, minutes, xp};
 use super::today::label;
 use super::visitor::query;
 use super::{Visitor, deadline, listed, page, shown};
@@ -38,113 +30,67 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What the page is made from.
-struct Known {
-    user: Object,
-    school: String,
-    need: Need,
-    subjects: Vec<SubjectDay>,
-    report: Report,
-    asked: Vec<Asked>,
-    lessons: HashMap<String, Object>,
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let id = context.param("id").to_owned();
+    let chosen = RANGES.into_iter().find(|days| query.own("days") == days.to_string());
+    let (day_count, of) = (chosen.unwrap_or(RANGES[0]), id.clone());
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &of, day_count);
+    let student = context.app.db.scan(deadline(), read).await?;
+    let view = view(&visitor, id, query, &student);
+    listed("answers", &view.answers, &view)
 }
 
-async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, id) =
-        (context.app.clock.now(), visitor.zone.clone(), context.param("id").to_owned());
-    let query = query(&context);
-    let chosen = RANGES.into_iter().find(|days| query.own("days") == days.to_string());
-    let days = zone.days(now, chosen.unwrap_or(RANGES[0]));
-    let (first, today) = (days[0].to_string(), days[days.len() - 1].to_string());
-    let range = Range::inclusive(&zone, Some(&first), Some(&today))?;
-    let (of, asked_zone) = (id.clone(), zone.clone());
-    let known = context.app.db.scan(deadline(), move |tx| {
-        let user = fields::in_use(tx, &USER, &of)?;
-        let (need, subjects) = learning::student(tx, now, &asked_zone, &of)?;
-        let report = analytics::activity(tx, Who::Id(&of), range, &asked_zone)?;
-        let asked = log::asked(tx, &of)?;
-        let ids = asked.iter().map(|asked| asked.lesson.as_str());
-        let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
-        Ok(Known { school: school(tx, &user)?, user, need, subjects, report, asked, lessons })
-    });
-    let Known { user, school, need, subjects, report, asked, lessons } = known.await?;
-    let by_day = |measure: Measure, unit: &str, scale: f64| -> Vec<Bar> {
-        let bar = |day| bar(&id, &report, day, measure, (unit, scale));
-        days.iter().map(bar).collect()
-    };
-    let goal: i64 = subjects.iter().map(|subject| subject.goal_xp).sum();
-    #[expect(clippy::cast_precision_loss, reason = "goals are small")]
-    let goal = (goal > 0).then_some(goal as f64);
+fn view(visitor: &Visitor, id: String, query: Query, student: &screen::Student) -> Student {
+    let day_count = student.days.len();
     let ranges = [7, 30, 90].map(|count| {
-        let value = count.to_string();
-        (count, count as usize == days.len(), query.link(&[("days", &value), ("page", "")]))
+        let href = query.link(&[("days", &count.to_string()), ("page", "")]);
+        (count, count as usize == day_count, href)
     });
-    let view = Student {
-        frame: visitor.frame(name(&user)),
-        about: about(&user, &school),
-        reasons: need.reasons.iter().map(label).collect(),
-        rings: subjects.iter().map(|subject| ring(&id, subject, &today)).collect(),
-        ranges: ranges.into(),
-        has_work: !report.facts.is_empty(),
-        xp: chart::bars(&by_day(Measure::Xp, "XP", 1.0), "XP by day", "XP", goal),
-        time: chart::bars(
-            &by_day(Measure::Active, "min", 60.0),
-            "Active minutes by day",
-            "min",
-            None,
-        ),
-        totals: totals(&id, &report, &first, &today),
-        answers: answers(&id, query, &asked, &lessons, &zone),
-        id,
+    #[expect(clippy::cast_precision_loss, reason = "goals are small")]
+    let goal = (student.goal_xp > 0).then_some(student.goal_xp as f64);
+    let bars = |measure: Measure, unit: &str, scale: f64| -> Vec<Bar> {
+        student.days.iter().map(|day| bar(&id, day, measure, unit, scale)).collect()
     };
-    listed("answers", &view.answers, &view)
+    let minutes = bars(Measure::Active, "min", 60.0);
+    Student {
+        frame: visitor.frame(&student.name),
+        about: about(&id, student),
+        reasons: student.reasons.iter().map(label).collect(),
+        rings: rings(&id, student),
+        ranges: ranges.into(),
+        has_work: student.total.events > 0,
+        xp: chart::bars(&bars(Measure::Xp, "XP", 1.0), "XP by day", "XP", goal),
+        time: chart::bars(&minutes, "Active minutes by day", "min", None),
+        totals: totals(&id, student),
+        answers: answers(&id, query, &student.answers, &visitor.zone),
+        id,
+    }
+}
+
+fn about(id: &str, student: &screen::Student) -> Vec<String> {
+    let grades = student.grades.join(", ");
+    let grade = if grades.is_empty() { String::new() } else { format!("Grade {grades}") };
+    let mut about = vec![grade, student.school.clone(), student.email.clone(), id.to_owned()];
+    about.retain(|part| !part.is_empty());
+    about
 }
 
 /// The bar of a day.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-fn bar(
-    id: &str,
-    report: &Report,
-    day: &impl ToString,
-    measure: Measure,
-    (unit, scale): (&str, f64),
-) -> Bar {
-    let day = day.to_string();
-    let of_day = report.facts.iter().filter(|(known, _)| known.0.to_string() == day);
-    let sum: i64 = of_day.flat_map(|(_, facts)| facts.values()).map(|m| m.sums.of(measure)).sum();
-    let value = sum as f64 / 1000.0 / scale;
+fn bar(id: &str, (day, sums): &(String, Sums), measure: Measure, unit: &str, scale: f64) -> Bar {
+    let value = sums.of(measure) as f64 / 1000.0 / scale;
     Bar {
         value,
         says: format!("{day}: {} {unit}", words::number(value)),
-        href: (sum != 0).then(|| behind(id, &day, &day, "")),
+        href: (sums.of(measure) != 0).then(|| links::events_behind(id, day, day, "")),
         label: day[5..].to_owned(),
     }
 }
 
-fn name(user: &Object) -> String {
-    let names = [fields::text(user, "givenName"), fields::text(user, "familyName")].join(" ");
-    if names.trim().is_empty() {
-        return fields::text(user, "sourcedId").to_owned();
-    }
-    names.trim().to_owned()
-}
-
-fn school(tx: &mut Tx<'_>, user: &Object) -> Result<String> {
-    let orgs = fields::of_all(tx, &ORG, std::iter::once(fields::reference(user, "primaryOrg")))?;
-    Ok(orgs.values().next().map(|org| fields::text(org, "name").to_owned()).unwrap_or_default())
-}
-
-fn about(user: &Object, school: &str) -> Vec<String> {
-    let grades = fields::texts(user, "grades").join(", ");
-    let grade = if grades.is_empty() { String::new() } else { format!("Grade {grades}") };
-    let mut about = vec![
-        grade,
-        school.to_owned(),
-        fields::text(user, "email").to_owned(),
-        fields::text(user, "sourcedId").to_owned(),
-    ];
-    about.retain(|part| !part.is_empty());
-    about
+fn rings(id: &str, student: &screen::Student) -> Vec<Ring> {
+    let today = student.days.last().map(|(day, _)| day.as_str()).unwrap_or_default();
+    student.today.iter().map(|subject| ring(id, subject, today)).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
@@ -157,31 +103,23 @@ fn ring(id: &str, subject: &SubjectDay, today: &str) -> Ring {
     };
     Ring {
         ring: chart::ring(xp as f64 / 1000.0, goal as f64, &shown, &says),
-        href: behind(id, today, today, &subject.subject),
+        href: links::events_behind(id, today, today, &subject.subject),
         subject: subject.subject.clone(),
         says,
     }
 }
 
-/// The range by subject, and in all.
-fn totals(id: &str, report: &Report, from: &str, to: &str) -> Vec<Total> {
-    let mut subjects: Vec<(String, Sums)> = Vec::new();
-    let mut all = Sums::default();
-    for (subject, metrics) in report.facts.values().flatten() {
-        all.add(&metrics.sums, 1);
-        match subjects.iter_mut().find(|(known, _)| known == subject) {
-            Some((_, sums)) => sums.add(&metrics.sums, 1),
-            None => subjects.push((subject.clone(), metrics.sums)),
-        }
-    }
-    subjects.sort_by(|a, b| a.0.cmp(&b.0));
-    subjects.push((String::new(), all));
-    let rows = subjects.into_iter();
-    rows.map(|(subject, sums)| {
-        let href = behind(id, from, to, &subject);
+/// The days by subject, and in all.
+fn totals(id: &str, student: &screen::Student) -> Vec<Total> {
+    let day = |at: Option<&(String, Sums)>| at.map(|(day, _)| day.clone()).unwrap_or_default();
+    let (from, to) = (day(student.days.first()), day(student.days.last()));
+    let all = (String::new(), student.total);
+    let rows = student.subjects.iter().map(|(subject, sums)| (subject.clone(), *sums));
+    let row = |(subject, sums): (String, Sums)| {
+        let href = links::events_behind(id, &from, &to, &subject);
         total(subject, &sums, href)
-    })
-    .collect()
+    };
+    rows.chain([all]).map(row).collect()
 }
 
 fn total(subject: String, sums: &Sums, href: String) -> Total {
@@ -201,48 +139,33 @@ fn total(subject: String, sums: &Sums, href: String) -> Total {
     }
 }
 
-/// The student that a page below is about: page and name.
-pub(super) fn whose(tx: &mut Tx<'_>, id: &str) -> Result<(String, String)> {
-    let user = fields::in_use(tx, &USER, id)?;
-    Ok((link(id), name(&user)))
-}
-
 async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (id, zone, query) = (context.param("id").to_owned(), visitor.zone.clone(), query(&context));
-    let today = zone.day_of(context.app.clock.now()).to_string();
-    let or_today = |name| match query.own(name) {
-        "" => today.clone(),
-        day => day.to_owned(),
-    };
-    let (from, to, subject) = (or_today("from"), or_today("to"), query.own("subject").to_owned());
-    let range = Range::inclusive(&zone, Some(&from), Some(&to))?;
-    let (of, only) = (id.clone(), subject.clone());
-    let found = context.app.db.scan(deadline(), move |tx| {
-        let only = (!only.is_empty()).then_some(only.as_str());
-        Ok((whose(tx, &of)?, analytics::behind(tx, Who::Id(&of), range, only)?))
-    });
-    let (student, events) = found.await?;
-    let mut sums = Sums::default();
-    for event in &events {
-        sums.add(&event.sums, 1);
-    }
-    let rows = events.iter().map(|event| fact(&id, event, &zone)).collect();
-    let days = if from == to { from } else { format!("{from} to {to}") };
+    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let own = |name| query.own(name).to_owned();
+    let selection = screen::Selection { from: own("from"), to: own("to"), subject: own("subject") };
+    let id = context.param("id").to_owned();
+    let of = id.clone();
+    let read = move |tx: &mut Tx<'_>| screen::events_behind(tx, now, &zone, &of, &selection);
+    let found = context.app.db.scan(deadline(), read).await?;
+    let screen::Selection { from, to, subject } = &found.selection;
+    let days = if from == to { from.clone() } else { format!("{from} to {to}") };
+    let rows = found.events.iter().map(|event| fact(&id, event, &visitor.zone)).collect();
     let view = Facts {
-        frame: visitor.frame(format!("Events of {}", student.1)),
+        frame: visitor.frame(format!("Events of {}", found.student)),
         which: if subject.is_empty() { days } else { format!("{days}, {subject}") },
-        total: total(subject, &sums, String::new()),
-        student,
+        total: total(subject.clone(), &found.total, String::new()),
+        student: (links::student(&id), found.student),
         list: List::new("Events", FACTS, query, rows)
-            .or_else("No event has a part in these days: nothing was sent."),
+            .or_else("No app sent an event about these days."),
     };
     listed("events", &view.list, &view)
 }
 
 fn fact(id: &str, behind: &Behind, zone: &Zone) -> Row {
     let event = &behind.logged.event;
-    let href = format!("{}/event?number={}", link(id), behind.logged.seq);
-    let of = |measure| xp(behind.sums.of(measure)).to(&href);
+    let href = links::student_event(id, behind.logged.seq);
+    let of = |measure| Cell::thousandths(behind.sums.of(measure)).to(&href);
+    let minutes = |measure| Cell::minutes(behind.sums.of(measure)).to(&href);
     let content = event.content();
     let object = &content["object"];
     let titles = [&object["activity"]["name"], &object["name"], &content["type"]];
@@ -256,8 +179,8 @@ fn fact(id: &str, behind: &Behind, zone: &Zone) -> Row {
         of(Measure::TotalQuestions),
         of(Measure::CorrectQuestions),
         of(Measure::MasteredUnits),
-        minutes(behind.sums.of(Measure::Active)).to(&href),
-        minutes(behind.sums.of(Measure::Waste)).to(&href),
+        minutes(Measure::Active),
+        minutes(Measure::Waste),
     ]
 }
 
@@ -265,20 +188,8 @@ async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let number: i64 = query(&context).own("number").parse().unwrap_or_default();
     let of = id.clone();
-    let found = context.app.db.read(move |tx| {
-        let student = whose(tx, &of)?;
-        let mut found = None;
-        lyceum_events::scan(tx, number.saturating_sub(1), 1, |logged| {
-            found = Some(logged).filter(|logged| logged.seq == number);
-            Ok(())
-        })?;
-        let actors = analytics::actors_of(tx, Who::Id(&of))?;
-        Ok((student, found.filter(|logged| actors.contains(&logged.actor))))
-    });
-    let (student, Some(logged)) = found.await? else {
-        let message = format!("the student '{id}' has no event {number} that counts");
-        return Err(Problem::new(ProblemKind::NotFound, message));
-    };
+    let found = context.app.db.read(move |tx| screen::event(tx, &of, number)).await?;
+    let logged = &found.logged;
     let body = serde_json::to_string_pretty(&logged.event.content()).map_err(Problem::internal)?;
     let facts = vec![
         ("Id", logged.event.id.clone()),
@@ -288,5 +199,7 @@ async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Sensor", logged.event.sensor.clone()),
         ("Client", logged.client.clone()),
     ];
-    shown(&Event { frame: visitor.frame(format!("Event {number}")), student, facts, body })
+    let (frame, student) =
+        (visitor.frame(format!("Event {number}")), (links::student(&id), found.student));
+    shown(&Event { frame, student, facts, body })
 }

@@ -3,7 +3,7 @@
 use axum::http::header;
 use lyceum_access::{Denied, Holder, Person};
 use lyceum_bridge::zone::{Range, Zone};
-use lyceum_console::{Frame, Query, Refused, Screen};
+use lyceum_console::{Cell, Frame, Query, Refused, Screen};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -57,6 +57,26 @@ impl Visitor {
         }
     }
 
+    /// An instant: exports have it in UTC, people read it in their zone.
+    pub(super) fn time(&self, instant: Timestamp) -> Cell {
+        Cell::when(instant, self.zone.written(instant))
+    }
+
+    /// An instant, or a dash.
+    pub(super) fn time_if_any(&self, instant: Option<Timestamp>) -> Cell {
+        instant.map_or_else(Cell::none, |instant| self.time(instant))
+    }
+
+    /// An instant that is stored as text.
+    pub(super) fn time_of_text(&self, text: &str) -> Cell {
+        text.parse().map_or_else(|_| Cell::text(text), |instant| self.time(instant))
+    }
+
+    /// An instant that is stored as text, as people read it.
+    pub(super) fn written(&self, text: &str) -> String {
+        text.parse().map_or_else(|_| text.to_owned(), |instant| self.zone.written(instant))
+    }
+
     /// What every form of a page carries in its field `token`.
     pub(super) fn token(&self) -> &str {
         &self.token
@@ -86,7 +106,7 @@ pub(crate) fn turn_away(
     };
     let visitor = Visitor::of(context, screen)?;
     let message = format!(
-        "'{}' is not for the role '{}' but for {roles}; an administrator can give you another one",
+        "'{}' is for {roles}; your role is '{}', and an administrator can change it",
         screen.name, visitor.person.role,
     );
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))

@@ -1,8 +1,8 @@
-//! The page on which a person lets a program in (RFC 8628, 3.3).
+//! The page on which a person gives a program access (RFC 8628, 3.3).
 
-use askama::Template;
 use axum::http::StatusCode;
 use lyceum_access::{Holder, Person, device, guess};
+use lyceum_console::sign_in::{Device, Step};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
@@ -15,31 +15,11 @@ use crate::auth::{self, people};
 use crate::context::Context;
 use crate::render::{self, sentence};
 
-#[derive(Template)]
-#[template(path = "people/device.html")]
-struct Device<'a> {
-    token: String,
-    name: &'a str,
-    email: &'a str,
-    environment: &'a str,
-    step: Step<'a>,
-    problem: Option<String>,
-}
-
-enum Step<'a> {
-    /// Type the code.
-    Type,
-    /// Decide about this code.
-    Decide(&'a str),
-    /// Decided: the program is let in, or not.
-    Done(bool),
-}
-
 pub(super) async fn show(context: Context) -> Result<Answer> {
     let typed = context.asked("user_code").map(|code| code.trim().to_owned()).unwrap_or_default();
     let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
     if typed.is_empty() {
-        return page(&context, &person, Step::Type, None, StatusCode::OK);
+        return page(&context, &person, Step::EnterCode, None, StatusCode::OK);
     }
     match look_up(&context, &person, &typed).await {
         Ok(Some(code)) => page(&context, &person, Step::Decide(&code), None, StatusCode::OK),
@@ -66,7 +46,7 @@ pub(super) async fn decide(context: Context) -> Result<Answer> {
         })
     });
     match decided.await {
-        Ok(Some(())) => page(&context, &person, Step::Done(approve), None, StatusCode::OK),
+        Ok(Some(())) => page(&context, &person, Step::Decided(approve), None, StatusCode::OK),
         Ok(None) => unknown(&context, &person),
         Err(problem) => refused(&context, &person, problem),
     }
@@ -77,7 +57,7 @@ fn refused(context: &Context, person: &Person, problem: Problem) -> Result<Answe
         return Err(problem);
     }
     let status = render::status(problem.kind);
-    page(context, person, Step::Type, Some(sentence(&problem)), status)
+    page(context, person, Step::EnterCode, Some(sentence(&problem)), status)
 }
 
 /// What is found by a code that somebody typed; wrong ones are counted.
@@ -118,9 +98,9 @@ async fn look_up(context: &Context, person: &Person, typed: &str) -> Result<Opti
 }
 
 fn unknown(context: &Context, person: &Person) -> Result<Answer> {
-    let told = "No program waits with this code. Codes work for ten minutes and once: look at the \
-                terminal, or begin there again.";
-    page(context, person, Step::Type, Some(told.to_owned()), StatusCode::NOT_FOUND)
+    let message = "No program waits with this code. A code works once and for ten minutes: check the terminal, \
+                or start again there.";
+    page(context, person, Step::EnterCode, Some(message.to_owned()), StatusCode::NOT_FOUND)
 }
 
 fn page(

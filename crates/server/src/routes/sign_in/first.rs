@@ -1,7 +1,7 @@
 //! The link that the server shows at its start while nobody administers it.
 
-use askama::Template;
 use lyceum_access::{first, password};
+use lyceum_console::sign_in::First;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
@@ -11,18 +11,6 @@ use crate::answer::Answer;
 use crate::auth::sign_in;
 use crate::context::Context;
 use crate::render::{self, sentence};
-
-#[derive(Template)]
-#[template(path = "people/first.html")]
-struct First<'a> {
-    token: String,
-    link: &'a str,
-    email: &'a str,
-    name: &'a str,
-    problem: Option<String>,
-    /// Whether the link makes an administrator.
-    is_open: bool,
-}
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
     let link = context.asked("link");

@@ -7,9 +7,9 @@ mod oidc;
 mod page;
 mod welcome;
 
-use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::{guess, person, session};
+use lyceum_console::sign_in::SignIn;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -80,10 +80,6 @@ pub(super) fn area() -> Area {
             form(post("/sign-out", Access::Public, end), &["token"])
                 .named("postSignOutPage")
                 .says("Ends the browser's session."),
-            get("/sign-in/page.css", Access::Public, style)
-                .named("getSignInStyle")
-                .says("The style of the pages.")
-                .answers_as(200, "The style.", Some(("text/css", text()))),
             page(get("/welcome", Access::Public, welcome::show))
                 .named("getWelcomePage")
                 .says("Asks the owner of a one-time link for a password.")
@@ -103,25 +99,6 @@ pub(super) fn area() -> Area {
             .says("Lets the program in, or refuses it."),
         ],
     }
-}
-
-#[derive(Template)]
-#[template(path = "people/sign_in.html")]
-struct SignIn<'a> {
-    token: String,
-    next: &'a str,
-    email: &'a str,
-    problem: Option<String>,
-    /// Whether there is anybody who could sign in.
-    anybody: bool,
-    /// Who is signed in.
-    name: Option<&'a str>,
-    /// What the OpenID provider is called, where there is one.
-    provider: Option<&'a str>,
-    /// The path to go on to, for an address.
-    next_encoded: String,
-    /// Where that is an app: its demo, which needs no account.
-    demo: Option<String>,
 }
 
 async fn start(_: Context) -> Result<Answer> {
@@ -160,7 +137,7 @@ async fn page(
     name: Option<&str>,
 ) -> Result<Answer> {
     let guard = Guard::of(context, name.is_some());
-    let anybody = context.app.db.read(person::any).await?;
+    let has_accounts = context.app.db.read(person::any).await?;
     let oidc = &context.app.config.oidc;
     let page = SignIn {
         token: guard.token(),
@@ -168,8 +145,8 @@ async fn page(
         next_encoded: utf8_percent_encode(next, NON_ALPHANUMERIC).to_string(),
         email,
         problem,
-        anybody,
-        name,
+        has_accounts,
+        signed_in: name,
         provider: oidc.issuer.is_some().then_some(oidc.name.as_str()),
         demo: super::play::demo_of(next),
     };
@@ -196,10 +173,6 @@ fn elsewhere(path: &str) -> Answer {
     Answer::empty(StatusCode::SEE_OTHER)
         .header(header::LOCATION, path)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-}
-
-async fn style(_: Context) -> Result<Answer> {
-    Ok(page::style())
 }
 
 /// The path if it leads to a page of this server, else nothing.

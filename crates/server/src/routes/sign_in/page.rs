@@ -1,8 +1,7 @@
 //! What the pages share: how they are sent, and how their forms are guarded.
 
 use askama::Template;
-use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use lyceum_access::session;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 
@@ -11,30 +10,19 @@ use crate::auth::people::{self, Cookie};
 use crate::context::Context;
 use crate::multipart::{self, Part};
 use crate::route::Access;
+use crate::routes::console::as_page;
 
-const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
-const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
-/// Nothing runs, nothing comes from elsewhere, no form leads elsewhere, no page shows this one in itself.
+/// As on the console's pages, and no script runs.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; \
-     frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; img-src data:; font-src 'self'; base-uri 'none'; \
+     form-action 'self'; frame-ancestors 'none'",
 );
-const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-/// A page, rendered; nobody but its reader keeps it.
-pub(super) fn shown(page: &impl Template) -> Result<Answer> {
-    let page = page.render().map_err(Problem::internal)?;
-    Ok(Answer::typed(HTML, Body::from(page))
-        .header(header::CONTENT_SECURITY_POLICY, POLICY)
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
-        .header(SNIFF, HeaderValue::from_static("nosniff")))
-}
-
-pub(super) fn style() -> Answer {
-    Answer::typed(CSS, Body::from(include_str!("../../../assets/people.css")))
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))
-        .header(SNIFF, HeaderValue::from_static("nosniff"))
+/// A page, rendered.
+pub(super) fn shown(view: &impl Template) -> Result<Answer> {
+    let mut answer = as_page(lyceum_console::html(view)?);
+    answer.headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    Ok(answer)
 }
 
 /// What a form's token is made from: the session, or before there is one a cookie for that alone.

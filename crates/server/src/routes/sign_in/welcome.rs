@@ -1,7 +1,7 @@
 //! A one-time link: its owner sets a password.
 
-use askama::Template;
 use lyceum_access::{password, person};
+use lyceum_console::sign_in::Welcome;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
@@ -11,16 +11,6 @@ use crate::answer::Answer;
 use crate::auth::{people, sign_in};
 use crate::context::Context;
 use crate::render;
-
-#[derive(Template)]
-#[template(path = "people/welcome.html")]
-struct Welcome<'a> {
-    token: String,
-    link: &'a str,
-    problem: Option<String>,
-    /// Name and e-mail address of the link's owner; none where the link does not work.
-    owner: Option<(&'a str, &'a str)>,
-}
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
     let link = context.asked("link");

@@ -58,7 +58,11 @@ fn a_program_is_let_in_by_its_code() {
         assert_eq!(poll(server, &device_code), (400, json!("slow_down")));
         clock.advance_milliseconds(6_000);
         assert_eq!(poll(server, &device_code), (400, json!("slow_down")), "five seconds more");
-        assert!(decide(server, &cookie, &user_code, "approve").text().contains("It is let in"));
+        assert!(
+            decide(server, &cookie, &user_code, "approve")
+                .text()
+                .contains("The program has access")
+        );
         clock.advance_milliseconds(60_000);
         server.restart();
         let (status, told) = poll(server, &device_code);
@@ -95,7 +99,7 @@ fn a_program_is_refused_too_late_or_unknown() {
             (text("device_code"), text("user_code"))
         };
         let (device_code, user_code) = asked();
-        assert!(decide(server, &cookie, &user_code, "deny").text().contains("It is refused"));
+        assert!(decide(server, &cookie, &user_code, "deny").text().contains("Access refused"));
         assert_eq!(poll(server, &device_code), (400, json!("access_denied")));
         let (device_code, _) = asked();
         clock.advance_milliseconds(limits::DEVICE_CODE_LIFETIME_S * 1000);

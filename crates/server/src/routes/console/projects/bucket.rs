@@ -9,15 +9,18 @@ use lyceum_hosting::audit;
 use lyceum_hosting::buckets::{Bucket, Info, Listing};
 use serde_json::json;
 
-use super::{at, bytes, query, read};
+use super::{bytes, query, read};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::routes::console::{Form, Visitor, on_to, shown};
 use crate::routes::projects::bucket as api;
 
-const OBJECTS: &[Column] =
-    &[Column::text("key", "Name"), Column::number("size", "Size"), Column::text("uploaded", "Put")];
+const OBJECTS: &[Column] = &[
+    Column::text("key", "Name"),
+    Column::number("size", "Size"),
+    Column::text("uploaded", "Stored"),
+];
 const FOLDER: &str = "/";
 
 /// A page of the bucket, of a prefix or a key.
@@ -75,13 +78,13 @@ pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer>
         vec![
             Cell::of(info.key.as_str(), shown).to(&to),
             Cell::of(info.size, bytes(info.size)).to(&to),
-            at(&visitor, info.uploaded),
+            visitor.time(info.uploaded),
         ]
     };
     let rows = folders.iter().map(folder).chain(objects.iter().map(object)).collect();
     let list = List::new("Files", OBJECTS, query, rows).or_else(
-        "There is no file here. A project that writes `bucket: true` below `integrations` in its \
-         config has a bucket; its backend and `lyceum bucket put` fill it.",
+        "There are no files here. A project has a bucket if its config has `bucket: true` below `integrations`. Its \
+         backend and `lyceum bucket put` store files.",
     );
     let page = view::Bucket {
         frame: visitor.frame(format!("Bucket of {slug}")),
@@ -122,7 +125,7 @@ pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Key", Cell::text(&key)),
         ("Size", Cell::of(info.size, bytes(info.size))),
         ("Type", Cell::text(media(&info))),
-        ("Put", at(&visitor, info.uploaded)),
+        ("Stored", visitor.time(info.uploaded)),
         ("Tag", Cell::text(&info.etag)),
     ];
     if !info.custom_metadata.is_empty() {

@@ -12,7 +12,7 @@ use lyceum_store::Tx;
 use tokio::sync::mpsc::channel;
 use tokio::time::Instant;
 
-use super::{admit, at, listed, query, read};
+use super::{admit, listed, query, read};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::routes::console::Visitor;
@@ -60,7 +60,7 @@ pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> 
     lines.retain(|line| wanted.takes(line));
     let row = |line: &LogLine| {
         let (name, tone) = named(line.stream);
-        vec![at(&visitor, line.at), Cell::text(name).toned(tone), Cell::text(&line.text)]
+        vec![visitor.time(line.at), Cell::text(name).toned(tone), Cell::text(&line.text)]
     };
     let rows = lines.iter().rev().map(row).collect();
     let query = wanted.query;
@@ -69,8 +69,7 @@ pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> 
     let stream = query.link(&[]).replacen(&here, &format!("{here}/stream"), 1);
     let list = List::new("Log", LINES, query, rows)
         .or_else(
-            "Nothing was printed or asked since this server runs the project. Lines appear here as \
-             they come.",
+            "The backend has printed and answered nothing since the server started it. New lines appear here.",
         )
         .choice(Choice::of("stream", "From", STREAMS.iter().map(|(_, name, _)| (*name, *name))));
     let page = view::Logs {

@@ -50,8 +50,8 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)>
     };
     let (slug, (from, served)) = read(context, visitor, work).await?;
     let Some((address, key)) = target(&context.app) else {
-        let message = "this server promotes nowhere: hosting.promote_to and hosting.promote_key of a \
-                       staging server name production; `lyceum deployments promote` needs neither";
+        let message = "this server has no production server to promote to: set hosting.promote_to and \
+                       hosting.promote_key on staging, or run `lyceum deployments promote`";
         return Err(Problem::new(ProblemKind::Conflict, message));
     };
     let (address, key) = (address.to_owned(), key.to_owned());
@@ -62,7 +62,7 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)>
         let state = production.state(&sought)?;
         if state.environment != Environment::Production.name() {
             let message = format!(
-                "{address} is a server of '{}' and not of 'production'; mend hosting.promote_to",
+                "{address} is a server of '{}' and not of 'production'; fix hosting.promote_to",
                 state.environment
             );
             return Err(Problem::new(ProblemKind::Conflict, message));
@@ -109,12 +109,12 @@ pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Resu
     let (slug, planned) = plan(&context, &visitor).await?;
     let is_shown = |name: &str, number: i64| form.field(name) == number.to_string();
     if !is_shown("base", planned.plan.base) || !is_shown("version", planned.version) {
-        let message = "this project was changed here or there since its plan was shown; look again";
+        let message = "this project was changed on one of the servers since the plan was shown; load the page again";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if !losses(&planned.plan).is_empty() {
         let message = format!(
-            "the database of production would lose data; whoever wants that says so with \
+            "the production database would lose data; to accept that, run \
              `lyceum deployments promote {slug} --accept-data-loss`"
         );
         return Err(Problem::new(ProblemKind::Conflict, message));

@@ -1,16 +1,42 @@
-//! Classes as people look at them: what they are, who is in one, what those did.
+//! Classes: all of them, those of a course, one.
 
 use std::collections::HashMap;
 
 use lyceum_core::Result;
-use lyceum_roster::fields;
-use lyceum_roster::kinds::{CLASS, COURSE, ORG};
-use lyceum_roster::record::{Object, members};
-use lyceum_roster::repository::{self, Member, Members};
+use lyceum_core::text::distinct;
 use lyceum_store::Tx;
 
-use crate::analytics::{self, Report};
-use crate::zone::{Range, Zone};
+use crate::fields;
+use crate::kinds::{CLASS, COURSE, ORG};
+use crate::record::{Object, members};
+use crate::repository::{self, Members};
+
+/// Which classes are listed. An empty field admits all.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The name of the school.
+    pub school: String,
+    /// A subject of the course.
+    pub subject: String,
+}
+
+impl Filter {
+    fn admits(&self, class: &Class) -> bool {
+        (self.school.is_empty() || class.school == self.school)
+            && (self.subject.is_empty() || class.subjects.contains(&self.subject))
+    }
+}
+
+/// What the list of classes shows.
+#[derive(Debug)]
+pub struct Classes {
+    /// The schools of all classes.
+    pub schools: Vec<String>,
+    /// The subjects of all classes.
+    pub subjects: Vec<String>,
+    /// The active classes that the filter admits, by school and title.
+    pub classes: Vec<Class>,
+}
 
 /// A class.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +59,8 @@ pub struct Class {
     pub members: Members,
 }
 
-/// Every active class, by school and title.
-pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Class>> {
+/// Reads the list of classes.
+pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Classes> {
     let mut records = Vec::new();
     repository::each(tx, &CLASS, |body, extra| {
         let record = members(body, extra)?;
@@ -44,7 +70,11 @@ pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Class>> {
         Ok(())
     })?;
     let sizes = repository::class_sizes(tx, None)?;
-    named(tx, &records, &sizes)
+    let mut classes = named(tx, &records, &sizes)?;
+    let schools = distinct(classes.iter().map(|class| &class.school));
+    let subjects = distinct(classes.iter().flat_map(|class| &class.subjects));
+    classes.retain(|class| filter.admits(class));
+    Ok(Classes { schools, subjects, classes })
 }
 
 /// The active classes of a course, by school and title.
@@ -97,27 +127,4 @@ fn named(
     let mut classes: Vec<Class> = records.iter().map(class).collect();
     classes.sort_by_cached_key(|class| (class.school.clone(), class.title.to_lowercase()));
     Ok(classes)
-}
-
-/// What a student of a class did.
-pub struct Work {
-    /// The sourcedId.
-    pub id: String,
-    /// First and last name; the sourcedId where there is neither.
-    pub name: String,
-    /// What the student did in the range, by day and subject: as [`analytics::activity`] says.
-    pub report: Report,
-}
-
-/// What each student of a class did in a range, by their names. A fixed number of statements, however many
-/// students there are.
-pub fn work(tx: &mut Tx<'_>, class: &str, range: Range, zone: &Zone) -> Result<Vec<Work>> {
-    let students = repository::in_class(tx, class, "student")?;
-    let users: Vec<(&str, &str)> = students.iter().map(|one| (&*one.id, &*one.email)).collect();
-    let reports = analytics::activities(tx, &users, range, zone)?;
-    let work = students.into_iter().zip(reports).map(|(Member { id, name, .. }, report)| {
-        let name = if name.is_empty() { id.clone() } else { name };
-        Work { id, name, report }
-    });
-    Ok(work.collect())
 }

@@ -1,0 +1,108 @@
+//! Clients: for administrators alone, since clients act for everybody.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use crate::audit::Change;
+use crate::client::{self, Client, NewClient};
+use crate::person::{Person, Role};
+use crate::{Scopes, UnknownScope};
+
+/// Seconds for which the former secret works after a new one was created.
+const OVERLAP_S: i64 = 24 * 3600;
+
+/// A client, and when it got its last token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientWithUse {
+    /// The client.
+    pub client: Client,
+    /// When it got its last token.
+    pub used: Option<Timestamp>,
+}
+
+/// Errors: `Forbidden` for people who may not manage clients.
+pub fn check(viewer: &Person) -> Result<()> {
+    match viewer.role {
+        Role::Administrator => Ok(()),
+        role => {
+            let message = format!(
+                "clients are for the role 'administrator'; your role is '{role}'; create an API key for one of your \
+                 projects"
+            );
+            Err(Problem::new(ProblemKind::Forbidden, message))
+        }
+    }
+}
+
+/// Reads the list of clients. Errors: `Forbidden`.
+pub fn list(tx: &mut Tx<'_>, viewer: &Person) -> Result<Vec<ClientWithUse>> {
+    check(viewer)?;
+    let uses = client::uses(tx)?;
+    let with_use = |client: Client| {
+        let used = uses.get(&client.id).copied();
+        ClientWithUse { client, used }
+    };
+    Ok(client::list(tx)?.into_iter().map(with_use).collect())
+}
+
+/// Reads the page of a client. Errors: `Forbidden`, `NotFound`.
+pub fn read(tx: &mut Tx<'_>, viewer: &Person, id: &str) -> Result<ClientWithUse> {
+    check(viewer)?;
+    let client = client::find(tx, id)?.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("there is no client with the id '{id}'"))
+    })?;
+    let used = client::uses(tx)?.remove(id);
+    Ok(ClientWithUse { client, used })
+}
+
+/// The scopes that a form asks for. An empty choice is refused: a client without scopes has all of them, which is
+/// easily overlooked on a page. Errors: `Invalid`, at `scope`.
+pub fn chosen_scopes(is_all: bool, names: &[String]) -> Result<Scopes> {
+    match (is_all, names) {
+        (true, _) => Ok(Scopes::default()),
+        (false, []) => Err(Problem::invalid("scope", "is required: choose what the client may do")),
+        (false, names) => names.join(" ").parse().map_err(|unknown: UnknownScope| {
+            Problem::invalid("scope", format!("there is no scope '{}'", unknown.0))
+        }),
+    }
+}
+
+/// Creates a client, and answers it with its secret. Errors: `Forbidden`; as [`client::create`].
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    viewer: &Person,
+    new: &NewClient,
+) -> Result<(Client, String)> {
+    check(viewer)?;
+    let (client, secret) = client::create(tx, now, new)?;
+    let details = json!({ "name": client.name, "scopes": client.scopes.to_string() });
+    let change = Change { who: &viewer.email, what: "client.create", subject: &client.id };
+    change.note(tx, now, &details)?;
+    Ok((client, secret))
+}
+
+/// Gives a client a new secret, and answers it. The former one works for one more day.
+/// Errors: `Forbidden`; as [`client::rotate`].
+pub fn rotate(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    viewer: &Person,
+    id: &str,
+) -> Result<(Client, String)> {
+    check(viewer)?;
+    let rotated = client::rotate(tx, now, id, None, OVERLAP_S)?;
+    let change = Change { who: &viewer.email, what: "client.rotate", subject: id };
+    change.note(tx, now, &Value::Null)?;
+    Ok(rotated)
+}
+
+/// Revokes a client. Errors: `Forbidden`; as [`client::revoke`].
+pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, viewer: &Person, id: &str) -> Result<()> {
+    check(viewer)?;
+    client::revoke(tx, now, id)?;
+    let change = Change { who: &viewer.email, what: "client.revoke", subject: id };
+    change.note(tx, now, &Value::Null)
+}

@@ -1,0 +1,6 @@
+//! What the console's screens about access and the server show: one query function for each page, one function for
+//! each form.
+
+pub mod clients;
+pub mod keys;
+pub mod system;

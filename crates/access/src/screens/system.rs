@@ -1,0 +1,76 @@
+//! System: jobs, backups, the audit log.
+
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::{Tx, jobs};
+
+use crate::audit::{self, Entry, Filter, Page};
+
+/// What the audit log calls a backup.
+pub const BACKUP: &str = "backup.make";
+
+/// What the first page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// How many jobs wait.
+    pub waiting_jobs: i64,
+    /// How many jobs failed for good.
+    pub failed_jobs: i64,
+    /// The last backup.
+    pub last_backup: Option<Entry>,
+    /// How many entries the audit log has.
+    pub change_count: i64,
+}
+
+/// Reads the first page.
+pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
+    let counts = jobs::counts(tx)?;
+    let of =
+        |state: &str| counts.iter().find(|(name, _)| name == state).map_or(0, |(_, count)| *count);
+    Ok(Overview {
+        waiting_jobs: of("waiting"),
+        failed_jobs: of("failed"),
+        last_backup: backups(tx, 1)?.pop(),
+        change_count: audit::list(tx, &Filter::default(), 1, 0)?.total,
+    })
+}
+
+/// Reads the newest backups.
+pub fn newest_backups(tx: &mut Tx<'_>) -> Result<Vec<Entry>> {
+    backups(tx, limits::CONSOLE_JOBS_COUNT)
+}
+
+fn backups(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Entry>> {
+    let filter = Filter { what: BACKUP.to_owned(), ..Filter::default() };
+    Ok(audit::list(tx, &filter, most, 0)?.entries)
+}
+
+/// Reads the page of a job, with its tries. Errors: `NotFound`.
+pub fn job(tx: &mut Tx<'_>, id: &str) -> Result<(jobs::Seen, Vec<jobs::Try>)> {
+    let found = id.parse().ok().map(|number| jobs::find(tx, number)).transpose()?.flatten();
+    found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no job '{id}'")))
+}
+
+/// A page of the audit log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// The entries on it, and how many there are on all pages.
+    pub page: Page,
+    /// Everybody who changed something.
+    pub who: Vec<String>,
+    /// Everything that was done.
+    pub what: Vec<String>,
+}
+
+/// Reads a page of the audit log.
+pub fn changes(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Changes> {
+    let (who, what) = audit::names(tx)?;
+    Ok(Changes { page: audit::list(tx, filter, limit, offset)?, who, what })
+}
+
+/// Reads the page of an entry of the audit log. Errors: `NotFound`.
+pub fn change(tx: &mut Tx<'_>, id: &str) -> Result<Entry> {
+    let found = id.parse().ok().map(|number| audit::find(tx, number)).transpose()?.flatten();
+    found.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("the audit log has no entry '{id}'"))
+    })
+}

@@ -1,0 +1,222 @@
+//! One student: today, the last days, every answer; and the events behind each number.
+
+use std::collections::BTreeMap;
+
+use lyceum_bridge::analytics::{self, Behind, Who};
+use lyceum_bridge::need::Reason;
+use lyceum_bridge::today::SubjectDay;
+use lyceum_bridge::zone::{Range, Zone};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_events::Logged;
+use lyceum_events::facts::Sums;
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+
+use crate::repository::log::{self, Asked};
+
+/// What the page of a student shows.
+#[derive(Debug)]
+pub struct Student {
+    /// First and last name; the sourcedId where there is neither.
+    pub name: String,
+    /// The grades.
+    pub grades: Vec<String>,
+    /// The name of the primary organization; empty where there is none.
+    pub school: String,
+    /// The e-mail address; empty where there is none.
+    pub email: String,
+    /// Why the student needs attention now, the heaviest reason first.
+    pub reasons: Vec<Reason>,
+    /// Today, subject by subject.
+    pub today: Vec<SubjectDay>,
+    /// The daily XP of all subjects together; 0 where there is no goal.
+    pub goal_xp: i64,
+    /// What was done on each of the days, the earliest first: a date such as `2026-01-15`, and the sums.
+    pub days: Vec<(String, Sums)>,
+    /// What was done on all of the days, by subject.
+    pub subjects: BTreeMap<String, Sums>,
+    /// What was done on all of the days, in all subjects.
+    pub total: Sums,
+    /// Everything that the student was ever asked, the last question first.
+    pub answers: Vec<LessonAnswer>,
+}
+
+/// A question that was asked in a lesson, and its answer.
+#[derive(Debug)]
+pub struct LessonAnswer {
+    /// The title of the lesson; its sourcedId where it was purged.
+    pub lesson_title: String,
+    /// The question and its answer.
+    pub asked: Asked,
+}
+
+/// Reads the page of a student, with what was done in that many days up to now. Errors: `NotFound`.
+pub fn read(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    id: &str,
+    day_count: u32,
+) -> Result<Student> {
+    let user = fields::in_use(tx, &USER, id)?;
+    let (need, today) = crate::today::student(tx, now, zone, id)?;
+    let dates: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
+    let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
+    let range = Range::inclusive(zone, first, last)?;
+    let report = analytics::activity(tx, Who::Id(id), range, zone)?;
+    let (mut subjects, mut total) = (BTreeMap::<String, Sums>::new(), Sums::default());
+    let mut days: Vec<(String, Sums)> =
+        dates.into_iter().map(|date| (date, Sums::default())).collect();
+    for (day, metrics_by_subject) in &report.facts {
+        let date = day.0.to_string();
+        for (subject, metrics) in metrics_by_subject {
+            subjects.entry(subject.clone()).or_default().add(&metrics.sums, 1);
+            total.add(&metrics.sums, 1);
+            for (_, sums) in days.iter_mut().filter(|(known, _)| *known == date) {
+                sums.add(&metrics.sums, 1);
+            }
+        }
+    }
+    let primary = std::iter::once(fields::reference(&user, "primaryOrg"));
+    let school = fields::of_all(tx, &ORG, primary)?.into_values().next();
+    Ok(Student {
+        name: name(&user),
+        grades: fields::texts(&user, "grades"),
+        school: school.map(|org| fields::text(&org, "name").to_owned()).unwrap_or_default(),
+        email: fields::text(&user, "email").to_owned(),
+        reasons: need.reasons,
+        goal_xp: today.iter().map(|subject| subject.goal_xp).sum(),
+        today,
+        days,
+        subjects,
+        total,
+        answers: answers(tx, id)?,
+    })
+}
+
+fn name(user: &Object) -> String {
+    let name = fields::full_name(user);
+    if name.is_empty() { fields::text(user, "sourcedId").to_owned() } else { name }
+}
+
+fn name_of(tx: &mut Tx<'_>, id: &str) -> Result<String> {
+    Ok(name(&fields::in_use(tx, &USER, id)?))
+}
+
+fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
+    let all = log::asked(tx, student)?;
+    let ids = all.iter().map(|asked| asked.lesson.as_str());
+    let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
+    let titled = |asked: Asked| {
+        let lesson = lessons.get(&asked.lesson);
+        let title = lesson.map_or(asked.lesson.as_str(), |lesson| fields::text(lesson, "title"));
+        LessonAnswer { lesson_title: title.to_owned(), asked }
+    };
+    Ok(all.into_iter().rev().map(titled).collect())
+}
+
+/// One attempt of a student at a lesson.
+#[derive(Debug)]
+pub struct LessonAttempt {
+    /// The student's name.
+    pub student: String,
+    /// The title of the lesson; its sourcedId where it was purged.
+    pub lesson_title: String,
+    /// The questions in the order in which they were asked.
+    pub questions: Vec<Asked>,
+}
+
+/// Reads the page of an attempt, by its number from 1. Errors: `NotFound`.
+pub fn attempt(tx: &mut Tx<'_>, id: &str, lesson: &str, number: &str) -> Result<LessonAttempt> {
+    let student = name_of(tx, id)?;
+    let mut answers = answers(tx, id)?;
+    answers.retain(|LessonAnswer { asked, .. }| {
+        asked.lesson == lesson && asked.attempt.to_string() == number
+    });
+    let Some(first) = answers.first() else {
+        let message = format!(
+            "the student '{id}' has no questions in attempt '{number}' of the lesson '{lesson}'"
+        );
+        return Err(Problem::new(ProblemKind::NotFound, message));
+    };
+    let lesson_title = first.lesson_title.clone();
+    let questions = answers.into_iter().rev().map(|answer| answer.asked).collect();
+    Ok(LessonAttempt { student, lesson_title, questions })
+}
+
+/// Days and a subject. An empty day is today; an empty subject means all.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The first day, such as `2026-01-15`.
+    pub from: String,
+    /// The last day.
+    pub to: String,
+    /// The subject as reports name it.
+    pub subject: String,
+}
+
+/// The events behind a number.
+#[derive(Debug)]
+pub struct EventsBehind {
+    /// The student's name.
+    pub student: String,
+    /// Which events they are; its days are not empty.
+    pub selection: Selection,
+    /// What they add up to.
+    pub total: Sums,
+    /// The events, the latest first.
+    pub events: Vec<Behind>,
+}
+
+/// Reads the page of the events behind a number. Errors: `NotFound`; `Invalid` for wrong days.
+pub fn events_behind(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    id: &str,
+    selection: &Selection,
+) -> Result<EventsBehind> {
+    let student = name_of(tx, id)?;
+    let mut selection = selection.clone();
+    for day in [&mut selection.from, &mut selection.to] {
+        if day.is_empty() {
+            *day = zone.day_of(now).to_string();
+        }
+    }
+    let range = Range::inclusive(zone, Some(&selection.from), Some(&selection.to))?;
+    let subject = Some(selection.subject.as_str()).filter(|subject| !subject.is_empty());
+    let events = analytics::behind(tx, Who::Id(id), range, subject)?;
+    let mut total = Sums::default();
+    for event in &events {
+        total.add(&event.sums, 1);
+    }
+    Ok(EventsBehind { student, selection, total, events })
+}
+
+/// One event of a student.
+#[derive(Debug)]
+pub struct StudentEvent {
+    /// The student's name.
+    pub student: String,
+    /// The event.
+    pub logged: Logged,
+}
+
+/// Reads the page of an event of a student, by its number in the log. Errors: `NotFound`.
+pub fn event(tx: &mut Tx<'_>, id: &str, number: i64) -> Result<StudentEvent> {
+    let student = name_of(tx, id)?;
+    let mut found = None;
+    lyceum_events::scan(tx, number.saturating_sub(1), 1, |logged| {
+        found = Some(logged).filter(|logged| logged.seq == number);
+        Ok(())
+    })?;
+    let actors = analytics::actors_of(tx, Who::Id(id))?;
+    let logged = found.filter(|logged| actors.contains(&logged.actor)).ok_or_else(|| {
+        let message = format!("the student '{id}' has no event {number}");
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    Ok(StudentEvent { student, logged })
+}

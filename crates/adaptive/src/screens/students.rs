@@ -1,0 +1,45 @@
+//! Students: everybody who learns, with what they did today.
+
+use lyceum_bridge::today::StudentDay;
+use lyceum_bridge::zone::Zone;
+use lyceum_core::Result;
+use lyceum_core::text::{distinct, folded};
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+
+/// Which students are listed. An empty field admits everybody.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The name of the school.
+    pub school: String,
+    /// The grade.
+    pub grade: String,
+}
+
+impl Filter {
+    fn admits(&self, day: &StudentDay) -> bool {
+        (self.school.is_empty() || day.school == self.school)
+            && (self.grade.is_empty() || day.learner.grade == self.grade)
+    }
+}
+
+/// What the page shows.
+#[derive(Debug)]
+pub struct Students {
+    /// The schools of all students.
+    pub schools: Vec<String>,
+    /// The grades of all students.
+    pub grades: Vec<String>,
+    /// The day of each student that the filter admits, by their names.
+    pub days: Vec<StudentDay>,
+}
+
+/// Reads the page.
+pub fn read(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, filter: &Filter) -> Result<Students> {
+    let mut days = crate::today::students(tx, now, zone)?;
+    let schools = distinct(days.iter().map(|day| &day.school));
+    let grades = distinct(days.iter().map(|day| &day.learner.grade));
+    days.retain(|day| filter.admits(day));
+    days.sort_by_cached_key(|day| folded(&day.learner.name()));
+    Ok(Students { schools, grades, days })
+}

@@ -1,0 +1,52 @@
+//! Today: the students who need attention now, and why.
+
+use lyceum_bridge::need::{self, Need, RULES};
+use lyceum_bridge::zone::Zone;
+use lyceum_core::Result;
+use lyceum_core::text::distinct;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+
+/// Which of the students are listed. An empty field admits everybody.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The id of a rule that gives a reason.
+    pub rule: String,
+    /// The name of the school.
+    pub school: String,
+}
+
+impl Filter {
+    fn admits(&self, need: &Need) -> bool {
+        let has_rule = need.reasons.iter().any(|reason| reason.rule.id == self.rule);
+        (self.rule.is_empty() || has_rule)
+            && (self.school.is_empty() || need.day.school == self.school)
+    }
+}
+
+/// What the page shows.
+#[derive(Debug)]
+pub struct Today {
+    /// How many active students there are.
+    pub student_count: usize,
+    /// How many of them need attention.
+    pub need_count: usize,
+    /// How many of those are behind the pace of their daily goal.
+    pub behind_count: usize,
+    /// The schools of all who need attention.
+    pub schools: Vec<String>,
+    /// Those that the filter admits: students behind their pace first, then by the weight of the reasons.
+    pub needs: Vec<Need>,
+}
+
+/// Reads the page.
+pub fn read(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, filter: &Filter) -> Result<Today> {
+    let students = crate::today::students(tx, now, zone)?;
+    let student_count = students.len();
+    let mut needs = need::needs(students, RULES, now, zone);
+    let need_count = needs.len();
+    let behind_count = needs.iter().filter(|need| need.is_behind()).count();
+    let schools = distinct(needs.iter().map(|need| &need.day.school));
+    needs.retain(|need| filter.admits(need));
+    Ok(Today { student_count, need_count, behind_count, schools, needs })
+}

@@ -1,0 +1,195 @@
+//! What the console shows of students: figures of the whole, and the rows that a filter admits.
+
+use lyceum_adaptive::MIGRATIONS;
+use lyceum_adaptive::screens::{student, students, today};
+use lyceum_bridge::zone::Zone;
+use lyceum_core::ProblemKind;
+use lyceum_core::time::Timestamp;
+use lyceum_events::facts::{Measure, Metric};
+use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, Named};
+use lyceum_store::{Db, Migration};
+use lyceum_testkit::{both_stores, records};
+use uuid::Uuid;
+
+const BASE: &str = "https://lyceum.example.org";
+
+/// A Saturday, on which no daily goal is due.
+fn noon() -> Timestamp {
+    "2026-03-14T12:00:00Z".parse().unwrap()
+}
+
+/// Two schools; Ann failed a lesson three times today, Ben completed an activity, Cem did nothing.
+fn both(body: impl Fn(&Db)) {
+    let migrations: Vec<Migration> = [
+        lyceum_roster::MIGRATIONS,
+        lyceum_events::MIGRATIONS,
+        lyceum_bridge::MIGRATIONS,
+        lyceum_assessment::MIGRATIONS,
+        MIGRATIONS,
+    ]
+    .concat();
+    both_stores(&migrations, |target| {
+        let db = Db::open(target, &migrations).unwrap();
+        records::school(&db, "north", "North");
+        records::school(&db, "south", "South");
+        for (id, school, grade) in
+            [("cem", "south", "04"), ("ann", "north", "03"), ("ben", "south", "03")]
+        {
+            records::student(&db, id, school, grade);
+        }
+        for number in 1..=3 {
+            fail(&db, "ann", number);
+        }
+        complete(&db, "ben");
+        body(&db);
+    });
+}
+
+/// Adds a complete attempt that did not master the lesson `quiz`, with one question.
+fn fail(db: &Db, student: &str, number: i64) {
+    let ended = noon().milliseconds() - 60_000 * (10 - number);
+    db.write_blocking(|tx| {
+        tx.execute(
+            "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
+             bank, seed, round, answered, score, correct, total, xp, multiplier, mastered, \
+             started_ms, completed_ms) VALUES ($1, 'quiz', 0, $2, 'math', 'quiz', 0, 'bank', 7, 0, \
+             1, 0.0, 0, 1, 0.0, 0.0, 0, $3, $3)",
+            &[student.into(), number.into(), ended.into()],
+        )?;
+        tx.execute(
+            "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason) \
+             SELECT id, 0, 1, 0, 'q' || attempt, completed_ms, '{\"strategy\":\"in-order\",\"place\":0}' \
+             FROM lesson_attempt WHERE student = $1 AND attempt = $2",
+            &[student.into(), number.into()],
+        )
+    })
+    .unwrap();
+}
+
+/// Appends the event of an activity: 5 XP, 3 of 4 answers right.
+fn complete(db: &Db, student: &str) {
+    let named = |id: &str| Named { id: id.to_owned(), name: id.to_owned() };
+    let activity = Activity {
+        id: format!("{BASE}/activities/1"),
+        subject: "Math".to_owned(),
+        app: App { id: None, name: "Abacus".to_owned() },
+        course: named("https://app.example.org/courses/1"),
+        activity: named("sums"),
+    };
+    let metric = |measure, value| Metric { measure, value, span: None };
+    let metrics = Metrics::Completed {
+        id: Uuid::from_u128(2).urn().to_string(),
+        attempt: None,
+        items: vec![
+            metric(Measure::Xp, 5.0),
+            metric(Measure::TotalQuestions, 4.0),
+            metric(Measure::CorrectQuestions, 3.0),
+        ],
+        extensions: None,
+    };
+    let iri = format!("{BASE}/ims/oneroster/rostering/v1p2/users/{student}");
+    let at = noon().plus_seconds(-60);
+    let id = Uuid::from_u128(1).urn().to_string();
+    let event = LearningEvent::new(id, at, Learner::new(iri, ""), activity, metrics);
+    db.write_blocking(|tx| learning::append(tx, at, BASE, &[event.clone()])).unwrap();
+}
+
+fn ids(days: &[lyceum_bridge::today::StudentDay]) -> Vec<&str> {
+    days.iter().map(|day| day.learner.id.as_str()).collect()
+}
+
+#[test]
+fn today_counts_all_students_and_lists_those_that_the_filter_admits() {
+    both(|db| {
+        let read = |rule: &str, school: &str| {
+            let filter = today::Filter { rule: rule.to_owned(), school: school.to_owned() };
+            db.read_blocking(|tx| today::read(tx, noon(), &Zone::UTC, &filter)).unwrap()
+        };
+        let all = read("", "");
+        assert_eq!((all.student_count, all.need_count, all.behind_count), (3, 1, 0));
+        assert_eq!(all.schools, ["North"]);
+        assert_eq!(all.needs[0].day.learner.id, "ann");
+        assert_eq!(all.needs[0].reasons[0].rule.id, "failures");
+        for (rule, school, rows) in [("failures", "North", 1), ("idle", "", 0), ("", "South", 0)] {
+            let some = read(rule, school);
+            assert_eq!(some.needs.len(), rows, "{rule} {school}");
+            assert_eq!((some.need_count, some.schools.len()), (1, 1), "figures are of the whole");
+        }
+    });
+}
+
+#[test]
+fn students_stand_by_their_names_and_can_be_chosen_by_school_and_grade() {
+    both(|db| {
+        let read = |school: &str, grade: &str| {
+            let filter = students::Filter { school: school.to_owned(), grade: grade.to_owned() };
+            db.read_blocking(|tx| students::read(tx, noon(), &Zone::UTC, &filter)).unwrap()
+        };
+        let all = read("", "");
+        assert_eq!(ids(&all.days), ["ann", "ben", "cem"]);
+        assert_eq!(
+            (all.schools, all.grades),
+            (vec!["North".to_owned(), "South".to_owned()], vec!["03".to_owned(), "04".to_owned()])
+        );
+        assert_eq!(all.days[1].xp(), 5000);
+        assert_eq!(ids(&read("South", "").days), ["ben", "cem"]);
+        assert_eq!(ids(&read("South", "03").days), ["ben"]);
+    });
+}
+
+#[test]
+fn a_student_has_sums_by_day_and_subject_and_every_answer() {
+    both(|db| {
+        let read =
+            |id: &str| db.read_blocking(|tx| student::read(tx, noon(), &Zone::UTC, id, 7)).unwrap();
+        let ben = read("ben");
+        assert_eq!((ben.name.as_str(), ben.school.as_str()), ("ben Example", "South"));
+        assert_eq!((ben.days.len(), ben.days[6].0.as_str()), (7, "2026-03-14"));
+        let sums = [Measure::Xp, Measure::TotalQuestions, Measure::CorrectQuestions]
+            .map(|measure| ben.total.of(measure));
+        assert_eq!(sums, [5000, 4000, 3000]);
+        assert_eq!((ben.days[6].1, ben.days[5].1.events), (ben.total, 0));
+        assert_eq!(ben.subjects.into_iter().collect::<Vec<_>>(), [("Math".to_owned(), ben.total)]);
+        assert_eq!(ben.today[0].subject, "Math");
+        let ann = read("ann");
+        let asked = |answer: &student::LessonAnswer| answer.asked.entry.item.clone();
+        assert_eq!(ann.answers.iter().map(asked).collect::<Vec<_>>(), ["q3", "q2", "q1"]);
+        assert_eq!(ann.answers[0].lesson_title, "quiz", "a lesson without a record");
+        assert_eq!(ann.reasons[0].rule.id, "failures");
+        let missing = db.read_blocking(|tx| student::read(tx, noon(), &Zone::UTC, "nobody", 7));
+        assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
+    });
+}
+
+#[test]
+fn an_attempt_and_an_event_are_those_of_the_student() {
+    both(|db| {
+        let attempt = |id: &str, number: &str| {
+            db.read_blocking(|tx| student::attempt(tx, id, "quiz", number))
+        };
+        let second = attempt("ann", "2").unwrap();
+        assert_eq!((second.student.as_str(), second.questions.len()), ("ann Example", 1));
+        assert_eq!(second.questions[0].entry.item, "q2");
+        for (id, number) in [("ann", "4"), ("ben", "2"), ("ann", "x")] {
+            assert_eq!(attempt(id, number).unwrap_err().kind, ProblemKind::NotFound);
+        }
+        let behind = |subject: &str, from: &str| {
+            let selection = student::Selection {
+                from: from.to_owned(),
+                to: String::new(),
+                subject: subject.to_owned(),
+            };
+            let zone = &Zone::UTC;
+            db.read_blocking(|tx| student::events_behind(tx, noon(), zone, "ben", &selection))
+        };
+        let today = behind("math", "").unwrap();
+        assert_eq!((today.selection.from.as_str(), today.events.len()), ("2026-03-14", 1));
+        assert_eq!(today.total.of(Measure::Xp), 5000);
+        assert_eq!(behind("Reading", "2026-03-01").unwrap().events.len(), 0);
+        assert_eq!(behind("", "2027-01-01").unwrap_err().kind, ProblemKind::Invalid);
+        let number = today.events[0].logged.seq;
+        let event = |id: &str| db.read_blocking(|tx| student::event(tx, id, number));
+        assert_eq!(event("ben").unwrap().logged.seq, number);
+        assert_eq!(event("ann").unwrap_err().kind, ProblemKind::NotFound);
+    });
+}

@@ -1,0 +1,93 @@
+//! One class: what each of its students did, day by day.
+
+use lyceum_core::Result;
+use lyceum_core::text::distinct;
+use lyceum_core::time::Timestamp;
+use lyceum_events::facts::Sums;
+use lyceum_roster::repository::{self, Member};
+use lyceum_roster::screens::classes::{self, Class};
+use lyceum_store::Tx;
+
+use crate::analytics::{self, Report};
+use crate::zone::{Range, Zone};
+
+/// What the page shows.
+#[derive(Debug)]
+pub struct ClassWork {
+    /// The class.
+    pub class: Class,
+    /// The days, the earliest first: dates such as `2026-01-15`.
+    pub days: Vec<String>,
+    /// The subjects in which anybody did anything, and the one that is asked for.
+    pub subjects: Vec<String>,
+    /// The students, by their names.
+    pub students: Vec<StudentWork>,
+}
+
+/// What a student of a class did.
+#[derive(Debug)]
+pub struct StudentWork {
+    /// The sourcedId.
+    pub id: String,
+    /// First and last name; the sourcedId where there is neither.
+    pub name: String,
+    /// What was done on each of the days.
+    pub by_day: Vec<Sums>,
+    /// What was done on all of the days.
+    pub total: Sums,
+}
+
+impl StudentWork {
+    /// On how many of the days anything was done.
+    pub fn active_day_count(&self) -> usize {
+        self.by_day.iter().filter(|sums| sums.events > 0).count()
+    }
+}
+
+/// Reads the page, with that many days up to now, in one subject or, if it is empty, in all. A fixed number of
+/// statements, however many students there are. Errors: `NotFound`.
+pub fn read(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    id: &str,
+    day_count: u32,
+    subject: &str,
+) -> Result<ClassWork> {
+    let class = classes::one(tx, id)?;
+    let days: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
+    let range =
+        Range::inclusive(zone, days.first().map(String::as_str), days.last().map(String::as_str))?;
+    let members = repository::in_class(tx, id, "student")?;
+    let users: Vec<(&str, &str)> = members.iter().map(|one| (&*one.id, &*one.email)).collect();
+    let reports = analytics::activities(tx, &users, range, zone)?;
+    let known = reports.iter().flat_map(|report| report.facts.values()).flat_map(|day| day.keys());
+    let subjects = distinct(known.map(String::as_str).chain([subject]));
+    let students = members
+        .into_iter()
+        .zip(&reports)
+        .map(|(member, report)| work(member, by_day(report, &days, subject)));
+    Ok(ClassWork { class, subjects, students: students.collect(), days })
+}
+
+fn work(Member { id, name, .. }: Member, by_day: Vec<Sums>) -> StudentWork {
+    let mut total = Sums::default();
+    for sums in &by_day {
+        total.add(sums, 1);
+    }
+    StudentWork { name: if name.is_empty() { id.clone() } else { name }, id, by_day, total }
+}
+
+fn by_day(report: &Report, days: &[String], subject: &str) -> Vec<Sums> {
+    let mut by_day = vec![Sums::default(); days.len()];
+    for (day, metrics_by_subject) in &report.facts {
+        let day = day.0.to_string();
+        let Some(at) = days.iter().position(|known| *known == day) else { continue };
+        for (known, metrics) in metrics_by_subject {
+            if subject.is_empty() || subject.eq_ignore_ascii_case(known) {
+                by_day[at].add(&metrics.sums, 1);
+            }
+        }
+    }
+    by_day
+}

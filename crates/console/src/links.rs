@@ -1,0 +1,119 @@
+//! Addresses of the console's pages.
+
+use std::fmt::Display;
+
+use lyceum_core::text::segment;
+
+/// A student.
+pub fn student(id: &str) -> String {
+    format!("/console/students/{}", segment(id))
+}
+
+/// The events behind what a student did from one day to another, in one subject or, if it is empty, in all.
+pub fn events_behind(id: &str, from: &str, to: &str, subject: &str) -> String {
+    let subject = segment(subject);
+    format!("{}/facts?from={from}&to={to}&subject={subject}", student(id))
+}
+
+/// An attempt of a student at a lesson.
+pub fn attempt(id: &str, lesson: &str, attempt: i64) -> String {
+    let lesson = segment(lesson);
+    format!("{}/attempt?lesson={lesson}&attempt={attempt}", student(id))
+}
+
+/// An event of a student, by its number.
+pub fn student_event(id: &str, number: i64) -> String {
+    format!("{}/event?number={number}", student(id))
+}
+
+/// A class.
+pub fn class(id: &str) -> String {
+    format!("/console/classes/{}", segment(id))
+}
+
+/// A course.
+pub fn course(id: &str) -> String {
+    format!("/console/courses/{}", segment(id))
+}
+
+/// A badge, by its random id.
+pub fn badge(id: &str) -> String {
+    format!("/console/badges/credentials/{}", segment(id))
+}
+
+/// The issued badges of an achievement.
+pub fn badges_of(achievement: &str) -> String {
+    format!("/console/badges?achievement={}", segment(achievement))
+}
+
+/// The form that issues the badge of an achievement.
+pub fn issue_badge(achievement: &str) -> String {
+    format!("/console/badges/issue?achievement={}", segment(achievement))
+}
+
+/// A learner record.
+pub fn learner_record(id: &str) -> String {
+    format!("/console/badges/records/{}", segment(id))
+}
+
+/// An event, by its id.
+pub fn event(id: &str) -> String {
+    format!("/console/events/one?{}", pairs(&[("id", id)]))
+}
+
+/// The events that a search finds, such as those of a person.
+pub fn events_of(search: &str) -> String {
+    format!("/console/events?{}", pairs(&[("filter", search)]))
+}
+
+/// The events that arrived from one instant to another, with the numbers of the first and the last of them.
+pub fn events_that_arrived((from, to): (&str, &str), (first, last): (i64, i64)) -> String {
+    let (first, last) = (first.to_string(), last.to_string());
+    let asked = [("since", from), ("until", to), ("first", first.as_str()), ("last", &last)];
+    format!("/console/events?{}", pairs(&asked))
+}
+
+/// A rejected envelope.
+pub fn rejected_envelope(id: i64) -> String {
+    format!("/console/events/refused/{id}")
+}
+
+/// An import.
+pub fn import(id: impl Display) -> String {
+    format!("/console/imports/{id}")
+}
+
+/// The rows of a file of an import that have an outcome; all rows without one.
+pub fn import_rows(id: i64, file: &str, outcome: &str) -> String {
+    let outcome = if outcome.is_empty() { String::new() } else { format!("&came={outcome}") };
+    format!("{}/rows?file={}{outcome}", import(id), segment(file))
+}
+
+/// A project.
+pub fn project(slug: &str) -> String {
+    format!("/console/projects/{slug}")
+}
+
+/// An API key.
+pub fn api_key(id: &str) -> String {
+    format!("/console/keys/api/{}", segment(id))
+}
+
+/// A client; its id may be any visible ASCII.
+pub fn client(id: &str) -> String {
+    format!("/console/keys/clients/{}", segment(id))
+}
+
+/// A job.
+pub fn job(id: i64) -> String {
+    format!("/console/system/jobs/{id}")
+}
+
+/// An entry of the audit log.
+pub fn change(id: i64) -> String {
+    format!("/console/system/audit/{id}")
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}

@@ -1,0 +1,161 @@
+//! Issued badges, badge definitions, one badge; revoking it.
+
+use std::collections::HashMap;
+
+use lyceum_access::audit::Change;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result, limits};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use super::{Learner, MOST, Names, newest, text, title};
+use crate::definition;
+use crate::issued::{self, Issued};
+
+/// Which badges are listed. An empty filter admits all.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only those that are revoked, or only those that are not.
+    pub is_revoked: Option<bool>,
+    /// The id of the achievement.
+    pub achievement: String,
+}
+
+/// A badge of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Badge {
+    /// The random id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// The id of its achievement; empty where it has none.
+    pub achievement: String,
+    /// The name of its issuer.
+    pub issuer: String,
+    /// The learner; none for a badge that was issued elsewhere.
+    pub learner: Option<Learner>,
+    /// From when it is valid.
+    pub valid_from: Timestamp,
+    /// Whether it is revoked.
+    pub is_revoked: bool,
+}
+
+/// What the list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Badges {
+    /// How many were read for the list.
+    pub read_count: usize,
+    /// Those that the filter admits, the newest first.
+    pub badges: Vec<Badge>,
+}
+
+/// Reads the list of issued badges.
+pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Badges> {
+    let found = newest(|page| issued::list(tx, &page))?;
+    let names = Names::of(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
+    let mut badges =
+        found.iter().map(|issued| badge(issued, &names)).collect::<Result<Vec<Badge>>>()?;
+    badges.retain(|badge| {
+        filter.is_revoked.is_none_or(|wanted| badge.is_revoked == wanted)
+            && (filter.achievement.is_empty() || badge.achievement == filter.achievement)
+    });
+    Ok(Badges { read_count: found.len(), badges })
+}
+
+fn badge(issued: &Issued, names: &Names) -> Result<Badge> {
+    let credential = Value::from(issued.object()?);
+    Ok(Badge {
+        id: issued.id.clone(),
+        title: title(&credential),
+        achievement: achievement(&credential),
+        issuer: text(&credential["issuer"]["name"]),
+        learner: issued.learner.as_deref().map(|id| names.learner(id)),
+        valid_from: issued.kept.valid_from,
+        is_revoked: issued.revoked.is_some(),
+    })
+}
+
+fn achievement(credential: &Value) -> String {
+    text(&credential["credentialSubject"]["achievement"]["id"])
+}
+
+/// A badge definition of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadgeDefinition {
+    /// What it is called.
+    pub name: String,
+    /// The id of its achievement.
+    pub achievement: String,
+    /// How many badges of it this server issued.
+    pub issued_count: usize,
+    /// When it was changed, in the format of [`Timestamp`].
+    pub updated: String,
+}
+
+/// What the list of badge definitions shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definitions {
+    /// How many definitions or badges were read for the list, whichever is more.
+    pub read_count: usize,
+    /// The definitions, the oldest first.
+    pub definitions: Vec<BadgeDefinition>,
+}
+
+/// Reads the list of badge definitions.
+pub fn definitions(tx: &mut Tx<'_>) -> Result<Definitions> {
+    let (stored, _) = definition::list(tx, MOST, 0)?;
+    let issued = newest(|page| issued::list(tx, &page))?;
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for issued in issued.iter().filter(|issued| issued.learner.is_some()) {
+        *counts.entry(achievement(&Value::from(issued.object()?))).or_default() += 1;
+    }
+    let read_count = stored.len().max(issued.len());
+    let definitions = stored.into_iter().map(|stored| BadgeDefinition {
+        name: stored.definition.name().to_owned(),
+        issued_count: counts.get(&stored.definition.achievement).copied().unwrap_or_default(),
+        achievement: stored.definition.achievement,
+        updated: stored.updated,
+    });
+    Ok(Definitions { read_count, definitions: definitions.collect() })
+}
+
+/// What the page of one badge shows, beside what verifying it finds.
+#[derive(Clone, Debug)]
+pub struct OneBadge {
+    /// The credential as it is stored.
+    pub issued: Issued,
+    /// What it is called.
+    pub title: String,
+    /// The learner; none for a badge that was issued elsewhere, or to a purged user.
+    pub learner: Option<Learner>,
+}
+
+/// Reads the page of a badge, by its random id. Errors: `NotFound`.
+pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<OneBadge> {
+    let issued = issued::public(tx, id)?;
+    let names = Names::of(tx, issued.learner.as_deref().into_iter())?;
+    let learner = issued.learner.as_deref().filter(|id| names.0.contains_key(*id));
+    let learner = learner.map(|id| names.learner(id));
+    Ok(OneBadge { title: title(&Value::from(issued.object()?)), learner, issued })
+}
+
+/// Revokes a badge, and notes who did it and why. Errors: `Invalid` for a reason that is missing or too long;
+/// as [`issued::revoke`].
+pub fn revoke(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    who: &str,
+    id: &str,
+    reason: &str,
+) -> Result<Issued> {
+    let most = limits::REVOCATION_REASON_MAX_BYTES;
+    if reason.is_empty() || reason.len() > most {
+        return Err(Problem::invalid("reason", format!("is required, {most} bytes at most")));
+    }
+    let issued = issued::public(tx, id)?;
+    if issued.revoked.is_none() {
+        let change = Change { who, what: "badge.revoke", subject: &issued.id };
+        change.note(tx, now, &json!({ "reason": reason }))?;
+    }
+    issued::revoke(tx, now, &issued.id, Some(reason))
+}

@@ -1,0 +1,94 @@
+//! Learner records: the newest ones, one of them.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use super::{Learner, Names, newest, text};
+use crate::body::Object;
+use crate::clr::{self, Record};
+
+/// A learner record of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LearnerRecord {
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// The learner, where the subject is a user of this server.
+    pub learner: Option<Learner>,
+    /// How many achievements it contains.
+    pub achievement_count: usize,
+    /// From when it is valid.
+    pub valid_from: Timestamp,
+    /// The number of its version, from 1.
+    pub version: i64,
+}
+
+/// Reads the list: the newest records, as many as a page can show.
+pub fn read(tx: &mut Tx<'_>) -> Result<Vec<LearnerRecord>> {
+    let found = newest(|page| clr::list(tx, &page))?;
+    let names = Names::of(tx, found.iter().filter_map(|record| record.of.learner.as_deref()))?;
+    let summary = |record: &Record| {
+        let object = record.object()?;
+        Ok(LearnerRecord {
+            id: record.of.id.clone(),
+            title: title(&object),
+            learner: record.of.learner.as_deref().map(|id| names.learner(id)),
+            achievement_count: clr::achievements(&object).len(),
+            valid_from: record.of.valid_from,
+            version: record.number,
+        })
+    };
+    found.iter().map(summary).collect()
+}
+
+fn title(record: &Object) -> String {
+    let name = record.get("name").map(text).filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| "Learner record".to_owned())
+}
+
+/// An achievement of a learner record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Achievement {
+    /// What it is called.
+    pub name: String,
+    /// What was achieved.
+    pub description: String,
+    /// Its id.
+    pub id: String,
+}
+
+/// What the page of one learner record shows.
+#[derive(Clone, Debug)]
+pub struct OneRecord {
+    /// The record as it is stored.
+    pub record: Record,
+    /// What it is called.
+    pub title: String,
+    /// The learner, where the subject is a user of this server.
+    pub learner: Option<Learner>,
+    /// Its achievements.
+    pub achievements: Vec<Achievement>,
+    /// The credential.
+    pub body: Object,
+}
+
+/// Reads the page of a record. Errors: `NotFound`.
+pub fn one(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<OneRecord> {
+    let record = clr::found(tx, base_url, id)?;
+    let names = Names::of(tx, record.of.learner.as_deref().into_iter())?;
+    let body = record.object()?;
+    let achievement = |achievement: &Value| {
+        let of = |name: &str| text(&achievement[name]);
+        Achievement { name: of("name"), description: of("description"), id: of("id") }
+    };
+    Ok(OneRecord {
+        title: title(&body),
+        learner: record.of.learner.as_deref().map(|id| names.learner(id)),
+        achievements: clr::achievements(&body).iter().map(achievement).collect(),
+        body,
+        record,
+    })
+}

@@ -1,0 +1,115 @@
+//! The event log: a page of it, and all of it as a file.
+
+use lyceum_core::text::folded;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde_json::Value;
+
+use crate::repository::{self, Filter, Logged, Order, Page};
+
+/// What a page of the log shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Log {
+    /// The events on it, and how many there are on all pages.
+    pub page: Page,
+    /// Whether the filter leaves so few events that they can be sorted by what no index has.
+    pub is_few: bool,
+    /// The apps that sent something: the sensor, and what people call the app.
+    pub apps: Vec<(String, String)>,
+    /// How many rejected envelopes wait to be replayed.
+    pub waiting_count: i64,
+}
+
+/// Reads a page of the log. With `is_whole`, a log of few events is read whole instead.
+pub fn read(
+    tx: &mut Tx<'_>,
+    filter: &Filter,
+    order: Order,
+    is_whole: bool,
+    (limit, offset): (i64, i64),
+) -> Result<Log> {
+    let mut page = repository::list(tx, filter, order, limit, offset)?;
+    let is_few = page.total <= limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
+    if is_whole && is_few {
+        let numbers = repository::numbers(tx, filter, order, page.total)?;
+        page.events = repository::of_numbers(tx, &numbers)?;
+    }
+    let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
+    let (waiting_count, _) = repository::refused_counts(tx)?;
+    Ok(Log { page, is_few, apps: apps(&sensors), waiting_count })
+}
+
+/// Hands the first events, `most` of them at most, to `each`, in the order of the log. Answers whether there are more.
+pub fn each(
+    tx: &mut Tx<'_>,
+    filter: &Filter,
+    order: Order,
+    most: i64,
+    mut each: impl FnMut(&Logged) -> Result<()>,
+) -> Result<bool> {
+    let index = |number: i64| usize::try_from(number).map_err(Problem::internal);
+    let (most, slice) = (index(most)?, index(limits::CONSOLE_EXPORT_SLICE_ROWS)?);
+    let found = repository::numbers(
+        tx,
+        filter,
+        order,
+        i64::try_from(most + 1).map_err(Problem::internal)?,
+    )?;
+    for numbers in found[..found.len().min(most)].chunks(slice) {
+        repository::of_numbers(tx, numbers)?.iter().try_for_each(&mut each)?;
+    }
+    Ok(found.len() > most)
+}
+
+/// Reads the page of an event. Errors: `NotFound`.
+pub fn event(tx: &mut Tx<'_>, id: &str) -> Result<Logged> {
+    let found = repository::read(tx, id)?;
+    found.ok_or_else(|| {
+        let message = format!("there is no event with the id '{id}'");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// The events that a search means: an e-mail address, the IRI of an actor, or the sourcedId of a user of the server
+/// with that address.
+pub fn filter(search: &str, base_url: &str) -> Filter {
+    let mut filter = Filter::default();
+    match search {
+        "" => {}
+        iri if iri.contains("://") || iri.starts_with("urn:") => {
+            filter.actor_id = Some(iri.to_owned())
+        }
+        email if email.contains('@') => filter.actor_email = Some(email.to_owned()),
+        id => {
+            let users = "ims/oneroster/rostering/v1p2/users";
+            filter.actor_id = Some(format!("{base_url}/{users}/{id}"));
+        }
+    }
+    filter
+}
+
+/// The app that an event names: `edApp`, or the app of its activity, by name or IRI; else the sensor.
+pub fn app<'e>(content: &'e Value, sensor: &'e str) -> &'e str {
+    let apps = [&content["edApp"], &content["object"]["app"]];
+    let named = apps.into_iter().find_map(|app| {
+        app["name"].as_str().or_else(|| app["id"].as_str()).or_else(|| app.as_str())
+    });
+    named.unwrap_or(sensor)
+}
+
+/// The sensors with the apps that their newest events name. If two apps have one name, the sensor stands beside it.
+fn apps(newest: &[Logged]) -> Vec<(String, String)> {
+    let named = newest.iter().map(|one| {
+        let sensor = &one.event.sensor;
+        (sensor.clone(), app(&one.event.content(), sensor).to_owned())
+    });
+    let mut apps: Vec<(String, String)> = named.collect();
+    apps.sort_by_cached_key(|(_, name)| folded(name));
+    let names: Vec<String> = apps.iter().map(|(_, name)| name.clone()).collect();
+    for (sensor, name) in &mut apps {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            *name = format!("{name} ({sensor})");
+        }
+    }
+    apps
+}

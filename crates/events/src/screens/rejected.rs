@@ -1,0 +1,91 @@
+//! Rejected envelopes: those of the last days, one of them.
+
+use lyceum_core::text::distinct;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_store::Tx;
+use serde::Deserialize;
+
+use crate::repository::{self, Refusal};
+
+/// Which envelopes are listed. An empty filter admits all.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The id of the client.
+    pub client: String,
+    /// Only those that wait to be replayed, or only those that were.
+    pub is_replayed: Option<bool>,
+    /// The first instant of arrival.
+    pub from: Option<Timestamp>,
+    /// The instant behind the last.
+    pub to: Option<Timestamp>,
+}
+
+impl Filter {
+    fn admits(&self, refusal: &Refusal) -> bool {
+        let received: Option<Timestamp> = refusal.received.parse().ok();
+        (self.client.is_empty() || refusal.client == self.client)
+            && self.is_replayed.is_none_or(|wanted| refusal.replayed.is_some() == wanted)
+            && self.from.is_none_or(|from| received >= Some(from))
+            && self.to.is_none_or(|to| received < Some(to))
+    }
+}
+
+/// What the list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// How many envelopes wait to be replayed.
+    pub waiting_count: i64,
+    /// How many were read for the list.
+    pub read_count: usize,
+    /// The clients of all that were read.
+    pub clients: Vec<String>,
+    /// Those that the filter admits, the newest first.
+    pub envelopes: Vec<Refusal>,
+}
+
+/// Reads the list.
+pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Rejected> {
+    let (waiting_count, _) = repository::refused_counts(tx)?;
+    let mut envelopes = repository::refused(tx, limits::EVENT_REFUSED_KEPT_COUNT)?;
+    let read_count = envelopes.len();
+    let clients = distinct(envelopes.iter().map(|envelope| &envelope.client));
+    envelopes.retain(|envelope| filter.admits(envelope));
+    Ok(Rejected { waiting_count, read_count, clients, envelopes })
+}
+
+/// The numbers of the envelopes that wait to be replayed, in the order in which they arrived.
+pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
+    let waiting = read(tx, &Filter { is_replayed: Some(false), ..Filter::default() })?;
+    Ok(waiting.envelopes.iter().rev().map(|envelope| envelope.id).collect())
+}
+
+/// One rejected envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectedEnvelope {
+    /// The envelope.
+    pub envelope: Refusal,
+    /// Its errors: each path in the body, and the message.
+    pub errors: Vec<(String, String)>,
+    /// What was sent, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
+    pub body: String,
+}
+
+#[derive(Deserialize)]
+struct PathError {
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// Reads the page of an envelope. Errors: `NotFound`.
+pub fn one(tx: &mut Tx<'_>, id: i64) -> Result<RejectedEnvelope> {
+    let (envelope, body) = repository::refused_one(tx, id)?.ok_or_else(|| {
+        let message = format!("there is no rejected envelope {id}; they are kept for 30 days");
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    let errors: Vec<PathError> = serde_json::from_str(&envelope.faults).unwrap_or_default();
+    let errors = errors.into_iter().map(|error| (error.path, error.message)).collect();
+    Ok(RejectedEnvelope { envelope, errors, body })
+}

@@ -1,0 +1,7 @@
+//! What the console's screens about projects and the whole platform show: one query function for each page, one
+//! function for each form.
+
+pub mod home;
+pub mod new_key;
+pub mod project;
+pub mod projects;

@@ -1,0 +1,214 @@
+//! One project: its versions, what differs between two of them, its log of changes, serving another version.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use lyceum_access::audit::Change;
+use lyceum_access::{Master, Person, api_key, client, person};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_games::games;
+use lyceum_project::State;
+use lyceum_store::Tx;
+use serde_json::json;
+
+use crate::audit::{self, Entry};
+use crate::databases;
+use crate::deployments::{self, Deployment, Manifest};
+use crate::projects::{self, Place, Project};
+
+/// What the page of a project shows.
+#[derive(Debug)]
+pub struct ProjectVersions {
+    /// The project.
+    pub project: Project,
+    /// Its state.
+    pub state: State,
+    /// Whether the app is told names and e-mail addresses of its players.
+    pub shares_identity: bool,
+    /// The versions that are stored, the newest first, each with who made it.
+    pub versions: Vec<(Deployment, String)>,
+}
+
+impl ProjectVersions {
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        let metadata = self.state.metadata.as_ref();
+        metadata.map_or(&self.project.slug, |metadata| &metadata.name)
+    }
+}
+
+/// Reads the page of a project.
+pub fn versions(
+    tx: &mut Tx<'_>,
+    master: &Master,
+    place: &Place,
+    project: Project,
+) -> Result<ProjectVersions> {
+    let state = projects::state(tx, master, &project.slug, place)?;
+    let game = games::lookup(tx, &project.slug)?;
+    let names = names(tx)?;
+    let versions = deployments::list(tx, &project.slug)?.into_iter();
+    let versions = versions.map(|version| {
+        let by = named(&names, &version.made_by);
+        (version, by)
+    });
+    Ok(ProjectVersions {
+        shares_identity: game.is_some_and(|game| game.shares_identity),
+        versions: versions.collect(),
+        state,
+        project,
+    })
+}
+
+/// What people, keys and clients are called, by the ids that logs have of them.
+fn names(tx: &mut Tx<'_>) -> Result<HashMap<String, String>> {
+    let people = person::list(tx)?.into_iter().map(|person| (person.id, person.email));
+    let keys = api_key::list(tx)?.into_iter();
+    let keys = keys.map(|key| (key.id, format!("the key '{}'", key.name)));
+    let clients = client::list(tx)?.into_iter();
+    let clients = clients.map(|client| (client.id, format!("the client '{}'", client.name)));
+    Ok(people.chain(keys).chain(clients).collect())
+}
+
+fn named(names: &HashMap<String, String>, id: &str) -> String {
+    names.get(id).map_or(id, String::as_str).to_owned()
+}
+
+/// How a part of a version differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Only the later version has it, with so many bytes.
+    Added(u64),
+    /// Only the earlier version has it.
+    Removed(u64),
+    /// Both have it, with different content: bytes before and after.
+    Changed(u64, u64),
+}
+
+/// Two versions side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// The numbers of the versions that can be compared, the newest first.
+    pub numbers: Vec<i64>,
+    /// The earlier one.
+    pub from: i64,
+    /// The later one.
+    pub to: i64,
+    /// What differs, by its name.
+    pub differences: Vec<(String, Difference)>,
+    /// How many parts are the same.
+    pub same_count: usize,
+}
+
+/// Compares two versions. Without numbers, the newest one is compared with the one before it.
+/// Errors: `NotFound` for a version that is not stored.
+pub fn compare(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    from: Option<i64>,
+    to: Option<i64>,
+) -> Result<Comparison> {
+    let stored = deployments::list(tx, &project.slug)?;
+    let numbers: Vec<i64> = stored.iter().map(|version| version.version).collect();
+    let newest = numbers.first().copied().unwrap_or(project.version);
+    let to = to.unwrap_or(newest);
+    let before = numbers.iter().copied().find(|number| *number < to).unwrap_or(to);
+    let from = from.unwrap_or(before);
+    let (earlier, later) = (parts(tx, project, from)?, parts(tx, project, to)?);
+    let names: BTreeSet<&String> = earlier.keys().chain(later.keys()).collect();
+    let (mut differences, mut same_count) = (Vec::new(), 0);
+    for name in names {
+        let difference = match (earlier.get(name), later.get(name)) {
+            (Some(a), Some(b)) if a.hash != b.hash => Difference::Changed(a.bytes, b.bytes),
+            (Some(a), None) => Difference::Removed(a.bytes),
+            (None, Some(b)) => Difference::Added(b.bytes),
+            _ => {
+                same_count += 1;
+                continue;
+            }
+        };
+        differences.push((name.clone(), difference));
+    }
+    Ok(Comparison { numbers, from, to, differences, same_count })
+}
+
+/// A file, a module, or something that a version uses.
+struct Part {
+    hash: String,
+    bytes: u64,
+}
+
+/// The parts of a version, by their names.
+fn parts(tx: &mut Tx<'_>, project: &Project, version: i64) -> Result<BTreeMap<String, Part>> {
+    let version = deployments::find(tx, &project.slug, version)?;
+    let zip = version.frontend.as_ref();
+    let manifest = zip.map(|zip| deployments::manifest(tx, &zip.sha256)).transpose()?.flatten();
+    let Manifest(files) = manifest.unwrap_or_default();
+    let files = files.into_iter().map(|(path, file)| {
+        (format!("frontend/{path}"), Part { hash: file.sha256.to_string(), bytes: file.size })
+    });
+    let modules = version.backend.into_iter().flat_map(|backend| backend.modules);
+    let modules = modules.map(|module| {
+        (format!("backend/{}", module.name), Part { hash: module.sha256, bytes: module.size })
+    });
+    let uses = [
+        (version.uses.database, "uses a database"),
+        (version.uses.kv, "uses KV"),
+        (version.uses.bucket, "uses a bucket"),
+    ];
+    let uses = uses.into_iter().filter(|(is_used, _)| *is_used);
+    let uses = uses.map(|(_, name)| (name.to_owned(), Part { hash: String::new(), bytes: 0 }));
+    Ok(files.chain(modules).chain(uses).collect())
+}
+
+/// Reads the page of a project's log: its entries, the newest first, each by whom it was made.
+pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<Entry>> {
+    let most = usize::try_from(limits::CONSOLE_EXPORT_MAX_ROWS).map_err(Problem::internal)?;
+    let (names, mut entries, mut before) = (names(tx)?, Vec::new(), None);
+    while entries.len() < most {
+        let page = audit::list(tx, &project.slug, before)?;
+        let Some(last) = page.last() else { break };
+        before = Some(last.id);
+        entries.extend(page);
+    }
+    for entry in &mut entries {
+        entry.who = named(&names, &entry.who);
+    }
+    Ok(entries)
+}
+
+/// Refuses to serve a version by a button if its database schema is another one. Errors: `Conflict`; `NotFound`.
+pub fn check_roll_back(
+    tx: &mut Tx<'_>,
+    folder: &Path,
+    project: &Project,
+    version: i64,
+) -> Result<()> {
+    let target = deployments::find(tx, &project.slug, version)?;
+    match databases::differs(folder, project, &target)? {
+        false => Ok(()),
+        true => {
+            let message = format!(
+                "version {version} has another database schema; run `lyceum deployments rollback {}`, which lets you \
+                 keep or restore the database",
+                project.slug
+            );
+            Err(Problem::new(ProblemKind::Conflict, message))
+        }
+    }
+}
+
+/// Serves a version, and notes who did it. Errors: as [`deployments::roll_back`].
+pub fn roll_back(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    person: &Person,
+    slug: &str,
+    version: i64,
+    revision: i64,
+) -> Result<()> {
+    deployments::roll_back(tx, (now, &person.id), slug, Some(version), Some(revision), None)?;
+    let change = Change { who: &person.email, what: "project.rollback", subject: slug };
+    change.note(tx, now, &json!({ "version": version }))
+}

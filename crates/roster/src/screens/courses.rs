@@ -1,0 +1,91 @@
+//! Courses: all of them.
+
+use std::collections::HashMap;
+
+use lyceum_core::Result;
+use lyceum_core::text::distinct;
+use lyceum_store::Tx;
+
+use crate::fields;
+use crate::kinds::{COURSE, ORG};
+use crate::record::{Object, members};
+use crate::repository;
+
+/// A course.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Course {
+    /// The sourcedId.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// Its short code.
+    pub code: String,
+    /// Its subjects.
+    pub subjects: Vec<String>,
+    /// Its grades.
+    pub grades: Vec<String>,
+    /// What its organization is called.
+    pub org: String,
+    /// How many active classes it has.
+    pub class_count: i64,
+}
+
+/// What the list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Courses {
+    /// The subjects of all courses.
+    pub subjects: Vec<String>,
+    /// The active courses, by title: all, or those of a subject.
+    pub courses: Vec<Course>,
+}
+
+/// Reads the list, of one subject or, if it is empty, of all.
+pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<Courses> {
+    let mut records = Vec::new();
+    repository::each(tx, &COURSE, |body, extra| {
+        let record = members(body, extra)?;
+        if fields::text(&record, "status") == "active" {
+            records.push(record);
+        }
+        Ok(())
+    })?;
+    let orgs = fields::of_all(tx, &ORG, records.iter().map(org_of))?;
+    let class_counts = repository::class_counts(tx)?;
+    let mut courses: Vec<Course> =
+        records.iter().map(|record| course(record, &orgs, &class_counts)).collect();
+    courses.sort_by_cached_key(|course| course.title.to_lowercase());
+    let subjects = distinct(courses.iter().flat_map(|course| &course.subjects));
+    courses.retain(|course| subject.is_empty() || course.subjects.iter().any(|one| one == subject));
+    Ok(Courses { subjects, courses })
+}
+
+/// A course. Errors: `NotFound`.
+pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<Course> {
+    let record = fields::in_use(tx, &COURSE, id)?;
+    let orgs = fields::of_all(tx, &ORG, std::iter::once(org_of(&record)))?;
+    let class_counts = repository::class_counts(tx)?;
+    Ok(course(&record, &orgs, &class_counts))
+}
+
+fn org_of(record: &Object) -> &str {
+    fields::reference(record, "org")
+}
+
+fn course(
+    record: &Object,
+    orgs: &HashMap<String, Object>,
+    class_counts: &HashMap<String, i64>,
+) -> Course {
+    let text = |name: &str| fields::text(record, name).to_owned();
+    let org = orgs.get(org_of(record));
+    let id = text("sourcedId");
+    Course {
+        title: text("title"),
+        code: text("courseCode"),
+        subjects: fields::texts(record, "subjects"),
+        grades: fields::texts(record, "grades"),
+        org: org.map(|org| fields::text(org, "name").to_owned()).unwrap_or_default(),
+        class_count: class_counts.get(&id).copied().unwrap_or_default(),
+        id,
+    }
+}

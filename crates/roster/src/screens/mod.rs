@@ -1,0 +1,5 @@
+//! What the console's screens about the roster show: one query function for each page.
+
+pub mod classes;
+pub mod courses;
+pub mod imports;

@@ -1,0 +1,108 @@
+//! What the console shows of classes, courses and imports.
+
+use lyceum_core::ProblemKind;
+use lyceum_core::time::Timestamp;
+use lyceum_roster::csv::Came;
+use lyceum_roster::imports::{self, New};
+use lyceum_roster::repository::Members;
+use lyceum_roster::screens::classes::{self, Classes, Filter};
+use lyceum_roster::screens::courses;
+use lyceum_roster::screens::imports::{Report, rows};
+use lyceum_testkit::records;
+use serde_json::json;
+
+use crate::kit::both;
+
+fn titles(classes: &Classes) -> Vec<&str> {
+    classes.classes.iter().map(|class| class.title.as_str()).collect()
+}
+
+#[test]
+fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
+    both(|db| {
+        for (school, subject) in [("north", "Reading"), ("east", "Math")] {
+            records::school(db, school, &format!("School {school}"));
+            records::course(db, &format!("c-{school}"), school, subject);
+            records::class(db, &format!("k-{school}"), &format!("c-{school}"), school);
+        }
+        records::class(db, "a-north", "c-north", "north");
+        records::student(db, "ann", "north", "3");
+        records::enroll(db, "ann", "k-north", "north", "student");
+        let read = |school: &str, subject: &str| {
+            let filter = Filter { school: school.to_owned(), subject: subject.to_owned() };
+            db.read_blocking(|tx| classes::read(tx, &filter)).unwrap()
+        };
+        let all = read("", "");
+        assert_eq!(titles(&all), ["Class k-east", "Class a-north", "Class k-north"]);
+        assert_eq!(all.schools, ["School east", "School north"]);
+        assert_eq!(all.subjects, ["Math", "Reading"]);
+        assert_eq!(all.classes[2].members, Members { students: 1, teachers: 0 });
+        assert_eq!(all.classes[2].course_title, "Course c-north");
+        let math = read("", "Math");
+        assert_eq!((titles(&math), math.subjects.len()), (vec!["Class k-east"], 2));
+        assert_eq!(titles(&read("School north", "Math")), [""; 0]);
+    });
+}
+
+#[test]
+fn courses_stand_by_title_and_can_be_chosen_by_subject() {
+    both(|db| {
+        records::school(db, "s", "School");
+        records::course(db, "b", "s", "Math");
+        records::course(db, "a", "s", "Reading");
+        records::class(db, "k", "b", "s");
+        let read = |subject: &str| db.read_blocking(|tx| courses::read(tx, subject)).unwrap();
+        let all = read("");
+        let ids: Vec<&str> = all.courses.iter().map(|course| course.id.as_str()).collect();
+        assert_eq!(
+            (ids, all.subjects),
+            (vec!["a", "b"], vec!["Math".to_owned(), "Reading".to_owned()])
+        );
+        let math = read("Math");
+        assert_eq!((math.courses.len(), math.subjects.len()), (1, 2));
+        assert_eq!((math.courses[0].org.as_str(), math.courses[0].class_count), ("School", 1));
+        let one = db.read_blocking(|tx| courses::one(tx, "b")).unwrap();
+        assert_eq!(one, math.courses[0]);
+        let missing = db.read_blocking(|tx| courses::one(tx, "c"));
+        assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
+    });
+}
+
+#[test]
+fn the_report_of_an_import_tells_the_outcome_of_each_row() {
+    both(|db| {
+        let now = Timestamp::from_milliseconds(1_768_464_000_000);
+        let new = New { name: "roster.zip", bytes: 9, file: "00", who: "ada@example.org" };
+        let id = db.write_blocking(|tx| imports::add(tx, now, &new)).unwrap();
+        let mut import = db.read_blocking(|tx| imports::found(tx, id)).unwrap();
+        assert_eq!(Report::of(&import), None);
+        import.report = Some(json!({
+            "committed": false, "fault_count": 1, "warning_count": 0, "warnings": [], "ignored": ["notes.txt"],
+            "files": [
+                { "file": "orgs", "mode": "delta", "rows": 2, "created": 1, "rejected": 1 },
+                { "file": "users", "mode": "delta", "rows": 3, "unchanged": 3 },
+            ],
+            "faults": [{
+                "file": "orgs.csv", "line": 3, "column": "type", "value": "castle",
+                "problem": "is not a type", "mend": "write school",
+            }],
+        }));
+        let report = Report::of(&import).unwrap();
+        assert_eq!((report.row_count(), report.error_count, report.files.len()), (5, 1, 2));
+        assert_eq!(report.errors[0].fix, "write school");
+        assert_eq!(report.ignored, ["notes.txt"]);
+        let notes =
+            b"file,line,id,came\norgs,2,annex,created\norgs,3,,rejected\nusers,2,ann,unchanged\n";
+        let all = rows(&import, notes, "orgs", "").unwrap();
+        assert_eq!(all.outcomes, [Came::Created, Came::Rejected]);
+        let told: Vec<(u64, &str)> =
+            all.rows.iter().map(|one| (one.row.line, one.problem.as_str())).collect();
+        assert_eq!(told, [(2, ""), (3, "is not a type")]);
+        let refused = rows(&import, notes, "orgs", "rejected").unwrap();
+        assert_eq!((refused.rows.len(), refused.outcomes.len()), (1, 2));
+        assert_eq!(
+            rows(&import, b"a,b\n1,2\n", "orgs", "").unwrap_err().kind,
+            ProblemKind::Internal
+        );
+    });
+}
