@@ -1,16 +1,18 @@
 //! Serves the next question of a lesson, and takes answers to questions.
 
 use lyceum_assessment::{respond, respond_validated};
+use lyceum_core::body::Line;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
 use crate::bank::Bank;
 use crate::engine::{self, Answer, Choice, Reason, WHOLE, stream};
 use crate::finalize::Finalized;
-use crate::input::Input;
 use crate::lesson::Lesson;
 use crate::logs::Read;
 use crate::question::{Draft, Wanted, drafts};
@@ -216,30 +218,34 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
     }
 }
 
-/// An answer, with its student, question and lesson.
-#[derive(Clone, Debug)]
+/// Whose answer to which question of which lesson a request is.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "LessonAnswer")]
 pub struct Given {
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
     student: String,
+    /// The question's id.
+    #[schemars(with = "Line")]
     question: String,
+    /// The lesson's sourcedId.
+    #[schemars(with = "Line")]
     lesson: String,
-    /// The members of the request that contain the answer.
+    /// What of the request is the answer.
+    #[serde(flatten)]
+    #[schemars(with = "AnswerMembers")]
     body: Object,
 }
 
-impl Given {
-    /// Reads `{student, question, lesson}` with `response` or `responses`. Errors: `Invalid`, with every error and
-    /// its path.
-    pub fn read(body: Object) -> Result<Self> {
-        let mut input = Input::of(&body);
-        let [student, question, lesson] =
-            ["student", "question", "lesson"].map(|name| input.text(name));
-        if !body.contains_key("response") && !body.contains_key("responses") {
-            let message = "is required; send an object with an answer for each response variable";
-            input.fault("responses", message);
-        }
-        input.done(())?;
-        Ok(Self { student, question, lesson, body })
-    }
+/// The members of a request that are the answer: one of them must be there.
+#[derive(JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["responses"] }, { "required": ["response"] }]))]
+#[expect(dead_code, reason = "the item says how its answers are read")]
+struct AnswerMembers {
+    /// The answers by response variable.
+    responses: Option<Map<String, Value>>,
+    /// The answer to the only response variable.
+    response: Option<Value>,
 }
 
 /// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. If the same answer is

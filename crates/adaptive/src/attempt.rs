@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use lyceum_assessment::Items;
 use lyceum_bridge::enroll;
+use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
-use lyceum_roster::record::Object;
 use lyceum_roster::repository::{LessonState, lesson_state};
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::bank::Bank;
 use crate::engine::{self, Counts, Log, Reason};
-use crate::input::Input;
 use crate::lesson::{self, Lesson};
 use crate::logs::Read;
 use crate::memory::Memory;
@@ -109,9 +109,10 @@ pub(crate) struct Open {
     pub(crate) item: String,
 }
 
-/// An entry of the log: a served question.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An entry of the log: a question that was served.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AttemptLogEntry")]
 pub struct Entry {
     /// Its place in the log, from 0.
     pub number: i64,
@@ -128,14 +129,17 @@ pub struct Entry {
     pub answered: Option<Answered>,
 }
 
-/// An answer with its result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An answer, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "AttemptLogAnswer")]
 pub struct Answered {
     /// When it arrived.
     pub at: Timestamp,
     /// The answers by response variable, as they were sent.
+    #[schemars(with = "Map<String, Value>")]
     pub responses: Value,
-    /// The result, see [`lyceum_assessment::Scored`].
+    /// What came of them.
+    #[schemars(with = "Map<String, Value>")]
     pub result: Value,
     /// Whether it was correct.
     pub correct: bool,
@@ -151,15 +155,17 @@ pub struct Answered {
     pub points: u8,
 }
 
-/// An attempt, as clients read it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An attempt as clients read it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Attempt")]
 pub struct Shown {
     /// Its number, from 1.
     pub attempt: u32,
     /// The score, 0 to 100.
     pub score: f64,
-    /// `not submitted`, `partially graded` or `fully graded`.
+    /// How far it is graded.
+    #[schemars(extend("enum" = ["not submitted", "partially graded", "fully graded"]))]
     pub score_status: &'static str,
     /// The XP that it earned, if it is complete.
     pub xp: Option<f64>,
@@ -259,25 +265,19 @@ impl Attempt {
     }
 }
 
-/// A request about a student's attempts at a lesson.
-#[derive(Clone, Debug)]
+/// Whose attempts of which lesson a request is about.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "StudentAndLesson")]
 pub struct Asked {
     /// The student's sourcedId.
+    #[schemars(with = "Line")]
     pub student: String,
     /// The lesson's sourcedId.
+    #[schemars(with = "Line")]
     pub lesson: String,
 }
 
-impl Asked {
-    /// Reads `{student, lesson}`. Errors: `Invalid`, with every error and its path.
-    pub fn read(object: &Object) -> Result<Self> {
-        let mut input = Input::of(object);
-        let asked = Self { student: input.text("student"), lesson: input.text("lesson") };
-        input.done(asked)
-    }
-}
-
-/// The lesson, if the student may work on it.
+/// The lesson, for a student who may work on it.
 ///
 /// Errors: `NotFound` for an unknown student or lesson; `Invalid` if the student is not enrolled in the course.
 /// Placement tests need no enrollment, because they come before it.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use lyceum_bridge::enroll;
+use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, Result};
 use lyceum_roster::collections::at;
@@ -16,23 +17,64 @@ use lyceum_roster::render::View;
 use lyceum_roster::repository;
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::input::Input;
+use crate::lesson_plans::Sort;
 use crate::listed::shown;
+use crate::test_out::TestOutStatus;
 use crate::{gradebook, lesson, test_out};
 
 /// A student's results in a course.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CourseProgress {
-    /// `{type: component or resource, assessmentLineItemSourcedId, courseComponentSourcedId or
-    /// courseComponentResourceSourcedId, title, results}`, in the order of the course.
-    pub line_items: Vec<Value>,
-    /// `{status, assignmentId?, lessonId?}`
-    pub test_out: Value,
+    /// The line items, in the order of the course.
+    pub line_items: Vec<LineItem>,
+    /// How far testing out of it is.
+    pub test_out: TestOutStatus,
+}
+
+/// A line item with the student's results.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CourseProgressLineItem")]
+pub struct LineItem {
+    /// What it is of.
+    #[serde(rename = "type")]
+    pub sort: Sort,
+    /// The line item's sourcedId.
+    pub assessment_line_item_sourced_id: String,
+    /// The component that it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub course_component_sourced_id: Option<String>,
+    /// The lesson that it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub course_component_resource_sourced_id: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// The student's results: assessment results of OneRoster.
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub results: Vec<Value>,
+}
+
+/// A student's result in a lesson or a component.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemResponse {
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    student_id: String,
+    /// The lesson's sourcedId, unless it is a result in a component.
+    #[schemars(with = "Option<Line>")]
+    component_resource_id: Option<String>,
+    /// The component's sourcedId.
+    #[schemars(with = "Option<Line>")]
+    component_id: Option<String>,
+    /// An assessment result of OneRoster without its references.
+    result: Object,
 }
 
 /// The line items of a course's components and lessons with the student's results, or only those of one lesson.
@@ -77,15 +119,15 @@ pub fn of(
     }
     let line_items = items.iter().map(|((field, node), item)| {
         let id = fields::text(item, "sourcedId");
-        let (sort, name) = match *field {
-            "component" => ("component", "courseComponentSourcedId"),
-            _ => ("resource", "courseComponentResourceSourcedId"),
-        };
-        json!({
-            "type": sort, "assessmentLineItemSourcedId": id, name: node,
-            "title": fields::text(item, "title"),
-            "results": results.get(id).cloned().unwrap_or_default(),
-        })
+        let is_component = *field == "component";
+        LineItem {
+            sort: if is_component { Sort::Component } else { Sort::Resource },
+            assessment_line_item_sourced_id: id.to_owned(),
+            course_component_sourced_id: is_component.then(|| node.clone()),
+            course_component_resource_sourced_id: (!is_component).then(|| node.clone()),
+            title: fields::text(item, "title").to_owned(),
+            results: results.get(id).cloned().unwrap_or_default(),
+        }
     });
     let line_items = line_items.collect();
     let learns = enroll::learns(tx, now, student, course)?;
@@ -96,24 +138,21 @@ fn id((body, extra): &(String, Option<String>)) -> Result<String> {
     Ok(fields::text(&members(body, extra.as_deref())?, "sourcedId").to_owned())
 }
 
-/// Writes a student's result in a lesson or a component. It replaces the result with the same `metadata.attempt`.
-/// Reads `{studentId, componentResourceId or componentId, result}`, where `result` is an assessment result without
-/// its references. Returns its sourcedId.
+/// Writes a student's result in a lesson or a component, over the one that it has of the same
+/// `metadata.attempt`. Answers its sourcedId.
 ///
-/// Errors: `Invalid`, with every error and its path; `NotFound`.
-pub fn update(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<String> {
-    let mut input = Input::of(body);
-    let student = input.text("studentId");
-    let (lesson, component) =
-        (input.opt_text("componentResourceId"), input.opt_text("componentId"));
+/// Errors: `Invalid`, with every fault and its path; `NotFound`.
+pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result<String> {
+    let ItemResponse {
+        student_id: student,
+        component_resource_id: lesson,
+        component_id: component,
+        result,
+    } = response;
     if lesson.is_some() == component.is_some() {
-        input.fault(
-            "componentResourceId",
-            "must be left out if componentId is sent, and is required otherwise",
-        );
+        let message = "send either componentResourceId or componentId";
+        return Err(Problem::invalid("componentResourceId", message));
     }
-    let result = input.object("result").cloned().unwrap_or_default();
-    input.done(())?;
     lesson::in_use(tx, &USER, &student, "student")?;
     let (field, about) = match (lesson, component) {
         (Some(lesson), _) => ("componentResource", lesson),

@@ -4,19 +4,19 @@
 
 use std::sync::Arc;
 
+use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, RESOURCE};
-use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::attempt::{self, Desk};
+use crate::attempt::{self, Asked, Desk};
 use crate::engine::Counts;
-use crate::input::Input;
 use crate::lesson::Lesson;
 use crate::listed::{Mark, Marks};
 use crate::repository::{attempts, external as repository};
@@ -54,9 +54,10 @@ pub struct Terms {
     pub skip_enrollment: bool,
 }
 
-/// How to reach the test in the tool.
-#[derive(Clone, Debug, Serialize)]
+/// What a client needs to know to go there.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ExternalTestAddress")]
 pub struct Outside {
     /// The assignment's id.
     pub assignment_id: String,
@@ -68,9 +69,10 @@ pub struct Outside {
     pub test_id: Option<String>,
 }
 
-/// An assignment, as clients read it.
-#[derive(Clone, Debug, Serialize)]
+/// An assignment as it is told.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ExternalTestAssignment")]
 pub struct Told {
     /// The outside tool.
     pub tool_provider: String,
@@ -87,35 +89,49 @@ pub struct Told {
     pub outside: Outside,
 }
 
-/// Assigns a student's test with its outside tool. An unfinished assignment stays as it is. Reads `{student, lesson,
-/// applicationName?, testId?, skipCourseEnrollment?}`.
+/// A test at an outside tool that a student is to take.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExternalTestRequest {
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    student: String,
+    /// The lesson's sourcedId.
+    #[schemars(with = "Line")]
+    lesson: String,
+    /// The application with which the student signs in there.
+    #[schemars(with = "Option<Line>")]
+    application_name: Option<String>,
+    /// Which test of the tool.
+    #[schemars(with = "Option<Line>")]
+    test_id: Option<String>,
+    /// Whether a placement test that is not passed enrolls in no course.
+    skip_course_enrollment: Option<bool>,
+}
+
+/// Notes that a student is to take a test at its outside tool; an assignment that is not finished stays
+/// as it is.
 ///
-/// Errors: `Invalid`, also for lessons that are taken on this server; `NotFound`.
-pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, body: &Object) -> Result<Told> {
-    let mut input = Input::of(body);
-    let (student, lesson) = (input.text("student"), input.text("lesson"));
+/// Errors: `Invalid` for lessons that are taken here; `NotFound`.
+pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &ExternalTestRequest) -> Result<Told> {
     let terms = Terms {
-        application: input.opt_text("applicationName"),
-        test_id: input.opt_text("testId"),
-        skip_enrollment: input.flag("skipCourseEnrollment"),
+        application: asked.application_name.clone(),
+        test_id: asked.test_id.clone(),
+        skip_enrollment: asked.skip_course_enrollment.unwrap_or_default(),
     };
-    input.done(())?;
-    let lesson = outside_lesson(tx, desk, &student, &lesson)?;
-    let assigned = assign(tx, desk.now, &student, &lesson, &terms)?;
+    let lesson = outside_lesson(tx, desk, &asked.student, &asked.lesson)?;
+    let assigned = assign(tx, desk.now, &asked.student, &lesson, &terms)?;
     told(tx, &lesson, &assigned)
 }
 
-/// Imports the result of a student's test from the gradebook, if it is there. It finishes the lesson as if it had
-/// been taken on this server. Reads `{student, lesson, applicationName?}`.
+/// Takes the result of a student's test from the gradebook, if it is there: the lesson is finished
+/// with it, as one that is taken here.
 ///
-/// Errors: `Invalid`; `NotFound`, also without an assignment.
-pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Object) -> Result<Told> {
-    let mut input = Input::of(asked);
-    let (student, lesson) = (input.text("student"), input.text("lesson"));
-    input.opt_text("applicationName");
-    input.done(())?;
-    let lesson = outside_lesson(tx, desk, &student, &lesson)?;
-    let Some(mut assigned) = last(tx, &student, &lesson.id)? else {
+/// Errors: `Invalid`; `NotFound`, where no test was assigned too.
+pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Asked) -> Result<Told> {
+    let Asked { student, lesson } = asked;
+    let lesson = outside_lesson(tx, desk, student, lesson)?;
+    let Some(mut assigned) = last(tx, student, &lesson.id)? else {
         let message = format!(
             "the student '{student}' has no assignment of the lesson '{}'; create one with \
              makeExternalTestAssignment",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
@@ -15,9 +16,10 @@ use crate::{LessonType, credit, engine, gradebook, placement};
 /// How many unanswered questions a refusal lists at most.
 const UNANSWERED_SHOWN: usize = 5;
 
-/// The result of a finished attempt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What a finished attempt came to.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "FinalizedAttempt")]
 pub struct Finalized {
     /// The type of the lesson.
     pub lesson_type: LessonType,

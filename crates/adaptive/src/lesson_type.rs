@@ -3,10 +3,13 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The type of a lesson, which determines how it is asked, scored and finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// What sort of lesson this is: how it is asked, scored and finished.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum LessonType {
     /// One question at a time, chosen by the score, until the score is 100.
     #[serde(rename = "powerpath-100")]
@@ -63,8 +66,10 @@ impl fmt::Display for LessonType {
     }
 }
 
-/// The difficulty of a question, set by its author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// How hard a question is, as its author says.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Difficulty {
     /// For beginners.
@@ -100,9 +105,10 @@ impl fmt::Display for Difficulty {
     }
 }
 
-/// One value per difficulty: `{"easy": …, "medium": …, "hard": …}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// One value a difficulty: `{"easy": …, "medium": …, "hard": …}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(inline)]
 pub struct ByDifficulty<T> {
     /// The value for easy questions.
     pub easy: T,

@@ -14,8 +14,8 @@
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
-//! | who needs help today; what the console shows | `today`, `screens` |
-//! | lists of lessons and results, request bodies | `listed`, `input` |
+//! | who needs help today | `today` |
+//! | lists of lessons and results | `listed` |
 //! | the reply to a student's answer | `reply` |
 //! | caches | `memory`, `logs` |
 //! | SQL | `repository` |
@@ -29,7 +29,6 @@ pub mod engine;
 pub mod external;
 pub mod finalize;
 pub mod gradebook;
-mod input;
 pub mod lesson;
 pub mod lesson_plans;
 mod lesson_type;

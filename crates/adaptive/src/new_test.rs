@@ -1,28 +1,25 @@
 //! Creates tests with one request: the resource, its place in the course, and the lesson.
 
+use lyceum_core::body::Line;
 use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, limits, messages};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
+use lyceum_roster::grade::Grade;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::Tx;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::LessonType;
-use crate::input::Input;
-use crate::render_config::is_address;
-
-/// The outside tools for tests.
-pub const TOOLS: [&str; 2] = ["edulastic", "mastery-track"];
-/// The types of tests that are taken on this server.
-pub const TEST_TYPES: [&str; 2] = ["qti", "assessment-bank"];
+use crate::render_config::{ADDRESS, is_address};
 
 /// A request for a test.
 #[derive(Clone, Debug)]
@@ -44,30 +41,37 @@ enum Content {
     Qti(Link),
     Bank(Vec<Link>),
     External {
-        tool: &'static str,
+        tool: Tool,
         launch_url: Option<String>,
         vendor_id: Option<String>,
         description: Option<String>,
     },
 }
 
-/// The address of a test.
-#[derive(Clone, Debug)]
+/// Where a test is.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "TestLink")]
 struct Link {
+    /// The address of the test.
+    #[schemars(with = "Line", extend("pattern" = r"^https?://[^\s]+$"))]
     url: String,
+    /// The title of its resource.
+    #[schemars(with = "Option<Line>")]
     title: Option<String>,
-    metadata: Object,
+    /// The metadata of its resource.
+    metadata: Option<Object>,
 }
 
-/// The created records.
-#[derive(Clone, Debug, Serialize)]
+/// What was made.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "NewTestLesson")]
 pub struct Made {
     /// The type of the lesson.
     pub lesson_type: LessonType,
-    /// `qti` or `assessment-bank`, for a test that is taken on this server.
+    /// What it is made of, if it is taken here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub test_type: Option<&'static str>,
+    pub test_type: Option<TestType>,
     /// The component resource's sourcedId.
     pub lesson_id: String,
     /// The component's sourcedId.
@@ -82,8 +86,8 @@ pub struct Made {
     pub launch_url: Option<String>,
     /// The outside tool.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_provider: Option<&'static str>,
-    /// The outside tool's id of the test.
+    pub tool_provider: Option<Tool>,
+    /// What the outside tool calls the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor_id: Option<String>,
     /// The grades that it tests.
@@ -94,124 +98,209 @@ pub struct Made {
     pub course_id_on_fail: Option<String>,
 }
 
-impl Wish {
-    /// Reads a test that is taken on this server: `{courseId, lessonType, testType, qti: {url, title?, metadata?} or
-    /// assessmentBank: {resources: [the same]}, lessonTitle?, unitTitle?, courseComponentSourcedId?,
-    /// resourceMetadata?, xp?, grades?, courseIdOnFail?}`.
-    ///
-    /// Errors: `Invalid`, with every error and its path.
-    pub fn internal(body: &Object) -> Result<Self> {
-        let mut input = Input::of(body);
-        let names = LessonType::ALL.map(LessonType::name);
-        let lesson_type = LessonType::named(input.word("lessonType", &names));
-        let kind = input.word("testType", &TEST_TYPES);
-        let other = if kind == "qti" { "assessmentBank" } else { "qti" };
-        if !kind.is_empty() && !input.is_missing(other) {
-            input.fault(other, format!("must be left out if testType is '{kind}'"));
+/// What a request says of every test.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Shared {
+    /// The course's sourcedId.
+    #[schemars(with = "Line")]
+    course_id: String,
+    /// The title of the lesson.
+    #[schemars(with = "Option<Line>")]
+    lesson_title: Option<String>,
+    /// The title of the component that is made.
+    #[schemars(with = "Option<Line>")]
+    unit_title: Option<String>,
+    /// The component in which the lesson stands, in place of a new one.
+    #[schemars(with = "Option<Line>")]
+    course_component_sourced_id: Option<String>,
+    /// The metadata of the resource.
+    resource_metadata: Option<Object>,
+    /// The course in which a student is enrolled who does not pass.
+    #[schemars(with = "Option<Line>")]
+    course_id_on_fail: Option<String>,
+}
+
+/// A test that is taken here.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InternalTest {
+    #[serde(flatten)]
+    shared: Shared,
+    /// What sort of lesson it is.
+    lesson_type: LessonType,
+    /// What it is made of.
+    test_type: TestType,
+    /// The test, of the type qti.
+    qti: Option<Link>,
+    /// The tests that take turns, of the type assessment-bank.
+    assessment_bank: Option<LinkedBank>,
+    /// The XP that it is worth.
+    #[schemars(range(min = 0))]
+    xp: Option<f64>,
+    /// The grades that it tests.
+    #[schemars(length(min = 1, max = limits::LIST_MAX_MEMBERS))]
+    grades: Option<Vec<Grade>>,
+}
+
+/// What a test that is taken here is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum TestType {
+    /// A stored test.
+    Qti,
+    /// Stored tests that take turns.
+    AssessmentBank,
+}
+
+/// The tests that take turns.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
+struct LinkedBank {
+    /// The tests.
+    #[schemars(length(min = 1, max = limits::BANK_TESTS_MAX_COUNT))]
+    resources: Vec<Link>,
+}
+
+/// A test that is taken at an outside tool. `X` is the type of its XP, which may be missing or not.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ExternalTest<X> {
+    #[serde(flatten)]
+    shared: Shared,
+    /// The sort of lesson, if it is named at all.
+    lesson_type: Option<String>,
+    /// The outside tool.
+    tool_provider: Tool,
+    /// Where the tool is.
+    #[schemars(with = "Option<Line>", extend("pattern" = r"^https?://[^\s]+$"))]
+    launch_url: Option<String>,
+    /// What the tool calls the test.
+    #[schemars(with = "Option<Line>")]
+    vendor_id: Option<String>,
+    /// What it is about.
+    #[schemars(with = "Option<Line>")]
+    description: Option<String>,
+    /// The XP that it is worth.
+    #[schemars(range(min = 0))]
+    xp: X,
+    /// The grades that it tests.
+    #[schemars(length(min = 1, max = limits::LIST_MAX_MEMBERS))]
+    grades: Vec<Grade>,
+}
+
+/// An outside tool that tests are taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Tool {
+    /// Edulastic.
+    Edulastic,
+    /// Mastery Track.
+    MasteryTrack,
+}
+
+impl Tool {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Edulastic => "edulastic",
+            Self::MasteryTrack => "mastery-track",
         }
-        let content = match kind {
-            "qti" => input.object("qti").map(|object| {
-                let mut inner = Input::of(object);
-                let link = link(&mut inner);
-                input.inside("qti", inner);
-                Content::Qti(link)
-            }),
-            "assessment-bank" => input.object("assessmentBank").map(|object| {
-                let mut inner = Input::of(object);
-                let links = links(&mut inner);
-                input.inside("assessmentBank", inner);
-                Content::Bank(links)
-            }),
-            _ => None,
+    }
+}
+
+impl Wish {
+    /// A test that is taken here. Errors: `Invalid`, with every fault and its path.
+    pub fn internal(test: InternalTest) -> Result<Self> {
+        let mut faults = Vec::new();
+        let mut fault = |path: String, message: String| faults.push(Detail { path, message });
+        let (kind, own, other, is_other) = match test.test_type {
+            TestType::Qti => ("qti", "qti", "assessmentBank", test.assessment_bank.is_some()),
+            TestType::AssessmentBank => {
+                ("assessment-bank", "assessmentBank", "qti", test.qti.is_some())
+            }
         };
-        Self::read(input, lesson_type, content)
+        if is_other {
+            fault(other.to_owned(), format!("must not be there where testType is '{kind}'"));
+        }
+        let content = match test.test_type {
+            TestType::Qti => test.qti.map(Content::Qti),
+            TestType::AssessmentBank => {
+                test.assessment_bank.map(|bank| Content::Bank(bank.resources))
+            }
+        };
+        match &content {
+            None => fault(own.to_owned(), messages::required("an object")),
+            Some(Content::Qti(link)) if !is_address(&link.url) => {
+                fault("qti.url".to_owned(), ADDRESS.to_owned());
+            }
+            Some(Content::Bank(links)) => {
+                let wrong = links.iter().enumerate().filter(|(_, link)| !is_address(&link.url));
+                for (at, _) in wrong {
+                    fault(format!("assessmentBank.resources[{at}].url"), ADDRESS.to_owned());
+                }
+            }
+            Some(_) => {}
+        }
+        match content {
+            Some(content) if faults.is_empty() => {
+                Ok(Self::of(test.shared, test.lesson_type, content, test.xp, test.grades))
+            }
+            _ => Err(Problem::invalid_all(faults)),
+        }
     }
 
-    /// Reads a test that is taken with an outside tool: `{courseId, toolProvider, grades, xp, launchUrl?, vendorId?,
-    /// description?, lessonTitle?, unitTitle?, courseComponentSourcedId?, resourceMetadata?, courseIdOnFail?}`. The
-    /// XP of a placement test are optional.
-    ///
-    /// Errors: `Invalid`, with every error and its path.
-    pub fn external(body: &Object, lesson_type: LessonType) -> Result<Self> {
-        let mut input = Input::of(body);
-        input.opt_word("lessonType", &[lesson_type.name()]);
-        let launch_url = input.opt_text("launchUrl");
-        if launch_url.as_deref().is_some_and(|url| !is_address(url)) {
-            input.fault("launchUrl", ADDRESS);
+    /// A test that is taken at an outside tool. Errors: `Invalid`, with every fault and its path.
+    pub fn external<X: Into<Option<f64>>>(
+        test: ExternalTest<X>,
+        lesson_type: LessonType,
+    ) -> Result<Self> {
+        let mut faults = Vec::new();
+        let mut fault = |path: &str, message: String| {
+            faults.push(Detail { path: path.to_owned(), message });
+        };
+        if let Some(named) = test.lesson_type.filter(|named| named != lesson_type.name()) {
+            fault("lessonType", messages::must_be_one_of(&[lesson_type.name()], &named));
         }
-        if input.is_missing("grades") {
-            input.fault("grades", "is required; send an array of grades");
+        if test.launch_url.as_deref().is_some_and(|url| !is_address(url)) {
+            fault("launchUrl", ADDRESS.to_owned());
         }
-        if lesson_type == LessonType::TestOut && input.is_missing("xp") {
-            input.fault("xp", "is required; send the XP that the test is worth");
+        if !faults.is_empty() {
+            return Err(Problem::invalid_all(faults));
         }
         let content = Content::External {
-            tool: input.word("toolProvider", &TOOLS),
-            launch_url,
-            vendor_id: input.opt_text("vendorId"),
-            description: input.opt_text("description"),
+            tool: test.tool_provider,
+            launch_url: test.launch_url,
+            vendor_id: test.vendor_id,
+            description: test.description,
         };
-        Self::read(input, Some(lesson_type), Some(content))
+        Ok(Self::of(test.shared, lesson_type, content, test.xp.into(), Some(test.grades)))
     }
 
-    fn read(
-        mut input: Input<'_>,
-        lesson_type: Option<LessonType>,
-        content: Option<Content>,
-    ) -> Result<Self> {
-        let course = input.text("courseId");
-        let lesson_title = input.opt_text("lessonTitle");
-        let unit_title = input.opt_text("unitTitle");
-        let component = input.opt_text("courseComponentSourcedId");
-        let metadata = input.opt_object("resourceMetadata").cloned().unwrap_or_default();
-        let (xp, grades) = (input.opt_number("xp"), input.opt_grades("grades"));
-        let course_on_fail = input.opt_text("courseIdOnFail");
-        let (lesson_type, content) =
-            input.done((lesson_type, content)).and_then(|(lesson_type, content)| {
-                let both = lesson_type.zip(content);
-                both.ok_or_else(|| Problem::internal("a test without a type was accepted"))
-            })?;
-        Ok(Self {
-            course,
+    fn of(
+        shared: Shared,
+        lesson_type: LessonType,
+        content: Content,
+        xp: Option<f64>,
+        grades: Option<Vec<Grade>>,
+    ) -> Self {
+        let stored = |grades: Vec<Grade>| grades.into_iter().map(|grade| grade.stored).collect();
+        Self {
+            course: shared.course_id,
             lesson_type,
-            lesson_title,
-            unit_title,
-            component,
-            metadata,
+            lesson_title: shared.lesson_title,
+            unit_title: shared.unit_title,
+            component: shared.course_component_sourced_id,
+            metadata: shared.resource_metadata.unwrap_or_default(),
             xp,
-            grades,
-            course_on_fail,
+            grades: grades.map(stored),
+            course_on_fail: shared.course_id_on_fail,
             content,
-        })
-    }
-}
-
-const ADDRESS: &str = "must be an address that begins with http:// or https://";
-
-fn link(input: &mut Input<'_>) -> Link {
-    let url = input.text("url");
-    if !url.is_empty() && !is_address(&url) {
-        input.fault("url", ADDRESS);
-    }
-    let metadata = input.opt_object("metadata").cloned().unwrap_or_default();
-    Link { url, title: input.opt_text("title"), metadata }
-}
-
-fn links(input: &mut Input<'_>) -> Vec<Link> {
-    let mut links = Vec::new();
-    let resources = input.list("resources", limits::BANK_TESTS_MAX_COUNT);
-    for (at, resource) in resources.iter().enumerate() {
-        let path = format!("resources[{at}]");
-        match resource.as_object() {
-            Some(object) => {
-                let mut inner = Input::of(object);
-                links.push(link(&mut inner));
-                input.inside(&path, inner);
-            }
-            None => input.fault(path, "must be an object with the url of a test"),
         }
     }
-    links
 }
 
 /// Creates the test in the component that the request names, or in a new one at the end of the course.
@@ -231,8 +320,8 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
     };
     let lesson_id = maker.lesson(wish, &course_component_id, &resource_id)?;
     let (test_type, tool_provider, launch_url, vendor_id) = match &wish.content {
-        Content::Qti(_) => (Some("qti"), None, None, None),
-        Content::Bank(_) => (Some("assessment-bank"), None, None, None),
+        Content::Qti(_) => (Some(TestType::Qti), None, None, None),
+        Content::Bank(_) => (Some(TestType::AssessmentBank), None, None, None),
         Content::External { tool, launch_url, vendor_id, .. } => {
             (None, Some(*tool), launch_url.clone(), vendor_id.clone())
         }
@@ -341,7 +430,7 @@ impl Maker<'_, '_> {
         let title = wish.lesson_title.as_deref();
         match &wish.content {
             Content::Qti(link) => {
-                metadata.extend(link.metadata.clone());
+                metadata.extend(link.metadata.clone().unwrap_or_default());
                 let title = link.title.as_deref().or(title);
                 Ok((self.test(link, title.unwrap_or_else(|| named(wish)), metadata)?, Vec::new()))
             }
@@ -350,7 +439,11 @@ impl Maker<'_, '_> {
                 for (at, link) in links.iter().enumerate() {
                     let numbered = format!("{} {}", title.unwrap_or_else(|| named(wish)), at + 1);
                     let title = link.title.as_deref().unwrap_or(&numbered);
-                    children.push(self.test(link, title, link.metadata.clone())?);
+                    children.push(self.test(
+                        link,
+                        title,
+                        link.metadata.clone().unwrap_or_default(),
+                    )?);
                 }
                 metadata.insert("type".into(), "assessment-bank".into());
                 metadata.insert("resources".into(), json!(children));
@@ -361,7 +454,7 @@ impl Maker<'_, '_> {
             }
             Content::External { tool, launch_url, vendor_id, description } => {
                 metadata.insert("type".into(), "interactive".into());
-                metadata.insert("toolProvider".into(), (*tool).into());
+                metadata.insert("toolProvider".into(), tool.name().into());
                 let said = [("launchUrl", launch_url), ("description", description)];
                 for (name, value) in said {
                     if let Some(value) = value {

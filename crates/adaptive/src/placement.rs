@@ -4,44 +4,41 @@
 //! next one, and a failed test ends the placement.
 
 use lyceum_bridge::enroll::{self, Wish};
+use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::grade;
 use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
-use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
 use lyceum_roster::write;
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::input::Input;
 use crate::lesson::{self, Lesson};
 use crate::listed::{Listed, Marks, of_type, shown};
 use crate::repository::{attempts, external};
 use crate::{LessonType, policies};
 
-/// A request about a student's placement: `student` and `subject`.
-#[derive(Clone, Debug)]
+/// Whom and what a request asks about.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "StudentAndSubject")]
 pub struct Asked {
-    student: String,
-    subject: String,
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    pub(crate) student: String,
+    /// The subject.
+    #[schemars(with = "Line")]
+    pub(crate) subject: String,
 }
 
-impl Asked {
-    /// Reads `{student, subject}`. Errors: `Invalid`, with every error and its path.
-    pub fn read(body: &Object) -> Result<Self> {
-        let mut input = Input::of(body);
-        let asked = Self { student: input.text("student"), subject: input.text("subject") };
-        input.done(asked)
-    }
-}
-
-/// A student's standing in the placement tests of a subject.
-#[derive(Clone, Debug, Serialize)]
+/// Where a student stands in the placement tests of a subject.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlacementStanding")]
 pub struct Standing {
     /// Whether all tests are passed.
     pub exhausted_tests: bool,
@@ -59,9 +56,52 @@ pub struct Standing {
     pub reached: String,
 }
 
-/// The student's grade in a subject.
-#[derive(Clone, Debug, Serialize)]
+/// Where a student stands in the placement tests of each subject.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Placements {
+    /// The student's sourcedId.
+    pub student: String,
+    /// The subjects that have placement tests.
+    pub placements: Vec<SubjectStanding>,
+}
+
+/// Where a student stands in the placement tests of one of the subjects.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+pub struct SubjectStanding {
+    /// Where the student stands.
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// The subject.
+    pub subject: String,
+    /// The grade of the last test that was taken; of the first, before any.
+    pub current_level: String,
+}
+
+/// A placement test with a student's results in it. The members are records of OneRoster.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PlacementTest {
+    /// The lesson.
+    #[schemars(with = "Map<String, Value>")]
+    pub component_resources: Value,
+    /// Its resource.
+    #[schemars(with = "Map<String, Value>")]
+    pub resources: Value,
+    /// The resource's metadata.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub resources_metadata: Value,
+    /// The lesson's line item.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub assessment_line_items: Option<Value>,
+    /// The student's results.
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub assessment_results: Vec<Value>,
+}
+
+/// The student's grade in a subject.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlacementLevel")]
 pub struct Level {
     /// The grade of the last test taken, or of the first test.
     pub grade_level: String,
@@ -71,9 +111,10 @@ pub struct Level {
     pub available_tests: usize,
 }
 
-/// The result of resetting placement.
-#[derive(Clone, Debug, Serialize)]
+/// What came of setting placement back.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlacementReset")]
 pub struct Reset {
     /// Always true.
     pub success: bool,
@@ -112,30 +153,26 @@ pub fn level(tx: &mut Tx<'_>, asked: &Asked) -> Result<Level> {
     Ok(Level { grade_level: reached, onboarded, available_tests })
 }
 
-/// A student's standing in each subject with placement tests: `[{subject, currentLevel, exhaustedTests, gradeLevel,
-/// lesson?, onboarded, availableTests}]`. Errors: `NotFound`.
-pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Value> {
+/// Where a student stands in each subject that has placement tests. Errors: `NotFound`.
+pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Placements> {
     fields::in_use(tx, &USER, student)?;
     let all = sorted(of_type(tx, LessonType::Placement)?);
     let mut subjects: Vec<String> = all.iter().map(|test| test.subject.clone()).collect();
     subjects.sort_by_key(|subject| subject.to_ascii_lowercase());
     subjects.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
-    let mut standings = Vec::new();
+    let mut placements = Vec::new();
     for subject in subjects.iter().filter(|subject| !subject.is_empty()) {
         let of_subject = |test: &&Listed| test.subject.eq_ignore_ascii_case(subject);
         let tests: Vec<&Listed> = all.iter().filter(of_subject).collect();
         let standing = standing(tx, student, &tests)?;
-        let mut told = json!(standing);
-        told["subject"] = subject.as_str().into();
-        told["currentLevel"] = standing.reached.into();
-        standings.push(told);
+        let current_level = standing.reached.clone();
+        placements.push(SubjectStanding { standing, subject: subject.clone(), current_level });
     }
-    Ok(json!({ "student": student, "placements": standings }))
+    Ok(Placements { student: student.to_owned(), placements })
 }
 
-/// The tests of a subject with the student's results: `[{component_resources, resources, resources_metadata,
-/// assessment_line_items, assessment_results}]`. Errors: as [`next`].
-pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<Value>> {
+/// The tests of a subject with the student's results in them. Errors: as [`next`].
+pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<PlacementTest>> {
     let tests = tests(tx, asked)?;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
     let marks = Marks::of(tx, &asked.student, &ids)?;
@@ -143,13 +180,13 @@ pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<Value>
         let resource = shown(&test.records.resource, view)?;
         let item = marks.items.get(&test.id).and_then(|items| items.first());
         let results = marks.in_lesson(&test.id).iter().map(|mark| shown(&mark.stored, view));
-        Ok(json!({
-            "component_resources": shown(&test.records.lesson, view)?,
-            "resources_metadata": resource["metadata"],
-            "resources": resource,
-            "assessment_line_items": item.map(|item| shown(item, view)).transpose()?,
-            "assessment_results": results.collect::<Result<Vec<_>>>()?,
-        }))
+        Ok(PlacementTest {
+            component_resources: shown(&test.records.lesson, view)?,
+            resources_metadata: resource["metadata"].clone(),
+            resources: resource,
+            assessment_line_items: item.map(|item| shown(item, view)).transpose()?,
+            assessment_results: results.collect::<Result<Vec<_>>>()?,
+        })
     });
     told.collect()
 }

@@ -5,6 +5,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::ASSESSMENT_RESULT;
 use lyceum_roster::repository::find;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ pub struct Progress {
     questions: Vec<Draft>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Head {
     lesson_type: LessonType,
@@ -49,9 +50,10 @@ struct Head {
     pending_questions: Option<u32>,
 }
 
-/// The progress, as clients read it.
-#[derive(Clone, Debug, Serialize)]
+/// As clients read it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonProgress")]
 pub struct Shown {
     #[serde(flatten)]
     head: Head,

@@ -7,8 +7,9 @@ use lyceum_assessment::{candidate, repository as content};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::Difficulty;
 use crate::attempt::{Answered, Attempt, Desk};
@@ -16,9 +17,10 @@ use crate::bank::Bank;
 use crate::gradebook;
 use crate::memory::{Memory, Recent};
 
-/// A question, as a learner sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A question as a learner sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonQuestion")]
 pub struct Question {
     /// The identifier of its item.
     pub id: String,
@@ -39,12 +41,14 @@ pub struct Question {
     pub response: Option<Value>,
     /// The answers by response variable.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub responses: Option<Value>,
     /// Whether the answer was correct; withheld while a test goes on or a person must score it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correct: Option<bool>,
     /// The result of the answer; withheld while a test goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub result: Option<Value>,
     /// The sourcedId of the assessment result; withheld while a test goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,9 +58,10 @@ pub struct Question {
     pub learning_objectives: Vec<String>,
 }
 
-/// The visible content of a question, without anything that reveals the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What is shown of a question: nothing that tells the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonQuestionContent")]
 pub struct Content {
     /// The type of its first interaction, such as `choice`.
     #[serde(rename = "type")]

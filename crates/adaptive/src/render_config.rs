@@ -1,17 +1,17 @@
 //! How a course's questions are displayed: the renderer, and what it hides.
 
+use lyceum_core::body::Line;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::COURSE;
-use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::input::{Input, checked};
 use crate::repository::render_config as repository;
 
-/// The display settings of a course's questions.
-#[derive(Clone, Debug, Serialize)]
+/// How the questions of a course are shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderConfig {
     /// The course's sourcedId.
@@ -29,38 +29,56 @@ pub struct RenderConfig {
     pub suppress_correct_response: bool,
 }
 
-/// Reads the same settings for several courses: `{courseIds: [id…], rendererId, rendererUrl, rendererVersion?,
-/// suppressFeedback?, suppressCorrectResponse?}`. Errors: `Invalid`, with every error and its path.
-pub fn read(body: &Object) -> Result<Vec<RenderConfig>> {
-    let mut input = Input::of(body);
-    let renderer_id = input.text("rendererId");
-    let renderer_url = input.text("rendererUrl");
-    if !renderer_url.is_empty() && !is_address(&renderer_url) {
-        input.fault("rendererUrl", "must be an address that begins with http:// or https://");
-    }
-    let renderer_version = input.opt_text("rendererVersion");
-    let suppress_feedback = input.flag("suppressFeedback");
-    let suppress_correct_response = input.flag("suppressCorrectResponse");
-    let mut configs: Vec<RenderConfig> = Vec::new();
-    let courses = input.list("courseIds", limits::RENDER_CONFIG_COURSES_MAX_COUNT).iter();
-    for (at, course) in courses.enumerate() {
-        match checked(course) {
-            Ok(course) if configs.iter().any(|known| known.course_id == course) => {}
-            Ok(course) => configs.push(RenderConfig {
-                course_id: course.to_owned(),
-                renderer_id: renderer_id.clone(),
-                renderer_url: renderer_url.clone(),
-                renderer_version: renderer_version.clone(),
-                suppress_feedback,
-                suppress_correct_response,
-            }),
-            Err(message) => input.fault(format!("courseIds[{at}]"), message),
-        }
-    }
-    input.done(configs)
+/// How the questions of some courses are to be shown.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RenderConfigInput {
+    /// The courses' sourcedIds.
+    #[schemars(with = "Vec<Line>", length(min = 1, max = limits::RENDER_CONFIG_COURSES_MAX_COUNT))]
+    course_ids: Vec<String>,
+    /// The renderer's name.
+    #[schemars(with = "Line")]
+    renderer_id: String,
+    /// Where the renderer is.
+    #[schemars(with = "Line", extend("pattern" = r"^https?://[^\s]+$"))]
+    renderer_url: String,
+    /// Which version of it.
+    #[schemars(with = "Option<Line>")]
+    renderer_version: Option<String>,
+    /// Whether feedback is kept from the learner; no, unless sent.
+    suppress_feedback: Option<bool>,
+    /// Whether right answers are kept from the learner; no, unless sent.
+    suppress_correct_response: Option<bool>,
 }
 
-/// Whether the text is an HTTP address.
+impl RenderConfigInput {
+    /// The same configuration for each of the courses. Errors: `Invalid` for what is no address.
+    pub fn configs(self) -> Result<Vec<RenderConfig>> {
+        if !is_address(&self.renderer_url) {
+            return Err(Problem::invalid("rendererUrl", ADDRESS));
+        }
+        let mut configs: Vec<RenderConfig> = Vec::new();
+        for course_id in self.course_ids {
+            if configs.iter().any(|known| known.course_id == course_id) {
+                continue;
+            }
+            configs.push(RenderConfig {
+                course_id,
+                renderer_id: self.renderer_id.clone(),
+                renderer_url: self.renderer_url.clone(),
+                renderer_version: self.renderer_version.clone(),
+                suppress_feedback: self.suppress_feedback.unwrap_or_default(),
+                suppress_correct_response: self.suppress_correct_response.unwrap_or_default(),
+            });
+        }
+        Ok(configs)
+    }
+}
+
+/// What is said about a text that is no address.
+pub(crate) const ADDRESS: &str = "must be an address that begins with http:// or https://";
+
+/// Whether the text is an address of the web.
 pub(crate) fn is_address(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     host.is_some_and(|host| !host.is_empty() && !host.contains(char::is_whitespace))

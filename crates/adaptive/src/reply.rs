@@ -1,16 +1,19 @@
 //! Replies to students' answers.
 
+use lyceum_assessment::Chosen;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::record::Object;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::LessonType;
 use crate::answer::TakenAnswer;
 
 /// The reply to an answer.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
+#[schemars(rename = "AnswerReply")]
 pub enum Reply {
     /// The result, in a lesson whose questions depend on the score.
     Stepped(Box<Stepped>),
@@ -23,9 +26,10 @@ pub enum Reply {
     },
 }
 
-/// The receipt of an answer.
-#[derive(Debug, Serialize)]
+/// Which answer was taken.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AnswerReceipt")]
 pub struct Receipt {
     /// The question's id.
     pub question: String,
@@ -35,15 +39,17 @@ pub struct Receipt {
     pub answered_at: Timestamp,
 }
 
-/// The result of an answer in a lesson whose questions depend on the score.
-#[derive(Debug, Serialize)]
+/// What came of an answer in a lesson whose questions follow the score.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AnswerResult")]
 pub struct Stepped {
-    /// `powerpath-100`.
+    /// What sort of lesson it is.
     pub lesson_type: LessonType,
     /// The score of the attempt, 0 to 100.
     pub powerpath_score: f64,
-    /// The result of the answer: `{isCorrect, score, feedback?: {identifier, value}, feedbacks}`.
+    /// What came of the answer.
+    #[schemars(with = "ResponseResult")]
     pub response_result: Value,
     /// The percentage of correct answers so far, cut to two decimals.
     pub accuracy: f64,
@@ -59,6 +65,26 @@ pub struct Stepped {
     pub question_result: Option<Object>,
     /// The assessment result of the attempt.
     pub test_result: Option<Object>,
+}
+
+/// What came of an answer, for the API document.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "stored results are shown as they are")]
+struct ResponseResult {
+    /// Whether it was right.
+    is_correct: bool,
+    /// What the item's own scoring said.
+    score: f64,
+    /// The outcome that chose the first feedback that is shown, and its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<Chosen>,
+    /// Every feedback that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedbacks: Option<Vec<Map<String, Value>>>,
+    /// Every outcome by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcomes: Option<Map<String, Value>>,
 }
 
 impl From<TakenAnswer> for Reply {

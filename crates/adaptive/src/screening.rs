@@ -3,24 +3,24 @@
 
 use lyceum_bridge::reports::{self, MapTest};
 use lyceum_core::Result;
+use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
-use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::input::Input;
 use crate::repository::screening as repository;
 
 /// The subjects of screenings.
 pub const SUBJECTS: [&str; 4] = ["Math", "Reading", "Language", "Science"];
 
-/// A running screening.
-#[derive(Clone, Debug, Serialize)]
+/// A screening under way.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ScreeningSession")]
 pub struct Session {
     /// Its id.
     pub id: String,
@@ -31,33 +31,85 @@ pub struct Session {
 }
 
 /// A test of a screening.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ScreeningTest")]
 pub struct Test {
     /// Its subject.
     pub subject: String,
-    /// `completed` if the gradebook has a result from the day of the assignment or later, otherwise `assigned`.
+    /// Completed where the gradebook has a result from its day on.
+    #[schemars(extend("enum" = ["assigned", "completed"]))]
     pub status: &'static str,
     /// When it was assigned.
     pub assigned_at: String,
 }
 
-/// The latest result of each subject, or null: `{grade, ritScore, percentile, completedAt}`. Errors:
-/// `NotFound`.
-pub fn results(tx: &mut Tx<'_>, user: &str) -> Result<Map<String, Value>> {
+/// A student's latest screening results; null where there is none.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "PascalCase")]
+pub struct ScreeningResults {
+    /// That of mathematics.
+    pub math: Option<ScreeningResult>,
+    /// That of reading.
+    pub reading: Option<ScreeningResult>,
+    /// That of language.
+    pub language: Option<ScreeningResult>,
+    /// That of science.
+    pub science: Option<ScreeningResult>,
+}
+
+/// A screening result.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScreeningResult {
+    /// The grade that the result names.
+    pub grade: Option<String>,
+    /// The score on the RIT scale.
+    pub rit_score: Option<i64>,
+    /// The share of students at or below it, in percent.
+    pub percentile: Option<i64>,
+    /// The name of the test.
+    pub test_name: String,
+    /// The day of the test.
+    pub completed_at: String,
+}
+
+/// Whose screening a request is about.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScreenedUser {
+    /// The user's sourcedId.
+    #[schemars(with = "Line")]
+    pub user_id: String,
+}
+
+/// A test to assign.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScreeningTestRequest {
+    /// The user's sourcedId.
+    #[schemars(with = "Line")]
+    user_id: String,
+    /// What the test is about.
+    #[schemars(extend("enum" = SUBJECTS))]
+    subject: String,
+}
+
+/// The latest result of each subject. Errors: `NotFound`.
+pub fn results(tx: &mut Tx<'_>, user: &str) -> Result<ScreeningResults> {
     let tests = reports::map_tests(tx, user)?;
-    let latest = |subject: &&str| {
-        let test = tests.iter().find(|test| is_about(test, subject));
-        let shown = test.map(|test| {
-            json!({
-                "grade": test.grade_level, "ritScore": test.rit_score,
-                "percentile": test.percentile, "testName": format!("MAP {subject}"),
-                "completedAt": test.test_date,
-            })
-        });
-        ((*subject).to_owned(), shown.unwrap_or_default())
+    let latest = |subject: &str| {
+        let test = tests.iter().find(|test| is_about(test, subject))?;
+        Some(ScreeningResult {
+            grade: test.grade_level.clone(),
+            rit_score: test.rit_score,
+            percentile: test.percentile,
+            test_name: format!("MAP {subject}"),
+            completed_at: test.test_date.clone(),
+        })
     };
-    Ok(SUBJECTS.iter().map(latest).collect())
+    let [math, reading, language, science] = SUBJECTS.map(latest);
+    Ok(ScreeningResults { math, reading, language, science })
 }
 
 /// The student's screening; `None` if no test was assigned. Errors: `NotFound`.
@@ -73,30 +125,26 @@ pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<Session>> {
     Ok(Some(Session { id, started_at, tests: tests.collect() }))
 }
 
-/// Forgets the student's screening, so that the next test begins a new one. Results stay. Returns `true` if there was
-/// one. Reads `{userId}`. Errors: `NotFound`, `Invalid`.
-pub fn reset(tx: &mut Tx<'_>, body: &Object) -> Result<bool> {
-    let mut input = Input::of(body);
-    let user = input.text("userId");
-    let user = input.done(user)?;
-    fields::in_use(tx, &USER, &user)?;
-    repository::forget(tx, &user)
+/// Forgets the student's screening, so that the next test begins another; results stay. True, if
+/// there was one. Errors: `NotFound`.
+pub fn reset(tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+    fields::in_use(tx, &USER, user)?;
+    repository::forget(tx, user)
 }
 
-/// Assigns a test in the running screening, or in a new one. If the test is already assigned, it stays as it is.
-/// Reads `{userId, subject}`. Errors: `NotFound`, `Invalid`.
-pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Session> {
-    let mut input = Input::of(body);
-    let (user, subject) = (input.text("userId"), input.word("subject", &SUBJECTS));
-    let user = input.done(user)?;
-    fields::in_use(tx, &USER, &user)?;
+/// Assigns a test, in the screening under way or in a new one; the same test again stays as it is.
+/// Errors: `NotFound`.
+pub fn assign(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    ScreeningTestRequest { user_id: user, subject }: &ScreeningTestRequest,
+) -> Result<Session> {
+    fields::in_use(tx, &USER, user)?;
     let now = now.to_string();
-    repository::begin(tx, &user, &Uuid::now_v7().to_string(), &now)?;
-    repository::assign(tx, &user, subject, &now)?;
-    let session = session(tx, &user)?;
-    session.ok_or_else(|| {
-        lyceum_core::Problem::internal("a screening is missing right after it was stored")
-    })
+    repository::begin(tx, user, &Uuid::now_v7().to_string(), &now)?;
+    repository::assign(tx, user, subject, &now)?;
+    let session = session(tx, user)?;
+    session.ok_or_else(|| lyceum_core::Problem::internal("a screening vanished as it began"))
 }
 
 fn is_about(test: &MapTest, subject: &str) -> bool {

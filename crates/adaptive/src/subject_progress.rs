@@ -8,23 +8,25 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, USER};
-use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::LessonType;
-use crate::input::Input;
 use crate::lesson;
 use crate::listed::{Listed, Mark, Marks, of_courses, shown};
+use crate::placement::Asked;
 
-/// A student's progress in a course.
-#[derive(Clone, Debug, Serialize)]
+/// How far a student is in a course.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SubjectCourseProgress")]
 pub struct CourseProgress {
     /// The course's record.
+    #[schemars(with = "Map<String, Value>")]
     pub course: Value,
     /// Whether the student is enrolled in it.
     pub in_enrolled: bool,
@@ -36,24 +38,22 @@ pub struct CourseProgress {
     pub completed_lessons: usize,
     /// The number of lessons.
     pub total_lessons: usize,
-    /// The total XP of its lessons.
+    /// The XP of all of its lessons.
+    #[schemars(with = "f64")]
     pub total_attainable_xp: Value,
-    /// The total XP of the best attempts at its lessons. Multipliers may raise it above the attainable XP.
+    /// The XP of the best attempt of each lesson; multipliers may raise them above the attainable.
+    #[schemars(with = "f64")]
     pub total_xp_earned: Value,
 }
 
-/// A student's progress in each course of a subject, in order of creation. Reads `{student, subject}`. Errors:
-/// `Invalid`, `NotFound`.
+/// How far a student is in each course of a subject, in the order of their making. Errors: `NotFound`.
 pub fn of(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    asked: &Object,
+    Asked { student, subject }: &Asked,
     view: &View<'_>,
 ) -> Result<Vec<CourseProgress>> {
-    let mut input = Input::of(asked);
-    let (student, subject) = (input.text("student"), input.text("subject"));
-    input.done(())?;
-    lesson::in_use(tx, &USER, &student, "student")?;
+    lesson::in_use(tx, &USER, student, "student")?;
     let subject = subject.to_ascii_lowercase();
     let courses = repository::linked(
         tx,
@@ -70,8 +70,8 @@ pub fn of(
     let known: Vec<&str> = ids.iter().map(String::as_str).collect();
     let lessons = of_courses(tx, &known)?;
     let lesson_ids: Vec<&str> = lessons.iter().map(|lesson| lesson.id.as_str()).collect();
-    let marks = Marks::of(tx, &student, &lesson_ids)?;
-    let enrolled: HashSet<String> = enroll::learned(tx, now, &student)?.into_iter().collect();
+    let marks = Marks::of(tx, student, &lesson_ids)?;
+    let enrolled: HashSet<String> = enroll::learned(tx, now, student)?.into_iter().collect();
     let told = courses.iter().zip(&ids).map(|(course, id)| {
         let own: Vec<&Listed> = lessons.iter().filter(|lesson| lesson.course == *id).collect();
         Ok(counted(shown(course, view)?, enrolled.contains(id), &own, &marks))

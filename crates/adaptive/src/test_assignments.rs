@@ -1,19 +1,19 @@
 //! Tests assigned to students. Their status is computed from the attempts at their lessons.
 
 use lyceum_bridge::enroll;
+use lyceum_core::body::{self, Line};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use lyceum_roster::fields;
-use lyceum_roster::grade::comparable;
+use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
-use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::LessonType;
-use crate::input::Input;
 use crate::lesson::{self, Lesson};
 use crate::listed::{Listed, of_type};
 use crate::placement::is_refusal;
@@ -27,9 +27,10 @@ pub const STATUSES: [&str; 6] =
 const ASSIGNABLE: [LessonType; 3] =
     [LessonType::TestOut, LessonType::Placement, LessonType::UnitTest];
 
-/// A test assigned to a student.
-#[derive(Clone, Debug, Serialize)]
+/// A test that a student was told to take.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "TestAssignment")]
 pub struct Assignment {
     /// Its id.
     pub sourced_id: String,
@@ -43,7 +44,8 @@ pub struct Assignment {
     pub subject: String,
     /// The grade.
     pub grade: String,
-    /// One of [`STATUSES`].
+    /// How far it is.
+    #[schemars(extend("enum" = STATUSES))]
     pub assignment_status: String,
     /// The name that the assigning client gave it.
     pub test_name: Option<String>,
@@ -59,9 +61,10 @@ pub struct Assignment {
     pub component_resource_sourced_id: String,
 }
 
-/// The result of assigning a test.
-#[derive(Clone, Debug, Serialize)]
+/// What was assigned.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "NewTestAssignment")]
 pub struct Made {
     /// The assignment's id.
     pub assignment_id: String,
@@ -71,8 +74,9 @@ pub struct Made {
     pub resource_id: String,
 }
 
-/// The result of assigning many tests.
-#[derive(Clone, Debug, Serialize)]
+/// What came of many.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TestAssignmentsReport")]
 pub struct Bulk {
     /// Whether all were assigned.
     pub success: bool,
@@ -83,7 +87,8 @@ pub struct Bulk {
 }
 
 /// Why a row was not assigned.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TestAssignmentRowError")]
 pub struct RowError {
     /// The number of the row, from 1.
     pub row: usize,
@@ -101,24 +106,70 @@ pub struct Wish {
     expires: Option<Timestamp>,
 }
 
-impl Wish {
-    /// Reads `{student, subject, grade, testName?, expiresAt?}`. Errors: `Invalid`, with every error and its path.
-    pub fn read(body: &Object) -> Result<Self> {
-        let mut input = Input::of(body);
-        let wish = Self {
-            student: input.text("student"),
-            subject: input.text("subject"),
-            grade: input.grade("grade"),
-            test_name: input.opt_text("testName"),
-            expires: input.opt_instant("expiresAt"),
-        };
-        input.done(wish)
+/// A test to assign, as it is sent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TestAssignmentInput")]
+pub struct NewAssignment {
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    student: String,
+    /// The subject.
+    #[schemars(with = "Line")]
+    subject: String,
+    /// The grade.
+    grade: Grade,
+    /// The title of the test; none: any test fits.
+    #[schemars(with = "Option<Line>")]
+    test_name: Option<String>,
+    /// Until when it is to be done.
+    expires_at: Option<Timestamp>,
+}
+
+impl From<NewAssignment> for Wish {
+    fn from(new: NewAssignment) -> Self {
+        let NewAssignment { student, subject, grade, test_name, expires_at } = new;
+        Self { student, subject, grade: grade.stored, test_name, expires: expires_at }
     }
 }
 
-/// Assigns a test of a subject and grade to a student. Tests whose title is the requested name come before others.
-/// Among these, the order is: the test-out lesson of a course in which the student is enrolled, other test-out
-/// lessons, placement tests, unit tests.
+/// Another name of a test assignment.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TestAssignmentChange")]
+pub struct Renaming {
+    /// What it is called.
+    #[schemars(with = "Line")]
+    pub test_name: String,
+}
+
+/// Many tests to assign.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "TestAssignmentsInput")]
+pub struct NewAssignments {
+    /// The tests. What is wrong with one of them is told for it alone, so that anything may stand here.
+    #[schemars(length(min = 1, max = limits::TEST_ASSIGNMENTS_BULK_MAX_RECORDS))]
+    pub items: Vec<Value>,
+}
+
+/// A table of tests to assign.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TestAssignmentsTable")]
+pub struct Table {
+    /// The address of a spreadsheet, which is not read.
+    #[schemars(with = "Option<Line>")]
+    spreadsheet_url: Option<String>,
+    /// A sheet of it.
+    #[schemars(with = "Option<Line>")]
+    sheet: Option<String>,
+    /// The rows, after a line with the columns student, subject, grade and, if wished, testName and expiresAt.
+    csv: Option<String>,
+}
+
+/// Assigns a student a test of a subject and grade: of those whose title is the wished name, else of
+/// all, the test-out lesson of a course that the student learns in, then another test-out lesson, a
+/// placement test, a unit test.
 ///
 /// Errors: `NotFound` for the student, and if there is no such test.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
@@ -211,9 +262,10 @@ pub struct Which {
     pub offset: u64,
 }
 
-/// A page of assignments, and their total number.
-#[derive(Clone, Debug, Serialize)]
+/// A page of assignments, and how many there are on all.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "TestAssignmentPage")]
 pub struct Page {
     /// The assignments, in the order in which they were assigned.
     pub test_assignments: Vec<Assignment>,
@@ -229,36 +281,55 @@ pub struct Page {
     pub limit: u64,
 }
 
+/// Which assignments a query asks for. Its values are all texts.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AskedAssignments {
+    #[schemars(with = "Option<Line>")]
+    student: Option<String>,
+    #[schemars(extend("enum" = STATUSES))]
+    status: Option<String>,
+    #[schemars(with = "Option<Line>")]
+    subject: Option<String>,
+    #[schemars(with = "Option<Line>")]
+    grade: Option<String>,
+    limit: Option<String>,
+    offset: Option<String>,
+}
+
 impl Which {
-    /// Reads `{student?, status?, subject?, grade?, limit?, offset?}` from a query, in which all values are texts.
-    /// Errors: `Invalid`, with every error and its path.
-    pub fn read(query: &Object, needs_student: bool) -> Result<Self> {
-        let mut input = Input::of(query);
-        let mut number = |name: &str, usual: u64, least: u64| {
-            let Some(text) = input.opt_text(name) else { return usual };
+    /// Reads the members of a query. Errors: `Invalid`, with every fault and its path.
+    pub fn read(query: Value, needs_student: bool) -> Result<Self> {
+        let asked: AskedAssignments = body::of(query)?;
+        let mut faults = Vec::new();
+        let mut fault = |path: &str, message: String| {
+            faults.push(Detail { path: path.into(), message });
+        };
+        let mut number = |name: &str, text: Option<String>, usual: u64, least: u64| {
+            let Some(text) = text else { return usual };
             match text.parse::<u32>().map(u64::from) {
                 Ok(number) if number >= least => number,
                 _ => {
-                    input.fault(name, format!("must be a whole number of at least {least}"));
+                    fault(name, format!("must be a whole number from {least}"));
                     usual
                 }
             }
         };
-        let limit = number("limit", limits::PAGE_DEFAULT_RECORDS, 1);
-        let offset = number("offset", 0, 0);
-        let student = match needs_student {
-            true => Some(input.text("student")),
-            false => input.opt_text("student"),
-        };
-        let which = Self {
-            student,
-            status: input.opt_word("status", &STATUSES),
-            subject: input.opt_text("subject").map(|subject| subject.to_ascii_lowercase()),
-            grade: input.opt_text("grade").map(|grade| comparable(&grade)),
+        let limit = number("limit", asked.limit, limits::PAGE_DEFAULT_RECORDS, 1);
+        let offset = number("offset", asked.offset, 0, 0);
+        if needs_student && asked.student.is_none() {
+            fault("student", messages::required("a string"));
+        }
+        if !faults.is_empty() {
+            return Err(Problem::invalid_all(faults));
+        }
+        Ok(Self {
+            student: asked.student,
+            status: STATUSES.into_iter().find(|known| asked.status.as_deref() == Some(known)),
+            subject: asked.subject.map(|subject| subject.to_ascii_lowercase()),
+            grade: asked.grade.map(|grade| comparable(&grade)),
             limit: limit.min(limits::PAGE_MAX_RECORDS),
             offset,
-        };
-        input.done(which)
+        })
     }
 }
 
@@ -297,12 +368,9 @@ pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Assignment> {
     Ok(found)
 }
 
-/// Renames an assignment. Reads `{testName}`. Errors: `Invalid`, `NotFound`.
-pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, body: &Object) -> Result<Assignment> {
-    let mut input = Input::of(body);
-    let name = input.text("testName");
-    let name = input.done(name)?;
-    if !repository::rename(tx, id, &name)? {
+/// Names an assignment anew. Errors: `NotFound`.
+pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, name: &str) -> Result<Assignment> {
+    if !repository::rename(tx, id, name)? {
         return Err(missing(id));
     }
     get(tx, now, id)
@@ -317,17 +385,14 @@ fn missing(id: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("there is no test assignment '{id}'"))
 }
 
-/// Assigns many tests, each independently of the others. Reads `{items: [{student, subject, grade, testName?,
-/// expiresAt?}]}`. Errors: `Invalid` if the list is missing or malformed.
-pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
-    let mut input = Input::of(body);
-    let items = input.list("items", limits::TEST_ASSIGNMENTS_BULK_MAX_RECORDS);
-    let items = input.done(items)?;
+/// Assigns many, each by itself.
+pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<Bulk> {
     let mut bulk = Bulk { success: true, results: Vec::new(), errors: Vec::new() };
     for (at, item) in items.iter().enumerate() {
         let made = match item {
-            Value::Object(item) => Wish::read(item).and_then(|wish| create(tx, now, &wish)),
-            _ => Err(Problem::invalid(format!("items[{at}]"), "must be an object")),
+            Value::Object(_) => body::of::<NewAssignment>(item.clone())
+                .and_then(|new| create(tx, now, &Wish::from(new))),
+            _ => Err(Problem::invalid(format!("items[{at}]"), messages::MUST_BE_OBJECT)),
         };
         match made {
             Ok(made) => bulk.results.push(made),
@@ -350,28 +415,30 @@ fn said(problem: &Problem) -> String {
     }
 }
 
-/// Assigns the rows of a table. Reads `{spreadsheetUrl, sheet}` or `{csv}`, whose first line names the columns
-/// `student`, `subject`, `grade` and optionally `testName` and `expiresAt`. Requests must not make the server open an
-/// address, so a spreadsheet URL is reported as a row that cannot be read.
+/// Assigns the rows of a table. No request makes the server open an address, so that a spreadsheet elsewhere is told as
+/// one row that cannot be read.
 ///
 /// Errors: `Invalid`.
-pub fn import(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Bulk> {
-    let mut input = Input::of(body);
-    let csv = body.get("csv").and_then(Value::as_str);
-    if csv.is_none() {
-        input.text("spreadsheetUrl");
-        input.text("sheet");
-        input.done(())?;
-        let message = "the server does not open addresses in requests; send the sheet's rows as \
+pub fn import(tx: &mut Tx<'_>, now: Timestamp, table: &Table) -> Result<Bulk> {
+    let Some(csv) = &table.csv else {
+        let named = [("spreadsheetUrl", &table.spreadsheet_url), ("sheet", &table.sheet)];
+        let missing = named.iter().filter(|(_, text)| text.is_none());
+        let missing: Vec<Detail> = missing
+            .map(|(name, _)| Detail {
+                path: (*name).to_owned(),
+                message: messages::required("a string"),
+            })
+            .collect();
+        if !missing.is_empty() {
+            return Err(Problem::invalid_all(missing));
+        }
+        let message = "this server opens no addresses that a request names; send the sheet's rows as \
                        'csv', or as 'items' to /test-assignments/bulk";
         let errors = vec![RowError { row: 0, message: message.into() }];
         return Ok(Bulk { success: false, results: Vec::new(), errors });
-    }
-    input.done(())?;
-    let items = rows(csv.unwrap_or_default())?;
-    let mut body = Object::new();
-    body.insert("items".into(), items.into());
-    bulk(tx, now, &body)
+    };
+    let NewAssignments { items } = body::of(json!({ "items": rows(csv)? }))?;
+    bulk(tx, now, &items)
 }
 
 /// The lines of a CSV text as objects, with the names from the first line.

@@ -1,6 +1,7 @@
 //! Testing out of courses: the lesson, and which students may take it.
 
 use lyceum_bridge::enrollments::Enrollment;
+use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::kinds::{COURSE, USER};
@@ -8,19 +9,19 @@ use lyceum_roster::record::{Object, Status, members};
 use lyceum_roster::repository as roster;
 use lyceum_roster::{course_tree, fields};
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::attempt::Desk;
 use crate::external::{self, Assignment, Outside};
-use crate::input::Input;
 use crate::lesson::{self, Lesson};
 use crate::listed::{Listed, Marks, of_courses};
 use crate::repository::attempts;
-use crate::{LessonType, gradebook, policies, test_assignments};
+use crate::test_assignments::{self, Made};
+use crate::{LessonType, gradebook, policies};
 
-/// The test-out lesson of a course for a student.
-#[derive(Clone, Debug, Serialize)]
+/// The test-out lesson of a course, for a student.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestOut {
     /// `test-out`
@@ -39,15 +40,76 @@ pub struct TestOut {
     pub outside: Option<Outside>,
 }
 
-/// The test-out lesson of a course. Reads `{student, course}`. Errors: `Invalid`, `NotFound`.
-pub fn of(tx: &mut Tx<'_>, asked: &Object) -> Result<TestOut> {
-    let mut input = Input::of(asked);
-    let (student, course) = (input.text("student"), input.text("course"));
-    input.done(())?;
-    lesson::in_use(tx, &USER, &student, "student")?;
-    lesson::in_use(tx, &COURSE, &course, "course")?;
+/// Whose test-out of which course a request is about.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct StudentAndCourse {
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    student: String,
+    /// The course's sourcedId.
+    #[schemars(with = "Line")]
+    course: String,
+}
+
+/// A test-out to assign.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestOutRequest {
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    one_roster_sourced_id: String,
+    /// The subject.
+    #[schemars(with = "Line")]
+    subject: String,
+}
+
+/// A test-out that was assigned.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestOutAssignment {
+    /// What was assigned.
+    #[serde(flatten)]
+    pub made: Made,
+    /// The course.
+    pub course_id: String,
+    /// The outside tool that it is taken in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_provider: Option<String>,
+    /// The attempt at the outside tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// Where the tool is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_url: Option<String>,
+    /// What the tool calls the test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_id: Option<String>,
+}
+
+/// How far a student is with testing out of a course.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestOutStatus {
+    /// How far.
+    #[schemars(extend("enum" = ["not_eligible", "available", "in_progress", "completed", "failed"]))]
+    pub status: &'static str,
+    /// The assignment, once the student has begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assignment_id: Option<String>,
+    /// The lesson, once the student has begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lesson_id: Option<String>,
+}
+
+/// The test-out lesson of a course. Errors: `NotFound`.
+pub fn of(
+    tx: &mut Tx<'_>,
+    StudentAndCourse { student, course }: &StudentAndCourse,
+) -> Result<TestOut> {
+    lesson::in_use(tx, &USER, student, "student")?;
+    lesson::in_use(tx, &COURSE, course, "course")?;
     let lesson_type = LessonType::TestOut;
-    let Some(id) = lesson_of(tx, &course)? else {
+    let Some(id) = lesson_of(tx, course)? else {
         let (lesson_id, tool_provider, attempt, outside) = (None, None, None, None);
         return Ok(TestOut {
             lesson_type,
@@ -59,14 +121,14 @@ pub fn of(tx: &mut Tx<'_>, asked: &Object) -> Result<TestOut> {
         });
     };
     let lesson = lesson::find(tx, &id)?;
-    let last = attempts::last(tx, &student, &id)?;
-    let assigned = external::last(tx, &student, &id)?;
+    let last = attempts::last(tx, student, &id)?;
+    let assigned = external::last(tx, student, &id)?;
     let attempt = match (&last, &assigned) {
         (_, Some(assigned)) => Some(assigned.attempt),
         (Some(attempt), None) => Some(attempt.number),
         (None, None) => None,
     };
-    let graded = Marks::of(tx, &student, &[&id])?.last_score(&id).is_some();
+    let graded = Marks::of(tx, student, &[&id])?.last_score(&id).is_some();
     let outside = assigned.map(|assigned| external::outside(tx, &lesson, &assigned)).transpose()?;
     Ok(TestOut {
         lesson_type,
@@ -84,10 +146,15 @@ pub(crate) fn lesson_of(tx: &mut Tx<'_>, course: &str) -> Result<Option<String>>
     Ok(lessons.into_iter().next().map(|(_, lesson)| lesson))
 }
 
-/// A student's status in testing out of a course: `{status, assignmentId?, lessonId?}` with `not_eligible`,
-/// `available`, `in_progress`, `completed` or `failed`.
-pub(crate) fn status(tx: &mut Tx<'_>, student: &str, course: &str, learns: bool) -> Result<Value> {
-    let Some(id) = lesson_of(tx, course)? else { return Ok(json!({ "status": "not_eligible" })) };
+/// How far a student is with testing out of a course.
+pub(crate) fn status(
+    tx: &mut Tx<'_>,
+    student: &str,
+    course: &str,
+    learns: bool,
+) -> Result<TestOutStatus> {
+    let before = |status| TestOutStatus { status, assignment_id: None, lesson_id: None };
+    let Some(id) = lesson_of(tx, course)? else { return Ok(before("not_eligible")) };
     let score = Marks::of(tx, student, &[&id])?.last_score(&id);
     let assigned = external::last(tx, student, &id)?;
     let has_begun = assigned.is_some() || attempts::last(tx, student, &id)?.is_some();
@@ -96,16 +163,11 @@ pub(crate) fn status(tx: &mut Tx<'_>, student: &str, course: &str, learns: bool)
         Some(score) if score >= mastery => "completed",
         Some(_) => "failed",
         None if has_begun => "in_progress",
-        None if learns => "available",
-        None => return Ok(json!({ "status": "not_eligible" })),
+        None if learns => return Ok(before("available")),
+        None => return Ok(before("not_eligible")),
     };
-    let mut told = json!({ "status": status });
-    if status != "available" {
-        let own = |Assignment { id, .. }| id;
-        told["assignmentId"] = assigned.map_or_else(|| id.clone(), own).into();
-        told["lessonId"] = id.into();
-    }
-    Ok(told)
+    let assignment_id = assigned.map_or_else(|| id.clone(), |Assignment { id, .. }| id);
+    Ok(TestOutStatus { status, assignment_id: Some(assignment_id), lesson_id: Some(id) })
 }
 
 /// The problem of a second start: a test-out can be taken only once, whether it was passed or not.
@@ -172,8 +234,9 @@ fn covered(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> 
     Ok(covered)
 }
 
-/// Whether a student may request a test-out in a subject.
-#[derive(Clone, Debug, Serialize)]
+/// Whether a student may ask for a test-out in a subject.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TestOutEligibility")]
 pub struct Eligibility {
     /// Whether the student may.
     pub eligible: bool,
@@ -209,34 +272,33 @@ fn course<'a>(enrollments: &'a [Enrollment], subject: &str) -> Result<&'a str, S
     open.ok_or_else(|| format!("the test-out lesson of the subject '{subject}' is already graded"))
 }
 
-/// Assigns the test-out of a course of the subject to a student. Reads `{oneRosterSourcedId, subject}`; returns
-/// `{assignmentId, lessonId, resourceId, courseId, toolProvider?, attempt?, testUrl?, testId?}`.
+/// Assigns a student the test-out of a course of the subject.
 ///
-/// Errors: `Invalid`, `NotFound`; `Conflict` if the student is not eligible.
-pub fn assign(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<Value> {
-    let mut input = Input::of(body);
-    let (student, subject) = (input.text("oneRosterSourcedId"), input.text("subject"));
-    input.done(())?;
-    let enrollments = lyceum_bridge::enrollments::settled_of_user(tx, now, &student)?;
+/// Errors: `NotFound`; `Conflict` where the student may not.
+pub fn assign(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    TestOutRequest { one_roster_sourced_id: student, subject }: &TestOutRequest,
+) -> Result<TestOutAssignment> {
+    let enrollments = lyceum_bridge::enrollments::settled_of_user(tx, now, student)?;
     let refused = |reason| Problem::new(ProblemKind::Conflict, reason);
-    let course = course(&enrollments, &subject).map_err(refused)?;
-    let gone = || Problem::internal("a test-out lesson is missing");
+    let course = course(&enrollments, subject).map_err(refused)?;
+    let gone = || Problem::internal("a test-out lesson vanished");
     let lesson = lesson_of(tx, course)?.ok_or_else(gone)?;
     let lesson = lesson::find(tx, &lesson)?;
-    let made = test_assignments::assign_lesson(tx, now, &student, &subject, &lesson)?;
-    let mut told = json!(made);
-    told["courseId"] = course.into();
-    if lesson.tool_provider().is_some() {
-        let assigned = external::assign(tx, now, &student, &lesson, &external::Terms::default())?;
-        told["toolProvider"] = lesson.tool_provider().into();
-        told["attempt"] = assigned.attempt.into();
-        if let (Some(told), Value::Object(outside)) =
-            (told.as_object_mut(), json!(external::outside(tx, &lesson, &assigned)?))
-        {
-            let assignment = told.get("assignmentId").cloned().unwrap_or_default();
-            told.extend(outside);
-            told.insert("assignmentId".into(), assignment);
-        }
+    let mut assignment = TestOutAssignment {
+        made: test_assignments::assign_lesson(tx, now, student, subject, &lesson)?,
+        course_id: course.to_owned(),
+        tool_provider: lesson.tool_provider().map(str::to_owned),
+        attempt: None,
+        test_url: None,
+        test_id: None,
+    };
+    if assignment.tool_provider.is_some() {
+        let assigned = external::assign(tx, now, student, &lesson, &external::Terms::default())?;
+        let outside = external::outside(tx, &lesson, &assigned)?;
+        assignment.attempt = Some(assigned.attempt);
+        (assignment.test_url, assignment.test_id) = (outside.test_url, outside.test_id);
     }
-    Ok(told)
+    Ok(assignment)
 }

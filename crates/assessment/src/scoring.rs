@@ -12,8 +12,9 @@ use lyceum_qti::{
 use lyceum_store::Tx;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::body::Object;
 use crate::repository;
@@ -72,15 +73,16 @@ impl Items {
     }
 }
 
-/// The result of scoring responses.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What came of a response.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ScoredAnswer")]
 pub struct Scored {
     /// The outcome `SCORE`; 0 where it has no value.
     pub score: f64,
-    /// The score of a correct answer ([`full_score`]).
+    /// The score of a right answer.
     pub max_score: f64,
-    /// Whether a person must still score the answer ([`lyceum_qti::needs_manual_scoring`]).
+    /// Whether a person still has to score the answer.
     pub needs_manual_scoring: bool,
     /// Whether the answer follows the rules of its interactions, such as `min-choices`. Otherwise, it is still
     /// scored.
@@ -91,7 +93,8 @@ pub struct Scored {
     /// The outcome that selected the first visible feedback, and its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Chosen>,
-    /// All outcomes by name.
+    /// Every outcome by its name.
+    #[schemars(with = "Map<String, Value>")]
     pub outcomes: Value,
     /// All visible feedback, in document order.
     pub feedbacks: Vec<Shown>,
@@ -113,8 +116,9 @@ impl Scored {
     }
 }
 
-/// An outcome, and the value by which it selected feedback.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// An outcome and the value by which it chose a feedback.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ChosenFeedback")]
 pub struct Chosen {
     /// The outcome.
     pub identifier: String,
@@ -122,12 +126,14 @@ pub struct Chosen {
     pub value: String,
 }
 
-/// Visible feedback.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A feedback that is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ShownFeedback")]
 pub struct Shown {
-    /// `modal`, `inline` or `block`.
+    /// Where it is shown.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["modal", "inline", "block"]))]
     pub kind: &'static str,
     /// The outcome that selected it.
     pub outcome_identifier: String,

@@ -8,6 +8,7 @@ use lyceum_events::{Actor, facts};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::repository;
 
 /// An application. A registered client has its client id; one that only events name has its name
 /// as id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Application {
     /// Its id.
@@ -27,8 +28,9 @@ pub struct Application {
 }
 
 /// What is known of the use of an application.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ApplicationMetrics")]
 pub struct Metrics {
     /// The application's id.
     pub application_sourced_id: String,
@@ -37,6 +39,7 @@ pub struct Metrics {
     /// Those of them who did so lately.
     pub active_users: usize,
     /// `activeDays`: what lately means; `message`, where its events tell nothing.
+    #[schemars(with = "serde_json::Map<String, Value>")]
     pub metadata: Value,
 }
 

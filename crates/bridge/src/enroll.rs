@@ -1,7 +1,7 @@
 //! Enrolling in courses, and ending that.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
@@ -9,14 +9,16 @@ use lyceum_roster::record::Object;
 use lyceum_roster::write::{self, Rules};
 use lyceum_roster::{default_class, repository};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::enrollments::{self, Enrollment};
+use crate::goals::EnrollmentMetadata;
 use crate::places::{self, Place, day};
+use crate::settle;
 use crate::student::Student;
-use crate::{goals, settle};
 
 /// Under this namespace an enrollment's id follows from class, user and role: two who enroll the
 /// same user at once do it once.
@@ -28,46 +30,24 @@ pub(crate) fn id(class: &str, user: &str, role: &str) -> String {
 }
 
 /// How someone is to be enrolled; a request may leave all of it out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "EnrollmentRequest")]
 pub struct Wish {
+    /// The enrollment's id; one is made where none is sent.
     sourced_id: Option<String>,
+    /// The role, else `student`.
     role: Option<String>,
-    begin_date: Option<Value>,
-    metadata: Option<Object>,
+    /// The first day, else today.
+    begin_date: Option<String>,
+    /// Goals of the student's own, and anything else.
+    metadata: Option<EnrollmentMetadata>,
 }
 
 impl Wish {
-    /// Reads `{sourcedId?, role?, beginDate?, metadata?: {goals?, metrics?, …}}`; null is as good
-    /// as nothing. Errors: `Invalid`, with every fault and its path.
-    pub fn read(body: &Object) -> Result<Self> {
-        let mut faults = Vec::new();
-        let mut text = |name: &str| match body.get(name) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(_) => {
-                faults.push(Detail { path: name.into(), message: "must be a string".into() });
-                None
-            }
-        };
-        let (sourced_id, role) = (text("sourcedId"), text("role"));
-        let begin_date = body.get("beginDate").filter(|date| !date.is_null()).cloned();
-        let metadata = match body.get("metadata") {
-            None | Some(Value::Null) => None,
-            Some(Value::Object(metadata)) => {
-                goals::check(metadata, &mut faults);
-                Some(metadata.clone())
-            }
-            Some(_) => {
-                let path = "metadata".into();
-                faults.push(Detail { path, message: "must be an object".into() });
-                None
-            }
-        };
-        if faults.is_empty() {
-            Ok(Self { sourced_id, role, begin_date, metadata })
-        } else {
-            Err(Problem::invalid_all(faults))
-        }
+    /// The wish for a role.
+    pub fn in_role(role: &str) -> Self {
+        Self { role: Some(role.to_owned()), ..Self::default() }
     }
 }
 
@@ -103,9 +83,9 @@ pub fn enroll(
     record.insert("user".into(), json!({ "sourcedId": user }));
     record.insert("class".into(), json!({ "sourcedId": class }));
     record.insert("role".into(), role.into());
-    let today = || places::day(now).into();
-    record.insert("beginDate".into(), wish.begin_date.clone().unwrap_or_else(today));
-    if let Some(metadata) = &wish.metadata {
+    let today = || places::day(now);
+    record.insert("beginDate".into(), wish.begin_date.clone().unwrap_or_else(today).into());
+    if let Some(EnrollmentMetadata(metadata)) = &wish.metadata {
         record.insert("metadata".into(), metadata.clone().into());
     }
     free(tx, now, &id, user, course)?;

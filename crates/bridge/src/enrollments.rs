@@ -12,6 +12,7 @@ use lyceum_roster::kinds::{
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,8 +20,9 @@ use crate::places::{self, Place};
 use crate::{goals, settle};
 
 /// A user's enrollment in a course.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "CourseEnrollment")]
 pub struct Enrollment {
     /// Its sourcedId.
     pub id: String,
@@ -33,6 +35,7 @@ pub struct Enrollment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<String>,
     /// Its metadata; `goals` and `metrics` are filled up with the course's.
+    #[schemars(with = "goals::EnrollmentMetadata")]
     pub metadata: Object,
     /// What is learned.
     pub course: Course,
@@ -47,8 +50,9 @@ pub struct Enrollment {
 }
 
 /// A course in an enrollment.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "EnrolledCourse")]
 pub struct Course {
     /// Its sourcedId.
     pub id: String,
@@ -66,7 +70,7 @@ pub struct Course {
 }
 
 /// The application that teaches a course.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PrimaryApp {
     /// Its id.
     pub id: String,
@@ -77,7 +81,8 @@ pub struct PrimaryApp {
 }
 
 /// A school in an enrollment.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EnrollmentSchool")]
 pub struct School {
     /// Its sourcedId.
     pub id: String,
@@ -86,8 +91,9 @@ pub struct School {
 }
 
 /// A term in an enrollment.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "EnrollmentPeriod")]
 pub struct Period {
     /// The session's sourcedId.
     pub id: String,
@@ -254,7 +260,7 @@ fn graded<'a>(
 }
 
 /// The default class of a course.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DefaultClass {
     /// Its sourcedId.
@@ -277,7 +283,8 @@ pub struct DefaultClass {
 }
 
 /// The course of a default class.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DefaultClassCourse")]
 pub struct ClassCourse {
     /// Its sourcedId.
     pub id: String,

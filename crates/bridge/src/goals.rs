@@ -1,14 +1,21 @@
 //! Goals and metrics of enrollments: a course's metadata has the usual ones, an enrollment's own
 //! ones stand over them member by member (docs/decisions/019).
 
+use std::borrow::Cow;
+
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::{Object, Record};
 use lyceum_roster::repository::{self, Stored};
 use lyceum_store::Tx;
-use serde_json::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The largest number of goals and metrics, which JSON readers of any language hold exactly.
+const MOST: f64 = 9e15;
 
 /// What members of goals and metrics hold.
 #[derive(Clone, Copy)]
@@ -44,41 +51,39 @@ impl Holds {
             (Self::Whole, Value::Number(number)) => number
                 .as_f64()
                 .map(f64::round)
-                .filter(|number| (0.0..=9e15).contains(number))
+                .filter(|number| (0.0..=MOST).contains(number))
                 .map(|number| (number as i64).into()),
             (Self::Text, Value::String(_)) | (Self::Flag, Value::Bool(_)) => Some(value.clone()),
             _ => None,
         }
     }
 
-    fn says(self) -> &'static str {
+    fn schema(self) -> Value {
         match self {
-            Self::Whole => "must be a number from 0 up, or null",
-            Self::Text => "must be a string or null",
-            Self::Flag => "must be true, false or null",
+            Self::Whole => json!({ "type": ["number", "null"], "minimum": 0, "maximum": MOST }),
+            Self::Text => json!({ "type": ["string", "null"] }),
+            Self::Flag => json!({ "type": ["boolean", "null"] }),
         }
     }
 }
 
-/// Finds the faults of goals and metrics in the metadata that an enrollment is to have.
-pub(crate) fn check(metadata: &Object, faults: &mut Vec<Detail>) {
-    for (part, known) in PARTS {
-        let members = match metadata.get(part) {
-            None | Some(Value::Null) => continue,
-            Some(Value::Object(members)) => members,
-            Some(_) => {
-                let path = format!("metadata.{part}");
-                faults.push(Detail { path, message: "must be an object".into() });
-                continue;
-            }
-        };
-        for (name, holds) in known {
-            let value = members.get(*name).unwrap_or(&Value::Null);
-            if !value.is_null() && holds.shown(value).is_none() {
-                let path = format!("metadata.{part}.{name}");
-                faults.push(Detail { path, message: holds.says().into() });
-            }
-        }
+/// Metadata of an enrollment. Only goals and metrics have a form.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct EnrollmentMetadata(pub(crate) Object);
+
+impl JsonSchema for EnrollmentMetadata {
+    fn schema_name() -> Cow<'static, str> {
+        "EnrollmentMetadata".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let parts = PARTS.map(|(part, known)| {
+            let members = known.iter().map(|(name, holds)| ((*name).to_owned(), holds.schema()));
+            let members: Object = members.collect();
+            (part.to_owned(), json!({ "type": ["object", "null"], "properties": members }))
+        });
+        json_schema!({ "type": "object", "properties": Object::from_iter(parts) })
     }
 }
 

@@ -9,6 +9,7 @@ use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ use crate::analytics::actors;
 use crate::places;
 
 /// A student's MAP tests (Measures of Academic Progress): the latest one, and all in `metadata`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapProfile {
     /// The student's sourcedId.
@@ -29,7 +30,7 @@ pub struct MapProfile {
 }
 
 /// One MAP test.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapTest {
     /// The score on the RIT scale.
@@ -101,7 +102,7 @@ fn map_test(result: &Object) -> Option<MapTest> {
 const SCHOOL_DAY_HOURS: i64 = 6;
 
 /// What a student's work saved, compared with the time that the earned XP stand for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeSaved {
     /// The student's sourcedId.
@@ -120,6 +121,7 @@ pub struct TimeSaved {
     /// The first day of the school year.
     pub school_year_start_date: String,
     /// How it was computed, from what; `message` where nothing is known.
+    #[schemars(with = "Map<String, Value>")]
     pub calculation: Value,
 }
 

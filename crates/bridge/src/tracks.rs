@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::body::Line;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
-use lyceum_roster::grade::{check, comparable};
+use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COURSE, ORG};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::repository;
@@ -36,85 +37,84 @@ pub struct Track {
     pub course: String,
 }
 
-impl Track {
-    /// Reads `{subject, grade, courseId, orgSourcedId?}`; the grade may be a number.
-    ///
-    /// Errors: `Invalid`, with every fault and its path.
-    pub fn read(body: &Object) -> Result<Self> {
-        let mut faults = Vec::new();
-        let subject = text(body, "subject", &mut faults);
-        let grade = match body.get("grade") {
-            Some(Value::Number(grade)) if grade.is_i64() => grade.to_string(),
-            _ => text(body, "grade", &mut faults),
-        };
-        if let Err(message) = check(&grade)
-            && !grade.is_empty()
-        {
-            faults.push(Detail { path: "grade".into(), message });
-        }
-        let course = text(body, "courseId", &mut faults);
-        let org = match body.get("orgSourcedId") {
-            None | Some(Value::Null) => String::new(),
-            Some(_) => text(body, "orgSourcedId", &mut faults),
-        };
-        if !faults.is_empty() {
-            return Err(Problem::invalid_all(faults));
-        }
+/// A request to set the course of a subject in a grade.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "SubjectTrackInput")]
+pub struct TrackInput {
+    /// The subject; case does not matter.
+    #[schemars(with = "Line", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    pub subject: String,
+    /// The grade.
+    pub grade: Grade,
+    /// The course to which the track leads.
+    #[schemars(with = "Line", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    pub course_id: String,
+    /// The organization for whose students it holds; without one, for all.
+    #[schemars(with = "Option<Line>", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    pub org_sourced_id: Option<String>,
+}
+
+impl From<TrackInput> for Track {
+    fn from(input: TrackInput) -> Self {
+        let (subject, course) =
+            (input.subject.trim().to_owned(), input.course_id.trim().to_owned());
+        let org = input.org_sourced_id.unwrap_or_default().trim().to_owned();
+        let grade = input.grade.sent;
         let (subject_value, grade_value) = (subject.to_lowercase(), comparable(&grade));
         let key = format!("{subject_value}\n{grade_value}\n{org}");
         let id = Uuid::new_v5(&NAMESPACE, key.as_bytes()).to_string();
-        Ok(Self { id, subject, grade, subject_value, grade_value, org, course })
-    }
-}
-
-fn text(body: &Object, name: &str, faults: &mut Vec<Detail>) -> String {
-    let mut fault = |message: String| {
-        faults.push(Detail { path: name.into(), message });
-        String::new()
-    };
-    match body.get(name) {
-        None | Some(Value::Null) => fault("is required".into()),
-        Some(Value::String(text)) => {
-            let text = text.trim();
-            let most = limits::SOURCED_ID_MAX_BYTES;
-            if text.is_empty() {
-                fault("must not be empty".into())
-            } else if text.len() > most {
-                fault(format!("must have at most {most} bytes"))
-            } else if text.chars().any(char::is_control) {
-                fault("must not contain control characters".into())
-            } else {
-                text.to_owned()
-            }
-        }
-        Some(_) => fault("must be a string".into()),
+        Self { id, subject, grade, subject_value, grade_value, org, course }
     }
 }
 
 /// A track as it is shown: with course and organization.
-#[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SubjectTrack {
     /// Its id.
     pub id: String,
     /// Its subject.
     pub subject: String,
     /// Its grade.
     pub grade: String,
-    /// The course to which it leads: `{sourcedId, title, metadata}`.
-    pub course: Value,
-    /// The organization for whose students it holds: `{sourcedId, name}`; null, for all.
-    pub org: Value,
+    /// The course to which it leads.
+    pub course: TrackCourse,
+    /// The organization for whose students it holds; null, for all.
+    pub org: Option<TrackOrg>,
+}
+
+/// The course of a track.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrackCourse {
+    /// Its sourcedId.
+    pub sourced_id: String,
+    /// Its title.
+    pub title: String,
+    /// Its metadata; empty where it has none.
+    pub metadata: Object,
+}
+
+/// The organization of a track.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrackOrg {
+    /// Its sourcedId.
+    pub sourced_id: String,
+    /// What people call it.
+    pub name: String,
 }
 
 /// The tracks of one subject.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SubjectTrackGroup")]
 pub struct Group {
     /// The subject in small letters.
     pub id: String,
     /// The subject.
     pub name: String,
     /// Its tracks by grade.
-    pub tracks: Vec<Shown>,
+    pub tracks: Vec<SubjectTrack>,
 }
 
 /// Puts a track in place of the one of the same subject, grade and organization. Answers it, and
@@ -122,7 +122,7 @@ pub struct Group {
 ///
 /// Errors: `Invalid` for a course or organization that is unknown or deleted; `Conflict` when
 /// there are too many tracks.
-pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(Shown, bool)> {
+pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(SubjectTrack, bool)> {
     let mut faults = Vec::new();
     require(tx, &COURSE, "courseId", &track.course, &mut faults)?;
     if !track.org.is_empty() {
@@ -168,7 +168,7 @@ fn require(
 }
 
 /// Every track, by subject, grade and organization. Three statements.
-pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Shown>> {
+pub fn all(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrack>> {
     let tracks = repository::tracks(tx)?;
     shown(tx, tracks)
 }
@@ -200,22 +200,22 @@ pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 }
 
 /// Tracks whose course was purged are not shown.
-fn shown(tx: &mut Tx<'_>, mut tracks: Vec<Track>) -> Result<Vec<Shown>> {
+fn shown(tx: &mut Tx<'_>, mut tracks: Vec<Track>) -> Result<Vec<SubjectTrack>> {
     let courses = fields::of_all(tx, &COURSE, tracks.iter().map(|track| track.course.as_str()))?;
     let orgs = fields::of_all(tx, &ORG, tracks.iter().map(|track| track.org.as_str()))?;
     tracks.sort_by(|a, b| rank(a).cmp(&rank(b)));
     let shown = tracks.into_iter().filter_map(|track| {
         let course = courses.get(&track.course)?;
-        Some(Shown {
-            course: json!({
-                "sourcedId": track.course,
-                "title": fields::text(course, "title"),
-                "metadata": fields::metadata(course),
+        Some(SubjectTrack {
+            course: TrackCourse {
+                sourced_id: track.course,
+                title: fields::text(course, "title").to_owned(),
+                metadata: fields::metadata(course),
+            },
+            org: orgs.get(&track.org).map(|org| TrackOrg {
+                sourced_id: track.org,
+                name: fields::text(org, "name").to_owned(),
             }),
-            org: orgs.get(&track.org).map_or(
-                Value::Null,
-                |org| json!({ "sourcedId": track.org, "name": fields::text(org, "name") }),
-            ),
             id: track.id,
             subject: track.subject,
             grade: track.grade,

@@ -9,9 +9,11 @@
 //! | settings and their layers; every default in `config.default.toml` | `config` |
 //! | the grammar of filters | `filter` |
 //! | the two payload dialects | `dialect` |
+//! | reading JSON bodies as types, with every error; schemas of types | `body`, `schema` |
 //! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
 //! | which web pages have access to a server that needs no token | `origins` |
 
+pub mod body;
 pub mod config;
 mod dialect;
 pub mod filter;
@@ -21,6 +23,7 @@ pub mod messages;
 pub mod origins;
 pub mod problem;
 pub mod random;
+pub mod schema;
 pub mod text;
 pub mod time;
 

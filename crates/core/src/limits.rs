@@ -21,6 +21,8 @@ pub const PAGE_DEFAULT_RECORDS: u64 = 100;
 pub const PAGE_MAX_RECORDS: u64 = 3000;
 /// Bytes of a JSON request body at most.
 pub const BODY_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Errors of one body that an answer lists at most.
+pub const BODY_ERRORS_MAX_COUNT: usize = 100;
 /// Bytes of a `…/bulk` request body at most.
 pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Records in one `…/bulk` request at most.

@@ -5,7 +5,10 @@
 
 use std::fmt::Display;
 
-use crate::text::nearest;
+use crate::text::{near_miss, nearest};
+
+/// A word that a client sent is repeated in a message up to this length.
+const REPEATED_MAX_BYTES: usize = 40;
 
 /// A value has another JSON type than a string.
 pub const MUST_BE_STRING: &str = "must be a string";
@@ -24,6 +27,9 @@ pub const MUST_BE_OBJECT: &str = "must be an object";
 
 /// A text or list is empty.
 pub const MUST_NOT_BE_EMPTY: &str = "must not be empty";
+
+/// A text of one line has a line break or another control character.
+pub const MUST_NOT_CONTAIN_CONTROL_CHARACTERS: &str = "must not contain control characters";
 
 /// A text has a character that PostgreSQL cannot store.
 pub const MUST_NOT_CONTAIN_NUL: &str = "must not contain the character U+0000";
@@ -46,9 +52,20 @@ pub fn required(value: &str) -> String {
 /// A word is not in a vocabulary. Names the word that was probably meant, if one is similar.
 pub fn must_be_one_of(words: &[&str], got: &str) -> String {
     let list = words.join(", ");
+    if got.len() > REPEATED_MAX_BYTES {
+        return format!("must be one of {list}");
+    }
     match nearest(got, words.iter().copied()) {
         Some(word) => format!("must be one of {list} (got '{got}'; did you mean '{word}'?)"),
         None => format!("must be one of {list} (got '{got}')"),
+    }
+}
+
+/// A text has fewer bytes than it must have.
+pub fn too_short(min_bytes: usize) -> String {
+    match min_bytes {
+        1 => MUST_NOT_BE_EMPTY.to_owned(),
+        _ => format!("must have at least {min_bytes} bytes"),
     }
 }
 
@@ -70,6 +87,17 @@ pub fn unknown_reference(kind: impl Display, sourced_id: &str) -> String {
 /// An object has a member that its type does not define; `owner` is the name of the type.
 pub fn unknown_member(owner: &str) -> String {
     format!("is not a member of {owner}; remove it")
+}
+
+/// An object has a member that is none of the known ones. Names the one that was probably meant, if one is similar.
+pub fn not_a_member<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    match near_miss(name, known.clone()) {
+        Some(meant) => format!("is not a member of this object; did you mean '{meant}'?"),
+        None => {
+            let known = known.collect::<Vec<_>>().join(", ");
+            format!("is not a member of this object, which has {known}; remove it")
+        }
+    }
 }
 
 #[cfg(test)]

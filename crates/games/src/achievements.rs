@@ -3,6 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
@@ -12,8 +13,8 @@ use crate::levels::Xp;
 use crate::repository::achievements as repository;
 use crate::{inventory, levels, notifications};
 
-/// An achievement of a game.
-#[derive(Clone, Debug, Serialize)]
+/// A goal of a game.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Achievement {
     /// A UUID.
@@ -34,17 +35,28 @@ pub struct Achievement {
     pub credits_reward: i64,
 }
 
-/// The definition of an achievement.
-#[derive(Clone, Debug, Deserialize)]
+/// What an achievement is made from.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AchievementDefinition")]
 pub struct Definition {
+    /// What people call it.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     title: String,
+    /// How it is reached.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     description: Option<String>,
+    /// The progress at which it is unlocked.
     #[serde(default = "one")]
+    #[schemars(range(min = 1, max = limits::INVENTORY_MAX_COUNT))]
     goal: i64,
+    /// The XP that unlocking brings.
     #[serde(default)]
+    #[schemars(range(min = 0, max = limits::FACT_VALUE_MAX_COUNT))]
     xp_reward: f64,
+    /// The credits that unlocking brings.
     #[serde(default)]
+    #[schemars(range(min = 0, max = limits::INVENTORY_MAX_COUNT))]
     credits_reward: i64,
 }
 
@@ -52,9 +64,10 @@ fn one() -> i64 {
     1
 }
 
-/// An achievement with a player's progress.
-#[derive(Clone, Debug, Serialize)]
+/// An achievement, and how far a player is.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AchievementProgress")]
 pub struct Reached {
     /// The achievement.
     #[serde(flatten)]
@@ -75,8 +88,6 @@ pub fn define(
     name: &str,
     new: Definition,
 ) -> Result<(Achievement, bool)> {
-    let xp_reward = Xp::of(new.xp_reward);
-    let most = limits::INVENTORY_MAX_COUNT;
     let mut faults = Faults::default();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let is_name =
@@ -84,10 +95,6 @@ pub fn define(
     faults.unless(is_name, "name", "must be 1 to 50 letters, digits, '_', '-' and '.'");
     faults.text("title", &new.title);
     faults.opt_text("description", new.description.as_deref());
-    faults.unless((1..=most).contains(&new.goal), "goal", "must be a whole number of at least 1");
-    faults.unless(xp_reward.is_some(), "xpReward", "must be a number of at least 0");
-    let credits = (0..=most).contains(&new.credits_reward);
-    faults.unless(credits, "creditsReward", "must be a whole number of at least 0");
     faults.none()?;
     let known = repository::find(tx, game, name)?;
     if known.is_none() {
@@ -105,7 +112,7 @@ pub fn define(
         title: new.title,
         description: new.description,
         goal: new.goal,
-        xp_reward: xp_reward.unwrap_or_default(),
+        xp_reward: Xp::of(new.xp_reward).unwrap_or_default(),
         credits_reward: new.credits_reward,
     };
     repository::put(tx, &achievement)?;
@@ -120,7 +127,7 @@ pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Reached>> 
 /// Records a player's progress, which never decreases. At the goal, the achievement is unlocked once, with its
 /// rewards and a notification. Without a progress, it is unlocked at once.
 ///
-/// Errors: `NotFound`; `Invalid` for a progress below 0.
+/// Errors: `NotFound`.
 pub fn advance(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -134,9 +141,6 @@ pub fn advance(
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let progress = progress.unwrap_or(achievement.goal);
-    if progress < 0 {
-        return Err(Problem::invalid("progress", "must be a whole number of at least 0"));
-    }
     let progress = progress.min(achievement.goal);
     let progress = repository::advance(tx, user, &achievement.id, progress)?;
     if progress >= achievement.goal && repository::unlock(tx, now, user, &achievement.id)? {
@@ -146,13 +150,13 @@ pub fn advance(
     Ok(Reached { progress: progress.min(achievement.goal), unlocked_at, achievement })
 }
 
-/// Reads the body `{progress}`. Errors: `Malformed`, `Invalid`.
-pub fn read_progress(body: &[u8]) -> Result<i64> {
-    #[derive(Deserialize)]
-    struct Body {
-        progress: i64,
-    }
-    Ok(crate::read::<Body>(body)?.progress)
+/// How far a player is, as a game sends it.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewAchievementProgress")]
+pub struct NewProgress {
+    /// From 0; what lies beyond the goal is the goal.
+    #[schemars(range(min = 0))]
+    pub progress: i64,
 }
 
 fn reward(tx: &mut Tx<'_>, now: Timestamp, user: &str, unlocked: &Achievement) -> Result<()> {

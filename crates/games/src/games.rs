@@ -3,6 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use crate::input::{Faults, Metadata, Page};
 use crate::repository::games as repository;
 
 /// A game.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Game {
     /// A UUID.
@@ -37,36 +38,48 @@ pub struct Game {
     pub updated_at: Timestamp,
 }
 
-/// The data of a new game.
-#[derive(Clone, Debug, Deserialize)]
+/// What a game is made from.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewGame {
-    /// Its name in URLs: lower-case letters, digits, and single dashes between them.
+    /// Its name in addresses: small letters, digits and dashes between them.
+    #[schemars(extend(
+        "pattern" = "^[a-z0-9]+(-[a-z0-9]+)*$",
+        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+    ))]
     pub slug: String,
-    /// Its name for people.
+    /// What people call it.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: String,
-    /// Its description.
+    /// What it is about.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
-    /// The emoji that represents it.
+    /// Its sign.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub emoji: Option<String>,
-    /// The platform that it runs on; by default `web`.
+    /// What it runs on; none: `web`.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub platform: Option<String>,
     /// Further data from its developers.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
-/// A change of a game. Missing members stay as they are.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// What is changed of a game; what is missing stays.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GameChange {
-    /// Its name for people.
+    /// What people call it.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: Option<String>,
-    /// Its description.
+    /// What it is about.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
-    /// The emoji that represents it.
+    /// Its sign.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub emoji: Option<String>,
-    /// The platform that it runs on.
+    /// What it runs on.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub platform: Option<String>,
     /// Further data from its developers.
     pub metadata: Option<Metadata>,

@@ -1,34 +1,9 @@
-//! Parses requests: collects errors with their paths, and limits texts and pages.
+//! Requests: faults with their paths, texts and pages within their limits.
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
-use serde::de::DeserializeOwned;
+use lyceum_core::{Detail, Problem, Result, limits};
 use serde_json::{Map, Value};
 
-/// Parses a JSON body. An empty body counts as an empty object.
-///
-/// Errors: `Malformed` if it is not JSON; `Invalid` with the path of the wrong value.
-pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
-    let body = if body.is_empty() { b"{}" } else { body };
-    let value: Value = serde_json::from_slice(body).map_err(|error| {
-        Problem::new(
-            ProblemKind::Malformed,
-            format!(
-                "the body is not JSON at line {}, column {}: {error}",
-                error.line(),
-                error.column()
-            ),
-        )
-    })?;
-    if !value.is_object() {
-        return Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object"));
-    }
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        Problem::invalid(path, error.inner().to_string())
-    })
-}
-
-/// JSON members that the server stores without looking into them.
+/// Members of JSON that nobody here looks into.
 pub type Metadata = Map<String, Value>;
 
 /// The errors found in a request.

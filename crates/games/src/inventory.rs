@@ -3,8 +3,9 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use crate::games;
@@ -18,9 +19,10 @@ pub const CREDITS: &str = "LYCEUM_CREDITS";
 /// The kinds of items.
 pub const KINDS: [&str; 6] = ["currency", "badge", "trophy", "collectible", "upgrade", "other"];
 
-/// An item that players can have.
-#[derive(Clone, Debug, Serialize)]
+/// Something that players can have.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "InventoryItem")]
 pub struct Item {
     /// A UUID.
     pub id: String,
@@ -32,36 +34,52 @@ pub struct Item {
     pub display_name: String,
     /// Its description.
     pub description: Option<String>,
-    /// One of [`KINDS`].
+    /// What it is.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = KINDS))]
     pub kind: String,
     /// Further data.
     pub metadata: Metadata,
 }
 
-/// The data of a new item.
-#[derive(Clone, Debug, Deserialize)]
+/// What an item is made from.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "NewInventoryItem")]
 pub struct NewItem {
-    /// Its name for programs: letters, digits, `_` and `-`.
+    /// Its name in programs: letters, digits, `_` and `-`.
+    #[schemars(extend(
+        "pattern" = "^[A-Za-z0-9_-]+$",
+        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+    ))]
     pub slug: String,
-    /// Id or slug of the game that it belongs to; `None` for the platform.
+    /// Id or slug of the game that it belongs to; none: the platform.
+    #[schemars(length(min = 1))]
     pub game_id: Option<String>,
-    /// Its name for people.
+    /// What people call it.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: String,
-    /// Its description.
+    /// What it is.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
-    /// One of [`KINDS`]; by default `other`.
+    /// What it is; none: `other`.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = kinds_or_null()))]
     pub kind: Option<String>,
     /// Further data.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
-/// An item with the quantity that a player has.
-#[derive(Clone, Debug, Serialize)]
+/// What a request may send as an item's kind.
+fn kinds_or_null() -> Vec<Option<&'static str>> {
+    KINDS.into_iter().map(Some).chain([None]).collect()
+}
+
+/// How many of an item a player has.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "HeldItem")]
 pub struct Held {
     /// The item's id. A player has one record per item.
     pub id: String,
@@ -73,35 +91,35 @@ pub struct Held {
     pub updated_at: Timestamp,
 }
 
-/// A quantity of an item to add or remove.
-#[derive(Clone, Debug)]
+/// How many of an item are put in or taken out.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "InventoryMovement")]
 pub struct Movement {
     /// Id or slug of the item.
+    #[serde(rename = "itemId")]
+    #[schemars(length(min = 1))]
     item: String,
+    /// How many.
+    #[serde(rename = "qty", deserialize_with = "whole")]
+    #[schemars(
+        with = "f64",
+        range(min = 1, max = limits::INVENTORY_MAX_COUNT),
+        extend("multipleOf" = 1)
+    )]
     count: i64,
 }
 
-impl Movement {
-    /// Reads `{itemId, qty}`. Errors: `Malformed`, `Invalid`.
-    pub fn read(body: &[u8]) -> Result<Self> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Body {
-            item_id: String,
-            qty: Value,
-        }
-        let body: Body = crate::read(body)?;
-        let most = limits::INVENTORY_MAX_COUNT;
-        // Game engines without integers send 5.0.
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
-        let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
-        let count = body.qty.as_i64().or_else(|| body.qty.as_f64().and_then(whole));
-        match count {
-            Some(count) if (1..=most).contains(&count) => Ok(Self { item: body.item_id, count }),
-            _ => Err(Problem::invalid("qty", format!("must be a whole number from 1 to {most}"))),
-        }
+/// Game engines without whole numbers send 5.0.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
+    match number.fract() == 0.0 {
+        true => Ok(number as i64),
+        false => Err(D::Error::custom("must be a whole number")),
     }
+}
 
+impl Movement {
     /// Id or slug of the item.
     pub fn item(&self) -> &str {
         &self.item

@@ -1,8 +1,11 @@
 //! Levels: a table, which is stored data, says at which XP each level begins.
 
+use std::borrow::Cow;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::{FromRow, Row, Tx};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
@@ -52,8 +55,22 @@ impl Serialize for Xp {
     }
 }
 
+impl JsonSchema for Xp {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Xp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
+
 /// A row of the table.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Level {
     /// From 1.
@@ -64,9 +81,10 @@ pub struct Level {
     pub credits_reward: i64,
 }
 
-/// A player's level and XP.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// How far a player is.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LevelProgress")]
 pub struct Progress {
     /// The level.
     pub level: i64,
@@ -80,54 +98,56 @@ pub struct Progress {
     pub percent: i64,
 }
 
-/// Reads `{levels: [{level, xpRequired, creditsReward?}]}`.
-///
-/// Errors: `Malformed`; `Invalid` unless levels are numbered from 1, the first begins at 0 XP, and each begins above
-/// the previous one.
-pub fn read_table(body: &[u8]) -> Result<Vec<Level>> {
-    #[derive(Deserialize)]
-    struct Body {
-        levels: Vec<Row>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Row {
-        level: i64,
-        xp_required: f64,
-        #[serde(default)]
-        credits_reward: i64,
-    }
-    let Body { levels } = crate::read(body)?;
-    let most = limits::LEVELS_MAX_COUNT;
-    if levels.is_empty() || levels.len() > most {
-        return Err(Problem::invalid("levels", format!("must be 1 to {most}")));
-    }
-    let mut table: Vec<Level> = Vec::new();
-    for (number, row) in (1..).zip(levels) {
-        let at = |member: &str| format!("levels[{}].{member}", number - 1);
-        if row.level != number {
-            return Err(Problem::invalid(
-                at("level"),
-                format!(
-                    "must be {number}, because levels are numbered \
-                from 1"
-                ),
-            ));
+/// A table of levels to put in place.
+#[derive(Deserialize, JsonSchema)]
+pub struct NewLevels {
+    /// The levels from the first on.
+    #[schemars(length(min = 1, max = limits::LEVELS_MAX_COUNT))]
+    levels: Vec<NewLevel>,
+}
+
+/// A level to put in place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NewLevel {
+    /// From 1.
+    level: i64,
+    /// The XP that it begins at: 0 for the first level, more than the one before for others.
+    #[schemars(range(min = 0))]
+    xp_required: f64,
+    /// The credits that reaching it brings.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = limits::INVENTORY_MAX_COUNT))]
+    credits_reward: i64,
+}
+
+impl NewLevels {
+    /// The table.
+    ///
+    /// Errors: `Invalid` unless levels count from 1, the first begins at 0 XP and each begins above the one
+    /// before.
+    pub fn table(self) -> Result<Vec<Level>> {
+        let mut table: Vec<Level> = Vec::new();
+        for (number, row) in (1..).zip(self.levels) {
+            let at = |member: &str| format!("levels[{}].{member}", number - 1);
+            if row.level != number {
+                return Err(Problem::invalid(
+                    at("level"),
+                    format!("must be {number}: levels count"),
+                ));
+            }
+            let xp = Xp::of(row.xp_required).filter(|xp| match table.last() {
+                None => xp.0 == 0,
+                Some(former) => *xp > former.xp_required,
+            });
+            let Some(xp_required) = xp else {
+                let rule = "must be 0 for the first level and above the one before for others";
+                return Err(Problem::invalid(at("xpRequired"), rule));
+            };
+            table.push(Level { level: number, xp_required, credits_reward: row.credits_reward });
         }
-        let xp = Xp::of(row.xp_required).filter(|xp| match table.last() {
-            None => xp.0 == 0,
-            Some(former) => *xp > former.xp_required,
-        });
-        let Some(xp_required) = xp else {
-            let rule = "must be 0 for the first level, and above the previous level's for others";
-            return Err(Problem::invalid(at("xpRequired"), rule));
-        };
-        if !(0..=limits::INVENTORY_MAX_COUNT).contains(&row.credits_reward) {
-            return Err(Problem::invalid(at("creditsReward"), "must be a number of at least 0"));
-        }
-        table.push(Level { level: number, xp_required, credits_reward: row.credits_reward });
+        Ok(table)
     }
-    Ok(table)
 }
 
 /// The table of levels.

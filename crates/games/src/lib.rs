@@ -31,7 +31,7 @@ pub mod sessions;
 pub mod states;
 pub mod visitors;
 
-pub use input::{Metadata, Page, read};
+pub use input::{Metadata, Page};
 
 use lyceum_store::Migration;
 

@@ -3,6 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -10,8 +11,8 @@ use uuid::Uuid;
 use crate::input::{Metadata, Page};
 use crate::repository::notifications as repository;
 
-/// A notification that a player received.
-#[derive(Clone, Debug, Serialize)]
+/// Something that a player was told.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {
     /// A UUID.

@@ -5,6 +5,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::input::Page;
@@ -12,9 +13,10 @@ use crate::reach::Games;
 use crate::visitors::Visitor;
 use crate::{repository, visitors};
 
-/// A user's role on the platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What a user may do on the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "PlayerRole")]
 pub enum Role {
     /// Plays games.
     Player,
@@ -43,8 +45,9 @@ impl Role {
     }
 }
 
-/// A player as others see them.
-#[derive(Clone, Debug, Serialize)]
+/// A player as others see one.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PlayerName")]
 pub struct Seen {
     /// The user's sourcedId.
     pub id: String,
@@ -52,9 +55,10 @@ pub struct Seen {
     pub username: String,
 }
 
-/// A player as they see themselves.
-#[derive(Clone, Debug, Serialize)]
+/// A player as the player is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlayerProfile")]
 pub struct Profile {
     /// What others also see.
     #[serde(flatten)]

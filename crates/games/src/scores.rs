@@ -7,6 +7,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -16,8 +17,9 @@ use crate::repository::scores as repository;
 use crate::{players, visitors};
 
 /// A score of a player in a game.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "GameScore")]
 pub struct Score {
     /// A UUID.
     pub id: String,
@@ -34,16 +36,21 @@ pub struct Score {
     pub achieved_at: Timestamp,
 }
 
-/// A submitted score.
-#[derive(Clone, Debug, Deserialize)]
+/// What a game sends.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "NewGameScore")]
 pub struct NewScore {
+    /// The higher the better.
+    #[schemars(range(min = -limits::SCORE_MAX_COUNT, max = limits::SCORE_MAX_COUNT))]
     score: f64,
+    /// What else the game says of it.
     #[serde(default)]
     metadata: Option<Metadata>,
-    /// Not stored, but refused if it contradicts the number of questions.
+    /// Correct answers. Not kept: what contradicts itself is refused.
     #[serde(default)]
     correct_questions: Option<f64>,
+    /// Questions in all. Not kept.
     #[serde(default)]
     total_questions: Option<f64>,
 }
@@ -102,8 +109,9 @@ impl Timeframe {
 }
 
 /// A line of a leader board: a player with their best score.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LeaderboardLine")]
 pub struct Line {
     /// The rank, from 1. Of equal scores, the earlier one ranks higher.
     pub rank: i64,

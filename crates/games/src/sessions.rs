@@ -3,15 +3,17 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::input::Page;
 use crate::repository::sessions as repository;
 
-/// A play session.
-#[derive(Clone, Debug, Serialize)]
+/// A player's time in a game.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "GameSession")]
 pub struct Session {
     /// A UUID.
     pub session_id: String,

@@ -3,16 +3,20 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::repository::states as repository;
 
 /// A saved state.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "GameState")]
 pub struct State {
-    /// The saved value; null if nothing was saved.
+    /// What the game saved; null where it has not.
+    #[schemars(with = "Value")]
     pub state: Box<RawValue>,
     /// The number of saves; 0 if nothing was saved.
     pub version: i64,
@@ -20,9 +24,10 @@ pub struct State {
     pub updated_at: Option<Timestamp>,
 }
 
-/// The result of saving a state.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A state that was saved.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SavedGameState")]
 pub struct Saved {
     /// Its new version.
     pub version: i64,
@@ -31,31 +36,35 @@ pub struct Saved {
 }
 
 /// A state to save.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "NewGameState")]
+pub struct StateToSave {
+    /// Any JSON.
+    state: Value,
+    /// The version that the game has seen last.
+    version: Option<i64>,
+}
+
+/// A state on its way in.
 #[derive(Clone, Debug)]
 pub struct NewState {
     text: String,
     expected: Option<i64>,
 }
 
-impl NewState {
-    /// Reads `{state, version?}`. The version is the last one that the game has loaded.
-    ///
-    /// Errors: `Malformed`, `Invalid`, `TooLarge`.
-    pub fn read(body: &[u8]) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Body {
-            state: serde_json::Value,
-            version: Option<i64>,
-        }
-        let body: Body = crate::read(body)?;
-        let text = body.state.to_string();
+impl TryFrom<StateToSave> for NewState {
+    type Error = Problem;
+
+    /// Errors: `TooLarge`.
+    fn try_from(sent: StateToSave) -> Result<Self> {
+        let text = sent.state.to_string();
         let most = limits::GAME_STATE_MAX_BYTES;
         if text.len() > most {
             let message =
                 format!("the state has {} bytes of JSON; the limit is {most}", text.len());
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
-        Ok(Self { text, expected: body.version })
+        Ok(Self { text, expected: sent.version })
     }
 }
 

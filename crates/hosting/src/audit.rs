@@ -3,13 +3,15 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::repository::audit as repository;
 
 /// A change to a project.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ProjectChange")]
 pub struct Entry {
     /// The entry's number; later changes have higher numbers.
     pub id: i64,
@@ -20,6 +22,7 @@ pub struct Entry {
     /// `deploy`, `rollback`.
     pub what: String,
     /// What changed. Of secrets it contains only the names.
+    #[schemars(with = "Map<String, Value>")]
     pub details: Value,
 }
 

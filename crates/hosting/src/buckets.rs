@@ -13,6 +13,7 @@ use lyceum_core::text::hex;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
 use md5::{Digest, Md5};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -25,8 +26,9 @@ use crate::pieces::BlobsInTurn;
 pub struct Bucket(Arc<Index>);
 
 /// Metadata of an object.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "BucketObject")]
 pub struct Info {
     /// The object's key.
     pub key: String,
@@ -43,7 +45,8 @@ pub struct Info {
 }
 
 /// A page of objects.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BucketPage")]
 pub struct Page {
     /// Objects in byte order of their keys.
     pub objects: Vec<Info>,
@@ -67,8 +70,9 @@ pub struct Listing {
 }
 
 /// An object to store.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(rename = "BucketObjectDescription")]
 pub struct About {
     /// Media type, such as `image/png`.
     pub content_type: Option<String>,
@@ -77,8 +81,9 @@ pub struct About {
 }
 
 /// An incomplete upload in parts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "BucketUpload")]
 pub struct Upload {
     /// The upload's id.
     pub id: String,
@@ -87,7 +92,8 @@ pub struct Upload {
 }
 
 /// A part of an upload.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BucketPart")]
 pub struct Part {
     /// Part number, from 1.
     pub part: i64,

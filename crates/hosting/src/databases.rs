@@ -11,6 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::schema::{self, Schema};
 use lyceum_project::{DatabaseState, SchemaWish};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -24,7 +25,8 @@ pub(crate) const FIRST: &str = "d1.sqlite";
 const PREFIX: &str = "d1";
 
 /// The schema of a version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DeclaredSchema")]
 pub struct Declared {
     /// As DDL.
     pub ddl: String,
@@ -33,7 +35,7 @@ pub struct Declared {
 }
 
 /// A previous database file of a project.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RestorePoint {
     /// File name.

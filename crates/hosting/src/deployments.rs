@@ -12,6 +12,7 @@ use lyceum_project::{
     Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
 };
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
@@ -21,7 +22,7 @@ use crate::projects::{self, Place};
 use crate::{audit, courses, homes, repository, secrets};
 
 /// A version of a project.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Deployment {
     /// A UUID.

@@ -12,13 +12,14 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
 use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::nodes::Node;
 use crate::{courses, databases, homes, repository};
 
-/// A deployed project.
-#[derive(Clone, Debug, Serialize)]
+/// A project that is served.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
     /// Its name in URLs.

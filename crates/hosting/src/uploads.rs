@@ -5,12 +5,14 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::nodes::TAG_LENGTH;
 
-/// The progress of an upload.
-#[derive(Clone, Debug, Serialize)]
+/// How far an upload is.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FileUpload")]
 pub struct Upload {
     /// The id to which clients send its pieces.
     pub id: String,

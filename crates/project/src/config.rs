@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -95,9 +96,10 @@ pub struct Database {
     pub strategy: Option<Strategy>,
 }
 
-/// How schema changes are deployed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How a schema gets to a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SchemaStrategy")]
 pub enum Strategy {
     /// Apply the difference between the schemas.
     Push,

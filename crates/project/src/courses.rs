@@ -1,7 +1,9 @@
 //! The courses in a project's config, and the roster records that they need.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::{Detail, Problem, Result};
 
 use crate::config::Lms;
@@ -51,7 +53,8 @@ pub fn records(course_id: &str) -> [(&'static str, String); 4] {
 }
 
 /// An organization in a config.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CourseOwner", transform = nulls_may_be_missing)]
 pub struct Owner {
     /// Its sourcedId.
     pub id: Option<String>,
@@ -63,8 +66,9 @@ pub struct Owner {
 }
 
 /// A course, with defaults for everything that a config leaves out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProjectCourse", transform = nulls_may_be_missing)]
 pub struct Taught {
     /// Its sourcedId; if it is `None`, it is derived from slug, subject and grade.
     #[serde(default)]
@@ -78,14 +82,17 @@ pub struct Taught {
     /// Its code.
     pub course_code: String,
     /// Total XP.
+    #[schemars(range(min = 0))]
     pub total_xp: f64,
     /// Units to master; 0 if they are not counted.
+    #[schemars(range(min = 0))]
     pub masterable_units: f64,
 }
 
 /// The state of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "RecordPresence")]
 pub enum Presence {
     /// It exists and is active.
     Ok,
@@ -96,7 +103,8 @@ pub enum Presence {
 }
 
 /// A roster record and its state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RosterRecord")]
 pub struct Record {
     /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
     #[serde(rename = "type")]
@@ -108,8 +116,9 @@ pub struct Record {
 }
 
 /// The courses of a project on a server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProjectCoursesState")]
 pub struct LmsState {
     /// The organization; `None` if there are no courses yet.
     pub organization: Option<Owner>,
@@ -120,7 +129,8 @@ pub struct LmsState {
 }
 
 /// The desired courses of a project.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProjectCoursesWish")]
 pub struct LmsWish {
     /// The organization.
     pub organization: Owner,
@@ -129,7 +139,7 @@ pub struct LmsWish {
 }
 
 /// The change of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RecordAction {
     /// It is created.
@@ -141,7 +151,8 @@ pub enum RecordAction {
 }
 
 /// A record that a deploy writes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RosterRecordChange")]
 pub struct RecordChange {
     /// The change.
     pub action: RecordAction,
@@ -153,7 +164,8 @@ pub struct RecordChange {
 }
 
 /// The change of a project's courses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProjectCoursesChange")]
 pub struct LmsChange {
     /// The organization.
     pub organization: Owner,

@@ -2,13 +2,14 @@
 //! them.
 
 use lyceum_core::{Problem, ProblemKind, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Strategy;
 use crate::schema::{self, Applied, MigrationFile, Rename, Schema};
 
-/// The state of a project's database on a server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The database of a project as a server has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseState {
     /// The DDL of the file; empty if the file does not exist.
@@ -19,8 +20,8 @@ pub struct DatabaseState {
     pub declared: Option<String>,
 }
 
-/// The desired state of a database.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a database shall be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseWish {
     /// The desired schema.
@@ -30,8 +31,8 @@ pub struct DatabaseWish {
     pub accept_data_loss: bool,
 }
 
-/// A schema, or the migration files that create it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A schema, or the files that lead to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "strategy", rename_all = "camelCase")]
 pub enum SchemaWish {
     /// Apply the difference to the current schema.
@@ -82,7 +83,7 @@ impl SchemaWish {
 }
 
 /// How a database changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseChange {
     /// How.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::courses::{self, LmsChange};
@@ -11,8 +12,9 @@ use crate::state::{Artifact, Backend, Desired, SCALARS, State, Uses};
 
 /// Everything that a deploy changes. A server applies a plan only while [`plan`] of its state and of
 /// `desired` still returns the same plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "DeployPlan")]
 pub struct Plan {
     /// The project's slug.
     pub slug: String,
@@ -42,8 +44,9 @@ pub struct Plan {
 }
 
 /// The kind of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlanAction")]
 pub enum Action {
     /// The project is new.
     Create,
@@ -54,7 +57,8 @@ pub enum Action {
 }
 
 /// A replaced value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Change<T> {
     /// The current value; `None` if there is none.
     pub old: Option<T>,
@@ -63,9 +67,11 @@ pub struct Change<T> {
 }
 
 /// A changed display field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProjectFieldChange")]
 pub struct FieldChange {
-    /// The field's name, one of [`SCALARS`].
+    /// The field's name.
+    #[schemars(extend("enum" = SCALARS))]
     pub field: String,
     /// The stored value.
     pub old: Option<String>,
@@ -74,7 +80,7 @@ pub struct FieldChange {
 }
 
 /// Secrets that change, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretChanges {
     /// New secrets.
     pub added: Vec<String>,
@@ -97,8 +103,9 @@ impl SecretChanges {
 }
 
 /// A step of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlanStep")]
 pub enum Step {
     /// Create the project.
     CreateProject,

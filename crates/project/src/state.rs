@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Integrations;
 use crate::courses::{LmsState, LmsWish};
 use crate::database::{DatabaseState, DatabaseWish};
 
-/// The state of a project on a server, from which a [`crate::Plan`] starts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The state of a project on a server, from which a plan starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProjectState")]
 pub struct State {
     /// The project's slug.
     pub slug: String,
@@ -45,8 +47,9 @@ pub struct State {
 }
 
 /// The display fields of a project.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProjectMetadata")]
 pub struct Metadata {
     /// The display name.
     pub name: String,
@@ -89,17 +92,20 @@ impl Metadata {
 }
 
 /// A file, identified by its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProjectArtifact")]
 pub struct Artifact {
     /// SHA-256 in hexadecimal.
+    #[schemars(extend("pattern" = "^[0-9a-f]{64}$"))]
     pub sha256: String,
     /// Size in bytes.
     pub size: u64,
 }
 
 /// A bundled backend.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProjectBackend")]
 pub struct Backend {
     /// SHA-256 over all sources. Equal sources have equal hashes.
     pub source_hash: String,
@@ -121,19 +127,22 @@ impl Backend {
 }
 
 /// A module of a backend.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BackendModule")]
 pub struct Module {
     /// The name by which other modules import it.
     pub name: String,
     /// SHA-256 in hexadecimal.
+    #[schemars(extend("pattern" = "^[0-9a-f]{64}$"))]
     pub sha256: String,
     /// Size in bytes.
     pub size: u64,
 }
 
 /// The integrations that a project uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an integration that is on or off")]
+#[schemars(rename = "ProjectIntegrations")]
 pub struct Uses {
     /// A database.
     pub database: bool,
@@ -170,17 +179,19 @@ impl Uses {
 }
 
 /// Secrets without their values.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProjectSecrets")]
 pub struct Secrets {
     /// The project's key for digests, in base64.
     pub key: String,
-    /// Keyed digests of the values by name (see [`crate::secrets::digest`]).
+    /// Keyed digests of the values by name.
     pub digests: BTreeMap<String, String>,
 }
 
 /// The desired state of a project. Fields that are `None` stay as they are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "DesiredProject")]
 pub struct Desired {
     /// The project's slug.
     pub slug: String,

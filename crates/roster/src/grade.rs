@@ -1,5 +1,9 @@
 //! Grades: stored as sent, compared by value (docs/decisions/006).
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::{Number, Value};
 
 /// Names of grades that also have a number.
@@ -53,6 +57,38 @@ pub fn read(value: &Value) -> Result<String, String> {
         other => return Err(format!("must be a grade as a string or a number (got {other})")),
     };
     check(&text).map(|()| text)
+}
+
+/// A grade in a request: a string or a number.
+#[derive(Clone, Debug)]
+pub struct Grade {
+    /// Its text as sent: the number 3 is `3`.
+    pub sent: String,
+    /// Its text as records have it: the number 3 is `03`.
+    pub stored: String,
+}
+
+impl<'de> Deserialize<'de> for Grade {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = match Value::deserialize(deserializer)? {
+            Value::String(text) => text.trim().into(),
+            other => other,
+        };
+        let stored = read(&value).map_err(D::Error::custom)?;
+        let sent = if value.is_number() { value.to_string() } else { stored.clone() };
+        Ok(Self { sent, stored })
+    }
+}
+
+impl JsonSchema for Grade {
+    fn schema_name() -> Cow<'static, str> {
+        "GradeInput".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let says = format!("PK, KG, -1 to 13, or one of {}.", LEVELS.join(", "));
+        json_schema!({ "type": ["string", "integer"], "minLength": 1, "description": says })
+    }
 }
 
 /// The number that a grade stands for where it says one, or the names of [`NUMBERED`].

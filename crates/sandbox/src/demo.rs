@@ -227,12 +227,12 @@ fn put_company(
         return Ok(());
     }
     for (name, goal) in goals {
-        let goal = lyceum_games::read(goal.to_string().as_bytes())?;
+        let goal = lyceum_core::body::read(goal.to_string().as_bytes())?;
         achievements::define(tx, game, name, goal)?;
     }
     for (id, name, score) in OTHERS {
         put(tx, now, &USER, id, user(org, name, "student"))?;
-        let score = lyceum_games::read(json!({ "score": score }).to_string().as_bytes())?;
+        let score = lyceum_core::body::read(json!({ "score": score }).to_string().as_bytes())?;
         scores::submit(tx, now, game, id, score)?;
     }
     Ok(())

@@ -47,7 +47,7 @@ pub(crate) fn put(
                 "endedAt": now.plus_seconds(-days * DAY_S),
             },
         });
-        let ended: Ended = lyceum_games::read(ended.to_string().as_bytes())?;
+        let ended: Ended = lyceum_core::body::read(ended.to_string().as_bytes())?;
         activity::end(tx, &scene, &ended)?;
     }
     Ok(())

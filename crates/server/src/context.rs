@@ -1,5 +1,6 @@
 //! What a handler is given.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -9,6 +10,8 @@ use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use crate::auth::Grant;
 use crate::request_id::RequestId;
@@ -69,6 +72,17 @@ impl Context {
     /// A header's text; none when it is missing or not text.
     pub fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The JSON body as the type that the route reads. Errors: as [`lyceum_core::body::read`].
+    pub fn body_as<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T> {
+        debug_assert_eq!(
+            self.route.reads.type_id,
+            Some(TypeId::of::<T>()),
+            "{} reads another type than its table says",
+            self.route.name
+        );
+        lyceum_core::body::read(&self.body)
     }
 
     /// The body as text. Errors: not UTF-8.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use axum::http::StatusCode;
 use lyceum_access::{Scope, Scopes};
 use lyceum_core::ProblemKind as Kind;
+use lyceum_core::schema::TypeSchema;
 use serde_json::{Map, Value, json};
 
 use crate::context::parameters;
@@ -16,7 +16,7 @@ use crate::routes::{assessment, oneroster, standards};
 pub fn document(areas: &[Area], base_url: &str) -> Value {
     let is_for_programs = |area: &&Area| area.rendering != Rendering::Page;
     let areas: Vec<&Area> = areas.iter().filter(is_for_programs).collect();
-    let mut shared = Shared::default();
+    let mut shared = Shared { schemas: schemas(), ..Shared::default() };
     let mut paths: Map<String, Value> = Map::new();
     for area in &areas {
         for route in &area.routes {
@@ -26,6 +26,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
         }
     }
     paths.sort_keys();
+    shared.schemas.sort_keys();
     let tags: Vec<Value> =
         areas.iter().map(|area| json!({ "name": area.name, "description": area.says })).collect();
     json!({
@@ -40,7 +41,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
         "tags": tags,
         "paths": paths,
         "components": {
-            "schemas": schemas(),
+            "schemas": shared.schemas,
             "parameters": shared.parameters,
             "responses": shared.responses,
             "securitySchemes": {
@@ -111,6 +112,7 @@ fn of_clients(scopes: Scopes) -> impl Iterator<Item = Value> {
 /// What many operations say alike is said once, and referred to.
 #[derive(Default)]
 struct Shared {
+    schemas: Map<String, Value>,
     parameters: Map<String, Value>,
     responses: Map<String, Value>,
 }
@@ -127,12 +129,13 @@ impl Shared {
         if !parameters.is_empty() {
             operation["parameters"] = parameters.into();
         }
-        if !route.reads.media.is_empty() && !route.reads.schema.is_null() {
+        if !route.reads.media.is_empty() && !route.reads.schema.schema.is_null() {
+            let schema = self.schema(&route.reads.schema);
             let content: Map<String, Value> = route
                 .reads
                 .media
                 .iter()
-                .map(|media| ((*media).to_owned(), json!({ "schema": route.reads.schema })))
+                .map(|media| ((*media).to_owned(), json!({ "schema": schema })))
                 .collect();
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
@@ -157,6 +160,19 @@ impl Shared {
         operation
     }
 
+    /// The schema of a type; its definitions become components.
+    fn schema<'s>(&mut self, of: &'s TypeSchema) -> &'s Value {
+        for (name, definition) in &of.definitions {
+            let known = self.schemas.entry(name).or_insert_with(|| definition.clone());
+            assert!(
+                known == definition,
+                "two types are called {name}, or one that is read and answered in different forms: \
+                 rename one\n{known:#}\n{definition:#}"
+            );
+        }
+        &of.schema
+    }
+
     fn parameters(&mut self, route: &Route) -> Vec<Value> {
         let documented: BTreeSet<&str> =
             route.params.iter().map(|param| param.name.as_ref()).collect();
@@ -164,7 +180,9 @@ impl Shared {
             .filter(|name| !documented.contains(name))
             .map(|name| {
                 let schema = json!({ "type": "string" });
-                json!({ "name": name, "in": "path", "required": true, "schema": schema })
+                let parameter =
+                    json!({ "name": name, "in": "path", "required": true, "schema": schema });
+                shared(&mut self.parameters, "parameters", name, parameter)
             })
             .collect();
         for param in &route.params {
@@ -178,7 +196,7 @@ impl Shared {
         for answer in &route.answers {
             let mut response = json!({ "description": answer.says });
             if let Some((media, schema)) = &answer.body {
-                response["content"] = json!({ *media: { "schema": schema } });
+                response["content"] = json!({ *media: { "schema": self.schema(schema) } });
             }
             for header in answer.headers {
                 let schema = json!({ "type": header.ty });
@@ -204,10 +222,12 @@ impl Shared {
             let refusal = shared(&mut self.responses, "responses", &name, response);
             responses.insert(status.to_owned(), refusal);
         };
-        for (status, says) in refusals(route) {
-            refusal(status.as_str(), says);
+        for (range, kinds) in [("4XX", REFUSALS), ("5XX", FAILURES)] {
+            let says = kinds
+                .iter()
+                .map(|(kind, says)| format!("{}: {says}", render::status(*kind).as_u16()));
+            refusal(range, &says.collect::<Vec<_>>().join(" "));
         }
-        refusal("default", "Any other refusal.");
         responses
     }
 }
@@ -243,32 +263,25 @@ fn parameter(param: &Param) -> Value {
     parameter
 }
 
-/// What any route of that sort may refuse, with the reason.
-fn refusals(route: &Route) -> Vec<(StatusCode, &'static str)> {
-    let mut kinds = vec![(Kind::Malformed, "The request does not make sense as it is written.")];
-    if route.access != Access::Public {
-        kinds.extend([
-            (Kind::Unauthorized, "No token, or one that is not valid here."),
-            (Kind::Forbidden, "The token does not open this."),
-            (Kind::NotFound, "There is no such record."),
-        ]);
-    }
-    if !route.reads.media.is_empty() {
-        kinds.extend([
-            (Kind::Conflict, "The id belongs to another record."),
-            (Kind::PreconditionFailed, "The record has changed since it was read."),
-            (Kind::TooLarge, "The body is too large."),
-            (Kind::UnsupportedMediaType, "A body of this type is not read here."),
-        ]);
-    }
-    kinds.extend([
-        (Kind::Invalid, "The data breaks a rule; the details say where."),
-        (Kind::TooManyRequests, "The client asks too often; Retry-After says when to come back."),
-        (Kind::Internal, "A failure of the server."),
-        (Kind::Unavailable, "The server cannot take the request now; Retry-After says when."),
-    ]);
-    kinds.into_iter().map(|(kind, says)| (render::status(kind), says)).collect()
-}
+/// Why a request may be refused.
+const REFUSALS: &[(Kind, &str)] = &[
+    (Kind::Malformed, "The request does not make sense as it is written."),
+    (Kind::Unauthorized, "No token, or one that is not valid here."),
+    (Kind::Forbidden, "The token does not open this."),
+    (Kind::NotFound, "There is no such record."),
+    (Kind::Conflict, "The id belongs to another record."),
+    (Kind::PreconditionFailed, "The record has changed since it was read."),
+    (Kind::TooLarge, "The body is too large."),
+    (Kind::UnsupportedMediaType, "A body of this type is not read here."),
+    (Kind::Invalid, "The data breaks a rule; the details say where."),
+    (Kind::TooManyRequests, "The client asks too often; Retry-After says when to come back."),
+];
+
+/// Why the server may be unable to answer.
+const FAILURES: &[(Kind, &str)] = &[
+    (Kind::Internal, "A failure of the server."),
+    (Kind::Unavailable, "The server cannot take the request now; Retry-After says when."),
+];
 
 /// The localised OpenAPI document of one service (OneRoster 1.2 REST binding, 2.5): the paths of
 /// one area, under the server's real address.

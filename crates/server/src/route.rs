@@ -1,6 +1,7 @@
 //! One table of routes an area: what is served, who may call it, and what the OpenAPI document
 //! says about it. [`crate::router`] builds the router from these tables and from nothing else.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +10,9 @@ use std::sync::Arc;
 use axum::http::{Method, StatusCode};
 pub use lyceum_access::Access;
 use lyceum_console::Screen;
+use lyceum_core::schema::TypeSchema;
 use lyceum_core::{Result, limits};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -27,8 +30,10 @@ pub struct Reads {
     pub media: &'static [&'static str],
     /// Bytes at most, none: as the settings say; a longer body is refused with 413.
     pub max_bytes: Option<usize>,
-    /// The body's JSON Schema.
-    pub schema: Value,
+    /// The body's JSON Schema; null, where it is not described.
+    pub schema: TypeSchema,
+    /// The type as which the handler reads it; none, where it reads it in another way.
+    pub type_id: Option<TypeId>,
     /// Whether the handler itself refuses JSON with a key that stands twice, which is else refused before.
     pub checks_keys: bool,
 }
@@ -67,7 +72,7 @@ pub struct Answers {
     /// What it means.
     pub says: Cow<'static, str>,
     /// Its body: media type and JSON Schema. None: the body is empty.
-    pub body: Option<(&'static str, Value)>,
+    pub body: Option<(&'static str, TypeSchema)>,
     /// Its headers beside those that every answer has.
     pub headers: &'static [Header],
 }
@@ -133,7 +138,8 @@ where
             // are everybody's.
             max_bytes: matches!(access, Access::Public | Access::Visitor(_))
                 .then_some(limits::PUBLIC_BODY_MAX_BYTES),
-            schema: Value::Null,
+            schema: Value::Null.into(),
+            type_id: None,
             checks_keys: false,
         },
         method,
@@ -216,10 +222,25 @@ impl Route {
         self
     }
 
-    /// An answer with a JSON body of the schema.
+    /// An answer with the type as JSON.
     #[must_use]
-    pub fn answers(self, status: u16, says: impl Into<Cow<'static, str>>, schema: Value) -> Self {
-        self.answers_as(status, says, Some(("application/json", schema)))
+    pub fn answers<T: JsonSchema + ?Sized>(
+        self,
+        status: u16,
+        says: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        self.answer(status, says, Some(("application/json", TypeSchema::output::<T>())))
+    }
+
+    /// An answer with JSON that a declaration of records describes, or nobody.
+    #[must_use]
+    pub fn answers_schema(
+        self,
+        status: u16,
+        says: impl Into<Cow<'static, str>>,
+        schema: impl Into<TypeSchema>,
+    ) -> Self {
+        self.answer(status, says, Some(("application/json", schema.into())))
     }
 
     /// An answer without a body.
@@ -231,10 +252,19 @@ impl Route {
     /// An answer with a body of any media type.
     #[must_use]
     pub fn answers_as(
-        mut self,
+        self,
         status: u16,
         says: impl Into<Cow<'static, str>>,
         body: Option<(&'static str, Value)>,
+    ) -> Self {
+        self.answer(status, says, body.map(|(media, schema)| (media, schema.into())))
+    }
+
+    fn answer(
+        mut self,
+        status: u16,
+        says: impl Into<Cow<'static, str>>,
+        body: Option<(&'static str, TypeSchema)>,
     ) -> Self {
         let status = StatusCode::from_u16(status).expect("a route documents real status codes");
         self.answers.push(Answers { status, says: says.into(), body, headers: &[] });
@@ -248,10 +278,18 @@ impl Route {
         self
     }
 
-    /// The JSON Schema of the body.
+    /// The type as which [`Context::body_as`] reads the body.
     #[must_use]
-    pub fn reads(mut self, schema: Value) -> Self {
-        self.reads.schema = schema;
+    pub fn reads<T: JsonSchema + 'static>(mut self) -> Self {
+        self.reads.schema = TypeSchema::input::<T>();
+        self.reads.type_id = Some(TypeId::of::<T>());
+        self
+    }
+
+    /// The JSON Schema of a body that a declaration of records describes, or that is free.
+    #[must_use]
+    pub fn reads_schema(mut self, schema: impl Into<TypeSchema>) -> Self {
+        self.reads.schema = schema.into();
         self
     }
 

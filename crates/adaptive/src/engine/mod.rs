@@ -6,6 +6,7 @@ mod replay;
 mod score;
 
 use lyceum_core::random::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ByDifficulty, Difficulty};
@@ -94,8 +95,9 @@ pub struct Choice {
 }
 
 /// Why a question was chosen, by the strategy that chose it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "strategy", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[schemars(rename = "QuestionReason")]
 pub enum Reason {
     /// It was the first unanswered question in the order of the bank.
     InOrder {
@@ -121,8 +123,9 @@ pub enum Reason {
     },
 }
 
-/// The random draws of a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The lots of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "QuestionDraw")]
 pub struct Draw {
     /// 0 to 99. The share of the band that contains it determines the difficulty.
     pub share: u8,

@@ -7,22 +7,25 @@ mod operation;
 mod shown;
 mod tree;
 
+use lyceum_core::body::{self, Line};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, RESOURCE, USER};
-use lyceum_roster::record::{Object, Status};
+use lyceum_roster::record::Status;
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-pub use operation::{Operation, TYPES};
-pub use shown::{Shown, structure, tree as visible};
+pub use operation::{Operation, OperationInput, Sort, TYPES};
+pub use shown::{PlanStructure, PlanTree, Shown, structure, tree as visible};
 pub use tree::{Item, Tree};
 
-use crate::input::Input;
+use operation::spell_plainly;
+
 use crate::repository::lesson_plans as repository;
 
 /// A stored plan.
@@ -42,16 +45,19 @@ pub struct Plan {
     pub synced: i64,
 }
 
-/// An operation in the log.
-#[derive(Clone, Debug, Serialize)]
+/// An operation of the log.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonPlanOperation")]
 pub struct Logged {
     /// Its id.
     pub id: String,
     /// Its type.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = TYPES))]
     pub kind: String,
-    /// Its payload, as it was sent.
+    /// What it asks, as sent.
+    #[schemars(with = "Map<String, Value>")]
     pub payload: Value,
     /// Why it was requested.
     pub reason: Option<String>,
@@ -63,9 +69,10 @@ pub struct Logged {
     pub created_by: Option<String>,
 }
 
-/// The result of applying operations.
-#[derive(Clone, Debug, Serialize)]
+/// What applying operations did.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonPlanSync")]
 pub struct Synced {
     /// Whether all were applied.
     pub success: bool,
@@ -77,8 +84,9 @@ pub struct Synced {
     pub operation_results: Vec<Applied>,
 }
 
-/// The result of an operation.
-#[derive(Clone, Debug, Serialize)]
+/// What became of an operation.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AppliedOperation")]
 pub struct Applied {
     /// Whether it was applied.
     pub success: bool,
@@ -87,20 +95,45 @@ pub struct Applied {
     pub errors: Vec<Why>,
 }
 
-/// A reason why an operation was not applied.
-#[derive(Clone, Debug, Serialize)]
+/// Why an operation was not done.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OperationFault")]
 pub struct Why {
     /// The reason in one sentence.
     pub message: String,
 }
 
-/// Creates the plan of a student in a course, or returns the existing one; `true` if it is new. Reads `{courseId,
-/// userId, classId?}`. Errors: `Invalid`, `NotFound`.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, body: &Object) -> Result<(String, bool)> {
-    let mut input = Input::of(body);
-    let (course, user) = (input.text("courseId"), input.text("userId"));
-    let class = input.opt_text("classId");
-    input.done(())?;
+/// A plan to make.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonPlanInput")]
+pub struct NewPlan {
+    /// The course's sourcedId.
+    #[schemars(with = "Line")]
+    course_id: String,
+    /// The student's sourcedId.
+    #[schemars(with = "Line")]
+    user_id: String,
+    /// The sourcedId of a class of the course.
+    #[schemars(with = "Option<Line>")]
+    class_id: Option<String>,
+}
+
+/// An operation on a plan, and why it is asked.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "LessonPlanOperationRequest")]
+pub struct OperationRequest {
+    /// The operation.
+    operation: OperationInput,
+    /// Why.
+    #[schemars(with = "Option<Line>")]
+    reason: Option<String>,
+}
+
+/// Makes the plan of a student in a course, or answers the one there is; true, if it is new. Errors: `Invalid`,
+/// `NotFound`.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPlan) -> Result<(String, bool)> {
+    let NewPlan { course_id: course, user_id: user, class_id: class } = new.clone();
     fields::in_use(tx, &COURSE, &course)?;
     fields::in_use(tx, &USER, &user)?;
     if let Some(class) = &class {
@@ -154,23 +187,24 @@ pub fn operations(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Logged>> {
     repository::operations(tx, id, 0)
 }
 
-/// Appends an operation to the log, which the next sync applies. Reads `{operation: {type, payload}, reason?}`;
-/// returns the operation's id.
+/// Writes an operation into the log; the next sync applies it. Reads an [`OperationRequest`], of which the payload is kept
+/// as it was sent, and answers the operation's id.
 ///
 /// Errors: `Invalid`; `NotFound` for the plan; `Conflict` if the log is full.
 pub fn ask(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: &str,
-    body: &Object,
+    sent: &Value,
     by: Option<&str>,
 ) -> Result<String> {
-    let mut input = Input::of(body);
-    let reason = input.opt_text("reason");
-    let asked = input.object("operation");
-    let asked = input.done(asked)?.ok_or_else(|| Problem::internal("an operation is required"))?;
-    let operation = Operation::read(asked).map_err(|problem| inside("operation", problem))?;
-    if let Operation::AddCustomResource { resource, .. } = &operation
+    let mut request = sent.clone();
+    if let Some(operation) = request.get_mut("operation") {
+        spell_plainly(operation);
+    }
+    let OperationRequest { operation, reason } = body::of(request)?;
+    let asked = &sent["operation"];
+    if let Operation::AddCustomResource { resource, .. } = &Operation::from(operation)
         && fields::in_use(tx, &RESOURCE, resource).is_err_and(|p| p.kind == ProblemKind::NotFound)
     {
         let message =
@@ -187,8 +221,8 @@ pub fn ask(
     }
     let logged = Logged {
         id: Uuid::now_v7().to_string(),
-        kind: fields::text(asked, "type").to_owned(),
-        payload: asked.get("payload").cloned().unwrap_or_default(),
+        kind: asked["type"].as_str().unwrap_or_default().to_owned(),
+        payload: asked["payload"].clone(),
         reason,
         created_at: now.to_string(),
         sequence_number,
@@ -198,17 +232,7 @@ pub fn ask(
     Ok(logged.id)
 }
 
-fn inside(path: &str, mut problem: Problem) -> Problem {
-    if problem.details.is_empty() {
-        return problem;
-    }
-    let within =
-        |Detail { path: inner, message }| Detail { path: format!("{path}.{inner}"), message };
-    problem.details = problem.details.into_iter().map(within).collect();
-    Problem::invalid_all(problem.details)
-}
-
-/// Applies the operations that were not applied yet. Errors: `NotFound`.
+/// Applies the operations that the tree does not show yet. Errors: `NotFound`.
 pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
     let mut plan = held(tx, id)?;
     let results = advance(tx, &mut plan)?;
@@ -263,10 +287,10 @@ fn advance(tx: &mut Tx<'_>, plan: &mut Plan) -> Result<Vec<Applied>> {
     let mut results = Vec::new();
     for logged in repository::operations(tx, &plan.id, plan.synced)? {
         plan.synced = logged.sequence_number;
-        let mut asked = Object::new();
-        asked.insert("type".into(), logged.kind.into());
-        asked.insert("payload".into(), logged.payload);
-        let operation = Operation::read(&asked).map_err(Problem::internal)?;
+        let mut asked = json!({ "type": logged.kind, "payload": logged.payload });
+        spell_plainly(&mut asked);
+        let operation: OperationInput = body::of(asked).map_err(Problem::internal)?;
+        let operation = Operation::from(operation);
         results.push(match plan.tree.apply(&operation) {
             Ok(()) => Applied { success: true, errors: Vec::new() },
             Err(message) => Applied { success: false, errors: vec![Why { message }] },

@@ -1,15 +1,15 @@
 //! Operations on a plan.
 
-use lyceum_core::Result;
+use lyceum_core::body::Line;
 use lyceum_roster::record::Object;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::input::Input;
-
-/// The type of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The sort of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "LessonPlanItemSort")]
 pub enum Sort {
     /// A unit, module or lesson.
     Component,
@@ -28,16 +28,21 @@ impl Sort {
 }
 
 /// An item, as operations name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "LessonPlanTarget")]
 pub struct Target {
-    /// Its type.
+    /// Its sort.
+    #[serde(rename = "type")]
     pub sort: Sort,
     /// Its id.
+    #[schemars(with = "Line")]
     pub id: String,
 }
 
-/// Before or after an item, or at the start or end of its parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Before or after an item, or at an end of its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Where {
     /// Before the item, or at the start.
     Start,
@@ -102,70 +107,101 @@ pub const TYPES: [&str; 7] = [
     "change-item-parent",
 ];
 
-impl Operation {
-    /// Reads `{type, payload}`. Members of the payload may be written as `reference_id` or `referenceId`. Errors:
-    /// `Invalid`, with every error and its path.
-    pub fn read(object: &Object) -> Result<Self> {
-        let mut input = Input::of(object);
-        let kind = input.word("type", &TYPES);
-        let payload = input.object("payload").map(plainly).unwrap_or_default();
-        let mut inner = Input::of(&payload);
-        let operation = if kind.is_empty() || input.is_missing("payload") {
-            None
-        } else {
-            Some(Self::of(kind, &mut inner))
-        };
-        input.inside("payload", inner);
-        let operation = input.done(operation)?;
-        operation.ok_or_else(|| lyceum_core::Problem::internal("an operation was not read"))
-    }
+/// One operation as it is sent. Members of the payload may also be spelled as in `referenceId`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "payload", rename_all = "kebab-case")]
+#[schemars(rename = "LessonPlanOperationInput")]
+pub enum OperationInput {
+    /// Hides an item with what lies below it, or shows it again.
+    SetSkipped {
+        /// Which item.
+        target: Target,
+        /// Whether it is hidden.
+        value: bool,
+    },
+    /// Adds a resource that the course does not use, behind the other resources of a component.
+    AddCustomResource {
+        /// The resource's sourcedId.
+        #[schemars(with = "Line")]
+        resource_id: String,
+        /// The component.
+        #[schemars(with = "Line")]
+        parent_component_id: String,
+        /// Whether it is hidden.
+        skipped: Option<bool>,
+    },
+    /// Moves an item before another of its sort, wherever that is.
+    MoveItemBefore {
+        /// Which item.
+        target: Target,
+        /// The other.
+        #[schemars(with = "Line")]
+        reference_id: String,
+    },
+    /// Moves an item behind another of its sort, wherever that is.
+    MoveItemAfter {
+        /// Which item.
+        target: Target,
+        /// The other.
+        #[schemars(with = "Line")]
+        reference_id: String,
+    },
+    /// Moves an item to the start of its parent.
+    MoveItemToStart {
+        /// Which item.
+        target: Target,
+    },
+    /// Moves an item to the end of its parent.
+    MoveItemToEnd {
+        /// Which item.
+        target: Target,
+    },
+    /// Moves an item to an end of another component.
+    ChangeItemParent {
+        /// Which item.
+        target: Target,
+        /// The component.
+        #[schemars(with = "Line")]
+        new_parent_id: String,
+        /// Which end; the end of the list unless it is sent.
+        position: Option<Where>,
+    },
+}
 
-    fn of(kind: &str, payload: &mut Input<'_>) -> Self {
-        let place = match kind {
-            "move-item-before" | "move-item-to-start" => Where::Start,
-            _ => Where::End,
-        };
-        match kind {
-            "set-skipped" => {
-                if payload.is_missing("value") {
-                    payload.fault("value", "is required; send true or false");
+impl From<OperationInput> for Operation {
+    fn from(input: OperationInput) -> Self {
+        use OperationInput as Input;
+        match input {
+            Input::SetSkipped { target, value } => Self::SetSkipped { target, value },
+            Input::AddCustomResource { resource_id, parent_component_id, skipped } => {
+                Self::AddCustomResource {
+                    resource: resource_id,
+                    parent: parent_component_id,
+                    skipped: skipped.unwrap_or_default(),
                 }
-                Self::SetSkipped { target: target(payload), value: payload.flag("value") }
             }
-            "add-custom-resource" => Self::AddCustomResource {
-                resource: payload.text("resource_id"),
-                parent: payload.text("parent_component_id"),
-                skipped: payload.flag("skipped"),
+            Input::MoveItemBefore { target, reference_id } => {
+                Self::MoveBeside { target, reference: reference_id, place: Where::Start }
+            }
+            Input::MoveItemAfter { target, reference_id } => {
+                Self::MoveBeside { target, reference: reference_id, place: Where::End }
+            }
+            Input::MoveItemToStart { target } => Self::MoveWithin { target, place: Where::Start },
+            Input::MoveItemToEnd { target } => Self::MoveWithin { target, place: Where::End },
+            Input::ChangeItemParent { target, new_parent_id, position } => Self::ChangeParent {
+                target,
+                parent: new_parent_id,
+                place: position.unwrap_or(Where::End),
             },
-            "move-item-before" | "move-item-after" => Self::MoveBeside {
-                target: target(payload),
-                reference: payload.text("reference_id"),
-                place,
-            },
-            "change-item-parent" => Self::ChangeParent {
-                target: target(payload),
-                parent: payload.text("new_parent_id"),
-                place: match payload.opt_word("position", &["start", "end"]) {
-                    Some("start") => Where::Start,
-                    _ => Where::End,
-                },
-            },
-            _ => Self::MoveWithin { target: target(payload), place },
         }
     }
 }
 
-fn target(payload: &mut Input<'_>) -> Target {
-    let mut read = Target { sort: Sort::Component, id: String::new() };
-    if let Some(object) = payload.object("target") {
-        let mut inner = Input::of(object);
-        if inner.word("type", &["component", "resource"]) == "resource" {
-            read.sort = Sort::Resource;
-        }
-        read.id = inner.text("id");
-        payload.inside("target", inner);
+/// Spells the members of an operation's payload as its type does.
+pub(super) fn spell_plainly(operation: &mut Value) {
+    if let Some(Value::Object(payload)) = operation.get_mut("payload") {
+        *payload = plainly(payload);
     }
-    read
 }
 
 /// The payload with member names in snake case.

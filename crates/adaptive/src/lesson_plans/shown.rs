@@ -10,7 +10,8 @@ use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 
 use super::operation::Sort;
 use super::tree::{Item, Tree};
@@ -20,8 +21,78 @@ use crate::gradebook;
 /// A plan as JSON text.
 pub type Shown = String;
 
-/// The plan as its student sees it: `{id, courseId, userId, classId?, course, subComponents: [{…component, skipped,
-/// componentResources: [{…component resource, skipped, resource}], subComponents}]}`.
+/// What the student sees of a plan, for the API document.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonPlan")]
+#[expect(dead_code, reason = "plans are written as text")]
+pub struct PlanTree {
+    /// Its id.
+    id: String,
+    /// The course's sourcedId.
+    course_id: String,
+    /// The student's sourcedId.
+    user_id: String,
+    /// The class's sourcedId, if one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_id: Option<String>,
+    /// The course's record.
+    course: Map<String, Value>,
+    /// The components as records of OneRoster, each with skipped, componentResources and subComponents.
+    sub_components: Vec<Map<String, Value>>,
+}
+
+/// Everything that a plan holds, for the API document.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonPlanStructure")]
+#[expect(dead_code, reason = "plans are written as text")]
+pub struct PlanStructure {
+    /// Its id.
+    id: String,
+    /// The course's sourcedId.
+    course_id: String,
+    /// The course's title.
+    course_title: String,
+    /// Its components.
+    structure: Vec<PlanNode>,
+}
+
+/// A component or resource of a plan, for the API document.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LessonPlanNode")]
+#[expect(dead_code, reason = "plans are written as text")]
+struct PlanNode {
+    /// What it is.
+    #[serde(rename = "type")]
+    sort: Sort,
+    /// Its title.
+    title: String,
+    /// Its place among its siblings.
+    order: String,
+    /// Whether it is hidden.
+    skipped: bool,
+    /// Its id in the plan.
+    item_id: String,
+    /// The component's sourcedId.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    component_id: Option<String>,
+    /// The component resource's sourcedId.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    component_resource_id: Option<String>,
+    /// The sourcedId of a resource that the course does not use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_id: Option<String>,
+    /// Its resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    component_resources: Option<Vec<PlanNode>>,
+    /// The components below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sub_components: Option<Vec<PlanNode>>,
+}
+
+/// What the student sees of a plan: a [`PlanTree`].
 pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
     let tree = as_graded(tx, plan)?;
     let items = seen(&tree);
@@ -36,9 +107,7 @@ pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
     Ok(nested(head, "subComponents", &items, |item, _| known.shown(item)))
 }
 
-/// The whole plan, including hidden items: `{id, courseId, courseTitle, structure: [{type, title, order, skipped,
-/// itemId, componentId or componentResourceId or resourceId, componentResources, subComponents}]}`. Errors:
-/// `NotFound`.
+/// Everything that a plan holds, hidden items too: a [`PlanStructure`]. Errors: `NotFound`.
 pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<Shown> {
     let plan = get(tx, id)?;
     let tree = as_graded(tx, &plan)?;

@@ -6,12 +6,14 @@ use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COURSE, USER
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The highest grades mastered.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "HighestGrades")]
 pub struct Mastered {
     /// The student's sourcedId.
     pub student_id: String,
@@ -25,8 +27,9 @@ pub struct Mastered {
 }
 
 /// A grade a source, in the text that its result has.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "GradesBySource")]
 pub struct Grades {
     /// From RIT scores.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,12 @@
 //! Sums by day, subject and app, in the shape that clients read.
 
-use lyceum_events::facts::{Context, Measure, Sums};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use lyceum_core::time::Timestamp;
+use lyceum_events::facts::{Context, Measure, Sums};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::zone::Zone;
@@ -14,7 +16,7 @@ const NO_SUBJECT: &str = "None";
 const NO_APP: &str = "Unknown";
 
 /// Metrics by day and subject, and the same by app, day and subject.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     #[serde(skip)]
@@ -38,6 +40,20 @@ pub struct Day(pub Date);
 impl Serialize for Day {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+impl JsonSchema for Day {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Day".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date" })
     }
 }
 
@@ -98,6 +114,16 @@ fn member<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m m
     map.get_mut(name).expect("it was made above")
 }
 
+impl JsonSchema for Metrics {
+    fn schema_name() -> Cow<'static, str> {
+        Shape::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Shape::json_schema(generator)
+    }
+}
+
 impl Serialize for Metrics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let one = |measure| Thousandths(self.sums.of(measure));
@@ -121,16 +147,18 @@ impl Serialize for Metrics {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "DayMetrics")]
 struct Shape<'a> {
     activity_metrics: Activity,
     time_spent_metrics: TimeSpent,
     apps: &'a BTreeSet<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ActivityMetrics")]
 struct Activity {
     xp_earned: Thousandths,
     total_questions: Thousandths,
@@ -138,9 +166,10 @@ struct Activity {
     mastered_units: Thousandths,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "they are the names on the wire")]
+#[schemars(rename = "TimeSpentMetrics")]
 struct TimeSpent {
     active_seconds: Thousandths,
     inactive_seconds: Thousandths,
@@ -160,5 +189,19 @@ impl Serialize for Thousandths {
         } else {
             serializer.serialize_f64(self.0 as f64 / 1000.0)
         }
+    }
+}
+
+impl JsonSchema for Thousandths {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Thousandths".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        f64::json_schema(generator)
     }
 }

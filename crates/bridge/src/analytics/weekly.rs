@@ -8,6 +8,7 @@ use lyceum_events::facts::{Measure, Pieces, Sums};
 use lyceum_roster::fields;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::enrolled::Enrolled;
@@ -16,7 +17,7 @@ use super::{Who, events_near, student};
 use crate::zone::{Range, Zone};
 
 /// What an event adds to a day: the record that clients of weekly facts read.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WeeklyFact {
     /// The number of the event in the log; an event that spans two days is two facts with one id.

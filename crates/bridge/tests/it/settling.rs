@@ -3,7 +3,7 @@
 use lyceum_bridge::enroll::{self, Wish};
 use lyceum_bridge::enrollments;
 use lyceum_bridge::settle::{self, Who};
-use lyceum_bridge::tracks::{self, Track};
+use lyceum_bridge::tracks::{self, Track, TrackInput};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, ProblemKind, limits};
 use lyceum_roster::collections::at;
@@ -70,7 +70,7 @@ fn courses(db: &Db, now: Timestamp, user: &str) -> Vec<(String, Option<String>)>
 
 fn track(course: &str) -> Track {
     let body = json!({"subject": "Math", "grade": "3", "courseId": course});
-    Track::read(body.as_object().unwrap()).unwrap()
+    serde_json::from_value::<TrackInput>(body).unwrap().into()
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
             json!({"sourcedId": "d", "title": "Reading", "org": {"sourcedId": "s"}}),
         );
         let reading = json!({"subject": "Reading", "grade": "3", "courseId": "d"});
-        let reading = Track::read(reading.as_object().unwrap()).unwrap();
+        let reading = Track::from(serde_json::from_value::<TrackInput>(reading).unwrap());
         db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
         db.write_blocking(|tx| tracks::put(tx, &reading)).unwrap();
         db.write_blocking(|tx| settle::settle(tx, now, &Who::Everybody, 0)).unwrap();

@@ -1,10 +1,11 @@
 //! Activities that players finish, and time that they spend in them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, CourseProgress, LearningEvent, Metrics};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,75 +15,121 @@ use crate::input::Faults;
 use crate::levels::{self, Xp};
 use crate::repository::lms as repository;
 
-/// The activity.
-#[derive(Clone, Debug, Deserialize)]
+/// Which activity.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "GameActivity")]
 pub struct Activity {
+    /// Its id in the game.
     #[serde(rename = "activityId")]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub(super) id: String,
+    /// What people call it; none: its id.
     #[serde(rename = "activityName")]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub(super) name: Option<String>,
+    /// The subject of its course.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     subject: String,
+    /// The grade of its course: a number, or as OneRoster writes it.
+    #[schemars(extend(
+        "type" = ["integer", "string"],
+        "minLength" = 1,
+        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+    ))]
     grade: Value,
+    /// What the app is called; none: as the game.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub(super) app_name: Option<String>,
+    /// The address that ids of activities begin with; none: this server's.
+    #[schemars(extend("pattern" = "^https?://"))]
     pub(super) sensor_url: Option<String>,
 }
 
-/// A finished activity.
-#[derive(Clone, Debug, Deserialize)]
+/// An activity that has ended.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "EndedActivity")]
 pub struct Ended {
     /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
     /// The student, unless the token names one.
     pub student_id: Option<String>,
+    /// Which activity.
     activity_data: Activity,
+    /// What was answered.
     score_data: Score,
+    /// How long it took.
     timing_data: Timing,
+    /// XP in place of those that time, answers and attempt make; below 0 for a penalty.
     xp_earned: Option<f64>,
+    /// Units that the activity has mastered.
+    #[schemars(range(min = 0))]
     mastered_units: Option<f64>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ActivityScore")]
 struct Score {
+    /// Correct answers.
     correct_questions: u32,
+    /// Questions in all.
+    #[schemars(range(max = limits::EVENT_METRIC_MAX_COUNT))]
     total_questions: u32,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ActivityTiming")]
 struct Timing {
+    /// Active time in all.
+    #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     duration_seconds: f64,
+    /// When it ended; none: now.
+    #[schemars(extend("format" = "date-time"))]
     ended_at: Option<String>,
 }
 
-/// Time spent in an activity.
-#[derive(Clone, Debug, Deserialize)]
+/// Time that was spent in an activity.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SpentTime")]
 pub struct Spent {
     /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
     /// The student, unless the token names one.
     pub student_id: Option<String>,
+    /// Which activity.
     activity_data: Activity,
+    /// How much time.
     timing_data: Window,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SpentTimeWindow")]
 struct Window {
+    /// When it began.
+    #[schemars(extend("format" = "date-time"))]
     started_at: Option<String>,
+    /// When it ended; none: now.
+    #[schemars(extend("format" = "date-time"))]
     ended_at: Option<String>,
+    /// Time at work.
     #[serde(default)]
+    #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     active_seconds: f64,
+    /// Time without work.
     #[serde(default)]
+    #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     inactive_seconds: f64,
 }
 
-/// What a player earned with an activity.
-#[derive(Clone, Debug, Serialize)]
+/// What an activity has earned.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "EarnedXp")]
 pub struct Earned {
     /// The XP.
     pub xp_awarded: Xp,
@@ -297,13 +344,8 @@ impl Ended {
         let mut faults = Faults::default();
         check_activity(&mut faults, &self.activity_data);
         let Score { correct_questions: correct, total_questions: total } = self.score_data;
-        let most = limits::EVENT_METRIC_MAX_COUNT;
-        let path = "scoreData.correctQuestions";
-        faults.counts(path, correct.into(), total.into());
-        faults.unless(total <= most, "scoreData.totalQuestions", format!("must be at most {most}"));
-        let seconds = self.timing_data.duration_seconds;
-        check_seconds(&mut faults, "timingData.durationSeconds", seconds);
-        // Penalties are negative.
+        faults.counts("scoreData.correctQuestions", correct.into(), total.into());
+        // A penalty is less than nothing.
         let xp = self.xp_earned.unwrap_or_default();
         let most_xp = limits::FACT_VALUE_MAX_COUNT;
         let message = format!("must be a number from -{most_xp} to {most_xp}: got {xp}");
@@ -327,14 +369,8 @@ impl Ended {
 impl Spent {
     /// Checks the values of time spent. Errors: `Invalid` with all errors.
     pub fn check(&self) -> Result<()> {
-        let Window { active_seconds, inactive_seconds, .. } = &self.timing_data;
         let mut faults = Faults::default();
         check_activity(&mut faults, &self.activity_data);
-        for (name, seconds) in
-            [("activeSeconds", active_seconds), ("inactiveSeconds", inactive_seconds)]
-        {
-            check_seconds(&mut faults, &format!("timingData.{name}"), *seconds);
-        }
         faults.none()
     }
 
@@ -374,14 +410,7 @@ fn check_activity(faults: &mut Faults, activity: &Activity) {
     faults.unless(sensor, "activityData.sensorUrl", "must be an address such as https://…");
 }
 
-fn check_seconds(faults: &mut Faults, path: &str, seconds: f64) {
-    let most = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60;
-    #[expect(clippy::cast_precision_loss, reason = "two days")]
-    let fits = (0.0..=most as f64).contains(&seconds);
-    faults.unless(fits, path, format!("must be a number from 0 to {most}"));
-}
-
-/// The time that was sent, or otherwise now. Activities that were stored on an offline device count on their own day.
+/// When something was: as it is told, else now. What waited on a device counts on its own day.
 fn instant(now: Timestamp, path: &str, text: Option<&str>) -> Result<Timestamp> {
     let Some(text) = text else { return Ok(now) };
     let kept_s = limits::REQUEST_KEPT_DAYS * 24 * 60 * 60;
@@ -395,6 +424,6 @@ fn instant(now: Timestamp, path: &str, text: Option<&str>) -> Result<Timestamp> 
             Err(Problem::invalid(path, format!("must be within the last {days} days")))
         }
         Some(at) => Ok(at.min(now)),
-        None => Err(Problem::invalid(path, "must be an instant such as 2026-01-15T08:00:00Z")),
+        None => Err(Problem::invalid(path, messages::MUST_BE_INSTANT)),
     }
 }

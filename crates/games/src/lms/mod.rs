@@ -20,6 +20,7 @@ use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,8 +34,8 @@ pub use resources::{
     note_created_elsewhere, organization, shown,
 };
 
-/// The courses that a game teaches.
-#[derive(Clone, Debug, Serialize)]
+/// What a game teaches.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
     /// The game's id.
@@ -46,7 +47,8 @@ pub struct Integration {
 }
 
 /// An organization.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LearningOrganization")]
 pub struct Organization {
     /// Its sourcedId.
     pub id: String,
@@ -58,8 +60,9 @@ pub struct Organization {
 }
 
 /// A course that a game teaches.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "TaughtCourse")]
 pub struct Taught {
     /// The course's sourcedId.
     pub course_id: String,
@@ -77,21 +80,24 @@ pub struct Taught {
     pub masterable_units: Xp,
 }
 
-/// The request to set up a game's courses.
-#[derive(Clone, Debug, Deserialize)]
+/// What an integration is made from.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "IntegrationSetup")]
 pub struct Setup {
     /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
     /// The organization of the courses. Missing members are the platform's defaults.
     #[serde(default)]
     pub organization: NewOrganization,
-    /// The courses, at least one.
+    /// What is taught.
+    #[schemars(length(min = 1, max = limits::LMS_COURSES_MAX_COUNT))]
     pub courses: Vec<NewCourse>,
 }
 
-/// An organization in a setup.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// An organization as a setup names it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "IntegrationSetupOrganization")]
 pub struct NewOrganization {
     /// Its sourcedId. An organization that is already in the roster stays as it is.
     pub id: Option<String>,
@@ -102,28 +108,41 @@ pub struct NewOrganization {
     pub kind: Option<String>,
 }
 
-/// A course in a setup.
-#[derive(Clone, Debug, Deserialize)]
+/// A course as a setup names it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "IntegrationSetupCourse")]
 pub struct NewCourse {
-    /// The subject, such as `Math`.
+    /// Such as `Math`.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub subject: String,
-    /// The grade, as a number or in OneRoster's form.
+    /// A number, or as OneRoster writes it.
+    #[schemars(extend(
+        "type" = ["integer", "string"],
+        "minLength" = 1,
+        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+    ))]
     pub grade: Value,
-    /// Total XP. It must be known for a setup.
+    /// XP in all, above 0; there is no setup before it is known.
+    #[schemars(range(min = 0))]
     pub total_xp: Option<f64>,
     /// Units to master.
+    #[schemars(range(min = 0))]
     pub masterable_units: Option<f64>,
-    /// Its title.
+    /// What people call it.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub title: Option<String>,
     /// Its code.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub course_code: Option<String>,
-    /// Its sourcedId; by default it is derived from game, subject and grade.
+    /// Its sourcedId, in place of one made from game, subject and grade.
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub course_id: Option<String>,
 }
 
-/// A learner with roles, courses and organizations.
-#[derive(Clone, Debug, Serialize)]
+/// Who learns, in which role, where.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LearnerAccount")]
 pub struct Learner {
     /// The user's sourcedId.
     pub id: String,
@@ -135,21 +154,24 @@ pub struct Learner {
     pub organizations: Vec<Belongs>,
 }
 
-/// A course in which a learner is enrolled.
-#[derive(Clone, Debug, Serialize)]
+/// A course that somebody is enrolled in.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LearnerCourse")]
 pub struct Enrolled {
     /// Its first subject.
     pub subject: String,
-    /// Its first grade, as a number if it is one.
+    /// Its first grade, a number where it is one.
+    #[schemars(extend("type" = ["integer", "string"]))]
     pub grade: Value,
     /// Its sourcedId.
     pub course_id: String,
 }
 
-/// An organization that a learner belongs to.
-#[derive(Clone, Debug, Serialize)]
+/// An organization that somebody belongs to.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LearnerOrganization")]
 pub struct Belongs {
     /// The organization.
     #[serde(flatten)]
@@ -191,9 +213,7 @@ pub fn enrol(tx: &mut Tx<'_>, now: Timestamp, user: &str, integration: &Integrat
         Some("siteAdministrator") => "administrator",
         _ => return Ok(()),
     };
-    let mut wish = Object::new();
-    wish.insert("role".into(), role.into());
-    let wish = Wish::read(&wish)?;
+    let wish = Wish::in_role(role);
     for course in &integration.courses {
         let school = Some(integration.organization.id.as_str());
         enroll::enroll(tx, now, user, &course.course_id, school, &wish)?;
@@ -389,11 +409,8 @@ fn taught<'i>(integration: &'i Integration, subject: &str, grade: &str) -> Resul
 
 fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
     let mut faults = Faults::default();
-    let most = limits::LMS_COURSES_MAX_COUNT;
-    let count = format!("must be 1 to {most}");
-    faults.unless((1..=most).contains(&sent.len()), "courses", count);
     let mut courses: Vec<Taught> = Vec::new();
-    for (number, new) in sent.iter().enumerate().take(most) {
+    for (number, new) in sent.iter().enumerate() {
         let at = |member: &str| format!("courses[{number}].{member}");
         faults.text(&at("subject"), &new.subject);
         let grade = grade_text(&new.grade);

@@ -11,6 +11,7 @@ use lyceum_roster::record::Object;
 use lyceum_roster::repository::{self, Outcome};
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,9 +19,10 @@ use super::{Integration, NewOrganization, Organization, Taught};
 use crate::games::Game;
 use crate::repository::lms;
 
-/// The records of a course, as they were found in the roster.
-#[derive(Clone, Debug, Serialize)]
+/// What was found of the records of a course.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "CheckedCourse")]
 pub struct Checked {
     /// The course's subject.
     pub subject: String,
@@ -31,7 +33,8 @@ pub struct Checked {
 }
 
 /// A record that a course needs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CheckedRecord")]
 pub struct Resource {
     /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
     #[serde(rename = "type")]
@@ -42,9 +45,10 @@ pub struct Resource {
     pub state: State,
 }
 
-/// The state of a record in the roster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Whether a record is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "RecordState")]
 pub enum State {
     /// It exists and is active.
     Ok,

@@ -4,9 +4,10 @@ use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, Who};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use lyceum_events::facts::Measure;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Taught;
@@ -15,17 +16,21 @@ use super::told::Scene;
 use crate::levels::Xp;
 
 /// The XP of a day.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DayXp {
-    /// The date, such as `2026-01-15`.
+    /// Such as `2026-01-15`.
+    #[schemars(extend("format" = "date"))]
     pub date: String,
     /// The XP, which corrections may have made negative.
     pub xp: Xp,
 }
 
-/// A request to set the XP of a day.
-#[derive(Clone, Debug, Deserialize)]
+/// What a day's XP are set to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewDayXp")]
 pub struct NewXp {
+    /// The XP.
+    #[schemars(range(min = 0))]
     xp: f64,
     /// The time zone of the day; by default UTC.
     timezone: Option<String>,
@@ -107,7 +112,7 @@ impl Days {
 }
 
 fn day(name: &str, text: &str) -> Result<Date> {
-    parse_date(text).ok_or_else(|| Problem::invalid(name, "must be a date such as 2026-01-15"))
+    parse_date(text).ok_or_else(|| Problem::invalid(name, messages::MUST_BE_DATE))
 }
 
 /// The XP of a day, by default today in the zone.

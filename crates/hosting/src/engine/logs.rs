@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::record;
 use lyceum_core::limits::{BACKEND_LOG_LINE_MAX_BYTES, BACKEND_LOG_MAX_ENTRIES};
 use lyceum_core::time::{Clock, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// The source of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+/// Where a line came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "LogStream")]
 pub enum Stream {
     /// `console.log`, `console.info` and `console.debug`.
     Out,
@@ -24,8 +27,9 @@ pub enum Stream {
     Request,
 }
 
-/// One record: all lines that one call of the console printed, or a message of the engine.
-#[derive(Clone, Debug, serde::Serialize)]
+/// One record: what a call of the console printed, in all its lines, or what is told of the process.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BackendLogLine")]
 pub struct LogLine {
     /// Increases with each line, also across versions and restarts of the server.
     pub id: i64,

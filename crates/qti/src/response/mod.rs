@@ -15,7 +15,7 @@ use crate::value::{BaseType, Scalar, Value, from_json};
 pub struct Responses(Vec<(Box<str>, Value)>);
 
 /// What is wrong with an answer.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct ResponseFault {
     /// The response variable.
     pub identifier: String,

@@ -26,12 +26,12 @@ pub(super) fn area() -> Area {
                 .named("signIn")
                 .says("Begins a session in a browser, by a cookie, with an e-mail address and a password.")
                 .reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
-                .reads(json!({
+                .reads_schema(json!({
                     "type": "object",
                     "required": ["email", "password"],
                     "properties": { "email": text(), "password": text() },
                 }))
-                .answers(200, "Whose session it is.", person_schema()),
+                .answers_schema(200, "Whose session it is.", person_schema()),
             post("/sign-out", Access::SignedIn, end)
                 .named("signOut")
                 .says("Ends the session that the request is made with: a browser's, or a token of lyceum login.")
@@ -39,7 +39,7 @@ pub(super) fn area() -> Area {
             get("/me", Access::SignedIn, me)
                 .named("getMe")
                 .says("Who the session, token or key belongs to, and what it may do.")
-                .answers(
+                .answers_schema(
                     200,
                     "Who it is.",
                     json!({

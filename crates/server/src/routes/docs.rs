@@ -62,7 +62,7 @@ pub(super) fn area() -> Area {
             get("/openapi.json", Access::Public, document)
                 .named("getOpenApi")
                 .says("The OpenAPI 3.1 document of this server.")
-                .answers(200, "The document.", json!({ "type": "object" })),
+                .answers_schema(200, "The document.", json!({ "type": "object" })),
             get("/docs", Access::Public, |context| async move { shown(&context, FIRST) })
                 .named("getDocs")
                 .says("The documentation's first page.")
@@ -132,7 +132,7 @@ fn discovered(service: &'static str, file: &'static str) -> Route {
     })
     .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
     .says(format!("The {service} service of this server, as OpenAPI."))
-    .answers(200, "The document.", json!({ "type": "object" }))
+    .answers_schema(200, "The document.", json!({ "type": "object" }))
 }
 
 async fn document(context: Context) -> Result<Answer> {

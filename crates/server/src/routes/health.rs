@@ -34,11 +34,11 @@ pub(super) fn area() -> Area {
             get("/health", Access::Public, health)
                 .named("getHealth")
                 .says("Whether the process lives.")
-                .answers(200, "It does.", state.clone()),
+                .answers_schema(200, "It does.", state.clone()),
             get("/ready", Access::Public, ready)
                 .named("getReady")
                 .says("Whether the server takes requests: 503 while it stops or its database takes no writes.")
-                .answers(200, "It does.", state),
+                .answers_schema(200, "It does.", state),
             get("/metrics", Access::Public, metrics)
                 .named("getMetrics")
                 .says("Counters in the text format of OpenMetrics, which Prometheus reads.")

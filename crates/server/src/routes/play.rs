@@ -17,23 +17,19 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::console::{as_page, on_to};
-use super::games::catalogue::issued_to;
+use super::games::catalogue::{GameToken, issued_to};
 use super::projects::place;
 use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Place, Route, get, post};
-use crate::routes::adaptive::shape::{some_text, whole, whole_object, words};
+use crate::routes::adaptive::shape::words;
 
 pub(super) fn area() -> Area {
     let page = |route: Route| {
         route.answers_as(200, "The page.", Some(("text/html", json!({ "type": "string" }))))
     };
-    let token = whole_object(json!({
-        "token": some_text(), "gameId": some_text(), "userId": some_text(),
-        "expiresIn": whole(), "exp": whole(),
-    }));
     Area {
         name: "play",
         base: "/play",
@@ -48,7 +44,7 @@ pub(super) fn area() -> Area {
             post("/{slug}/token", Access::SignedIn, token_of)
                 .named("createPlayToken")
                 .says("A token of whoever is signed in for this game alone, for ten minutes: the page asks for it again and again.")
-                .answers(200, "The token.", token),
+                .answers::<GameToken>(200, "The token."),
         ],
     }
 }

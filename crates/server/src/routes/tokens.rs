@@ -31,7 +31,7 @@ pub(super) fn area() -> Area {
                 .says("Gives a token for a client's id and secret, sent by HTTP Basic or as form, or for a device code.")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
-                .reads(json!({
+                .reads_schema(json!({
                     "type": "object",
                     "required": ["grant_type"],
                     "properties": {
@@ -42,7 +42,7 @@ pub(super) fn area() -> Area {
                         "device_code": {"type": "string"},
                     },
                 }))
-                .answers(
+                .answers_schema(
                     200,
                     "The token.",
                     json!({
@@ -61,12 +61,12 @@ pub(super) fn area() -> Area {
                 .says("Gives a program a code that a person approves on the page /device (RFC 8628).")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
-                .reads(json!({
+                .reads_schema(json!({
                     "type": "object",
                     "required": ["client_id"],
                     "properties": {"client_id": {"type": "string", "const": device::CLIENT_ID}},
                 }))
-                .answers(
+                .answers_schema(
                     200,
                     "The code.",
                     json!({
@@ -87,7 +87,7 @@ pub(super) fn area() -> Area {
             get("/.well-known/jwks.json", Access::Public, jwks)
                 .named("getJwks")
                 .says("The public keys that verify tokens (JWK Set).")
-                .answers(
+                .answers_schema(
                     200,
                     "The keys.",
                     json!({
@@ -99,7 +99,7 @@ pub(super) fn area() -> Area {
             get("/.well-known/oauth-authorization-server", Access::Public, metadata)
                 .named("getAuthorizationServerMetadata")
                 .says("Where tokens are to be had, and how (RFC 8414).")
-                .answers(200, "The metadata.", json!({"type": "object"})),
+                .answers_schema(200, "The metadata.", json!({"type": "object"})),
         ],
     }
 }

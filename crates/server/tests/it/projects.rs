@@ -373,7 +373,10 @@ fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
             assert_eq!(
                 ask(
                     "/api/lms/setup?gameId=rivers",
-                    &json!({ "organization": { "name": "S" }, "courses": [] })
+                    &json!({
+                        "organization": { "name": "S" },
+                        "courses": [{ "subject": "Math", "grade": 3, "totalXp": 10 }],
+                    })
                 ),
                 403
             );

@@ -9,6 +9,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use ring::digest::{SHA256, digest};
 use rusqlite::{Connection, params};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::Schema;
@@ -23,7 +24,7 @@ const BOOKS: &str = "CREATE TABLE IF NOT EXISTS __lyceum_migrations (\
                      applied_at TEXT NOT NULL)";
 
 /// One migration file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MigrationFile {
     /// Its name in the journal, such as `0003_quick_hulk`.
     pub tag: String,
@@ -98,7 +99,8 @@ pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
 }
 
 /// A migration that was applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AppliedMigration")]
 pub struct Applied {
     /// Its name in the journal.
     pub tag: String,

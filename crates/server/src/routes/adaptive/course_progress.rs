@@ -1,14 +1,25 @@
 //! A student's results in a course, and results that clients write.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
-use lyceum_adaptive::course_progress;
+use lyceum_adaptive::course_progress::{self, CourseProgress, ItemResponse};
 use lyceum_core::Result;
-use serde_json::{Value, json};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::shape::{any_object, flag, list, object, some_text, text, whole_object, words};
+use super::Success;
+use super::shape::some_text;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Place, Route, get, post};
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct WrittenResult {
+    /// The sourcedId of the assessment result.
+    result_sourced_id: String,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     let path = "/lessonPlans/getCourseProgress/{courseId}/student/{studentId}";
@@ -17,47 +28,19 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getCourseProgress")
             .says("A student's results in the components and lessons of a course, and how far testing out of it is.")
             .param(Place::Query, "lessonId", some_text(), "Of this lesson alone.")
-            .answers(200, "The results by line item.", progress()),
+            .answers::<CourseProgress>(200, "The results by line item."),
         post("/lessonPlans/updateStudentItemResponse", AdaptiveWrite, updated)
             .named("updateStudentItemResponse")
             .says("Writes a student's result in a lesson or a component; its line item is made if it is not there.")
-            .reads(object(
-                &["studentId", "result"],
-                json!({
-                    "studentId": some_text(), "componentResourceId": some_text(),
-                    "componentId": some_text(),
-                    "result": any_object(),
-                }),
-            ))
-            .answers(
-                200,
-                "Written.",
-                whole_object(json!({ "success": flag(), "resultSourcedId": text() })),
-            ),
+            .reads::<ItemResponse>()
+            .answers::<Success<WrittenResult>>(200, "Written."),
     ]
-}
-
-fn progress() -> Value {
-    let item = object(
-        &["type", "assessmentLineItemSourcedId", "title", "results"],
-        json!({
-            "type": words(&["component", "resource"]), "assessmentLineItemSourcedId": text(),
-            "courseComponentSourcedId": text(), "courseComponentResourceSourcedId": text(),
-            "title": text(), "results": list(any_object()),
-        }),
-    );
-    let statuses = ["not_eligible", "available", "in_progress", "completed", "failed"];
-    let test_out = object(
-        &["status"],
-        json!({ "status": words(&statuses), "assignmentId": text(), "lessonId": text() }),
-    );
-    whole_object(json!({ "lineItems": list(item), "testOut": test_out }))
 }
 
 async fn of_course(context: Context) -> Result<Answer> {
     let progress = super::scan(context, |tx, context| {
-        let asked = super::query(context);
-        let lesson = asked.get("lessonId").and_then(Value::as_str);
+        let lesson = context.query().filter(|(name, _)| name == "lessonId").last();
+        let lesson = lesson.as_ref().map(|(_, lesson)| lesson.as_ref());
         let of = (context.param("courseId"), context.param("studentId"));
         course_progress::of(tx, context.app.clock.now(), of, lesson, &super::view(context))
     });
@@ -65,7 +48,8 @@ async fn of_course(context: Context) -> Result<Answer> {
 }
 
 async fn updated(context: Context) -> Result<Answer> {
-    let (body, now) = (super::object(&context)?, context.app.clock.now());
-    let id = context.app.db.write(move |tx| course_progress::update(tx, now, &body)).await?;
-    Ok(Answer::of(&json!({ "success": true, "resultSourcedId": id })))
+    let (response, now) = (context.body_as::<ItemResponse>()?, context.app.clock.now());
+    let write = move |tx: &mut Tx<'_>| course_progress::update(tx, now, response.clone());
+    let result_sourced_id = context.app.db.write(write).await?;
+    Ok(Answer::of(&Success::of(WrittenResult { result_sourced_id })))
 }

@@ -2,28 +2,69 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
-use lyceum_adaptive::lesson_plans::{self as plans, Plan};
-use lyceum_core::Result;
+use lyceum_adaptive::lesson_plans::{
+    self as plans, Logged, NewPlan, OperationRequest, Plan, PlanStructure, PlanTree, Synced,
+};
+use lyceum_core::{Result, body};
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::plan_schema as schema;
+use super::Success;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Route, delete, get, post};
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct PlanId {
+    lesson_plan_id: String,
+}
+
+/// A plan, which is written as text.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[expect(dead_code, reason = "plans are written as text")]
+struct Shown<T> {
+    lesson_plan: T,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Operations {
+    operations: Vec<Logged>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Written {
+    message: &'static str,
+    operation_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Affected {
+    /// The ids of the plans.
+    lesson_plans_affected: Vec<String>,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/lessonPlans", AdaptiveWrite, created)
             .named("createLessonPlan")
             .says("Copies a course's tree for a student.")
-            .reads(schema::input())
-            .answers(201, "Copied.", schema::id())
-            .answers(200, "There was a copy.", schema::id()),
+            .reads::<NewPlan>()
+            .answers::<PlanId>(201, "Copied.")
+            .answers::<PlanId>(200, "There was a copy."),
         get("/lessonPlans/{courseId}/{userId}", AdaptiveRead, of_student)
             .named("getLessonPlan")
             .says("What a student sees of the plan in a course.")
-            .answers(200, "The plan.", schema::tree()),
+            .answers::<Shown<PlanTree>>(200, "The plan."),
         delete("/lessonPlans/{courseId}/deleteAll", AdaptiveWrite, all_deleted)
             .named("deleteLessonPlans")
             .says("Removes all plans of a course with their logs.")
@@ -31,47 +72,47 @@ pub(super) fn routes() -> Vec<Route> {
         get("/lessonPlans/{lessonPlanId}/operations", AdaptiveRead, operations)
             .named("getLessonPlanOperations")
             .says("What was asked of a plan, in order.")
-            .answers(200, "The operations.", schema::operations()),
+            .answers::<Operations>(200, "The operations."),
         post("/lessonPlans/{lessonPlanId}/operations", AdaptiveWrite, asked)
             .named("createLessonPlanOperation")
             .says("Writes an operation into a plan's log; the next sync applies it.")
-            .reads(schema::operation_input())
-            .answers(201, "Written.", schema::written()),
+            .reads::<OperationRequest>()
+            .answers::<Success<Written>>(201, "Written."),
         post("/lessonPlans/{lessonPlanId}/operations/sync", AdaptiveWrite, |context| {
             advanced(context, plans::sync)
         })
         .named("syncLessonPlan")
         .says("Applies the operations that were written since the last sync.")
         .reads_as(&[])
-        .answers(200, "What came of each.", schema::synced()),
+        .answers::<Synced>(200, "What came of each."),
         post("/lessonPlans/{lessonPlanId}/recreate", AdaptiveWrite, |context| {
             advanced(context, plans::recreate)
         })
         .named("recreateLessonPlan")
         .says("Copies the course anew and applies all operations.")
         .reads_as(&[])
-        .answers(200, "What came of each.", schema::synced()),
+        .answers::<Synced>(200, "What came of each."),
         post("/lessonPlans/course/{courseId}/sync", AdaptiveWrite, course_synced)
             .named("syncCourseLessonPlans")
             .says("Recreates all plans of a course.")
             .reads_as(&[])
-            .answers(200, "The plans that changed.", schema::affected()),
+            .answers::<Affected>(200, "The plans that changed."),
         get("/lessonPlans/tree/{lessonPlanId}", AdaptiveRead, tree)
             .named("getLessonPlanTree")
             .says("What the student sees of a plan.")
-            .answers(200, "The plan.", schema::tree()),
+            .answers::<Shown<PlanTree>>(200, "The plan."),
         get("/lessonPlans/tree/{lessonPlanId}/structure", AdaptiveRead, structure)
             .named("getLessonPlanStructure")
             .says("Everything that a plan holds, hidden items too.")
-            .answers(200, "The plan.", schema::structure()),
+            .answers::<Shown<PlanStructure>>(200, "The plan."),
     ]
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (body, now) = (super::object(&context)?, context.app.clock.now());
-    let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &body)).await?;
+    let (new, now) = (context.body_as::<NewPlan>()?, context.app.clock.now());
+    let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &new)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(Answer::of(&json!({ "lessonPlanId": id })).status(status))
+    Ok(Answer::of(&PlanId { lesson_plan_id: id }).status(status))
 }
 
 async fn of_student(context: Context) -> Result<Answer> {
@@ -119,18 +160,17 @@ async fn all_deleted(context: Context) -> Result<Answer> {
 async fn operations(context: Context) -> Result<Answer> {
     let id = context.param("lessonPlanId").to_owned();
     let operations = context.app.db.read(move |tx| plans::operations(tx, &id)).await?;
-    Ok(Answer::of(&json!({ "operations": operations })))
+    Ok(Answer::of(&Operations { operations }))
 }
 
 async fn asked(context: Context) -> Result<Answer> {
-    let (body, now) = (super::object(&context)?, context.app.clock.now());
+    let (sent, now) = (body::parse(&context.body)?, context.app.clock.now());
     let id = context.param("lessonPlanId").to_owned();
     let by = context.grant.as_ref().map(|grant| grant.client_id().to_owned());
-    let operation =
-        context.app.db.write(move |tx| plans::ask(tx, now, &id, &body, by.as_deref())).await?;
-    let message = "written; sync applies it";
-    let answer = json!({ "success": true, "message": message, "operationId": operation });
-    Ok(Answer::of(&answer).status(StatusCode::CREATED))
+    let operation_id =
+        context.app.db.write(move |tx| plans::ask(tx, now, &id, &sent, by.as_deref())).await?;
+    let written = Written { message: "written; sync applies it", operation_id };
+    Ok(Answer::of(&Success::of(written)).status(StatusCode::CREATED))
 }
 
 async fn advanced(
@@ -145,5 +185,5 @@ async fn advanced(
 async fn course_synced(context: Context) -> Result<Answer> {
     let course = context.param("courseId").to_owned();
     let affected = context.app.db.write(move |tx| plans::sync_course(tx, &course)).await?;
-    Ok(Answer::of(&json!({ "lessonPlansAffected": affected })))
+    Ok(Answer::of(&Affected { lesson_plans_affected: affected }))
 }

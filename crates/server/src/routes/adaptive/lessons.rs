@@ -10,13 +10,14 @@ use lyceum_adaptive::finalize::Finalized;
 use lyceum_adaptive::question::{Draft, Question};
 use lyceum_adaptive::reply::Reply;
 use lyceum_adaptive::repository::log;
-use lyceum_adaptive::{answer, finalize, progress};
+use lyceum_adaptive::{LessonType, answer, finalize, progress};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::schema;
+use super::{Success, query_as};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -27,17 +28,17 @@ pub(super) fn routes() -> Vec<Route> {
         of_query(get("/getNextQuestion", AdaptiveRead, next))
             .named("getNextQuestion")
             .says("The question that a student is asked next in a lesson of type powerpath-100, by the score so far. Asked again before an answer, it is the same. At score 100 the attempt is finalized, and the question is the one that was answered last, with its result.")
-            .answers(200, "The question, or what the finished attempt came to.", schema::next()),
+            .answers::<NextQuestion>(200, "The question, or what the finished attempt came to."),
         put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
             .named("updateStudentQuestionResponse")
             .says("Takes a student's answer to a question. In a lesson of type powerpath-100 it is scored at once; in one that is shown whole, when that is finished. The same answer sent again changes nothing.")
-            .reads(schema::answer())
-            .answers(200, "What came of it.", schema::answered()),
+            .reads::<Given>()
+            .answers::<Reply>(200, "What came of it."),
         post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
             .named("finalStudentAssessmentResponse")
             .says("Finishes a lesson that is shown whole: its answers are scored together. Sent again it answers the same.")
-            .reads(schema::student_and_lesson())
-            .answers(200, "What the attempt came to.", schema::finalized()),
+            .reads::<Asked>()
+            .answers::<Finalized>(200, "What the attempt came to."),
         of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
             .named("getAssessmentProgress")
             .says("How far a student is in a lesson: questions, answers, score. What was right in a lesson that is shown whole is told when it is finished. A first attempt begins with it.")
@@ -47,21 +48,21 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({ "type": "integer", "minimum": 1 }),
                 "Which attempt; the last one without it.",
             )
-            .answers(200, "How far.", schema::progress()),
+            .answers::<progress::Shown>(200, "How far."),
         post("/createNewAttempt", AdaptiveWrite, created)
             .named("createNewAttempt")
             .says("Begins the next attempt of a lesson, once the last one is complete.")
-            .reads(schema::student_and_lesson())
-            .answers(201, "The attempt.", schema::attempt_made()),
+            .reads::<Asked>()
+            .answers::<NewAttempt>(201, "The attempt."),
         of_query(get("/getAttempts", AdaptiveRead, listed))
             .named("getAttempts")
             .says("A student's attempts of a lesson, in their order.")
-            .answers(200, "The attempts.", schema::attempts()),
+            .answers::<Attempts>(200, "The attempts."),
         post("/resetAttempt", AdaptiveWrite, reset)
             .named("resetAttempt")
             .says("Begins the last attempt of a lesson anew: its answers no longer count, and what it earned is taken back.")
-            .reads(schema::student_and_lesson())
-            .answers(200, "It is begun anew.", schema::reset()),
+            .reads::<Asked>()
+            .answers::<Success<Begun>>(200, "It is begun anew."),
         of_query(get("/getAttemptLog", QtiRead, logged))
             .named("getAttemptLog")
             .says("Every question that an attempt served, with the reason why it was that one, and every answer with what came of it. It tells keys.")
@@ -71,7 +72,7 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({ "type": "integer", "minimum": 1 }),
                 "Which attempt; the last one without it.",
             )
-            .answers(200, "The log.", schema::log()),
+            .answers::<AttemptLog>(200, "The log."),
     ]
 }
 
@@ -112,22 +113,23 @@ fn at_desk<T>(
     }
 }
 
-fn asked(context: &Context) -> Result<Asked> {
-    Asked::read(&super::query(context))
-}
-
-fn sent(context: &Context) -> Result<Asked> {
-    Asked::read(&super::object(context)?)
-}
-
 fn attempt_asked(context: &Context) -> Result<Option<u32>> {
     let number: Option<NonZero<u32>> =
         context.asked_as("attempt", "must be a whole number from 1")?;
     Ok(number.map(NonZero::get))
 }
 
+/// The question that is asked, or what the finished attempt came to.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum NextQuestion {
+    Asked(Next),
+    Finished(Finished),
+}
+
 /// The question that is asked, and the score of the attempt.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct Next {
     score: f64,
     finalized: bool,
@@ -135,15 +137,55 @@ struct Next {
 }
 
 /// The end of an attempt.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct Finished {
     #[serde(flatten)]
     outcome: Finalized,
     question: Option<Question>,
 }
 
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct NewAttempt {
+    attempt: attempt::Shown,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Attempts {
+    attempts: Vec<attempt::Shown>,
+}
+
+/// The score that an attempt begins with.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Begun {
+    score: u8,
+}
+
+/// Every question that an attempt served, and every answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AttemptLog {
+    /// The number of the attempt.
+    attempt: u32,
+    /// What sort of lesson it is.
+    lesson_type: LessonType,
+    /// The version of the policy that it began under.
+    policy: i64,
+    /// The id of its questions.
+    bank: String,
+    /// What its random choices follow from.
+    seed: String,
+    /// How often it was begun anew.
+    round: i64,
+    /// The questions in their order.
+    log: Vec<attempt::Entry>,
+}
+
 async fn next(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = asked(&context)?;
+    let Asked { student, lesson } = query_as(&context)?;
     let (who, what) = (student.clone(), lesson.clone());
     let served = read(&context, move |tx, desk| answer::served(tx, desk, &who, &what)).await?;
     let next = match served {
@@ -160,14 +202,14 @@ async fn next(context: Context) -> Result<Answer> {
                 context.app.lessons.keep(log);
             }
             let question = shown(&context, question).await?;
-            Ok(Answer::of(&Next { score, finalized: false, question }))
+            Ok(Answer::of(&NextQuestion::Asked(Next { score, finalized: false, question })))
         }
         answer::Next::Finished { outcome, last } => {
             let question = match last {
                 Some(last) => Some(shown(&context, last).await?),
                 None => None,
             };
-            Ok(Answer::of(&Finished { outcome, question }))
+            Ok(Answer::of(&NextQuestion::Finished(Finished { outcome, question })))
         }
     }
 }
@@ -181,7 +223,7 @@ async fn shown(context: &Context, question: Draft) -> Result<Question> {
 }
 
 async fn answered(context: Context) -> Result<Answer> {
-    let given = Given::read(super::object(&context)?)?;
+    let given: Given = context.body_as()?;
     let mut taken = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
     if let Some(log) = taken.log.take() {
         context.app.lessons.keep(log);
@@ -190,13 +232,13 @@ async fn answered(context: Context) -> Result<Answer> {
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = sent(&context)?;
+    let Asked { student, lesson } = context.body_as()?;
     let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
     Ok(Answer::of(&work.await?))
 }
 
 async fn progressed(context: Context) -> Result<Answer> {
-    let (Asked { student, lesson }, number) = (asked(&context)?, attempt_asked(&context)?);
+    let (Asked { student, lesson }, number) = (query_as(&context)?, attempt_asked(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
     let begun = read(&context, move |tx, desk| progress::begun(tx, desk, &s, &l, number)).await?;
     let progress = match begun {
@@ -213,30 +255,30 @@ async fn progressed(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = sent(&context)?;
+    let Asked { student, lesson } = context.body_as()?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
     let (made, log) = made.await?;
     if let Some(log) = log {
         context.app.lessons.keep(log);
     }
-    Ok(Answer::of(&json!({ "attempt": made.shown() })).status(StatusCode::CREATED))
+    Ok(Answer::of(&NewAttempt { attempt: made.shown() }).status(StatusCode::CREATED))
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = asked(&context)?;
+    let Asked { student, lesson } = query_as(&context)?;
     let all = read(&context, move |tx, _| attempt::list(tx, &student, &lesson)).await?;
-    let all: Vec<_> = all.iter().map(attempt::Attempt::shown).collect();
-    Ok(Answer::of(&json!({ "attempts": all })))
+    let attempts = all.iter().map(attempt::Attempt::shown).collect();
+    Ok(Answer::of(&Attempts { attempts }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = sent(&context)?;
+    let Asked { student, lesson } = context.body_as()?;
     write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
-    Ok(Answer::of(&json!({ "success": true, "score": 0 })))
+    Ok(Answer::of(&Success::of(Begun { score: 0 })))
 }
 
 async fn logged(context: Context) -> Result<Answer> {
-    let (Asked { student, lesson }, number) = (asked(&context)?, attempt_asked(&context)?);
+    let (Asked { student, lesson }, number) = (query_as(&context)?, attempt_asked(&context)?);
     let found = read(&context, move |tx, _| {
         let all = attempt::list(tx, &student, &lesson)?;
         let found = match number {
@@ -251,13 +293,13 @@ async fn logged(context: Context) -> Result<Answer> {
         Ok((attempt.clone(), log::entries(tx, attempt)?))
     });
     let (attempt, entries) = found.await?;
-    Ok(Answer::of(&json!({
-        "attempt": attempt.number,
-        "lessonType": attempt.lesson_type,
-        "policy": attempt.policy,
-        "bank": attempt.bank,
-        "seed": attempt.seed.to_string(),
-        "round": attempt.round,
-        "log": entries,
-    })))
+    Ok(Answer::of(&AttemptLog {
+        attempt: attempt.number,
+        lesson_type: attempt.lesson_type,
+        policy: attempt.policy,
+        bank: attempt.bank,
+        seed: attempt.seed.to_string(),
+        round: attempt.round,
+        log: entries,
+    }))
 }

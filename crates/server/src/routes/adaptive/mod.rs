@@ -7,23 +7,24 @@ mod external;
 mod lesson_plans;
 mod lessons;
 mod placement;
-mod plan_schema;
 mod render_config;
-mod schema;
 mod screening;
 pub(super) mod shape;
 mod tests;
 
 use std::time::Duration;
 
-use lyceum_core::Result;
-use lyceum_roster::record::Object;
+use lyceum_core::{Result, body};
 use lyceum_roster::render::View;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub(super) use lessons::write;
 
-use super::oneroster::{self, object};
+use super::oneroster;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::Area;
@@ -49,9 +50,30 @@ pub(super) fn area() -> Area {
 }
 
 /// The query's pairs as an object of texts.
-fn query(context: &Context) -> Object {
+fn query(context: &Context) -> Value {
     let pairs = context.query();
-    pairs.map(|(name, value)| (name.into_owned(), value.into_owned().into())).collect()
+    pairs.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned()))).collect()
+}
+
+/// The query as a type whose members are texts. Errors: as [`body::of`].
+fn query_as<T: DeserializeOwned + JsonSchema + 'static>(context: &Context) -> Result<T> {
+    body::of(query(context))
+}
+
+/// An answer to what was done.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Success<T> {
+    /// True.
+    success: bool,
+    #[serde(flatten)]
+    answer: T,
+}
+
+impl<T> Success<T> {
+    fn of(answer: T) -> Self {
+        Self { success: true, answer }
+    }
 }
 
 /// Reads what may be much, where a long read holds up nobody.

@@ -1,5 +1,4 @@
-//! JSON Schemas, put together.
-#![expect(clippy::needless_pass_by_value, reason = "schemas are put together from parts")]
+//! JSON Schemas of parameters.
 
 use serde_json::{Value, json};
 
@@ -20,39 +19,6 @@ pub(crate) fn whole() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-pub(crate) fn number() -> Value {
-    json!({ "type": "number" })
-}
-
-pub(crate) fn any_object() -> Value {
-    json!({ "type": "object" })
-}
-
 pub(crate) fn words(words: &[&str]) -> Value {
     json!({ "type": "string", "enum": words })
-}
-
-pub(crate) fn list(items: Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
-/// The value or null.
-pub(crate) fn or_null(value: Value) -> Value {
-    json!({ "anyOf": [value, { "type": "null" }] })
-}
-
-/// A grade as requests may write it.
-pub(crate) fn grade() -> Value {
-    json!({ "anyOf": [{ "type": "integer" }, some_text()] })
-}
-
-pub(crate) fn object(required: &[&str], properties: Value) -> Value {
-    json!({ "type": "object", "required": required, "properties": properties })
-}
-
-/// An object of which every member is there.
-pub(crate) fn whole_object(properties: Value) -> Value {
-    let required: Vec<String> =
-        properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    json!({ "type": "object", "required": required, "properties": properties })
 }

@@ -21,22 +21,22 @@ pub(super) fn routes() -> Vec<Route> {
         list::parameters(get("", QtiRead, listed), &banks::SORTS)
             .named("getAssessmentBanks")
             .says("Assessment banks, page by page.")
-            .answers(200, "A page of banks.", schema::page(&test_schema::bank())),
+            .answers_schema(200, "A page of banks.", schema::page(&test_schema::bank())),
         post("", QtiWrite, created)
             .named("createAssessmentBank")
             .says("Stores several variations of a test for one lesson.")
-            .reads(test_schema::bank_input())
-            .answers(201, "The bank.", test_schema::bank()),
+            .reads_schema(test_schema::bank_input())
+            .answers_schema(201, "The bank.", test_schema::bank()),
         get("/{bank}", QtiRead, shown)
             .named("getAssessmentBank")
             .says("An assessment bank.")
-            .answers(200, "The bank.", test_schema::bank()),
+            .answers_schema(200, "The bank.", test_schema::bank()),
         put("/{bank}", QtiWrite, replaced)
             .of_version()
             .named("putAssessmentBank")
             .says("Replaces a bank; who was served which test stays known.")
-            .reads(test_schema::bank_input())
-            .answers(200, "The bank.", test_schema::bank()),
+            .reads_schema(test_schema::bank_input())
+            .answers_schema(200, "The bank.", test_schema::bank()),
         delete("/{bank}", QtiWrite, deleted)
             .of_version()
             .named("deleteAssessmentBank")
@@ -45,8 +45,8 @@ pub(super) fn routes() -> Vec<Route> {
         post("/{bank}/next", QtiWrite, next)
             .named("nextAssessmentTest")
             .says("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
-            .reads(test_schema::turn_input())
-            .answers(200, "The test.", test_schema::turn()),
+            .reads_schema(test_schema::turn_input())
+            .answers_schema(200, "The test.", test_schema::turn()),
     ]
 }
 

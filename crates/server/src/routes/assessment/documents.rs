@@ -31,43 +31,43 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
                 .named(format!("list{many}"))
                 .says("A page of the collection, searched, filtered and ordered."),
         )
-        .answers(200, "The page.", schema::page(&schema::document(kind))),
+        .answers_schema(200, "The page.", schema::page(&schema::document(kind))),
         post("", QtiWrite, move |context| created(context, kind))
             .named(format!("create{one}"))
             .says("Stores a new document, sent as XML or in its JSON form.")
-            .reads(schema::input(kind))
+            .reads_schema(schema::input(kind))
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
-            .answers(201, "Stored.", schema::document(kind))
+            .answers_schema(201, "Stored.", schema::document(kind))
             .with_headers(schema::CREATED),
         get("/{identifier}", reads, move |context| read(context, kind))
             .named(format!("get{one}"))
             .says("Reads a document.")
-            .answers(200, "The document.", schema::document(kind))
+            .answers_schema(200, "The document.", schema::document(kind))
             .with_headers(schema::TAGGED),
         put("/{identifier}", QtiWrite, move |context| put_in_place(context, kind))
             .named(format!("put{one}"))
             .says("Puts another version in place of a document; the former one stays readable.")
             .of_version()
-            .reads(schema::input(kind))
+            .reads_schema(schema::input(kind))
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
-            .answers(200, "Replaced.", schema::document(kind))
+            .answers_schema(200, "Replaced.", schema::document(kind))
             .with_headers(schema::TAGGED),
         delete("/{identifier}", QtiWrite, move |context| deleted(context, kind))
             .of_version()
             .named(format!("delete{one}"))
             .says("Deletes a document that nothing refers to; its versions stay readable.")
             .answers_empty(204, "Deleted.")
-            .answers(409, "Something refers to it.", schema::error()),
+            .answers_schema(409, "Something refers to it.", schema::error()),
         schema::page_parameters(
             get("/{identifier}/versions", QtiRead, move |context| versions(context, kind))
                 .named(format!("list{one}Versions"))
                 .says("The versions that a document has and had, the newest first."),
         )
-        .answers(200, "The page.", schema::page(&schema::former())),
+        .answers_schema(200, "The page.", schema::page(&schema::former())),
         get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
             .named(format!("get{one}Version"))
             .says("Reads a version of a document by its number, also of one that was deleted.")
-            .answers(200, "The version.", schema::document(kind)),
+            .answers_schema(200, "The version.", schema::document(kind)),
     ]
 }
 
@@ -77,8 +77,12 @@ pub(super) fn delete_any(name: &str) -> Route {
         .of_version()
         .named(format!("deleteContent{name}"))
         .says("Deletes the item, test, stimulus or feedback with that identifier.")
-        .answers(200, "Deleted.", schema::message())
-        .answers(409, "Something refers to it, or several have the identifier.", schema::error())
+        .answers_schema(200, "Deleted.", schema::message())
+        .answers_schema(
+            409,
+            "Something refers to it, or several have the identifier.",
+            schema::error(),
+        )
 }
 
 fn names(kind: Kind) -> (&'static str, &'static str) {

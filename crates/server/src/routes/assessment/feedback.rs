@@ -18,7 +18,7 @@ pub(super) fn of_lessons() -> Vec<Route> {
         get("/{lessonId}", QtiRead, read)
             .named("getLessonFeedback")
             .says("The newest feedback on a lesson, and beside it all of it, questions included.")
-            .answers(200, "The feedback.", schema::on_lesson()),
+            .answers_schema(200, "The feedback.", schema::on_lesson()),
     ]
 }
 
@@ -32,8 +32,8 @@ pub(super) fn of_questions() -> Vec<Route> {
 
 fn submit(about: About) -> Route {
     post("", QtiWrite, move |context| submitted(context, about))
-        .reads(schema::feedback_input())
-        .answers(201, "Kept.", schema::feedback())
+        .reads_schema(schema::feedback_input())
+        .answers_schema(201, "Kept.", schema::feedback())
 }
 
 async fn submitted(context: Context, about: About) -> Result<Answer> {

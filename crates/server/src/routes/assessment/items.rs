@@ -16,15 +16,15 @@ pub(super) fn routes() -> Vec<Route> {
         post("/metadata", QtiWrite, |context| documents::created(context, Kind::Item))
             .named("createAssessmentItemFromMetadata")
             .says("Stores a new item, sent in its JSON form.")
-            .reads(schema::input(Kind::Item))
-            .answers(201, "Stored.", schema::document(Kind::Item))
+            .reads_schema(schema::input(Kind::Item))
+            .answers_schema(201, "Stored.", schema::document(Kind::Item))
             .with_headers(schema::CREATED),
         // Who may read items knows the answers; to whoever works through lessons this would tell them.
         post("/{identifier}/process-response", QtiRead, responded)
             .named("processResponse")
             .says("Scores an answer to an item; nothing is stored.")
-            .reads(schema::answer())
-            .answers(200, "What came of it.", schema::scored()),
+            .reads_schema(schema::answer())
+            .answers_schema(200, "What came of it.", schema::scored()),
         get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
             .named("getCandidateView")
             .says("What a learner is shown of an item: no keys, no processing, no hidden feedback.")
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({ "type": "integer", "minimum": 0 }),
                 "Which variant of an item with templates; the same that is sent with the answer.",
             )
-            .answers(200, "The item for its candidate.", schema::candidate()),
+            .answers_schema(200, "The item for its candidate.", schema::candidate()),
     ]
 }
 

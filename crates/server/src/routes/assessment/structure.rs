@@ -28,34 +28,34 @@ pub(super) fn routes() -> Vec<Route> {
         get("/{identifier}/questions", QtiRead, questions)
             .named("getAssessmentTestQuestions")
             .says("The items of a test, each with its place.")
-            .answers(200, "The questions.", test_schema::questions(&schema::document(Kind::Item))),
+            .answers_schema(200, "The questions.", test_schema::questions(&schema::document(Kind::Item))),
         put("/{identifier}/metadata", QtiWrite, metadata_replaced)
             .of_version()
             .named("putAssessmentTestMetadata")
             .says("Replaces the metadata of a test; null takes them away.")
-            .reads(test_schema::metadata_input())
-            .answers(200, "The test.", schema::document(Kind::Test))
+            .reads_schema(test_schema::metadata_input())
+            .answers_schema(200, "The test.", schema::document(Kind::Test))
             .with_headers(schema::TAGGED),
         list::parameters(get(PARTS, QtiRead, listed), &SORTS)
             .named("getTestParts")
             .says("The parts of a test, in their order.")
-            .answers(200, "A page of parts.", schema::page(&test_schema::part())),
+            .answers_schema(200, "A page of parts.", schema::page(&test_schema::part())),
         post(PARTS, QtiWrite, added)
             .of_version()
             .named("createTestPart")
             .says("Adds a part at the end of a test.")
-            .reads(test_schema::part_input())
-            .answers(201, "The part.", test_schema::part()),
+            .reads_schema(test_schema::part_input())
+            .answers_schema(201, "The part.", test_schema::part()),
         get(PART, QtiRead, shown)
             .named("getTestPart")
             .says("A part of a test.")
-            .answers(200, "The part.", test_schema::part()),
+            .answers_schema(200, "The part.", test_schema::part()),
         put(PART, QtiWrite, replaced)
             .of_version()
             .named("putTestPart")
             .says("Changes a part and the sections that it names; what the body leaves out stays.")
-            .reads(test_schema::part_input())
-            .answers(200, "The part.", test_schema::part()),
+            .reads_schema(test_schema::part_input())
+            .answers_schema(200, "The part.", test_schema::part()),
         delete(PART, QtiWrite, removed)
             .of_version()
             .named("deleteTestPart")
@@ -64,23 +64,23 @@ pub(super) fn routes() -> Vec<Route> {
         list::parameters(get(SECTIONS, QtiRead, listed), &SORTS)
             .named("getSections")
             .says("The sections of a part, in their order.")
-            .answers(200, "A page of sections.", schema::page(&test_schema::section())),
+            .answers_schema(200, "A page of sections.", schema::page(&test_schema::section())),
         post(SECTIONS, QtiWrite, added)
             .of_version()
             .named("createSection")
             .says("Adds a section to a part, in the place of its sequence.")
-            .reads(test_schema::section_input())
-            .answers(201, "The section.", test_schema::section()),
+            .reads_schema(test_schema::section_input())
+            .answers_schema(201, "The section.", test_schema::section()),
         get(SECTION, QtiRead, shown)
             .named("getSection")
             .says("A section at any depth of a part.")
-            .answers(200, "The section.", test_schema::section()),
+            .answers_schema(200, "The section.", test_schema::section()),
         put(SECTION, QtiWrite, replaced)
             .of_version()
             .named("putSection")
             .says("Changes a section, its place and the items that it names; what the body leaves out stays.")
-            .reads(test_schema::section_input())
-            .answers(200, "The section.", test_schema::section()),
+            .reads_schema(test_schema::section_input())
+            .answers_schema(200, "The section.", test_schema::section()),
         delete(SECTION, QtiWrite, removed)
             .of_version()
             .named("deleteSection")
@@ -90,14 +90,14 @@ pub(super) fn routes() -> Vec<Route> {
             .of_version()
             .named("addSectionItem")
             .says("Adds a reference to an item to a section, in the place of its sequence.")
-            .reads(test_schema::item_ref_input())
-            .answers(201, "The section.", test_schema::section()),
+            .reads_schema(test_schema::item_ref_input())
+            .answers_schema(201, "The section.", test_schema::section()),
         put(ORDER, QtiWrite, ordered)
             .of_version()
             .named("orderSectionItems")
             .says("Puts the references of a section in order; each is named once.")
-            .reads(test_schema::order_input())
-            .answers(200, "The section.", test_schema::section()),
+            .reads_schema(test_schema::order_input())
+            .answers_schema(200, "The section.", test_schema::section()),
         delete(ITEM, QtiWrite, removed)
             .of_version()
             .named("removeSectionItem")

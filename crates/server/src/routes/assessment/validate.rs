@@ -17,9 +17,9 @@ pub(super) fn routes() -> Vec<Route> {
         post("", [QtiRead, QtiWrite], one)
             .named("validate")
             .says("Checks a document, or a stored one by its identifier.")
-            .reads(schema::wanted())
+            .reads_schema(schema::wanted())
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
-            .answers(
+            .answers_schema(
                 200,
                 "What came of it; `success` says whether it is valid.",
                 schema::checked(),
@@ -27,9 +27,9 @@ pub(super) fn routes() -> Vec<Route> {
         post("/batch", [QtiRead, QtiWrite], batch)
             .named("validateBatch")
             .says("Checks several documents.")
-            .reads(schema::wanted_batch())
+            .reads_schema(schema::wanted_batch())
             .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-            .answers(200, "What came of each, in their order.", schema::checked_batch()),
+            .answers_schema(200, "What came of each, in their order.", schema::checked_batch()),
     ]
 }
 

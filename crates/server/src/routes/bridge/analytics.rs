@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use lyceum_access::Scope;
-use lyceum_bridge::analytics::{self, Report, Who};
+use lyceum_bridge::analytics::{self, Mastered, Report, WeeklyFact, Who};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,16 +22,16 @@ pub(super) fn routes() -> Vec<Route> {
         ranged(route::get("/analytics/enrollment/{enrollmentId}", Scope::BridgeRead, enrollment))
             .named("getEnrollmentAnalytics")
             .says(format!("Adds up what the student did in an enrollment. {days}"))
-            .answers(200, "The sums; a bound that was not sent is null.", report_schema(true)),
+            .answers::<EnrollmentReport<'_>>(200, "The sums; a bound that was not sent is null."),
         student(ranged(route::get("/analytics/activity", Scope::BridgeRead, activity)))
             .named("getActivity")
             .says(format!("Adds up what a student did. {days}"))
-            .answers(200, "The sums.", report_schema(false)),
+            .answers::<ActivityReport<'_>>(200, "The sums."),
         student(zoned(route::get("/analytics/facts/weekly", Scope::BridgeRead, weekly)))
             .named("getWeeklyFacts")
             .says("Lists what a student did in the week, Monday to Sunday, event by event.")
             .param(Place::Query, "weekDate", text(), "A day or an instant of the week; required.")
-            .answers(200, "The facts, in the order of time.", weekly_schema()),
+            .answers::<WeeklyFacts>(200, "The facts, in the order of time."),
         route::get(
             "/analytics/highestGradeMastered/{studentId}/{subject}",
             Scope::BridgeRead,
@@ -38,11 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .named("getHighestGradeMastered")
         .says("Names the highest grade mastered in a subject, by where that is known from.")
-        .answers(
-            200,
-            "The grades; those that nothing is known of are left out.",
-            grades_schema(),
-        ),
+        .answers::<Mastered>(200, "The grades; those that nothing is known of are left out."),
     ]
 }
 
@@ -52,20 +49,25 @@ async fn enrollment(context: Context) -> Result<Answer> {
     let asked = id.clone();
     let report =
         read(&context, range, move |tx| analytics::enrollment(tx, &asked, range, &zone)).await?;
-    Ok(answer(&report, json!({ "enrollmentId": id, "startDate": start, "endDate": end })))
+    Ok(Answer::of(&EnrollmentReport {
+        enrollment_id: id,
+        start_date: start,
+        end_date: end,
+        message: RETRIEVED,
+        report: &report,
+    }))
 }
 
 async fn activity(context: Context) -> Result<Answer> {
     let Asked { zone, range, start, end } = Asked::read(&context)?;
-    for (name, bound) in [("startDate", &start), ("endDate", &end)] {
-        if bound.is_none() {
-            return Err(Problem::invalid(name, "is required, a day or an instant"));
-        }
-    }
+    let required = |name: &str, bound: Option<String>| {
+        bound.ok_or_else(|| Problem::invalid(name, "is required, a day or an instant"))
+    };
+    let (start_date, end_date) = (required("startDate", start)?, required("endDate", end)?);
     let whom = Whom::read(&context)?;
     let report =
         read(&context, range, move |tx| analytics::activity(tx, whom.who(), range, &zone)).await?;
-    Ok(answer(&report, json!({ "startDate": start, "endDate": end })))
+    Ok(Answer::of(&ActivityReport { start_date, end_date, message: RETRIEVED, report: &report }))
 }
 
 async fn weekly(context: Context) -> Result<Answer> {
@@ -77,7 +79,7 @@ async fn weekly(context: Context) -> Result<Answer> {
     let whom = Whom::read(&context)?;
     let work = move |tx: &mut Tx<'_>| analytics::weekly_facts(tx, whom.who(), week, &zone);
     let facts = context.app.db.scan(deadline(), work).await?;
-    Ok(Answer::of(&json!({ "facts": facts })))
+    Ok(Answer::of(&WeeklyFacts { facts }))
 }
 
 async fn highest_grade_mastered(context: Context) -> Result<Answer> {
@@ -157,18 +159,35 @@ async fn read(
     }
 }
 
-/// A report with what was asked for.
-#[derive(Serialize)]
-struct Shown<'a> {
-    #[serde(flatten)]
-    head: Value,
+const RETRIEVED: &str = "Successfully retrieved the facts";
+
+/// What a student did in an enrollment.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EnrollmentReport<'a> {
+    enrollment_id: String,
+    start_date: Option<String>,
+    end_date: Option<String>,
     message: &'static str,
     #[serde(flatten)]
     report: &'a Report,
 }
 
-fn answer(report: &Report, head: Value) -> Answer {
-    Answer::of(&Shown { head, message: "Successfully retrieved the facts", report })
+/// What a student did.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ActivityReport<'a> {
+    start_date: String,
+    end_date: String,
+    message: &'static str,
+    #[serde(flatten)]
+    report: &'a Report,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct WeeklyFacts {
+    facts: Vec<WeeklyFact>,
 }
 
 fn ranged(route: Route) -> Route {
@@ -193,88 +212,4 @@ fn student(route: Route) -> Route {
 
 fn text() -> Value {
     json!({ "type": "string" })
-}
-
-fn numbers(names: &[&str]) -> Value {
-    let properties: serde_json::Map<_, _> =
-        names.iter().map(|name| ((*name).to_owned(), json!({ "type": "number" }))).collect();
-    json!({ "type": "object", "required": names, "properties": properties })
-}
-
-fn report_schema(of_enrollment: bool) -> Value {
-    let activity = ["xpEarned", "totalQuestions", "correctQuestions", "masteredUnits"];
-    let time = [
-        "activeSeconds",
-        "inactiveSeconds",
-        "wasteSeconds",
-        "unknownSeconds",
-        "antiPatternSeconds",
-    ];
-    let metrics = json!({
-        "type": "object",
-        "required": ["activityMetrics", "timeSpentMetrics", "apps"],
-        "properties": {
-            "activityMetrics": numbers(&activity),
-            "timeSpentMetrics": numbers(&time),
-            "apps": { "type": "array", "items": text() },
-        },
-    });
-    let by = |inner: &Value| json!({ "type": "object", "additionalProperties": inner });
-    let days = by(&by(&metrics));
-    let bound = if of_enrollment { json!({ "type": ["string", "null"] }) } else { text() };
-    let mut schema = json!({
-        "type": "object",
-        "required": ["message", "startDate", "endDate", "facts", "factsByApp"],
-        "properties": {
-            "message": text(),
-            "startDate": bound,
-            "endDate": bound,
-            "facts": days,
-            "factsByApp": by(&days),
-        },
-    });
-    if of_enrollment {
-        schema["properties"]["enrollmentId"] = text();
-    }
-    schema
-}
-
-fn weekly_schema() -> Value {
-    let whole = json!({ "type": "integer" });
-    let fact = json!({
-        "type": "object",
-        "required": ["id", "email", "date", "datetime", "source", "year", "month", "day", "dayOfWeek"],
-        "properties": {
-            "id": whole, "email": text(), "date": text(), "datetime": text(), "source": text(),
-            "year": whole, "month": whole, "day": whole, "dayOfWeek": whole,
-            "activeSeconds": text(), "inactiveSeconds": text(), "wasteSeconds": text(),
-        },
-    });
-    json!({
-        "type": "object",
-        "required": ["facts"],
-        "properties": { "facts": { "type": "array", "items": fact } },
-    })
-}
-
-fn grades_schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["studentId", "subject", "grades"],
-        "properties": {
-            "studentId": text(),
-            "subject": text(),
-            "grades": {
-                "type": "object",
-                "properties": {
-                    "ritGrade": { "type": "integer" },
-                    "edulasticGrade": text(),
-                    "placementGrade": text(),
-                    "testOutGrade": text(),
-                    "highestGradeOverall": text(),
-                },
-            },
-            "message": text(),
-        },
-    })
 }

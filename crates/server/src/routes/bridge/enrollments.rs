@@ -4,17 +4,32 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
 use lyceum_adaptive::attempt::{Desk, reset_course};
 use lyceum_bridge::enroll::{self, Wish};
-use lyceum_bridge::{enrollments, goals};
+use lyceum_bridge::enrollments::{self, DefaultClass, Enrollment};
+use lyceum_bridge::goals;
 use lyceum_core::Result;
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::super::adaptive;
-use super::schema;
+use super::Data;
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
 use crate::route::{Route, delete, get, post};
-use crate::routes::oneroster;
+
+#[derive(Serialize, JsonSchema)]
+struct GoalsReset {
+    /// How many enrollments had goals of their own.
+    updated: usize,
+    errors: [String; 0],
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ProgressReset {
+    /// How many results were marked.
+    results_reset: usize,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     let with_school = |path: &str| [path.to_owned(), format!("{path}/{{schoolId}}")];
@@ -25,9 +40,9 @@ pub(super) fn routes() -> Vec<Route> {
             post(path, BridgeWrite, enrolled)
                 .named(["enroll", "enrollAtSchool"][n])
                 .says("Enrols a user in a course; class, term and school year are made as needed.")
-                .reads(schema::wish())
-                .answers(201, "Enrolled.", schema::data(schema::enrollment()))
-                .answers(200, "Was enrolled already.", schema::data(schema::enrollment())),
+                .reads::<Wish>()
+                .answers::<Data<Enrollment>>(201, "Enrolled.")
+                .answers::<Data<Enrollment>>(200, "Was enrolled already."),
         );
     }
     for (n, path) in
@@ -45,22 +60,22 @@ pub(super) fn routes() -> Vec<Route> {
             get(path, BridgeRead, default_class)
                 .named(["getDefaultClass", "getDefaultClassAtSchool"][n])
                 .says("The class in which those who enrol in the course learn; made if missing.")
-                .answers(200, "The class.", schema::data(schema::default_class())),
+                .answers::<Data<DefaultClass>>(200, "The class."),
         );
     }
     routes.extend([
         get("/enrollments/user/{userId}", BridgeRead, of_user)
             .named("getEnrollmentsOfUser")
             .says("A user's enrollments that are not over, after tracks and a new school year took effect.")
-            .answers(200, "The enrollments.", schema::data(schema::list(schema::enrollment()))),
+            .answers::<Data<Vec<Enrollment>>>(200, "The enrollments."),
         post("/enrollments/resetGoals/{courseId}", BridgeWrite, goals_reset)
             .named("resetGoals")
             .says("Takes their own goals from all enrollments of a course, so that the course's hold.")
-            .answers(200, "How many had goals of their own.", schema::data(schema::goals_reset())),
+            .answers::<Data<GoalsReset>>(200, "How many had goals of their own."),
         delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, progress_reset)
             .named("resetProgress")
             .says("Sets a user's progress in a course back: attempts of its lessons no longer count, what they earned is taken back, and assessment results are marked 'tobedeleted'.")
-            .answers(200, "How many were marked.", schema::data(schema::progress_reset())),
+            .answers::<Data<ProgressReset>>(200, "How many were marked."),
     ]);
     routes
 }
@@ -72,7 +87,7 @@ fn school(context: &Context) -> Option<String> {
 }
 
 async fn enrolled(context: Context) -> Result<Answer> {
-    let wish = Wish::read(&oneroster::object(&context)?)?;
+    let wish = context.body_as::<Wish>()?;
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now) = (school(&context), context.app.clock.now());
     let (enrollment, is_new) = context
@@ -81,7 +96,7 @@ async fn enrolled(context: Context) -> Result<Answer> {
         .write(move |tx| enroll::enroll(tx, now, &user, &course, school.as_deref(), &wish))
         .await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(Answer::of(&json!({ "data": enrollment })).status(status))
+    Ok(Answer::of(&Data { data: enrollment }).status(status))
 }
 
 async fn unenrolled(context: Context) -> Result<Answer> {
@@ -103,7 +118,7 @@ async fn of_user(context: Context) -> Result<Answer> {
         Some(enrollments) => enrollments,
         None => db.write(move |tx| enrollments::settled_of_user(tx, now, &user)).await?,
     };
-    Ok(Answer::of(&json!({ "data": enrollments })))
+    Ok(Answer::of(&Data { data: enrollments }))
 }
 
 async fn default_class(context: Context) -> Result<Answer> {
@@ -114,18 +129,18 @@ async fn default_class(context: Context) -> Result<Answer> {
         .db
         .write(move |tx| enrollments::default_class(tx, now, &course, school.as_deref()))
         .await?;
-    Ok(Answer::of(&json!({ "data": class })))
+    Ok(Answer::of(&Data { data: class }))
 }
 
 async fn goals_reset(context: Context) -> Result<Answer> {
     let (course, now) = (context.param("courseId").to_owned(), context.app.clock.now());
     let updated = context.app.db.write(move |tx| goals::reset(tx, now, &course)).await?;
-    Ok(Answer::of(&json!({ "data": { "updated": updated, "errors": [] } })))
+    Ok(Answer::of(&Data { data: GoalsReset { updated, errors: [] } }))
 }
 
 async fn progress_reset(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let work = move |tx: &mut Tx<'_>, desk: &Desk<'_>| reset_course(tx, desk, &user, &course);
     let reset = adaptive::write(&context, work).await?;
-    Ok(Answer::of(&json!({ "data": { "resultsReset": reset } })))
+    Ok(Answer::of(&Data { data: ProgressReset { results_reset: reset } }))
 }

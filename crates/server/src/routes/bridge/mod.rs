@@ -3,14 +3,23 @@
 mod analytics;
 mod enrollments;
 mod reports;
-mod schema;
 mod tracks;
 mod users;
 
 pub(crate) use tracks::{keep_settled, settled};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::render::Rendering;
 use crate::route::Area;
+
+/// An answer below `data`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Data<T> {
+    data: T,
+}
 
 pub(super) fn area() -> Area {
     let mut routes = Vec::new();

@@ -4,52 +4,55 @@ use std::time::Duration;
 
 use lyceum_access::Scope::BridgeRead;
 use lyceum_access::client;
-use lyceum_bridge::applications::{self, Application};
-use lyceum_bridge::reports;
+use lyceum_bridge::applications::{self, Application, Metrics};
+use lyceum_bridge::reports::{self, MapProfile, TimeSaved};
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::schema;
+use super::Data;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Route, get};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Applications {
+    applications: Vec<Application>,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/learning-reports/map-profile/{userId}", BridgeRead, map_profile)
             .named("getMapProfile")
             .says("A student's MAP tests, from assessment results whose metadata name that source.")
-            .answers(200, "The latest, and all of them.", schema::data(schema::map_profile())),
+            .answers::<Data<MapProfile>>(200, "The latest, and all of them."),
         get("/time-saved/user/{userId}", BridgeRead, time_saved)
             .named("getTimeSaved")
             .says("The time that a student saved in this school year: earned XP as minutes, without the active ones.")
-            .answers(200, "The time, and how it was computed.", schema::data(schema::time_saved())),
+            .answers::<Data<TimeSaved>>(200, "The time, and how it was computed."),
         get("/applications", BridgeRead, applications)
             .named("getApplications")
             .says("The applications that events name, and the registered clients.")
-            .answers(
-                200,
-                "The applications.",
-                schema::under("applications", schema::list(schema::application())),
-            ),
+            .answers::<Applications>(200, "The applications."),
         get("/applicationMetrics/{applicationSourcedId}", BridgeRead, application_metrics)
             .named("getApplicationMetrics")
             .says("How many students use an application.")
-            .answers(200, "The figures.", schema::data(schema::application_metrics())),
+            .answers::<Data<Metrics>>(200, "The figures."),
     ]
 }
 
 async fn map_profile(context: Context) -> Result<Answer> {
     let user = context.param("userId").to_owned();
     let profile = context.app.db.read(move |tx| reports::map_profile(tx, &user)).await?;
-    Ok(Answer::of(&json!({ "data": profile })))
+    Ok(Answer::of(&Data { data: profile }))
 }
 
 async fn time_saved(context: Context) -> Result<Answer> {
     let (user, now) = (context.param("userId").to_owned(), context.app.clock.now());
     let saved = context.app.db.read(move |tx| reports::time_saved(tx, now, &user)).await?;
-    Ok(Answer::of(&json!({ "data": saved })))
+    Ok(Answer::of(&Data { data: saved }))
 }
 
 async fn applications(context: Context) -> Result<Answer> {
@@ -58,7 +61,7 @@ async fn applications(context: Context) -> Result<Answer> {
         applications::all(tx, registered)
     };
     let applications = context.app.db.read(work).await?;
-    Ok(Answer::of(&json!({ "applications": applications })))
+    Ok(Answer::of(&Applications { applications }))
 }
 
 async fn application_metrics(context: Context) -> Result<Answer> {
@@ -70,7 +73,7 @@ async fn application_metrics(context: Context) -> Result<Answer> {
     };
     let deadline = Duration::from_millis(limits::APPLICATION_METRICS_MAX_MS);
     let metrics = context.app.db.scan(deadline, work).await?;
-    Ok(Answer::of(&json!({ "data": metrics })))
+    Ok(Answer::of(&Data { data: metrics }))
 }
 
 /// The registered clients as applications; revoked ones are none any more.

@@ -5,34 +5,46 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
 use lyceum_bridge::settle::{self, Who};
-use lyceum_bridge::tracks::{self, Track};
+use lyceum_bridge::tracks::{self, Group, SubjectTrack, Track, TrackInput};
 use lyceum_core::{Result, limits};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Route, delete, get, put};
-use crate::routes::oneroster;
 use crate::state::App;
 
+/// One track, or a list of them.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Tracks<T> {
+    subject_track: T,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Groups {
+    groups: Vec<Group>,
+}
+
 pub(super) fn routes() -> Vec<Route> {
-    let tracks = schema::list(schema::track());
     vec![
         get("/subject-track", BridgeRead, listed)
             .named("getSubjectTracks")
             .says("Every subject track, by subject and grade.")
-            .answers(200, "The tracks.", schema::under("subjectTrack", tracks)),
+            .answers::<Tracks<Vec<SubjectTrack>>>(200, "The tracks."),
         put("/subject-track", BridgeWrite, replaced)
             .named("putSubjectTrack")
             .says("Sets the course of a subject in a grade, for all or at one organization, and enrols the students whom it leads there.")
-            .reads(schema::track_input())
-            .answers(200, "Replaced.", schema::under("subjectTrack", schema::track()))
-            .answers(201, "Created.", schema::under("subjectTrack", schema::track())),
+            .reads::<TrackInput>()
+            .answers::<Tracks<SubjectTrack>>(200, "Replaced.")
+            .answers::<Tracks<SubjectTrack>>(201, "Created."),
         get("/subject-track/groups", BridgeRead, grouped)
             .named("getSubjectTrackGroups")
             .says("The tracks by subject.")
-            .answers(200, "The groups.", schema::under("groups", schema::list(schema::group()))),
+            .answers::<Groups>(200, "The groups."),
         delete("/subject-track/{id}", BridgeWrite, deleted)
             .named("deleteSubjectTrack")
             .says("Removes a track; enrollments that it made stay.")
@@ -42,21 +54,21 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn listed(context: Context) -> Result<Answer> {
     let tracks = context.app.db.read(tracks::all).await?;
-    Ok(Answer::of(&json!({ "subjectTrack": tracks })))
+    Ok(Answer::of(&Tracks { subject_track: tracks }))
 }
 
 async fn grouped(context: Context) -> Result<Answer> {
     let groups = context.app.db.read(tracks::groups).await?;
-    Ok(Answer::of(&json!({ "groups": groups })))
+    Ok(Answer::of(&Groups { groups }))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let track = Track::read(&oneroster::object(&context)?)?;
+    let track = Track::from(context.body_as::<TrackInput>()?);
     let who = Who::Grade(track.grade_value.clone());
     let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track)).await?;
     settled(&context.app, &who).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(Answer::of(&json!({ "subjectTrack": shown })).status(status))
+    Ok(Answer::of(&Tracks { subject_track: shown }).status(status))
 }
 
 async fn deleted(context: Context) -> Result<Answer> {

@@ -30,5 +30,5 @@ fn discovery() -> Route {
     })
     .named("discoverClr")
     .says("The learner records of this server, as OpenAPI.")
-    .answers(200, "The document.", json!({ "type": "object" }))
+    .answers_schema(200, "The document.", json!({ "type": "object" }))
 }

@@ -32,9 +32,9 @@ pub(super) fn routes() -> Vec<Route> {
     let create = |route: Route| {
         route
             .reads_as(MEDIA)
-            .reads(json!({ "type": "object" }))
+            .reads_schema(json!({ "type": "object" }))
             .reads_up_to(limits::CLR_MAX_BYTES)
-            .answers(201, "The record, signed.", credential())
+            .answers_schema(201, "The record, signed.", credential())
             .answers_empty(304, "It was signed elsewhere, and the one that is kept is as new.")
     };
     vec![
@@ -43,34 +43,34 @@ pub(super) fn routes() -> Vec<Route> {
                 .named("getClrCredentials")
                 .says("The newest versions of the records, in the order in which they became valid."),
         )
-        .answers(200, "The page.", credentials())
+        .answers_schema(200, "The page.", credentials())
         .with_headers(PAGED),
         create(
             post("/credentials", writes, |context| posted(context, Existing::Replaced))
                 .named("upsertClrCredential")
                 .says("Keeps a learner record and signs it; with the id of one that is there as its new version."),
         )
-        .answers(200, "A new version of it, signed.", credential()),
+        .answers_schema(200, "A new version of it, signed.", credential()),
         create(
             post("/clr", writes, |context| posted(context, Existing::Conflicts))
                 .named("createClr")
                 .says("Keeps a new learner record and signs it. The same record again changes nothing; another one with its id is a conflict."),
         )
-        .answers(200, "The same record is kept already.", credential()),
+        .answers_schema(200, "The same record is kept already.", credential()),
         get("/clr/{id}", reads, read)
             .named("getClr")
             .says("A record, as it was signed last.")
             .param(Place::Query, "as", json!({ "enum": ["given"] }), "The record as it was sent.")
             .param(Place::Query, "format", json!({ "enum": ["json", "jwt"] }), "The record as a JWT.")
             .param(Place::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
-            .answers(200, "The record.", credential()),
+            .answers_schema(200, "The record.", credential()),
         put("/clr/{id}", writes, updated)
             .of_version()
             .named("updateClr")
             .says("Adds achievements to a record, or changes them: a new version, signed. A deleted record is restored.")
-            .reads(json!({ "type": "object" }))
+            .reads_schema(json!({ "type": "object" }))
             .reads_up_to(limits::CLR_MAX_BYTES)
-            .answers(200, "The new version.", credential()),
+            .answers_schema(200, "The new version.", credential()),
         delete("/clr/{id}", writes, deleted)
             .of_version()
             .named("deleteClr")
@@ -79,25 +79,25 @@ pub(super) fn routes() -> Vec<Route> {
         post("/clr/{id}/revoke", writes, revoked)
             .named("revokeClr")
             .says("Revokes a record that this server signed, with all of its versions, for good.")
-            .reads(json!({ "type": "object", "properties": { "reason": { "type": "string" } } }))
-            .answers(200, "Revoked, now or before.", verified()),
+            .reads_schema(json!({ "type": "object", "properties": { "reason": { "type": "string" } } }))
+            .answers_schema(200, "Revoked, now or before.", verified()),
         get("/clr/{id}/achievements", reads, achievements)
             .named("getClrAchievements")
             .says("The achievements of a record and of the credentials in it, each once.")
-            .answers(200, "The achievements.", list_of("achievements", &json!({ "type": "object" }))),
+            .answers_schema(200, "The achievements.", list_of("achievements", &json!({ "type": "object" }))),
         get("/clr/{id}/versions", reads, versions)
             .named("getClrVersions")
             .says("The versions of a record, the newest first.")
-            .answers(200, "The versions.", list_of("versions", &json!({ "type": "object" }))),
+            .answers_schema(200, "The versions.", list_of("versions", &json!({ "type": "object" }))),
         get("/clr/{id}/versions/{version}", reads, version)
             .named("getClrVersion")
             .says("A version of a record by its number.")
-            .answers(200, "The version, as it was signed.", credential()),
+            .answers_schema(200, "The version, as it was signed.", credential()),
         post("/clr/{id}/compile", writes, compiled)
             .named("compileClr")
             .says("Makes a new version of a learner's record of the badges and results that are here; the id is the record's or the user's.")
-            .answers(201, "A record that did not exist before.", credential())
-            .answers(200, "The new version.", credential()),
+            .answers_schema(201, "A record that did not exist before.", credential())
+            .answers_schema(200, "The new version.", credential()),
     ]
 }
 

@@ -27,9 +27,9 @@ pub(super) fn routes() -> Vec<Route> {
         post(path, [ObCredentialUpsert, CredentialsWrite], issued)
             .named(name)
             .says("Issues a badge to a learner: the definition's achievement, signed.")
-            .reads(schema::award())
-            .answers(201, "Issued.", schema::credential())
-            .answers(200, "The same award was issued before.", schema::credential())
+            .reads_schema(schema::award())
+            .answers_schema(201, "Issued.", schema::credential())
+            .answers_schema(200, "The same award was issued before.", schema::credential())
     };
     vec![
         get("/badges", [ObCredentialReadonly, CredentialsRead], listed)
@@ -47,24 +47,24 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({"type": "integer", "minimum": 0}),
                 "How many to pass over.",
             )
-            .answers(200, "The page.", schema::list_of("badges", &schema::definition()))
+            .answers_schema(200, "The page.", schema::list_of("badges", &schema::definition()))
             .with_headers(schema::PAGED),
         post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("createBadge")
             .says("Stores a definition of a badge. The same definition again changes nothing; another one with its id is a conflict.")
-            .reads(schema::definition())
-            .answers(201, "Stored.", schema::definition())
-            .answers(200, "The same definition is stored already.", schema::definition()),
+            .reads_schema(schema::definition())
+            .answers_schema(201, "Stored.", schema::definition())
+            .answers_schema(200, "The same definition is stored already.", schema::definition()),
         get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getBadge")
             .says("A definition, by its id or that of its achievement.")
-            .answers(200, "The definition.", schema::definition()),
+            .answers_schema(200, "The definition.", schema::definition()),
         put("/badges/{id}", writes(), replaced)
             .of_version()
             .named("replaceBadge")
             .says("Replaces a definition, or restores a deleted one.")
-            .reads(schema::definition())
-            .answers(
+            .reads_schema(schema::definition())
+            .answers_schema(
                 200,
                 "Replaced; badges that were issued before keep what they say.",
                 schema::definition(),

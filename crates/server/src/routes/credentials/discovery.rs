@@ -16,7 +16,7 @@ pub(super) fn route() -> Route {
     })
     .named("discoverBadges")
     .says("The Open Badges service of this server, as OpenAPI.")
-    .answers(200, "The document.", json!({ "type": "object" }))
+    .answers_schema(200, "The document.", json!({ "type": "object" }))
 }
 
 /// The document of one area, with the standard's security scheme. Scopes are those that begin so.

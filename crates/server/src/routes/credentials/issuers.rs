@@ -23,23 +23,23 @@ pub(super) fn routes() -> Vec<Route> {
         get("/.well-known/did.json", Access::Public, |context| document(context, Some(SERVER)))
             .named("getDidDocument")
             .says("The keys that the server's issuer signs and has signed with: the document of its did:web.")
-            .answers(200, "The document.", object()),
+            .answers_schema(200, "The document.", object()),
         get("/issuers/{issuer}/did.json", Access::Public, |context| document(context, None))
             .named("getIssuerDidDocument")
             .says("The keys of an issuer: the document of its did:web.")
-            .answers(200, "The document.", object()),
+            .answers_schema(200, "The document.", object()),
         get("/issuers/{issuer}/keys", Access::Public, listed_keys)
             .named("getIssuerKeys")
             .says("The public keys of an issuer, each with its did:key and as a JWK.")
-            .answers(200, "The keys.", super::schema::list_of("keys", &object())),
+            .answers_schema(200, "The keys.", super::schema::list_of("keys", &object())),
         get("/issuers/{issuer}/status/{list}", Access::Public, status_list)
             .named("getStatusList")
             .says("A Bitstring Status List of an issuer, signed: which of its credentials are revoked.")
-            .answers(200, "The list.", super::schema::credential()),
+            .answers_schema(200, "The list.", super::schema::credential()),
         get("/issuers/{issuer}/revocations", Access::Public, revocations)
             .named("getRevocationList")
             .says("The 1EdTech revocation list of an issuer: its revoked credentials, with reasons.")
-            .answers(200, "The list.", object()),
+            .answers_schema(200, "The list.", object()),
     ]
 }
 

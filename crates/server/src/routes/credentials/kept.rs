@@ -29,15 +29,15 @@ pub(super) fn routes() -> Vec<Route> {
                 .says("The credentials that are kept here, in the order in which they became valid.")
                 .param(Place::Query, "userId", text(), OF_USER),
         )
-        .answers(200, "The page.", schema::credentials())
+        .answers_schema(200, "The page.", schema::credentials())
         .with_headers(schema::PAGED),
         post("/credentials", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("upsertCredential")
             .says("Keeps a signed credential, or stores a definition of a badge: the type of the subject tells.")
             .reads_as(MEDIA)
-            .reads(json!({ "type": "object" }))
-            .answers(201, "Kept; the body is the one that was sent.", schema::credential())
-            .answers(200, "Kept in place of an older one.", schema::credential())
+            .reads_schema(json!({ "type": "object" }))
+            .answers_schema(201, "Kept; the body is the one that was sent.", schema::credential())
+            .answers_schema(200, "Kept in place of an older one.", schema::credential())
             .answers_empty(304, "The one that is kept is not older."),
         list_parameters(
             get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
@@ -45,19 +45,19 @@ pub(super) fn routes() -> Vec<Route> {
                 .says("The badges of a student, or of all: the same list as of credentials.")
                 .param(Place::Query, "userId", text(), OF_USER),
         )
-        .answers(200, "The page.", schema::credentials())
+        .answers_schema(200, "The page.", schema::credentials())
         .with_headers(schema::PAGED),
         get("/assertions/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getAssertion")
             .says("A credential, and what came of verifying it: each check by name.")
             .param(Place::Query, "format", json!({ "enum": ["json", "jwt"] }), "The credential alone as a JWT.")
             .param(Place::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
-            .answers(200, "The credential and the report.", schema::verified()),
+            .answers_schema(200, "The credential and the report.", schema::verified()),
         post("/assertions/{id}/revoke", [ObCredentialUpsert, CredentialsWrite], revoked)
             .named("revokeAssertion")
             .says("Revokes a credential of this server for good.")
-            .reads(json!({ "type": "object", "properties": { "reason": text() } }))
-            .answers(200, "Revoked, now or before.", schema::verified()),
+            .reads_schema(json!({ "type": "object", "properties": { "reason": text() } }))
+            .answers_schema(200, "Revoked, now or before.", schema::verified()),
     ]
 }
 

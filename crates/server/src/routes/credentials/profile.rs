@@ -37,18 +37,18 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
         get("/profile", reads, shown)
             .named(format!("get{one}Profile"))
             .says("The profile that the caller issues as: its own, else the server's.")
-            .answers(200, "The profile.", schema::profile()),
+            .answers_schema(200, "The profile.", schema::profile()),
         put("/profile", writes, replaced)
             .named(format!("put{one}Profile"))
             .says("Changes the profile that the caller issues as; credentials that were issued keep theirs.")
-            .reads(schema::profile())
-            .answers(200, "Changed.", schema::profile()),
+            .reads_schema(schema::profile())
+            .answers_schema(200, "Changed.", schema::profile()),
         post("/profile", writes, created)
             .named(format!("create{one}Profile"))
             .says("Gives the caller a profile of its own, with a key of its own.")
-            .reads(schema::profile())
-            .answers(201, "Made; the caller issues as this from now on.", schema::profile())
-            .answers(200, "The caller has this profile already.", schema::profile()),
+            .reads_schema(schema::profile())
+            .answers_schema(201, "Made; the caller issues as this from now on.", schema::profile())
+            .answers_schema(200, "The caller has this profile already.", schema::profile()),
     ]
 }
 

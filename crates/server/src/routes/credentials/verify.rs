@@ -36,9 +36,9 @@ pub(super) fn routes() -> Vec<Route> {
             .named("verifyCredential")
             .says("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image with one in it.")
             .reads_as(MEDIA)
-            .reads(json!({}))
+            .reads_schema(json!({}))
             .reads_up_to(limits::CREDENTIAL_MAX_BYTES)
-            .answers(200, "The credential and what came of each check.", schema::verified()),
+            .answers_schema(200, "The credential and what came of each check.", schema::verified()),
     ]
 }
 

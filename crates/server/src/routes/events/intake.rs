@@ -27,9 +27,9 @@ fn taking(path: &'static str, name: &'static str) -> Route {
     post(path, Scope::EventsWrite, take)
         .named(name)
         .says("Takes an envelope: every event of it is kept, or none. Sending again is safe.")
-        .reads(schema::envelope())
+        .reads_schema(schema::envelope())
         .checks_keys()
-        .answers(
+        .answers_schema(
             200,
             "Every event is kept. In the standard dialect the body is empty.",
             schema::accepted(),
@@ -41,9 +41,9 @@ pub(super) fn validate() -> Route {
     post("/event/validate", [Scope::EventsWrite, Scope::EventsRead], check)
         .named("validateEvents")
         .says("Checks an envelope and keeps nothing.")
-        .reads(schema::envelope())
+        .reads_schema(schema::envelope())
         .checks_keys()
-        .answers(200, "The envelope would be taken.", schema::checked())
+        .answers_schema(200, "The envelope would be taken.", schema::checked())
 }
 
 /// `GET /ims/caliper/v1p2/events`
@@ -51,7 +51,7 @@ pub(super) fn configuration() -> Route {
     get("/events", [Scope::EventsWrite, Scope::EventsRead], configured)
         .named("getEndpointConfiguration")
         .says("What this endpoint takes (Caliper 1.2, endpoint configuration).")
-        .answers(200, "The configuration.", schema::configuration())
+        .answers_schema(200, "The configuration.", schema::configuration())
 }
 
 async fn configured(context: Context) -> Result<Answer> {

@@ -23,7 +23,7 @@ pub(super) fn list() -> Route {
         .says("Lists events in the order of their arrival; of corrected ones what counts.")
         .param(Place::Query, "limit", whole(1), "Events on a page, 3000 at most.")
         .param(Place::Query, "offset", whole(0), "Events before the page.")
-        .answers(200, "A page.", schema::page());
+        .answers_schema(200, "A page.", schema::page());
     let times = [
         ("startDate", "The earliest `eventTime`: an instant, or a date."),
         ("endDate", "The latest `eventTime`: an instant, or a date, that day included."),
@@ -51,7 +51,7 @@ pub(super) fn read() -> Route {
     get("/events/{externalId}", Scope::EventsRead, found)
         .named("getEvent")
         .says("Reads an event by the id that its sender gave it.")
-        .answers(200, "The event.", schema::one())
+        .answers_schema(200, "The event.", schema::one())
 }
 
 /// `GET /jobs/{id}/status`
@@ -59,7 +59,7 @@ pub(super) fn job() -> Route {
     get("/{id}/status", [Scope::EventsRead, Scope::EventsWrite], status)
         .named("getJobStatus")
         .says("What became of a sent envelope; kept for 30 days.")
-        .answers(200, "The job.", schema::job())
+        .answers_schema(200, "The job.", schema::job())
 }
 
 async fn listed(context: Context) -> Result<Answer> {

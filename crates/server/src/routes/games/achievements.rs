@@ -3,39 +3,37 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::Result;
-use lyceum_games::achievements::{self, Definition, read_progress};
+use lyceum_games::achievements::{self, Achievement, Definition, NewProgress, Reached};
 use lyceum_store::Tx;
-use serde_json::json;
 
+use super::nothing;
 use super::play::{Play, of_player, once, read, write};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, post, put};
-use crate::routes::adaptive::shape::{list, object};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(get("/games/{gameId}/achievements", Access::player(GamesRead), listed))
             .named("getAchievements")
             .says("The achievements of a game, and how far a player is.")
-            .answers(200, "The achievements.", list(schema::reached())),
+            .answers::<Vec<Reached>>(200, "The achievements."),
         put("/games/{gameId}/achievements/{name}", GamesWrite, defined)
             .named("putAchievement")
             .says("Defines an achievement of a game, or defines it anew; what players have reached stays.")
-            .reads(schema::definition())
-            .answers(201, "Defined.", schema::achievement())
-            .answers(200, "Defined anew.", schema::achievement()),
+            .reads::<Definition>()
+            .answers::<Achievement>(201, "Defined.")
+            .answers::<Achievement>(200, "Defined anew."),
         once(post("/games/{gameId}/achievements/{name}/progress", Access::player(GamesWrite), advanced))
             .named("advanceAchievement")
             .says("Notes how far a player is; progress never goes back. At the goal the achievement is unlocked.")
-            .reads(schema::new_progress())
-            .answers(200, "How far the player is.", schema::reached()),
+            .reads::<NewProgress>()
+            .answers::<Reached>(200, "How far the player is."),
         once(post("/games/{gameId}/achievements/{name}/unlock", Access::player(GamesWrite), unlocked))
             .named("unlockAchievement")
             .says("Unlocks an achievement for a player, with its rewards and a notification: once.")
-            .reads(object(&[], json!({})))
-            .answers(200, "Unlocked.", schema::reached()),
+            .reads_schema(nothing())
+            .answers::<Reached>(200, "Unlocked."),
     ]
 }
 
@@ -49,7 +47,7 @@ async fn listed(context: Context) -> Result<Answer> {
 }
 
 async fn defined(context: Context) -> Result<Answer> {
-    let definition: Definition = lyceum_games::read(&context.body)?;
+    let definition: Definition = context.body_as()?;
     let play = Play::of(context)?;
     let db = play.context.app.db.clone();
     let define = move |tx: &mut Tx<'_>| {
@@ -61,7 +59,7 @@ async fn defined(context: Context) -> Result<Answer> {
 }
 
 async fn advanced(context: Context) -> Result<Answer> {
-    let progress = read_progress(&context.body)?;
+    let NewProgress { progress } = context.body_as()?;
     reach(context, Some(progress)).await
 }
 

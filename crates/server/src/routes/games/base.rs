@@ -3,26 +3,35 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_core::Result;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
-use crate::routes::adaptive::shape::{text, whole_object};
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
 
+/// What this is.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Base {
+    name: &'static str,
+    version: &'static str,
+    /// The address of the documentation.
+    documentation: String,
+    /// The address of this document.
+    openapi: String,
+}
+
 pub(super) fn routes() -> Vec<Route> {
-    let body = whole_object(json!({
-        "name": text(), "version": text(), "documentation": text(), "openapi": text(),
-    }));
     vec![
         get("", Access::Public, base)
             .named("getApi")
             .says("What this is: JSON for programs, a small page for browsers.")
-            .answers(200, "What this is.", body),
+            .answers::<Base>(200, "What this is."),
     ]
 }
 
@@ -33,12 +42,12 @@ async fn base(context: Context) -> Result<Answer> {
         let page = include_str!("../../../assets/api.html");
         Answer::typed(HTML, Body::from(page)).header(header::CONTENT_SECURITY_POLICY, POLICY)
     } else {
-        Answer::of(&json!({
-            "name": "Lyceum",
-            "version": env!("CARGO_PKG_VERSION"),
-            "documentation": format!("{}/docs", context.base_url()),
-            "openapi": format!("{}/openapi.json", context.base_url()),
-        }))
+        Answer::of(&Base {
+            name: "Lyceum",
+            version: env!("CARGO_PKG_VERSION"),
+            documentation: format!("{}/docs", context.base_url()),
+            openapi: format!("{}/openapi.json", context.base_url()),
+        })
     };
     Ok(answer.header(header::VARY, HeaderValue::from_static("Accept")))
 }

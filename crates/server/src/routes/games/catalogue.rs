@@ -6,51 +6,81 @@ use lyceum_access::audit::Change;
 use lyceum_access::{self as access, Holder, Issued, Player, Subject};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_games::games::{self, GameChange, NewGame};
+use lyceum_games::games::{self, Game, GameChange, NewGame};
 use lyceum_games::{Page, players, scores};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::play::{Play, paged, read};
-use super::schema;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
 use crate::route::{Access, Route, get, patch, post, put};
-use crate::routes::adaptive::shape::{flag, list, object, some_text};
 use crate::routes::projects;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "GameIdentityRequest")]
+struct IdentityRequest {
+    /// Whether the game is told.
+    shares: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct GameTokenRequest {
+    /// The player; none: whom the caller's token names.
+    #[schemars(length(min = 1))]
+    user_id: Option<String>,
+}
+
+/// A game token with what its user's program needs to know of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GameToken {
+    /// What to send in Authorization, behind Bearer.
+    token: String,
+    /// The game.
+    game_id: String,
+    /// The player.
+    user_id: String,
+    /// Seconds until it ends.
+    expires_in: i64,
+    /// When it ends, in seconds since 1970.
+    exp: i64,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         put("/games/{gameId}/identity", RosterWrite, identity)
             .named("putGameIdentity")
             .says("Decides whether a game is told the names and e-mail addresses of its players; without that it is told an id and a username.")
-            .reads(object(&["shares"], json!({ "shares": flag() })))
-            .answers(200, "The game.", schema::game()),
+            .reads::<IdentityRequest>()
+            .answers::<Game>(200, "The game."),
         paged(get("/games", Access::player(GamesRead), listed))
             .named("getGames")
             .says("The games, by name.")
-            .answers(200, "A page of games.", list(schema::game())),
+            .answers::<Vec<Game>>(200, "A page of games."),
         post("/games", GamesWrite, created)
             .named("createGame")
             .says("Registers a game under its slug; sent again with the same members it stays as it is.")
-            .reads(schema::new_game())
-            .answers(201, "Registered.", schema::game())
-            .answers(200, "Was registered already.", schema::game()),
+            .reads::<NewGame>()
+            .answers::<Game>(201, "Registered.")
+            .answers::<Game>(200, "Was registered already."),
         get("/games/{gameId}", Access::visitor(GamesRead), shown)
             .named("getGame")
             .says("A game, by id or slug.")
-            .answers(200, "The game.", schema::game()),
+            .answers::<Game>(200, "The game."),
         patch("/games/{gameId}", GamesWrite, changed)
             .named("changeGame")
             .says("Changes a game; what is not sent stays, and so does the slug.")
-            .reads(schema::game_change())
-            .answers(200, "The game.", schema::game()),
+            .reads::<GameChange>()
+            .answers::<Game>(200, "The game."),
         post("/games/{gameId}/token", GamesWrite, token)
             .named("createGameToken")
             .says("A token with which a player plays this game, valid for an hour. It opens the platform for that player and game, and nothing else. In a sandbox the player is the demo user unless named.")
-            .reads(object(&[], json!({ "userId": some_text() })))
-            .answers(200, "The token.", schema::token()),
+            .reads::<GameTokenRequest>()
+            .answers::<GameToken>(200, "The token."),
     ]
 }
 
@@ -65,7 +95,7 @@ async fn shown(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let new: NewGame = lyceum_games::read(&context.body)?;
+    let new: NewGame = context.body_as()?;
     let play = Play::of(context)?;
     play.decide(Subject::NewProject(&new.slug))?;
     let db = play.context.app.db.clone();
@@ -86,7 +116,7 @@ async fn created(context: Context) -> Result<Answer> {
 }
 
 async fn changed(context: Context) -> Result<Answer> {
-    let change: GameChange = lyceum_games::read(&context.body)?;
+    let change: GameChange = context.body_as()?;
     let play = Play::of(context)?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
@@ -97,11 +127,7 @@ async fn changed(context: Context) -> Result<Answer> {
 }
 
 async fn identity(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct IdentityRequest {
-        shares: bool,
-    }
-    let IdentityRequest { shares } = lyceum_games::read(&context.body)?;
+    let IdentityRequest { shares } = context.body_as()?;
     let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
     let grant = context.grant.clone().expect("the route is not public");
     let who = grant.name().to_owned();
@@ -124,13 +150,8 @@ pub(crate) fn share_identity(
 }
 
 async fn token(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct GameTokenRequest {
-        user_id: Option<String>,
-    }
     let grant = context.grant.clone().expect("the route is not public");
-    let asked: GameTokenRequest = lyceum_games::read(&context.body)?;
+    let asked: GameTokenRequest = context.body_as()?;
     let user = asked.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
     let user = user.ok_or_else(|| Problem::invalid("userId", "is required: who is to play"))?;
     let (app, now) = (context.app.clone(), context.app.clock.now());
@@ -149,12 +170,12 @@ async fn token(context: Context) -> Result<Answer> {
 }
 
 /// A game token with what its user's program needs to know of it.
-pub(crate) fn issued_to(issued: &Issued, player: &Player, now: Timestamp) -> Value {
-    json!({
-        "token": issued.token,
-        "gameId": player.game,
-        "userId": player.user,
-        "expiresIn": issued.expires_in_s,
-        "exp": now.seconds() + issued.expires_in_s,
-    })
+pub(crate) fn issued_to(issued: &Issued, player: &Player, now: Timestamp) -> GameToken {
+    GameToken {
+        token: issued.token.clone(),
+        game_id: player.game.clone(),
+        user_id: player.user.clone(),
+        expires_in: issued.expires_in_s,
+        exp: now.seconds() + issued.expires_in_s,
+    }
 }

@@ -7,23 +7,21 @@ use lyceum_access::{DEMO_CLIENT, Player};
 use lyceum_core::{Result, limits};
 use lyceum_games::{games, visitors};
 use lyceum_store::Tx;
-use serde_json::json;
 
-use super::catalogue::issued_to;
-use super::schema;
+use super::catalogue::{GameToken, issued_to};
+use super::nothing;
 use crate::answer::Answer;
 use crate::auth;
 use crate::context::Context;
 use crate::route::{Access, Route, post};
-use crate::routes::adaptive::shape::object;
 use crate::state::App;
 
 pub(super) fn route() -> Route {
     post("/games/{gameId}/demo", Access::Public, demo)
         .named("createDemoToken")
         .says("A token for an anonymous visitor of the game, for ten minutes. It opens demo scores, their leader board and the game's backend. Sent with the former token in 'Authorization' it is for the same visitor.")
-        .reads(object(&[], json!({})))
-        .answers(200, "The token.", schema::token())
+        .reads_schema(nothing())
+        .answers::<GameToken>(200, "The token.")
 }
 
 async fn demo(context: Context) -> Result<Answer> {

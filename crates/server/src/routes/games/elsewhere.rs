@@ -16,7 +16,7 @@ use lyceum_roster::kinds::{ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::{Db, Tx};
 
-use super::lms::{config_of, integration_found, is_dry, verification};
+use super::lms::{SetUp, config_of, is_dry, verification};
 use super::play::Play;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -179,17 +179,17 @@ pub(super) async fn found(context: Context, other: Arc<Elsewhere>) -> Result<Ans
 
 pub(super) async fn config(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
     let (_, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
-    Ok(Answer::of(&config_of(&named(&other.client, integration).await?)))
+    Ok(Answer::of(&config_of(named(&other.client, integration).await?)))
 }
 
 pub(super) async fn verified(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
     let (game, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
     let checked = other.check(&game, &integration).await?;
-    Ok(Answer::of(&verification(&game, &checked)))
+    Ok(Answer::of(&verification(&game, checked)))
 }
 
 pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let mut setup: Setup = lyceum_games::read(&context.body)?;
+    let mut setup: Setup = context.body_as()?;
     if setup.organization.id.is_none() {
         setup.organization = other.organization.clone();
     }
@@ -205,8 +205,8 @@ pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<An
     let (game, planned) = db.read(planning).await?;
     let planned = named(&other.client, planned).await?;
     if is_dry {
-        let checked = other.check(&game, &planned).await?;
-        return Ok(Answer::of(&integration_found(&planned, &checked)));
+        let found = Some(other.check(&game, &planned).await?);
+        return Ok(Answer::of(&SetUp { integration: planned, found }));
     }
     let _turn = other.turn.lock().await;
     other.make(&db, &game, &planned).await?;

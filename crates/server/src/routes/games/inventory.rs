@@ -5,44 +5,46 @@ use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_access::Subject;
 use lyceum_core::{Result, limits};
 use lyceum_games::games;
-use lyceum_games::inventory::{self, Movement, NewItem};
+use lyceum_games::inventory::{self, Held, Item, Movement, NewItem};
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::play::{Play, of_game, of_player, once, paged, read, write};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, post};
-use crate::routes::adaptive::shape::list;
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct NewTotal {
+    new_total: i64,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     let moved = |route: Route| {
-        once(route).reads(schema::movement()).answers(
-            200,
-            "How many there are now.",
-            schema::new_total(),
-        )
+        once(route).reads::<Movement>().answers::<NewTotal>(200, "How many there are now.")
     };
     vec![
         of_game(paged(get("/items", Access::player(GamesRead), items)))
             .named("getItems")
             .says("The items by slug; of a game: its own and the platform's.")
-            .answers(200, "A page of items.", list(schema::item())),
+            .answers::<Vec<Item>>(200, "A page of items."),
         post("/items", GamesWrite, created)
             .named("createItem")
             .says("Makes an item; sent again with the same members it stays as it is. An item that belongs to no game is made by administrators and clients.")
-            .reads(schema::new_item())
-            .answers(201, "Made.", schema::item())
-            .answers(200, "Was there already.", schema::item()),
+            .reads::<NewItem>()
+            .answers::<Item>(201, "Made.")
+            .answers::<Item>(200, "Was there already."),
         get("/items/{itemId}", Access::player(GamesRead), item)
             .named("getItem")
             .says("An item, by id or slug.")
-            .answers(200, "The item.", schema::item()),
+            .answers::<Item>(200, "The item."),
         of_player(get("/inventory", Access::player(GamesRead), held))
             .named("getInventory")
             .says("What a player has, the credits first.")
-            .answers(200, "The items and how many of each.", list(schema::held())),
+            .answers::<Vec<Held>>(200, "The items and how many of each."),
         moved(post("/inventory/add", Access::player(GamesWrite), |context| moving(context, true)))
             .named("addToInventory")
             .says("Gives a player some of an item, named by id or slug. Of an item that belongs to no game: to the player of the token, or to a student of the caller's game."),
@@ -69,7 +71,7 @@ async fn item(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let new: NewItem = lyceum_games::read(&context.body)?;
+    let new: NewItem = context.body_as()?;
     let play = Play::of(context)?;
     let db = play.context.app.db.clone();
     let make = move |tx: &mut Tx<'_>| {
@@ -96,7 +98,7 @@ async fn held(context: Context) -> Result<Answer> {
 }
 
 async fn moving(context: Context, adds: bool) -> Result<Answer> {
-    let movement = Movement::read(&context.body)?;
+    let movement: Movement = context.body_as()?;
     let to = if adds { inventory::add } else { inventory::remove };
     write(context, StatusCode::OK, move |tx, play| {
         let user = play.player(tx)?;
@@ -107,8 +109,8 @@ async fn moving(context: Context, adds: bool) -> Result<Answer> {
             }
             None => play.check_player_of_all_games(tx, user)?,
         }
-        let total = to(tx, play.now, user, &movement)?;
-        Ok(json!({ "newTotal": total }))
+        let new_total = to(tx, play.now, user, &movement)?;
+        Ok(NewTotal { new_total })
     })
     .await
 }

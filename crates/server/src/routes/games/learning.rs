@@ -6,20 +6,44 @@ use lyceum_access::{Reach, Subject};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_games::games::Game;
-use lyceum_games::lms::activity::{self, Ended, Spent};
+use lyceum_games::levels::Xp;
+use lyceum_games::lms::activity::{self, Earned, Ended, Spent};
 use lyceum_games::lms::told::Scene;
-use lyceum_games::lms::xp::{self, Corrects, Days, NewXp};
+use lyceum_games::lms::xp::{self, Corrects, DayXp, Days, NewXp};
 use lyceum_games::lms::{self, Integration};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use super::lms::learning;
 use super::play::{Named, Play, of_game, of_player, once, read, scan, write, write_for};
-use super::{lms_schema as schema, told};
+use super::told;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get, post, put};
 use crate::routes::adaptive::shape::text;
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct Kept {
+    /// The event in the log.
+    pub(super) event_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct Total {
+    pub(super) total_xp: Xp,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct History {
+    pub(super) history: Vec<DayXp>,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     let zoned = |route: Route| {
@@ -36,33 +60,33 @@ pub(super) fn routes() -> Vec<Route> {
         learning(once(of_game(post("/lms/end-activity", may_write, ended))), told::ended)
             .named("endActivity")
             .says("Tells what came of an activity. A minute of active time is one XP, times 1.25 with all answers right, 1 from 80 %, else 0, and times 1, 0.5, 0.25, 0 by attempt; 'xpEarned' stands in place of that. Level, XP and the log of events follow at once.")
-            .reads(schema::ended())
-            .answers(200, "What it has earned.", schema::earned()),
+            .reads::<Ended>()
+            .answers::<Earned>(200, "What it has earned."),
         learning(once(of_game(post("/lms/time-spent", may_write, spent))), told::spent)
             .named("addTimeSpent")
             .says("Tells time that was spent in an activity; what is told here is not counted again when it ends.")
-            .reads(schema::spent())
-            .answers(200, "Kept.", schema::kept()),
+            .reads::<Spent>()
+            .answers::<Kept>(200, "Kept."),
         learning(zoned(get("/lms/xp/today", may_read, today)), told::today)
             .param(Place::Query, "date", date(), "Another day than today.")
             .named("getXpToday")
             .says("A player's XP of today in a time zone.")
-            .answers(200, "The XP.", schema::day_xp()),
+            .answers::<DayXp>(200, "The XP."),
         learning(once(of_game(put("/lms/xp/today", may_write, today_set))), told::today_set)
             .named("putXpToday")
             .says("Sets a student's XP of today: an event in a course of the game adds what is missing or takes away what is too much. Developers, their keys and backends, and game tokens take away no more than the game's courses gave.")
-            .reads(schema::new_xp())
-            .answers(200, "The XP.", schema::day_xp()),
+            .reads::<NewXp>()
+            .answers::<DayXp>(200, "The XP."),
         learning(of_player(get("/lms/xp/total", may_read, total)), told::total)
             .named("getXpTotal")
             .says("All XP of a player.")
-            .answers(200, "The XP.", schema::total()),
+            .answers::<Total>(200, "The XP."),
         learning(zoned(get("/lms/xp/history", may_read, history)), told::history)
             .param(Place::Query, "startDate", date(), "The first day.")
             .param(Place::Query, "endDate", date(), "The last day.")
             .named("getXpHistory")
             .says("A player's XP by day, both days included: the last thirty days unless they are named.")
-            .answers(200, "The days, the first first.", schema::history()),
+            .answers::<History>(200, "The days, the first first."),
     ]
 }
 
@@ -81,7 +105,7 @@ fn on_scene<T>(
 }
 
 async fn ended(context: Context) -> Result<Answer> {
-    let ended: Ended = lyceum_games::read(&context.body)?;
+    let ended: Ended = context.body_as()?;
     let named = (ended.game_id.clone(), ended.student_id.clone());
     write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (ended.game_id.as_deref(), ended.student_id.as_deref());
@@ -91,12 +115,12 @@ async fn ended(context: Context) -> Result<Answer> {
 }
 
 async fn spent(context: Context) -> Result<Answer> {
-    let spent: Spent = lyceum_games::read(&context.body)?;
+    let spent: Spent = context.body_as()?;
     let named = (spent.game_id.clone(), spent.student_id.clone());
     write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (spent.game_id.as_deref(), spent.student_id.as_deref());
-        let event = on_scene(tx, play, named, |tx, scene| activity::spend(tx, scene, &spent))?;
-        Ok(json!({ "eventId": event }))
+        let event_id = on_scene(tx, play, named, |tx, scene| activity::spend(tx, scene, &spent))?;
+        Ok(Kept { event_id })
     })
     .await
 }
@@ -115,7 +139,7 @@ async fn today(context: Context) -> Result<Answer> {
 }
 
 async fn today_set(context: Context) -> Result<Answer> {
-    let new: NewXp = lyceum_games::read(&context.body)?;
+    let new: NewXp = context.body_as()?;
     write(context, StatusCode::OK, move |tx, play| {
         let corrects = match play.decide(Subject::Route)? {
             Reach::Everything { .. } => Corrects::Everything,
@@ -129,7 +153,7 @@ async fn today_set(context: Context) -> Result<Answer> {
 async fn total(context: Context) -> Result<Answer> {
     scan(context, |tx, play| {
         let user = play.player_of_all_games(tx)?;
-        Ok(json!({ "totalXp": xp::total(tx, user)? }))
+        Ok(Total { total_xp: xp::total(tx, user)? })
     })
     .await
 }
@@ -140,7 +164,7 @@ async fn history(context: Context) -> Result<Answer> {
     scan(context, move |tx, play| {
         let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
         let user = play.player_of_all_games(tx)?;
-        Ok(json!({ "history": xp::of_days(tx, user, &zone, days)? }))
+        Ok(History { history: xp::of_days(tx, user, &zone, days)? })
     })
     .await
 }

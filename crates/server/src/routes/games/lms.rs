@@ -7,12 +7,15 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_core::{Problem, Result};
 use lyceum_games::games::Game;
-use lyceum_games::lms::{self, Checked, Integration, Setup, State, Taught, Writable};
+use lyceum_games::levels::Xp;
+use lyceum_games::lms::{self, Checked, Integration, Organization, Setup, State, Taught, Writable};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
+use super::elsewhere;
 use super::play::{Play, of_game, read, write_for};
-use super::{elsewhere, lms_schema as schema};
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
@@ -21,11 +24,67 @@ use crate::render::game_refusal;
 use crate::route::{Access, Pending, Place, Route, delete, get, post};
 use crate::state::App;
 
+/// An integration, of a dry run with what is there of it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct SetUp {
+    #[serde(flatten)]
+    pub(super) integration: Integration,
+    /// What is there already, of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) found: Option<Vec<Checked>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct Verification {
+    game_id: String,
+    /// Whether everything is there.
+    status: Completeness,
+    courses: Vec<Checked>,
+    /// What is missing, in words.
+    missing: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Completeness {
+    Ok,
+    Incomplete,
+}
+
+/// What a game teaches, as a project's config says it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct IntegrationConfig {
+    base: ConfiguredBase,
+    courses: Vec<ConfiguredCourse>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ConfiguredBase {
+    organization: Organization,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct ConfiguredCourse {
+    subject: String,
+    grade: String,
+    total_xp: Xp,
+    masterable_units: Xp,
+    title: String,
+    course_code: String,
+}
+
 pub(super) fn routes() -> Vec<Route> {
     let integration = get("/lms/integrations/{gameId}", Access::player(GamesRead), found)
         .named("getIntegration")
         .says("What a game teaches: organization and courses.")
-        .answers(200, "The integration.", schema::integration());
+        .answers::<Integration>(200, "The integration.");
     vec![
         learning(integration, elsewhere::found),
         learning(setup(), elsewhere::set_up),
@@ -41,8 +100,8 @@ fn setup() -> Route {
         .named("setUpIntegration")
         .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date. A record that exists and that no setup of the game created needs the scope lyceum/roster.write, too.")
         .param(Place::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")
-        .reads(schema::setup())
-        .answers(200, "The integration.", schema::set_up())
+        .reads::<Setup>()
+        .answers::<SetUp>(200, "The integration.")
 }
 
 fn deletion() -> Route {
@@ -56,14 +115,14 @@ fn verify() -> Route {
     get("/lms/verify/{gameId}", GamesRead, verified)
         .named("verifyIntegration")
         .says("Looks for each record of the roster that a game's courses need, and names what is missing.")
-        .answers(200, "What was found.", schema::verified())
+        .answers::<Verification>(200, "What was found.")
 }
 
 fn configuration() -> Route {
     get("/lms/config/{gameId}", Access::player(GamesRead), config)
         .named("getIntegrationConfig")
         .says("What a game teaches, as a project's config says it.")
-        .answers(200, "The member 'integrations.lms'.", schema::config())
+        .answers::<IntegrationConfig>(200, "The member 'integrations.lms'.")
 }
 
 /// The records of the roster that a setup by this caller may write: all in a sandbox, whose roster is the
@@ -134,13 +193,14 @@ async fn found(context: Context) -> Result<Answer> {
 }
 
 async fn set_up(context: Context) -> Result<Answer> {
-    let setup: Setup = lyceum_games::read(&context.body)?;
+    let setup: Setup = context.body_as()?;
     if is_dry(&context)? {
         return read(context, move |tx, play| {
             let game = play.game_or(tx, setup.game_id.as_deref())?;
             let may_write = writable(play.context.grant.as_ref());
             let planned = lms::writable(tx, &game, &setup, may_write)?;
-            Ok(integration_found(&planned, &lms::check(tx, &planned)?))
+            let found = Some(lms::check(tx, &planned)?);
+            Ok(SetUp { integration: planned, found })
         })
         .await;
     }
@@ -154,7 +214,7 @@ async fn set_up(context: Context) -> Result<Answer> {
         if let Some(user) = sandbox.and_then(|sandbox| sandbox.demo_user()) {
             lms::enrol(tx, play.now, user, &integration)?;
         }
-        Ok(integration)
+        Ok(SetUp { integration, found: None })
     })
     .await
 }
@@ -174,23 +234,16 @@ async fn verified(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
         let courses = lms::verify(tx, &game)?;
-        Ok(verification(&game, &courses))
+        Ok(verification(&game, courses))
     })
     .await
 }
 
 /// What was found of an integration's records.
-pub(super) fn verification(game: &Game, courses: &[Checked]) -> Value {
-    let missing = missing(courses);
-    let status = if missing.is_empty() { "ok" } else { "incomplete" };
-    json!({ "gameId": game.id, "status": status, "courses": courses, "missing": missing })
-}
-
-/// What a setup would make, and what is there of it.
-pub(super) fn integration_found(planned: &Integration, courses: &[Checked]) -> Value {
-    let mut shown = json!(planned);
-    shown["found"] = json!(courses);
-    shown
+pub(super) fn verification(game: &Game, courses: Vec<Checked>) -> Verification {
+    let missing = missing(&courses);
+    let status = if missing.is_empty() { Completeness::Ok } else { Completeness::Incomplete };
+    Verification { game_id: game.id.clone(), status, courses, missing }
 }
 
 /// What is missing, in words; an organization that several courses need once.
@@ -213,20 +266,23 @@ fn missing(courses: &[Checked]) -> Vec<String> {
 async fn config(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
-        Ok(config_of(&lms::find(tx, &game)?))
+        Ok(config_of(lms::find(tx, &game)?))
     })
     .await
 }
 
 /// An integration as a project's config says it.
-pub(super) fn config_of(integration: &Integration) -> Value {
-    let course = |course: &Taught| {
-        json!({
-            "subject": course.subject, "grade": course.grade, "totalXp": course.total_xp,
-            "masterableUnits": course.masterable_units, "title": course.title,
-            "courseCode": course.course_code,
-        })
+pub(super) fn config_of(integration: Integration) -> IntegrationConfig {
+    let course = |course: Taught| ConfiguredCourse {
+        subject: course.subject,
+        grade: course.grade,
+        total_xp: course.total_xp,
+        masterable_units: course.masterable_units,
+        title: course.title,
+        course_code: course.course_code,
     };
-    let courses: Vec<Value> = integration.courses.iter().map(course).collect();
-    json!({ "base": { "organization": integration.organization }, "courses": courses })
+    IntegrationConfig {
+        base: ConfiguredBase { organization: integration.organization },
+        courses: integration.courses.into_iter().map(course).collect(),
+    }
 }

@@ -3,34 +3,40 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Problem, Result, limits};
-use lyceum_games::notifications;
-use serde_json::json;
+use lyceum_games::notifications::{self, Notification};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::nothing;
 use super::play::{of_player, once, paged, read, write};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get, post};
-use crate::routes::adaptive::shape::{flag, list, object, whole, whole_object};
+use crate::routes::adaptive::shape::flag;
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct NewlyRead {
+    read: u64,
+}
 
 pub(super) fn routes() -> Vec<Route> {
-    let nothing = || object(&[], json!({}));
     vec![
         of_player(paged(get("/notifications", Access::player(GamesRead), listed)))
             .named("getNotifications")
             .says("What a player was told, the newest first.")
             .param(Place::Query, "unread", flag(), "Only what the player has not seen.")
-            .answers(200, "A page.", list(schema::notification())),
+            .answers::<Vec<Notification>>(200, "A page."),
         once(post("/notifications/read", Access::player(GamesWrite), all_read))
             .named("readNotifications")
             .says("The player has seen all notifications.")
-            .reads(nothing())
-            .answers(200, "How many were new.", whole_object(json!({ "read": whole() }))),
+            .reads_schema(nothing())
+            .answers::<NewlyRead>(200, "How many were new."),
         once(post("/notifications/{id}/read", Access::player(GamesWrite), one_read))
             .named("readNotification")
             .says("The player has seen a notification.")
-            .reads(nothing())
-            .answers(200, "The notification.", schema::notification()),
+            .reads_schema(nothing())
+            .answers::<Notification>(200, "The notification."),
     ]
 }
 
@@ -52,7 +58,7 @@ async fn all_read(context: Context) -> Result<Answer> {
     write(context, StatusCode::OK, |tx, play| {
         let user = play.player_of_all_games(tx)?;
         let read = notifications::mark_all_read(tx, play.now, user)?;
-        Ok(json!({ "read": read }))
+        Ok(NewlyRead { read })
     })
     .await
 }

@@ -17,6 +17,7 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::{Context, parameters};
 use crate::route::{Place, Route};
+use crate::routes::adaptive::shape::some_text;
 
 /// The header by which a program that sends a request again says that it is the same one.
 const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
@@ -412,13 +413,13 @@ pub(super) fn text_of(answer: &impl Serialize) -> Result<String> {
 /// The same route, for which a client's token names the player in the query.
 pub(super) fn of_player(route: Route) -> Route {
     let says = "The player, where a client's token calls.";
-    route.param(Place::Query, "userId", super::schema::id(), says)
+    route.param(Place::Query, "userId", some_text(), says)
 }
 
 /// The same route, for which the query may name a game.
 pub(super) fn of_game(route: Route) -> Route {
     let says = "Id or slug of the game, in place of the token's.";
-    route.param(Place::Query, "gameId", super::schema::id(), says)
+    route.param(Place::Query, "gameId", some_text(), says)
 }
 
 /// The same route, of which a request that is sent again with the same key happens once.

@@ -4,14 +4,13 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
 use lyceum_games::reach::Games;
-use lyceum_games::scores::{self, Board, NewScore, Timeframe};
+use lyceum_games::scores::{self, Board, Line, NewScore, Score, Timeframe};
 
 use super::play::{of_game, once, paged, read, write};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Place, Route, get, post};
-use crate::routes::adaptive::shape::{list, words};
+use crate::routes::adaptive::shape::words;
 
 /// Lines of a leader board where the request does not say.
 const USUAL_LINES: i64 = 10;
@@ -21,8 +20,8 @@ pub(super) fn routes() -> Vec<Route> {
         once(route)
             .named(name)
             .says("Keeps a score of a player in a game: the token's, or the one that is named.")
-            .reads(schema::new_score())
-            .answers(201, "Kept.", schema::score())
+            .reads::<NewScore>()
+            .answers::<Score>(201, "Kept.")
     };
     let board = |route: Route, name: &'static str| {
         let frames = Timeframe::ALL.map(|(name, _)| name);
@@ -30,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
             .param(Place::Query, "timeframe", words(&frames), "From when on; all_time unless said. In UTC.")
             .named(name)
             .says("The best score of each player, the highest first; of equal ones the first stands first.")
-            .answers(200, "A part of the leader board.", list(schema::line()))
+            .answers::<Vec<Line>>(200, "A part of the leader board.")
     };
     let write = Access::visitor(GamesWrite);
     let read = Access::visitor(GamesRead);
@@ -40,14 +39,14 @@ pub(super) fn routes() -> Vec<Route> {
         of_game(paged(get("/users/{userId}/scores", read, of_user)))
             .named("getScoresOfPlayer")
             .says("A player's scores, the newest first, of all games or of one; 'me' is whoever calls.")
-            .answers(200, "A page of scores.", list(schema::score())),
+            .answers::<Vec<Score>>(200, "A page of scores."),
         board(of_game(get("/leaderboard", read, leaderboard)), "getLeaderboard"),
         board(get("/games/{gameId}/leaderboard", read, leaderboard), "getLeaderboardOfGame"),
     ]
 }
 
 async fn submitted(context: Context) -> Result<Answer> {
-    let new: NewScore = lyceum_games::read(&context.body)?;
+    let new: NewScore = context.body_as()?;
     write(context, StatusCode::CREATED, move |tx, play| {
         let game = play.game(tx)?;
         let user = play.player_in(tx, &game)?;

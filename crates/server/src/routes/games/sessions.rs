@@ -3,33 +3,30 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
-use lyceum_games::sessions;
-use serde_json::json;
+use lyceum_games::sessions::{self, Session};
 
+use super::nothing;
 use super::play::{of_player, once, paged, read, write};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, post};
-use crate::routes::adaptive::shape::{list, object};
 
 pub(super) fn routes() -> Vec<Route> {
-    let nothing = || object(&[], json!({}));
     vec![
         of_player(paged(get("/games/{gameId}/sessions", Access::player(GamesRead), listed)))
             .named("getSessions")
             .says("A player's sessions in a game, the newest first.")
-            .answers(200, "A page of sessions.", list(schema::session())),
+            .answers::<Vec<Session>>(200, "A page of sessions."),
         once(post("/games/{gameId}/sessions", Access::player(GamesWrite), started))
             .named("startSession")
             .says("A player begins to play.")
-            .reads(nothing())
-            .answers(201, "Begun.", schema::session()),
+            .reads_schema(nothing())
+            .answers::<Session>(201, "Begun."),
         once(post("/games/{gameId}/sessions/{sessionId}/end", Access::player(GamesWrite), ended))
             .named("endSession")
             .says("A player stops playing; a session that has ended stays as it is.")
-            .reads(nothing())
-            .answers(200, "Ended.", schema::session()),
+            .reads_schema(nothing())
+            .answers::<Session>(200, "Ended."),
     ]
 }
 

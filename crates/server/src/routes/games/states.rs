@@ -3,10 +3,9 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::Result;
-use lyceum_games::states::{self, NewState};
+use lyceum_games::states::{self, NewState, Saved, State, StateToSave};
 
 use super::play::{of_player, once, read, write};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, put};
@@ -16,12 +15,12 @@ pub(super) fn routes() -> Vec<Route> {
         of_player(get("/games/{gameId}/state", Access::player(GamesRead), loaded))
             .named("loadState")
             .says("What a game remembers of a player; null and version 0 where it has saved nothing.")
-            .answers(200, "The state.", schema::state()),
+            .answers::<State>(200, "The state."),
         once(put("/games/{gameId}/state", Access::player(GamesWrite), saved))
             .named("saveState")
             .says("Saves what a game remembers of a player, any JSON up to 1 MiB. With the version that was loaded it is refused, 409, where somebody saved meanwhile.")
-            .reads(schema::new_state())
-            .answers(200, "Saved.", schema::saved()),
+            .reads::<StateToSave>()
+            .answers::<Saved>(200, "Saved."),
     ]
 }
 
@@ -35,7 +34,7 @@ async fn loaded(context: Context) -> Result<Answer> {
 }
 
 async fn saved(context: Context) -> Result<Answer> {
-    let new = NewState::read(&context.body)?;
+    let new = NewState::try_from(context.body_as::<StateToSave>()?)?;
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game(tx)?;
         let user = play.player_in(tx, &game)?;

@@ -20,10 +20,9 @@ use lyceum_games::lms::told::{Actor, Scene, envelope};
 use lyceum_games::lms::xp::{DayXp, Days, NewXp};
 use lyceum_store::Tx;
 use serde::Serialize;
-use serde_json::json;
 
 use super::elsewhere::{email, only_the_student, taught};
-use super::learning::zone;
+use super::learning::{History, Kept, Total, zone};
 use super::play::{Play, text_of};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -116,7 +115,7 @@ async fn send(other: &Elsewhere, stage: &Stage, events: &[LearningEvent]) -> Res
 }
 
 pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let ended: Ended = lyceum_games::read(&context.body)?;
+    let ended: Ended = context.body_as()?;
     ended.check()?;
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
@@ -138,7 +137,7 @@ pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Ans
 }
 
 pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let spent: Spent = lyceum_games::read(&context.body)?;
+    let spent: Spent = context.body_as()?;
     spent.check()?;
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
@@ -151,7 +150,7 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     let Told { events, answer } = activity::time(&stage.scene(), course, &stage.actor, &spent)?;
     let course = course.course_id.clone();
     send(&other, &stage, &events).await?;
-    counted(play, named, json!({ "eventId": answer }), move |tx, _| {
+    counted(play, named, Kept { event_id: answer }, move |tx, _| {
         activity::count_time(tx, &stage.scene(), &course, &spent)
     })
     .await
@@ -181,7 +180,7 @@ pub(super) async fn today(context: Context, other: Arc<Elsewhere>) -> Result<Ans
 }
 
 pub(super) async fn today_set(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let new: NewXp = lyceum_games::read(&context.body)?;
+    let new: NewXp = context.body_as()?;
     let (zone, wanted) = (new.zone()?, new.wanted()?);
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
@@ -204,7 +203,7 @@ pub(super) async fn total(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     only_the_student(&Play::of(context)?, &other, None)?;
     let days = other.client.xp(&other.student, EVER.0, EVER.1, "UTC").await?;
     let total = days.iter().map(|day| Xp::nearest(day.xp).0).sum();
-    Ok(Answer::of(&json!({ "totalXp": Xp(total) })))
+    Ok(Answer::of(&Total { total_xp: Xp(total) }))
 }
 
 pub(super) async fn history(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
@@ -213,5 +212,5 @@ pub(super) async fn history(context: Context, other: Arc<Elsewhere>) -> Result<A
     let play = Play::of(context)?;
     only_the_student(&play, &other, None)?;
     let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
-    Ok(Answer::of(&json!({ "history": xp_of(&other, days, &name).await? })))
+    Ok(Answer::of(&History { history: xp_of(&other, days, &name).await? }))
 }

@@ -2,30 +2,53 @@
 
 use lyceum_access::Scope::GamesRead;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_games::{Page, lms, players, visitors};
+use lyceum_games::lms::{self, Learner};
+use lyceum_games::players::{self, Profile, Seen};
+use lyceum_games::{Page, visitors};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::lms::{is_off, other};
 use super::play::{Play, View, of_player, paged, scan};
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
-use crate::routes::adaptive::shape::list;
+
+/// A player, as much as the caller is shown.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Player {
+    Whole(Whole),
+    Identity(Profile),
+    Name(Seen),
+}
+
+/// A player with their account for learning, under both spellings of the integration's name.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "PlayerWithLearning")]
+struct Whole {
+    #[serde(flatten)]
+    profile: Profile,
+    has_lms_account: bool,
+    lms: Option<Learner>,
+    has_timeback_account: bool,
+    timeback: Option<Learner>,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         paged(get("/users", GamesRead, listed))
             .named("getPlayers")
             .says("The players by id and username, in the order in which they came. Developers, and keys of one project, see those who have played a game of theirs.")
-            .answers(200, "A page of players.", list(schema::seen())),
+            .answers::<Vec<Seen>>(200, "A page of players."),
         of_player(get("/users/{userId}", Access::visitor(GamesRead), shown))
             .named("getPlayer")
             .says(
                 "A player: 'me' is the player of the token, shown whole; others are shown by their username. Names, e-mail addresses and enrollments of others are shown to administrators, guides and clients with a scope of the roster.",
             )
-            .answers(200, "The player.", schema::player()),
+            .answers::<Player>(200, "The player."),
     ]
 }
 
@@ -54,13 +77,13 @@ async fn shown(context: Context) -> Result<Answer> {
 }
 
 /// The learner, where that does not stand in the roster here: null where there is nobody to learn with.
-async fn known(play: &Play) -> Result<Option<Value>> {
+async fn known(play: &Play) -> Result<Option<Option<Learner>>> {
     let app = &play.context.app;
-    let Some(other) = other(app) else { return Ok(is_off(app).then_some(Value::Null)) };
+    let Some(other) = other(app) else { return Ok(is_off(app).then_some(None)) };
     let demo = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user());
     match demo == Some(play.named_in_path()?) {
-        true => Ok(Some(json!(other.learner().await?))),
-        false => Ok(Some(Value::Null)),
+        true => Ok(Some(Some(other.learner().await?))),
+        false => Ok(Some(None)),
     }
 }
 
@@ -68,31 +91,35 @@ async fn known(play: &Play) -> Result<Option<Value>> {
 fn player(
     tx: &mut Tx<'_>,
     play: &Play,
-    known: Option<&Value>,
+    known: Option<&Option<Learner>>,
     settles: bool,
-) -> Result<Option<Value>> {
+) -> Result<Option<Player>> {
     play.present(tx)?;
     let user = play.named_in_path()?;
     let (shares_identity, enrollments) = match play.view(tx, user)? {
-        View::Name => return players::seen(tx, user).map(|seen| Some(json!(seen))),
-        View::Identity => return players::profile(tx, user, true).map(|known| Some(json!(known))),
+        View::Name => return players::seen(tx, user).map(|seen| Some(Player::Name(seen))),
+        View::Identity => {
+            return players::profile(tx, user, true).map(|known| Some(Player::Identity(known)));
+        }
         View::Profile { shares_identity, enrollments } => (shares_identity, enrollments),
     };
-    let mut shown = json!(players::profile(tx, user, shares_identity)?);
+    let profile = players::profile(tx, user, shares_identity)?;
     let learner = match known {
-        _ if !enrollments => Value::Null,
+        _ if !enrollments => None,
         Some(known) => known.clone(),
         // Visitors are in no roster.
-        None if visitors::lookup(tx, user)?.is_some() => Value::Null,
+        None if visitors::lookup(tx, user)?.is_some() => None,
         None => match lms::learner(tx, play.now, user, settles)? {
-            Some(learner) => json!(learner),
+            Some(learner) => Some(learner),
             None => return Ok(None),
         },
     };
-    // Both spellings of the integration's name.
-    for (account, integration) in [("hasLmsAccount", "lms"), ("hasTimebackAccount", "timeback")] {
-        shown[account] = (!learner.is_null()).into();
-        shown[integration] = learner.clone();
-    }
-    Ok(Some(shown))
+    let has_account = learner.is_some();
+    Ok(Some(Player::Whole(Whole {
+        profile,
+        has_lms_account: has_account,
+        lms: learner.clone(),
+        has_timeback_account: has_account,
+        timeback: learner,
+    })))
 }

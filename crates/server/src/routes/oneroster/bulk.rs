@@ -40,7 +40,7 @@ pub(super) fn bulk(collection: Collection) -> Route {
     )
     .reads_as(NDJSON)
     .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-    .reads(schema::wrapped_input(collection))
+    .reads_schema(schema::wrapped_input(collection))
     .answers_as(
         200,
         "A result a line: `{line, sourcedId, outcome}`, with `errors` where it was refused.",

@@ -28,7 +28,7 @@ pub(crate) fn syllabus() -> Route {
             json!({ "type": "string", "enum": ["active", "tobedeleted"], "default": "active" }),
             "Which records are shown.",
         )
-        .answers(
+        .answers_schema(
             200,
             "The tree.",
             json!({
@@ -53,9 +53,9 @@ pub(super) fn create_structure() -> Route {
         .named("createCourseStructure")
         .says("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
         .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-        .reads(schema)
-        .answers(201, "Created.", json!({ "type": "object" }))
-        .answers(200, "It was there and says the same.", json!({ "type": "object" }))
+        .reads_schema(schema)
+        .answers_schema(201, "Created.", json!({ "type": "object" }))
+        .answers_schema(200, "It was there and says the same.", json!({ "type": "object" }))
 }
 
 /// A course, or a component, with what it holds.

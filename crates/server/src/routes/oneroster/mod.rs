@@ -22,7 +22,6 @@ use crate::route::{Area, Route};
 pub(super) use courses::syllabus;
 pub(super) use read::{Narrow, listing};
 pub(super) use scopes::{Does, access};
-pub(super) use write::object;
 
 /// The three services, each an area.
 pub(super) fn areas() -> Vec<Area> {

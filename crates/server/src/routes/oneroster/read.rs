@@ -37,7 +37,7 @@ pub(super) fn list(collection: Collection) -> Route {
     )
     .named(operation("getAll", collection.path))
     .says(format!("Lists {}.", collection.path))
-    .answers(200, "A page.", schema::collection(collection))
+    .answers_schema(200, "A page.", schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -54,7 +54,7 @@ pub(super) fn scoped(scoped: Scoped, path: String) -> Route {
     })
     .named(name)
     .says(format!("Lists {} of the record in the path.", scoped.of))
-    .answers(200, "A page.", schema::collection(collection))
+    .answers_schema(200, "A page.", schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -74,7 +74,7 @@ pub(super) fn single(collection: Collection) -> Route {
         json!({ "type": "array", "items": { "type": "string" } }),
         "The fields to show, commas between them.",
     )
-    .answers(200, "The record.", schema::single(collection))
+    .answers_schema(200, "The record.", schema::single(collection))
 }
 
 async fn listed(context: Context, collection: Collection, scope: Option<Scope>) -> Result<Answer> {

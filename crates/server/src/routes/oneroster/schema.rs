@@ -1,6 +1,7 @@
 //! JSON Schemas of records, made from the declarations.
 
 use lyceum_core::limits;
+use lyceum_core::schema::TypeSchema;
 use lyceum_roster::collections::Collection;
 use lyceum_roster::kind::{Field, Kind, Open, Presence, Type, Words};
 use lyceum_roster::kinds;
@@ -11,7 +12,11 @@ use super::operation;
 use crate::route::{Place, Route};
 
 /// `{course: Course}`
-pub(super) fn single(collection: Collection) -> Value {
+pub(super) fn single(collection: Collection) -> TypeSchema {
+    TypeSchema::named(format!("Single{}", one_of(collection)), single_object(collection))
+}
+
+fn single_object(collection: Collection) -> Value {
     let mut properties = Map::new();
     properties.insert(collection.kind.one.into(), record(collection.kind));
     if let Some(key) = collection.platform_one {
@@ -21,7 +26,7 @@ pub(super) fn single(collection: Collection) -> Value {
 }
 
 /// `{courses: [Course]}` with the platform's paging keys.
-pub(crate) fn collection(collection: Collection) -> Value {
+pub(crate) fn collection(collection: Collection) -> TypeSchema {
     let page = json!({ "type": "array", "items": record(collection.kind) });
     let mut properties = Map::new();
     properties.insert(collection.kind.many.into(), page.clone());
@@ -32,13 +37,16 @@ pub(crate) fn collection(collection: Collection) -> Value {
         properties.insert(name.into(), json!({ "type": "integer" }));
     }
     properties.insert("nextCursor".into(), json!({ "type": "string" }));
-    json!({ "type": "object", "required": [collection.kind.many], "properties": properties })
+    let required = [collection.kind.many];
+    let page = json!({ "type": "object", "required": required, "properties": properties });
+    TypeSchema::named(format!("{}Set", one_of(collection)), page)
 }
 
 /// What a create or replace sends.
-pub(super) fn wrapped_input(collection: Collection) -> Value {
-    let one = collection.kind.one;
-    json!({ "type": "object", "required": [one], "properties": { one: input(collection.kind) } })
+pub(super) fn wrapped_input(collection: Collection) -> TypeSchema {
+    let (one, kind) = (collection.kind.one, collection.kind);
+    let schema = json!({ "type": "object", "required": [one], "properties": { one: input(kind) } });
+    TypeSchema::named(format!("Single{}", input_name(kind)), schema)
 }
 
 /// What a create inside another record sends.
@@ -61,22 +69,23 @@ pub(super) fn input_in(into: &Into, collection: Collection) -> Value {
 }
 
 /// `{sourcedIdPairs: …, course: Course}`
-pub(super) fn created(collection: Collection) -> Value {
-    let mut schema = single(collection);
+pub(super) fn created(collection: Collection) -> TypeSchema {
+    let mut schema = single_object(collection);
     schema["properties"]["sourcedIdPairs"] = pair();
     schema["required"] = json!(["sourcedIdPairs"]);
-    schema
+    TypeSchema::named(format!("Created{}", one_of(collection)), schema)
 }
 
 /// `{sourcedIdPairs: [pair]}`, or one pair where one record was sent.
-pub(super) fn pairs() -> Value {
-    json!({
+pub(super) fn pairs() -> TypeSchema {
+    let schema = json!({
         "type": "object",
         "required": ["sourcedIdPairs"],
         "properties": {
             "sourcedIdPairs": { "anyOf": [{ "type": "array", "items": pair() }, pair()] },
         },
-    })
+    });
+    TypeSchema::named("SourcedIdPairs", schema)
 }
 
 fn pair() -> Value {
@@ -95,6 +104,11 @@ pub(crate) fn components() -> impl Iterator<Item = (String, Value)> {
     kinds::ALL.iter().flat_map(|kind| {
         [(name(kind), object(kind, true)), (input_name(kind), object(kind, false))]
     })
+}
+
+/// What a collection holds, as names of schemas begin: `Term`.
+fn one_of(collection: Collection) -> String {
+    operation("", collection.platform_one.unwrap_or(collection.kind.one))
 }
 
 fn name(kind: &Kind) -> String {

@@ -27,8 +27,8 @@ pub(super) fn routes() -> Vec<Route> {
         post("/users/{userSourcedId}/agents", access(&USER, Does::Put), add_agent)
             .named("addAgent")
             .says("Adds an agent, such as a guardian, to a user.")
-            .reads(object(&["agentSourcedId"]))
-            .answers(201, "Added, or there already.", schema::single(super::collection(&USER))),
+            .reads_schema(object(&["agentSourcedId"]))
+            .answers_schema(201, "Added, or there already.", schema::single(super::collection(&USER))),
         delete(
             "/users/{userSourcedId}/agents/{agentSourcedId}",
             access(&USER, Does::Delete),
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("/users/{userSourcedId}/credentials", Scope::RosterWrite, register)
             .named("createCredential")
             .says("Keeps a user's login for another system; the password is encrypted.")
-            .reads(json!({
+            .reads_schema(json!({
                 "type": "object",
                 "properties": {
                     "applicationName": text(),
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
                     "credential": object(&["username", "password"]),
                 },
             }))
-            .answers(201, "Kept.", object(&["userProfileId", "credentialId", "message"])),
+            .answers_schema(201, "Kept.", object(&["userProfileId", "credentialId", "message"])),
         post(
             "/users/{userSourcedId}/credentials/{credentialId}/decrypt",
             Scope::PasswordsRead,
@@ -56,11 +56,11 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .named("decryptCredential")
         .says("Shows the password of a user's login for another system. Each call is in the audit log.")
-        .answers(200, "The password.", object(&["password"])),
+        .answers_schema(200, "The password.", object(&["password"])),
         get("/users/{userSourcedId}/demographics", with_demographics(), known)
             .named("getUserWithDemographics")
             .says("Reads a user together with the demographics.")
-            .answers(
+            .answers_schema(
                 200,
                 "Both.",
                 json!({

@@ -33,9 +33,9 @@ pub(super) fn create(collection: Collection) -> Route {
     )
     .named(operation("create", singular(collection)))
     .says(format!("Creates one of {}. The same body again is a safe retry.", collection.path))
-    .reads(schema::wrapped_input(collection))
-    .answers(201, "Created.", schema::created(collection))
-    .answers(200, "It was there and says the same.", schema::created(collection))
+    .reads_schema(schema::wrapped_input(collection))
+    .answers_schema(201, "Created.", schema::created(collection))
+    .answers_schema(200, "It was there and says the same.", schema::created(collection))
 }
 
 /// `PUT /courses/{sourcedId}`
@@ -53,10 +53,10 @@ pub(super) fn put(collection: Collection) -> Route {
         if upserts { ", or creates it" } else { "" }
     ))
     .of_version()
-    .reads(schema::wrapped_input(collection))
-    .answers(200, "Replaced.", schema::single(collection));
+    .reads_schema(schema::wrapped_input(collection))
+    .answers_schema(200, "Replaced.", schema::single(collection));
     if upserts {
-        route.answers(
+        route.answers_schema(
             201,
             "Created; in the standard dialect also replaced.",
             schema::single(collection),
@@ -77,8 +77,8 @@ pub(super) fn patch(collection: Collection) -> Route {
     .says(format!("Changes fields of one of {} (RFC 7396).", collection.path))
     .of_version()
     .reads_as(&["application/json", "application/merge-patch+json"])
-    .reads(json!({"type": "object"}))
-    .answers(200, "Changed.", schema::single(collection))
+    .reads_schema(json!({"type": "object"}))
+    .answers_schema(200, "Changed.", schema::single(collection))
 }
 
 /// `DELETE /courses/{sourcedId}`
@@ -107,8 +107,8 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
             })
             .named(operation("post", &into.path.replace(['{', '}'], "")))
             .says(format!("Creates {} in the record of the path.", into.of))
-            .reads(schema::input_in(into, collection))
-            .answers(201, "Created; the pairs tell the ids.", schema::pairs())
+            .reads_schema(schema::input_in(into, collection))
+            .answers_schema(201, "Created; the pairs tell the ids.", schema::pairs())
         })
         .collect()
 }
@@ -135,11 +135,6 @@ fn wrapped(body: &mut Object, collection: Collection) -> Option<Object> {
 /// The body as a JSON object. Errors: `Malformed` with line and column.
 pub(super) fn body(context: &Context) -> Result<Object> {
     parse(&context.body)
-}
-
-/// The body as a JSON object; without one, an empty object. Errors: as [`parse`].
-pub(crate) fn object(context: &Context) -> Result<Object> {
-    if context.body.is_empty() { Ok(Object::new()) } else { parse(&context.body) }
 }
 
 /// JSON text as an object. Errors: `Malformed` with line and column.

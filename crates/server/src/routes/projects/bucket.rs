@@ -5,38 +5,53 @@ use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_hosting::buckets::{About, Bucket, Info, Listing, Part};
+use lyceum_hosting::buckets::{About, Bucket, Info, Listing, Page, Part, Upload};
 use lyceum_hosting::{Pieces, deployments, homes};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{members, schema};
+use super::members;
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::Place::{Header, Query};
 use crate::route::{Route, get, post, put};
-use crate::routes::adaptive::shape::{
-    any_object, list, object, or_null, some_text, text, whole, whole_object,
-};
+use crate::routes::adaptive::shape::{some_text, text, whole};
 
 const BYTES: &[&str] = &["application/octet-stream"];
 
-fn info() -> Value {
-    whole_object(json!({
-        "key": some_text(), "size": whole(), "etag": some_text(), "uploaded": schema::instant(),
-        "httpMetadata": any_object(), "customMetadata": any_object(),
-    }))
+/// Objects to delete.
+#[derive(Deserialize, JsonSchema)]
+struct ObjectsToDelete {
+    /// Their keys.
+    #[schemars(length(max = limits::R2_DELETE_MAX_KEYS))]
+    keys: Vec<String>,
 }
 
-fn about() -> Value {
-    json!({ "key": some_text(), "contentType": text(), "customMetadata": schema::texts() })
+/// An object that arrives in parts.
+#[derive(Deserialize, JsonSchema)]
+struct NewObjectInParts {
+    /// Its key.
+    #[schemars(length(min = 1))]
+    key: String,
+    #[serde(flatten)]
+    about: About,
+}
+
+/// The parts that become an object.
+#[derive(Deserialize, JsonSchema)]
+struct CompletedParts {
+    /// The object's key.
+    #[schemars(length(min = 1))]
+    key: String,
+    /// All parts.
+    parts: Vec<Part>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     let key = |route: Route| route.param(Query, "key", some_text(), "The object's key.");
-    let part = json!({ "part": whole(), "etag": some_text() });
     let file = json!({ "type": "string", "format": "binary" });
     vec![
         get("/{slug}/bucket", ProjectsRead, members(listed))
@@ -46,17 +61,11 @@ pub(super) fn routes() -> Vec<Route> {
             .param(Query, "delimiter", text(), "What ends a group of keys, which is then told once.")
             .param(Query, "cursor", text(), "Where the page before ended.")
             .param(Query, "limit", whole(), "Objects and groups at most, from 1 to 1000.")
-            .answers(
-                200,
-                "The page; without a cursor it is the last.",
-                whole_object(json!({
-                    "objects": list(info()), "prefixes": list(text()), "cursor": or_null(text()),
-                })),
-            ),
+            .answers::<Page>(200, "The page; without a cursor it is the last."),
         key(get("/{slug}/bucket/metadata", ProjectsRead, members(shown)))
             .named("getObjectMetadata")
             .says("What is known of an object.")
-            .answers(200, "The object.", info()),
+            .answers::<Info>(200, "The object."),
         key(get("/{slug}/bucket/object", ProjectsRead, members(read)))
             .named("getObject")
             .says("An object's bytes.")
@@ -67,36 +76,32 @@ pub(super) fn routes() -> Vec<Route> {
             .named("putObject")
             .says("Keeps an object; larger ones arrive in parts.")
             .reads_as(BYTES)
-            .reads(json!({}))
+            .reads_schema(json!({}))
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
             .param(Query, "contentType", text(), "Its media type.")
-            .answers(200, "The object.", info()),
+            .answers::<Info>(200, "The object."),
         post("/{slug}/bucket/delete", ProjectsWrite, members(deleted))
             .named("deleteObjects")
             .says("Deletes objects; it is no fault that one is not there.")
-            .reads(whole_object(json!({ "keys": list(some_text()) })))
+            .reads::<ObjectsToDelete>()
             .answers_empty(204, "They are not there."),
         post("/{slug}/bucket/uploads", ProjectsWrite, members(begun))
             .named("beginObject")
             .says("Begins an object that arrives in parts, or finds the parts of one that broke off.")
-            .reads(object(&["key"], about()))
-            .answers(
-                200,
-                "The upload and the parts that are there.",
-                whole_object(json!({ "id": some_text(), "parts": list(whole_object(part.clone())) })),
-            ),
+            .reads::<NewObjectInParts>()
+            .answers::<Upload>(200, "The upload and the parts that are there."),
         key(put("/{slug}/bucket/uploads/{id}/{part}", ProjectsWrite, members(part_put)))
             .named("putObjectPart")
             .says("Keeps a part, in the place of one with its number. All but the last are of one size.")
             .reads_as(BYTES)
-            .reads(json!({}))
+            .reads_schema(json!({}))
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
-            .answers(200, "The part.", whole_object(part.clone())),
+            .answers::<Part>(200, "The part."),
         post("/{slug}/bucket/uploads/{id}", ProjectsWrite, members(completed))
             .named("completeObject")
             .says("Makes the parts the object.")
-            .reads(whole_object(json!({ "key": some_text(), "parts": list(whole_object(part)) })))
-            .answers(200, "The object.", info()),
+            .reads::<CompletedParts>()
+            .answers::<Info>(200, "The object."),
     ]
 }
 
@@ -185,28 +190,14 @@ async fn written(context: Context) -> Result<Answer> {
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        keys: Vec<String>,
-    }
-    let Asked { keys } = lyceum_games::read(&context.body)?;
-    if keys.len() > limits::R2_DELETE_MAX_KEYS {
-        let message = format!("at most {}", limits::R2_DELETE_MAX_KEYS);
-        return Err(Problem::invalid("keys", message));
-    }
+    let ObjectsToDelete { keys } = context.body_as()?;
     let bucket = bucket(&context).await?;
     apart(move || bucket.delete(&keys)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn begun(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        key: String,
-        #[serde(flatten)]
-        about: About,
-    }
-    let Asked { key, about } = lyceum_games::read(&context.body)?;
+    let NewObjectInParts { key, about } = context.body_as()?;
     let bucket = bucket(&context).await?;
     Ok(Answer::of(&apart(move || bucket.begin(&key, &about)).await?))
 }
@@ -220,12 +211,7 @@ async fn part_put(context: Context) -> Result<Answer> {
 }
 
 async fn completed(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        key: String,
-        parts: Vec<Part>,
-    }
-    let Asked { key, parts } = lyceum_games::read(&context.body)?;
+    let CompletedParts { key, parts } = context.body_as()?;
     let (bucket, id) = (bucket(&context).await?, context.param("id").to_owned());
     Ok(Answer::of(&apart(move || bucket.complete(&key, &id, parts)).await?))
 }

@@ -8,34 +8,61 @@ use axum::http::{HeaderValue, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_hosting::Pieces;
+use lyceum_hosting::databases::{self, RestorePoint};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Project};
-use lyceum_hosting::{Pieces, databases};
 use lyceum_project::schema::{self as ddl, Schema};
 use lyceum_project::{DatabaseWish, SchemaWish};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{client, members, place, schema};
+use super::{client, members, place};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::{Route, get, post};
-use crate::routes::adaptive::shape::{list, object, text, whole, words};
 
 const SQLITE: &str = "application/vnd.sqlite3";
+
+/// Which version is served again.
+#[derive(Deserialize, JsonSchema)]
+struct Rollback {
+    /// The version; none: the one before.
+    version: Option<i64>,
+    /// The revision that the project must have.
+    revision: Option<i64>,
+    /// What becomes of the database where the version came with another schema.
+    database: Option<DatabaseChoice>,
+}
+
+/// What becomes of a database.
+#[derive(Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum DatabaseChoice {
+    Keep,
+    Restore,
+}
+
+/// What takes the place of a database: a restore point, or a file that was uploaded.
+#[derive(Deserialize, JsonSchema)]
+struct DatabaseRestore {
+    /// The id of the point.
+    point: Option<String>,
+    /// The SHA-256 of the file.
+    sha256: Option<Digest>,
+}
 
 pub(super) fn rollback() -> Route {
     post("/{slug}/rollback", ProjectsWrite, members(rolled_back))
         .named("rollBackProject")
         .says("Serves a kept version again, with its code, frontend and secrets; without a number the one before. Files stay as they are. Where the version came with another schema of the database, `database` says whether that is kept or put back as it was when the version was last served; without it 409.")
-        .reads(object(
-            &[],
-            json!({ "version": whole(), "revision": whole(), "database": words(&["keep", "restore"]) }),
-        ))
-        .answers(200, "The version that is served now.", schema::deployment())
+        .reads::<Rollback>()
+        .answers::<Deployment>(200, "The version that is served now.")
 }
 
 pub(super) fn routes() -> Vec<Route> {
@@ -51,35 +78,23 @@ pub(super) fn routes() -> Vec<Route> {
         get("/{slug}/database/points", ProjectsRead, members(points))
             .named("getRestorePoints")
             .says("The files that were the project's database before a deploy or a restore, newest first.")
-            .answers(200, "The points.", list(schema::restore_point())),
+            .answers::<Vec<RestorePoint>>(200, "The points."),
         post("/{slug}/database/restore", ProjectsWrite, members(restored))
             .named("restoreProjectDatabase")
             .says("Puts a restore point, or an SQLite file that was uploaded, in the place of the project's database; that becomes a restore point.")
-            .reads(object(&[], json!({ "point": text(), "sha256": schema::sha256() })))
-            .answers(200, "The points that are kept now.", list(schema::restore_point())),
+            .reads::<DatabaseRestore>()
+            .answers::<Vec<RestorePoint>>(200, "The points that are kept now."),
         post("/{slug}/database/problems", ProjectsRead, members(problems))
             .named("getDatabaseProblems")
             .says("What the rows of the project's database have against a schema; changes nothing.")
-            .reads(schema::database_wish())
+            .reads::<DatabaseWish>()
             .reads_up_to(limits::PLAN_MAX_BYTES)
-            .answers(200, "The problems, one sentence each.", list(text())),
+            .answers::<Vec<String>>(200, "The problems, one sentence each."),
     ]
 }
 
 async fn rolled_back(context: Context) -> Result<Answer> {
-    #[derive(Deserialize, PartialEq)]
-    #[serde(rename_all = "camelCase")]
-    enum Choice {
-        Keep,
-        Restore,
-    }
-    #[derive(Deserialize)]
-    struct Asked {
-        version: Option<i64>,
-        revision: Option<i64>,
-        database: Option<Choice>,
-    }
-    let Asked { version, revision, database } = lyceum_games::read(&context.body)?;
+    let Rollback { version, revision, database } = context.body_as()?;
     let (slug, who) = (context.param("slug").to_owned(), client(&context).to_owned());
     let (now, place) = (context.app.clock.now(), place(&context.app, &slug));
     let sought = slug.clone();
@@ -98,7 +113,7 @@ async fn rolled_back(context: Context) -> Result<Answer> {
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let (sought, version) = (slug.clone(), Some(target));
-    if database != Some(Choice::Restore) {
+    if database != Some(DatabaseChoice::Restore) {
         let turn = move |tx: &mut Tx<'_>| {
             deployments::roll_back(tx, (now, &who), &sought, version, revision, None)
         };
@@ -143,12 +158,7 @@ async fn copied(context: Context) -> Result<Answer> {
 }
 
 async fn restored(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        point: Option<String>,
-        sha256: Option<Digest>,
-    }
-    let asked: Asked = lyceum_games::read(&context.body)?;
+    let asked: DatabaseRestore = context.body_as()?;
     let project = project(&context).await?;
     let (app, slug) = (&context.app, project.slug.clone());
     let place = place(app, &slug);
@@ -211,7 +221,7 @@ fn unpacked(blobs: &Blobs, sha256: &Digest, folder: &Path) -> Result<PathBuf> {
 }
 
 async fn problems(context: Context) -> Result<Answer> {
-    let wish: DatabaseWish = lyceum_games::read(&context.body)?;
+    let wish: DatabaseWish = context.body_as()?;
     let project = project(&context).await?;
     let file =
         databases::file_of(&super::place(&context.app, &project.slug).folder, Some(&project));

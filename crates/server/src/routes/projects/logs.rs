@@ -2,15 +2,16 @@
 
 use lyceum_access::Scope::ProjectsRead;
 use lyceum_core::{Problem, Result, limits};
+use lyceum_hosting::engine::LogLine;
 use lyceum_hosting::projects;
 use serde_json::json;
 
-use super::{members, schema};
+use super::members;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Place::Query;
 use crate::route::{Route, get};
-use crate::routes::adaptive::shape::{list, whole};
+use crate::routes::adaptive::shape::whole;
 
 pub(super) fn route() -> Route {
     let limit = json!({
@@ -22,7 +23,7 @@ pub(super) fn route() -> Route {
         .says("The last lines that the backend printed, what was asked of it and why it ended, oldest first. Whoever follows asks for those after the last line.")
         .param(Query, "after", whole(), "Lines after the one of this id; without it the last ones.")
         .param(Query, "limit", limit, "Lines at most: the oldest of those after an id, else the newest.")
-        .answers(200, "The lines.", list(schema::log_line()))
+        .answers::<Vec<LogLine>>(200, "The lines.")
 }
 
 async fn logs(context: Context) -> Result<Answer> {

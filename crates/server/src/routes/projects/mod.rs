@@ -4,7 +4,6 @@ mod artifacts;
 pub(crate) mod bucket;
 mod database;
 mod logs;
-mod schema;
 mod uploads;
 
 use std::collections::BTreeMap;
@@ -14,6 +13,7 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
 use lyceum_access::{self as access, Access, Holder, Scopes, Subject};
 use lyceum_blob::{Blobs, Digest};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_games::{games, lms};
 use lyceum_hosting::deployments::{self, Deployment};
@@ -21,8 +21,8 @@ use lyceum_hosting::projects::{self, Place, Project};
 use lyceum_hosting::{archive, audit, homes};
 use lyceum_project::{Artifact, Plan, State};
 use lyceum_store::Tx;
-use serde::Deserialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -33,7 +33,7 @@ use crate::learning::Learning;
 use crate::render::Rendering;
 use crate::route::Place::Query;
 use crate::route::{Area, Pending, get, post};
-use crate::routes::adaptive::shape::{list, object, whole};
+use crate::routes::adaptive::shape::whole;
 use crate::routes::games::writable;
 use crate::state::App;
 
@@ -42,42 +42,42 @@ pub(super) fn areas() -> [Area; 2] {
         get("", ProjectsRead, listed)
             .named("getProjects")
             .says("The projects that are deployed here, by slug.")
-            .answers(200, "The projects.", list(schema::project())),
+            .answers::<Vec<Project>>(200, "The projects."),
         get("/{slug}", ProjectsRead, members(shown))
             .named("getProject")
             .says("A project, with the version that is served and where.")
-            .answers(200, "The project.", schema::served()),
+            .answers::<ServedProject>(200, "The project."),
         get("/{slug}/state", ProjectsWrite, members(state))
             .named("getProjectState")
             .says("What a deploy is planned from; also of a project that is not deployed yet, at revision 0. Secrets are names and digests under the project's key.")
-            .answers(200, "The state.", schema::state()),
+            .answers::<State>(200, "The state."),
         get("/{slug}/deployments", ProjectsRead, members(versions))
             .named("getDeployments")
             .says("The versions that are kept, newest first.")
-            .answers(200, "The versions.", list(schema::deployment())),
+            .answers::<Vec<Deployment>>(200, "The versions."),
         post("/{slug}/deployments", ProjectsWrite, members(deployed))
             .named("deployProject")
             .says("Applies a plan, all of it or nothing: 409 where the project was changed since the plan was made. What it names was uploaded before.")
-            .reads(object(&["plan"], json!({ "plan": schema::plan(), "secrets": schema::texts() })))
+            .reads::<DeployRequest>()
             .reads_up_to(limits::PLAN_MAX_BYTES)
-            .answers(200, "The state that it led to.", schema::state())
-            .answers(201, "As 200, of a new project.", schema::state()),
+            .answers::<State>(200, "The state that it led to.")
+            .answers::<State>(201, "As 200, of a new project."),
         post("/{slug}/rehearsal", ProjectsWrite, members(rehearsed))
             .named("rehearseDeployment")
             .says("Tries a plan: all that applying it does, but serving it. The frontend is unpacked, the schema is changed on a copy, the backend is started and asked; nothing of it stays. What it names was uploaded before.")
-            .reads(object(&["plan"], json!({ "plan": schema::plan(), "secrets": schema::texts() })))
+            .reads::<DeployRequest>()
             .reads_up_to(limits::PLAN_MAX_BYTES)
             .answers_empty(204, "Applying it would succeed now."),
         get("/{slug}/deployments/{version}", ProjectsRead, members(version))
             .named("getDeployment")
             .says("A version.")
-            .answers(200, "The version.", schema::deployment()),
+            .answers::<Deployment>(200, "The version."),
         database::rollback(),
         get("/{slug}/audit", ProjectsRead, members(changes))
             .named("getProjectAudit")
             .says("Who changed what, newest first.")
             .param(Query, "before", whole(), "Entries before this one.")
-            .answers(200, "A page of changes.", list(schema::entry())),
+            .answers::<Vec<audit::Entry>>(200, "A page of changes."),
     ];
     routes.extend(artifacts::routes());
     routes.extend(bucket::routes());
@@ -159,12 +159,18 @@ async fn shown(context: Context) -> Result<Answer> {
         move |tx: &mut Tx<'_>| Ok((projects::find(tx, &slug)?, deployments::active(tx, &slug)?));
     let (project, active): (Project, Option<Deployment>) = context.app.db.read(read).await?;
     let place = place(&context.app, &project.slug);
-    Ok(Answer::of(&json!({
-        "slug": project.slug, "revision": project.revision, "version": project.version,
-        "environment": place.environment, "frontendUrl": place.frontend_url,
-        "backendUrl": place.backend_url, "playUrl": place.play_url, "deployment": active,
-        "createdAt": project.created_at, "updatedAt": project.updated_at,
-    })))
+    Ok(Answer::of(&ServedProject {
+        slug: project.slug,
+        revision: project.revision,
+        version: project.version,
+        environment: place.environment,
+        frontend_url: place.frontend_url,
+        backend_url: place.backend_url,
+        play_url: place.play_url,
+        deployment: active,
+        created_at: project.created_at,
+        updated_at: project.updated_at,
+    }))
 }
 
 async fn state(context: Context) -> Result<Answer> {
@@ -197,10 +203,39 @@ async fn changes(context: Context) -> Result<Answer> {
     Ok(Answer::of(&context.app.db.read(read).await?))
 }
 
+/// A project, with the version that is served and where.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ServedProject {
+    /// Its name in addresses.
+    slug: String,
+    /// One more with every change.
+    revision: i64,
+    /// The version that is served.
+    version: i64,
+    /// The server's environment.
+    #[schemars(extend("enum" = ["local", "staging", "production"]))]
+    environment: &'static str,
+    /// Where the frontend is.
+    frontend_url: String,
+    /// Where the backend is.
+    backend_url: String,
+    /// Where people play.
+    play_url: String,
+    /// The version that is served.
+    deployment: Option<Deployment>,
+    /// When it was first deployed.
+    created_at: Timestamp,
+    /// When it was changed.
+    updated_at: Timestamp,
+}
+
 /// A plan that is sent, and the values of its secrets.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct DeployRequest {
+    /// The plan.
     plan: Plan,
+    /// The values of new and changed secrets by name.
     #[serde(default)]
     secrets: BTreeMap<String, String>,
 }
@@ -210,7 +245,7 @@ type Apply = Box<dyn FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send>;
 
 /// The plan that a request sends, checked against what is there and its files taken in, with what applies it.
 async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
-    let DeployRequest { plan, secrets }: DeployRequest = lyceum_games::read(&context.body)?;
+    let DeployRequest { plan, secrets } = context.body_as()?;
     let app = &context.app;
     if plan.slug != context.param("slug") {
         return Err(Problem::invalid("plan.slug", "must be the slug of the path"));

@@ -6,17 +6,17 @@ use lyceum_blob::Digest;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::uploads::{self, Upload};
 use lyceum_hosting::{homes, nodes};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{client, schema};
+use super::client;
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Area, Header, Place, get, post, put};
 use crate::routes::adaptive::shape::text;
-use crate::routes::adaptive::shape::whole_object;
 
 const BYTES: &[&str] = &["application/octet-stream"];
 const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
@@ -25,6 +25,15 @@ const OFFSET_TOLD: &[Header] = &[Header {
     ty: "integer",
     says: "Bytes that are here: where to go on.",
 }];
+
+/// A file to upload.
+#[derive(Deserialize, JsonSchema)]
+struct UploadRequest {
+    /// SHA-256 of the whole.
+    sha256: Digest,
+    /// Bytes of the whole.
+    size: u64,
+}
 
 pub(super) fn area() -> Area {
     Area {
@@ -36,22 +45,22 @@ pub(super) fn area() -> Area {
             post("", ProjectsWrite, begun)
                 .named("beginUpload")
                 .says("Begins the upload of a file, or finds it: as far as it is, or complete where the server has the file.")
-                .reads(whole_object(json!({ "sha256": schema::sha256(), "size": schema::size() })))
-                .answers(200, "How far it is.", schema::upload())
+                .reads::<UploadRequest>()
+                .answers::<Upload>(200, "How far it is.")
                 .with_headers(OFFSET_TOLD),
             get("/{id}", ProjectsWrite, found)
                 .named("getUpload")
                 .says("How far an upload is; HEAD tells it in the header alone.")
-                .answers(200, "How far it is.", schema::upload())
+                .answers::<Upload>(200, "How far it is.")
                 .with_headers(OFFSET_TOLD),
             put("/{id}", ProjectsWrite, continued)
                 .named("continueUpload")
                 .says("Takes a piece at the upload's offset; 409 with the offset where it is another. The last piece makes the file whole.")
                 .reads_as(BYTES)
-                .reads(json!({}))
+                .reads_schema(json!({}))
                 .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
                 .param(Place::Header, "Content-Range", text(), "Which bytes these are: `bytes 0-99/1000`.")
-                .answers(200, "How far it is now.", schema::upload())
+                .answers::<Upload>(200, "How far it is now.")
                 .with_headers(OFFSET_TOLD),
         ],
     }
@@ -81,12 +90,7 @@ async fn own(context: &Context) -> Result<String> {
 }
 
 async fn begun(context: Context) -> Result<Answer> {
-    #[derive(Deserialize)]
-    struct Asked {
-        sha256: Digest,
-        size: u64,
-    }
-    let Asked { sha256, size } = lyceum_games::read(&context.body)?;
+    let UploadRequest { sha256, size } = context.body_as()?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
     let upload = apart(move || uploads::begin(&blobs, &client, sha256, size)).await?;
     Ok(answer(&context, upload))

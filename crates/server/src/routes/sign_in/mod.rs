@@ -34,7 +34,7 @@ pub(super) fn area() -> Area {
         let properties: serde_json::Map<String, Value> =
             fields.iter().map(|name| ((*name).to_owned(), text())).collect();
         let schema = json!({ "type": "object", "properties": properties });
-        page(route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES).reads(schema))
+        page(route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES).reads_schema(schema))
             .answers_empty(303, "It is done; the next page is there.")
     };
     Area {

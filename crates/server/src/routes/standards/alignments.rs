@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("The records that cover an item: aligned to it, or saying so themselves.")
             .param(Place::Query, "children", flag(), "Records that cover an item below it, too.")
             .param(Place::Query, "said", flag(), "false: leave out what records say themselves.")
-            .answers(200, "The records.", schema::coverage()),
+            .answers_schema(200, "The records.", schema::coverage()),
         get("/alignments", StandardsRead, listed)
             .named("listAlignments")
             .says("Lists alignments in the order in which they were made.")
@@ -34,23 +34,23 @@ pub(super) fn routes() -> Vec<Route> {
             .param(Place::Query, "item", text(), "The identifier of an item.")
             .param(Place::Query, "limit", whole(1), "Alignments on the page, 3000 at most.")
             .param(Place::Query, "offset", whole(0), "Alignments before the page.")
-            .answers(200, "A page.", schema::alignments()),
+            .answers_schema(200, "A page.", schema::alignments()),
         post("/alignments", StandardsWrite, added)
             .named("addAlignments")
             .says("Aligns many records at once, all or none; what is there already stays.")
-            .reads(schema::alignments())
-            .answers(200, "How many were new.", schema::added()),
+            .reads_schema(schema::alignments())
+            .answers_schema(200, "How many were new.", schema::added()),
         get("/alignments/{kind}/{id}", StandardsRead, covered)
             .named("getAlignment")
             .says(
                 "What a record covers: the items that it is aligned to, and those it names itself.",
             )
-            .answers(200, "The items.", schema::covered()),
+            .answers_schema(200, "The items.", schema::covered()),
         put("/alignments/{kind}/{id}", StandardsWrite, set)
             .named("putAlignment")
             .says("Aligns a record to these items and to no others.")
-            .reads(schema::items())
-            .answers(200, "What it covers now.", schema::covered()),
+            .reads_schema(schema::items())
+            .answers_schema(200, "What it covers now.", schema::covered()),
         delete("/alignments/{kind}/{id}", StandardsWrite, |context| async move {
             removed(context, false).await
         })

@@ -91,7 +91,7 @@ fn discovery(version: Case) -> Vec<Route> {
         })
         .named(id)
         .says("The service of this server, as OpenAPI.")
-        .answers(200, "The document.", json!({ "type": "object" }))
+        .answers_schema(200, "The document.", json!({ "type": "object" }))
     };
     vec![
         route("/discovery".to_owned(), format!("discover-{name}")),

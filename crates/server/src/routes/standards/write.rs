@@ -27,16 +27,16 @@ pub(super) fn routes() -> Vec<Route> {
         post("/CFPackages", StandardsWrite, created)
             .named("createCFPackage")
             .says("Stores a framework with all that is in it. The same body again is a safe retry.")
-            .reads(schema::package_input())
+            .reads_schema(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
-            .answers(201, "Stored.", schema::written())
-            .answers(200, "It was there and says the same.", schema::written()),
+            .answers_schema(201, "Stored.", schema::written())
+            .answers_schema(200, "It was there and says the same.", schema::written()),
         put("/CFPackages/{sourcedId}", StandardsWrite, replaced)
             .named("putCFPackage")
             .says("Replaces a framework with all that is in it.")
-            .reads(schema::package_input())
+            .reads_schema(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
-            .answers(200, "Replaced.", schema::written()),
+            .answers_schema(200, "Replaced.", schema::written()),
         put("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| published(context, true))
             .reads_as(&[])
             .named("publishCFDocument")
@@ -77,17 +77,17 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
         })
         .named(format!("create{}", class.name))
         .says(format!("Stores one of the {}. The same body again is a safe retry.", class.list))
-        .reads(schema::input(class))
-        .answers(201, "Stored.", schema::single(class))
-        .answers(200, "It was there and says the same.", schema::single(class)),
+        .reads_schema(schema::input(class))
+        .answers_schema(201, "Stored.", schema::single(class))
+        .answers_schema(200, "It was there and says the same.", schema::single(class)),
         put(at.clone(), StandardsWrite, move |context| async move {
             let named = identifier(context.param("sourcedId"))?;
             sent(context, class, replace, Some(named)).await
         })
         .named(format!("put{}", class.name))
         .says(format!("Replaces one of the {}.", class.list))
-        .reads(schema::input(class))
-        .answers(200, "Replaced.", schema::single(class)),
+        .reads_schema(schema::input(class))
+        .answers_schema(200, "Replaced.", schema::single(class)),
         delete(at, StandardsWrite, move |context| async move {
             let (id, now) = (identifier(context.param("sourcedId"))?, context.app.clock.now());
             context.app.db.write(move |tx| remove(tx, now, &id)).await?;

@@ -1,0 +1,89 @@
+//! JSON bodies of requests, read as types: every error is reported with its path.
+
+mod check;
+mod wanted;
+
+use std::any::TypeId;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::limits::INPUT_TEXT_MAX_BYTES;
+use crate::problem::{Kind, Problem, Result};
+use crate::schema::TypeSchema;
+
+/// The schema of each type that was read so far.
+static SCHEMAS: LazyLock<RwLock<HashMap<TypeId, Arc<TypeSchema>>>> =
+    LazyLock::new(Default::default);
+
+/// The format of a [`Line`] in schemas.
+const LINE_FORMAT: &str = "line";
+
+/// Reads a JSON body as a type; an empty body is an empty object.
+///
+/// Errors: `Malformed` for text that is no JSON, and for JSON of another sort than the type's; `Invalid` with every
+/// error and its path for JSON that does not fit the type's schema. In schemas, `minLength` and `maxLength` count
+/// bytes.
+pub fn read<T: DeserializeOwned + JsonSchema + 'static>(body: &[u8]) -> Result<T> {
+    of(parse(if body.is_empty() { b"{}" } else { body })?)
+}
+
+/// Text as JSON. Errors: `Malformed` with line and column.
+pub fn parse(text: &[u8]) -> Result<Value> {
+    serde_json::from_slice(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let message = format!("the body is not JSON at line {line}, column {column}: {error}");
+        Problem::new(Kind::Malformed, message)
+    })
+}
+
+/// JSON as a type. Errors: as [`read`].
+pub fn of<T: DeserializeOwned + JsonSchema + 'static>(value: Value) -> Result<T> {
+    let errors = check::errors(&schema::<T>(), &value);
+    match errors.first() {
+        None => {}
+        Some(first) if first.path.is_empty() => {
+            let what = first.message.replace("an object", "a JSON object");
+            return Err(Problem::new(Kind::Malformed, format!("the body {what}")));
+        }
+        Some(_) => return Err(Problem::invalid_all(errors)),
+    }
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        Problem::invalid(if path == "." { "" } else { &path }, error.inner().to_string())
+    })
+}
+
+fn schema<T: JsonSchema + 'static>() -> Arc<TypeSchema> {
+    let id = TypeId::of::<T>();
+    if let Some(schema) = SCHEMAS.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        return Arc::clone(schema);
+    }
+    let schema = Arc::new(TypeSchema::input::<T>());
+    let mut schemas = SCHEMAS.write().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(schemas.entry(id).or_insert(schema))
+}
+
+/// The schema of a text that says something in one line. Fields of texts name it:
+/// `#[schemars(with = "Line")]`.
+pub struct Line;
+
+impl JsonSchema for Line {
+    fn schema_name() -> Cow<'static, str> {
+        "Line".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": INPUT_TEXT_MAX_BYTES,
+            "format": LINE_FORMAT,
+            "description": "A text that is not blank and has no control characters.",
+        })
+    }
+}
