@@ -14,7 +14,7 @@
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
-//! | who needs help today | `today` |
+//! | who needs help today; what the console shows | `today`, `screens` |
 //! | lists of lessons and results | `listed` |
 //! | the reply to a student's answer | `reply` |
 //! | caches | `memory`, `logs` |
