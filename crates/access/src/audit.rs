@@ -14,7 +14,7 @@ pub const COMMAND_LINE: &str = "command line";
 
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Entry {
+pub struct AuditEntry {
     /// Its number; later changes have greater ones.
     pub id: i64,
     /// When.
@@ -31,7 +31,7 @@ pub struct Entry {
 
 /// A change on its way into the log.
 #[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
+pub struct AuditChange<'a> {
     /// The e-mail address of the person, the name of the key, or [`COMMAND_LINE`].
     pub who: &'a str,
     /// What is done: the sort of thing, a full stop, a verb in its plain form.
@@ -40,7 +40,7 @@ pub struct Change<'a> {
     pub subject: &'a str,
 }
 
-impl Change<'_> {
+impl AuditChange<'_> {
     /// Writes the change into the log, in the transaction that makes it. `details` is JSON, without
     /// secrets; `null` where there are none.
     pub fn note(&self, tx: &mut Tx<'_>, now: Timestamp, details: &Value) -> Result<()> {

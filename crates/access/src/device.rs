@@ -9,7 +9,7 @@ use lyceum_store::Tx;
 use crate::person::{self, Person};
 use crate::repository::device as repository;
 use crate::secret;
-use crate::session::{self, Sort};
+use crate::session::{self, SessionKind};
 
 /// The one program that may ask: `client_id` of the requests.
 pub const CLIENT_ID: &str = "lyceum-cli";
@@ -20,7 +20,7 @@ const CODE_LETTERS: usize = 8;
 
 /// What the program gets at first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct DeviceCodes {
     /// What it asks for its token with.
     pub device_code: String,
     /// What it shows, as `BCDF-GHJK`.
@@ -29,7 +29,7 @@ pub struct Asked {
 
 /// Why the program gets no token, or not yet: the error codes of RFC 8628, 3.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum TokenRefusal {
     /// Nobody has decided yet.
     Pending,
     /// It asks too often, and is to wait five seconds more from now on.
@@ -44,7 +44,7 @@ pub enum Waiting {
 
 /// Begins: a code for the program and one for the person.
 /// Errors: more are waiting than [`limits::DEVICE_CODES_MAX_COUNT`].
-pub fn ask(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<Asked> {
+pub fn ask(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<DeviceCodes> {
     // Longer than their validity, so that a late program gets the right error.
     repository::delete_before(tx, now.plus_seconds(-limits::DEVICE_CODE_LIFETIME_S))?;
     if repository::count(tx)? >= limits::DEVICE_CODES_MAX_COUNT {
@@ -61,7 +61,7 @@ pub fn ask(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<
         let code = new_user_code();
         if repository::insert(tx, &secret::hash(&device_code), &code, environment, expires)? {
             let user_code = shown(&code);
-            return Ok(Asked { device_code, user_code });
+            return Ok(DeviceCodes { device_code, user_code });
         }
     }
 }
@@ -97,31 +97,32 @@ pub fn poll(
     now: Timestamp,
     environment: Environment,
     device_code: &str,
-) -> Result<Result<(Person, String), Waiting>> {
+) -> Result<Result<(Person, String), TokenRefusal>> {
     let hash = secret::hash(device_code);
     let Some(found) = repository::find(tx, &hash, environment)? else {
-        return Ok(Err(Waiting::Unknown));
+        return Ok(Err(TokenRefusal::Unknown));
     };
     let too_soon = found.polled.is_some_and(|last| now < last.plus_seconds(found.interval_s));
     let interval_s = found.interval_s + if too_soon { limits::DEVICE_SLOW_DOWN_S } else { 0 };
     repository::polled(tx, &hash, now, interval_s)?;
     match (found.state.as_str(), found.person) {
-        _ if found.expires <= now => Ok(Err(Waiting::Expired)),
-        _ if too_soon => Ok(Err(Waiting::SlowDown)),
-        ("waiting", _) => Ok(Err(Waiting::Pending)),
+        _ if found.expires <= now => Ok(Err(TokenRefusal::Expired)),
+        _ if too_soon => Ok(Err(TokenRefusal::SlowDown)),
+        ("waiting", _) => Ok(Err(TokenRefusal::Pending)),
         ("approved", Some(id)) => {
             repository::delete(tx, &hash)?;
             match person::find(tx, &id)?.filter(|person| person.disabled.is_none()) {
                 Some(person) => {
-                    let token = session::start(tx, now, environment, &person, Sort::Token, None)?;
+                    let token =
+                        session::start(tx, now, environment, &person, SessionKind::Token, None)?;
                     Ok(Ok((person, token)))
                 }
-                None => Ok(Err(Waiting::Denied)),
+                None => Ok(Err(TokenRefusal::Denied)),
             }
         }
         _ => {
             repository::delete(tx, &hash)?;
-            Ok(Err(Waiting::Denied))
+            Ok(Err(TokenRefusal::Denied))
         }
     }
 }

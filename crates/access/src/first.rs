@@ -5,7 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::json;
 
-use crate::audit::{COMMAND_LINE, Change};
+use crate::audit::{AuditChange, COMMAND_LINE};
 use crate::master::Master;
 use crate::person::{self, NewPerson, Person, Role};
 use crate::repository::people as repository;
@@ -78,7 +78,7 @@ fn create(
         password: Some(password.to_owned()),
     };
     let person = person::create(tx, now, &new)?;
-    let change = Change { who: COMMAND_LINE, what: "user.create", subject: &person.email };
+    let change = AuditChange { who: COMMAND_LINE, what: "user.create", subject: &person.email };
     change.note(tx, now, &json!({ "role": person.role.name(), "by": by }))?;
     Ok(person)
 }

@@ -13,7 +13,7 @@ use crate::person::{self, Person, Role};
 use crate::repository::{api_keys, members, sessions};
 use crate::scope::Scopes;
 use crate::secret;
-use crate::session::Sort;
+use crate::session::SessionKind;
 
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Closed {
 
 /// Whether a bearer is a secret that the store keeps as a hash, and not a signed token.
 pub fn is_kept(bearer: &str) -> bool {
-    bearer.starts_with(api_key::PREFIX) || bearer.starts_with(Sort::Token.prefix())
+    bearer.starts_with(api_key::PREFIX) || bearer.starts_with(SessionKind::Token.prefix())
 }
 
 /// Whose bearer that is, and whether [`touch`] should note its use.
@@ -65,7 +65,7 @@ pub fn of_bearer(
     bearer: &str,
 ) -> Result<Result<(Holder, bool), Closed>> {
     if !bearer.starts_with(api_key::PREFIX) {
-        return of_session(tx, now, environment, bearer, Sort::Token);
+        return of_session(tx, now, environment, bearer, SessionKind::Token);
     }
     Ok(match api_keys::find(tx, &secret::hash(bearer))? {
         None => Err(Closed::Unknown),
@@ -85,7 +85,7 @@ pub fn of_session(
     now: Timestamp,
     environment: Environment,
     session: &str,
-    sort: Sort,
+    sort: SessionKind,
 ) -> Result<Result<(Holder, bool), Closed>> {
     let Some(found) = sessions::find(tx, &secret::hash(session), sort, environment)? else {
         return Ok(Err(Closed::Unknown));

@@ -5,7 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::json;
 
-use crate::audit::Change;
+use crate::audit::AuditChange;
 use crate::oidc::Claims;
 use crate::person::{self, NewPerson, Person, Role};
 use crate::repository::identities as repository;
@@ -67,7 +67,7 @@ pub fn person(
         return Err(refused(message));
     }
     repository::insert(tx, now, (issuer, &claims.subject), &person.id)?;
-    let change = Change { who: &person.email, what: "user.identity", subject: &person.email };
+    let change = AuditChange { who: &person.email, what: "user.identity", subject: &person.email };
     change.note(tx, now, &json!({ "issuer": issuer, "subject": claims.subject }))?;
     Ok(person)
 }
@@ -82,7 +82,7 @@ fn make(
     let name = claims.name.clone().unwrap_or_else(|| email.to_owned());
     let new = NewPerson { email: email.to_owned(), name, role, password: None };
     let person = person::create(tx, now, &new)?;
-    let change = Change { who: &person.email, what: "user.create", subject: &person.email };
+    let change = AuditChange { who: &person.email, what: "user.create", subject: &person.email };
     change.note(tx, now, &json!({ "role": role.name(), "by": "sign-in service" }))?;
     Ok(person)
 }

@@ -9,9 +9,9 @@ use crate::secret;
 
 /// One try of a browser to sign in. Everything follows from a secret that the browser keeps in a cookie:
 /// a response to a sign-in that another browser began, or no browser, is rejected.
-pub struct Attempt(String);
+pub struct SignInAttempt(String);
 
-impl Attempt {
+impl SignInAttempt {
     /// A new try.
     pub fn begin() -> Self {
         Self(secret::random_text::<32>(""))
@@ -291,10 +291,10 @@ mod tests {
 
     #[test]
     fn the_challenge_is_that_of_rfc_7636() {
-        let attempt = Attempt::of_secret("x");
+        let attempt = SignInAttempt::of_secret("x");
         assert_eq!(attempt.verifier().len(), 43);
         assert_eq!(attempt.challenge(), secret::text(&secret::hash(&attempt.verifier())));
         assert!(attempt.is_state(&attempt.state()) && !attempt.is_state(&attempt.nonce()));
-        assert!(!Attempt::begin().is_state(&Attempt::begin().state()));
+        assert!(!SignInAttempt::begin().is_state(&SignInAttempt::begin().state()));
     }
 }

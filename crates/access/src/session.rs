@@ -11,14 +11,14 @@ use crate::secret;
 
 /// Where the session's secret is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum SessionKind {
     /// A browser, in a cookie.
     Page,
     /// A program that its owner let in, as a bearer token.
     Token,
 }
 
-impl Sort {
+impl SessionKind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Page => "page",
@@ -57,7 +57,7 @@ pub fn start(
     now: Timestamp,
     environment: Environment,
     person: &Person,
-    sort: Sort,
+    sort: SessionKind,
     former: Option<&str>,
 ) -> Result<String> {
     repository::delete_ended(tx, now)?;

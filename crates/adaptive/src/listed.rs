@@ -7,7 +7,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
 use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
-use lyceum_roster::repository::{self, Placed, Stored};
+use lyceum_roster::repository::{self, Placed, StoredRecord};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -93,7 +93,7 @@ fn name_quizzes(tx: &mut Tx<'_>, listed: &mut [Listed]) -> Result<()> {
 /// A student's result in a lesson.
 pub(crate) struct Mark {
     /// The record.
-    pub(crate) stored: Stored,
+    pub(crate) stored: StoredRecord,
     /// Its members.
     pub(crate) fields: Object,
 }
@@ -122,7 +122,7 @@ impl Mark {
 /// A student's results in lessons.
 pub(crate) struct Marks {
     /// The lessons' line items, by lesson.
-    pub(crate) items: HashMap<String, Vec<Stored>>,
+    pub(crate) items: HashMap<String, Vec<StoredRecord>>,
     /// The results by lesson, in the order of attempts.
     pub(crate) results: HashMap<String, Vec<Mark>>,
 }
@@ -133,7 +133,7 @@ impl Marks {
         let field = "componentResource";
         let stored = repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, field, lessons)?;
         let mut lesson_of = HashMap::new();
-        let mut items: HashMap<String, Vec<Stored>> = HashMap::new();
+        let mut items: HashMap<String, Vec<StoredRecord>> = HashMap::new();
         for item in stored {
             let record = fields::of(&item)?;
             if !fields::reference(&record, "parentAssessmentLineItem").is_empty() {
@@ -183,7 +183,7 @@ impl Marks {
 }
 
 /// A record, as clients read it.
-pub(crate) fn shown(stored: &Stored, view: &View<'_>) -> Result<Value> {
+pub(crate) fn shown(stored: &StoredRecord, view: &View<'_>) -> Result<Value> {
     let mut text = String::new();
     view.render(&stored.body, stored.extra.as_deref(), &mut text)?;
     serde_json::from_str(&text).map_err(lyceum_core::Problem::internal)

@@ -524,7 +524,7 @@ impl Maker<'_, '_> {
     }
 }
 
-fn next_place(others: &[repository::Stored]) -> Result<i64> {
+fn next_place(others: &[repository::StoredRecord]) -> Result<i64> {
     let mut last = 0;
     for stored in others {
         let place = fields::of(stored)?.get("sortOrder").and_then(Value::as_i64);

@@ -3,7 +3,7 @@
 //! A student's standing depends only on the gradebook: students take the tests in order, a passed test leads to the
 //! next one, and a failed test ends the placement.
 
-use lyceum_bridge::enroll::{self, Wish};
+use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_core::body::Line;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -225,7 +225,7 @@ pub fn settle(
     if lesson.lesson_type != LessonType::Placement || score >= pass_mark(tx)? {
         return Ok(Settled::default());
     }
-    match enroll::enroll(tx, now, student, course, None, &Wish::default()) {
+    match enroll::enroll(tx, now, student, course, None, &EnrollmentRequest::default()) {
         Ok(_) => Ok(Settled::default()),
         Err(problem) if is_refusal(problem.kind) => Ok(Settled { enrollment_failed: true }),
         Err(problem) => Err(problem),

@@ -2,7 +2,7 @@
 
 use lyceum_core::messages::too_many;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_qti::{Content, Fault, Faults, Place, Severity};
+use lyceum_qti::{Content, Fault, Faults, Position, Severity};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::Value;
@@ -130,7 +130,7 @@ fn identified(content: Content) -> (Option<Kind>, String) {
 
 fn another(wanted: Kind) -> Fault {
     Fault {
-        place: Place { line: 1, column: 1 },
+        place: Position { line: 1, column: 1 },
         path: String::new(),
         message: "the document is not of the kind that 'schema' names".to_owned(),
         mend: format!("send a qti-assessment-{wanted}, or change 'schema'"),

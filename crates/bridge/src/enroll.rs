@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::enrollments::{self, Enrollment};
 use crate::goals::EnrollmentMetadata;
-use crate::places::{self, Place, day};
+use crate::places::{self, EnrollmentPlace, day};
 use crate::settle;
 use crate::student::Student;
 
@@ -33,7 +33,7 @@ pub(crate) fn id(class: &str, user: &str, role: &str) -> String {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EnrollmentRequest")]
-pub struct Wish {
+pub struct EnrollmentRequest {
     /// The enrollment's id; one is made where none is sent.
     sourced_id: Option<String>,
     /// The role, else `student`.
@@ -44,7 +44,7 @@ pub struct Wish {
     metadata: Option<EnrollmentMetadata>,
 }
 
-impl Wish {
+impl EnrollmentRequest {
     /// The wish for a role.
     pub fn in_role(role: &str) -> Self {
         Self { role: Some(role.to_owned()), ..Self::default() }
@@ -63,7 +63,7 @@ pub fn enroll(
     user: &str,
     course: &str,
     school: Option<&str>,
-    wish: &Wish,
+    wish: &EnrollmentRequest,
 ) -> Result<(Enrollment, bool)> {
     let person = settled(tx, now, user)?;
     fields::in_use(tx, &COURSE, course)?;
@@ -170,7 +170,7 @@ fn of_course(
     user: &str,
     course: &str,
     school: Option<&str>,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<EnrollmentPlace>> {
     let mut places = places::of_users(tx, now, &[user])?;
     places.retain(|place| {
         place.course == course && school.is_none_or(|school| place.school == school)

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::places::{self, Place};
+use crate::places::{self, EnrollmentPlace};
 use crate::{goals, settle};
 
 /// A user's enrollment in a course.
@@ -38,7 +38,7 @@ pub struct Enrollment {
     #[schemars(with = "goals::EnrollmentMetadata")]
     pub metadata: Object,
     /// What is learned.
-    pub course: Course,
+    pub course: EnrolledCourse,
     /// Where.
     pub school: School,
     /// The terms of the class.
@@ -53,7 +53,7 @@ pub struct Enrollment {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EnrolledCourse")]
-pub struct Course {
+pub struct EnrolledCourse {
     /// Its sourcedId.
     pub id: String,
     /// Its title.
@@ -129,13 +129,13 @@ pub fn settled_of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Ve
     shown(tx, places)
 }
 
-pub(crate) fn shown_one(tx: &mut Tx<'_>, place: Place) -> Result<Enrollment> {
+pub(crate) fn shown_one(tx: &mut Tx<'_>, place: EnrollmentPlace) -> Result<Enrollment> {
     let mut shown = shown(tx, vec![place])?;
     shown.pop().ok_or_else(|| Problem::internal("an enrollment has no course"))
 }
 
 /// The enrollments as they are shown, with a statement for each kind of record that they name.
-fn shown(tx: &mut Tx<'_>, places: Vec<Place>) -> Result<Vec<Enrollment>> {
+fn shown(tx: &mut Tx<'_>, places: Vec<EnrollmentPlace>) -> Result<Vec<Enrollment>> {
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     let schools = fields::of_all(tx, &ORG, places.iter().map(|place| place.school.as_str()))?;
     let terms = places.iter().flat_map(|place| place.terms.iter().map(String::as_str));
@@ -160,9 +160,9 @@ fn shown(tx: &mut Tx<'_>, places: Vec<Place>) -> Result<Vec<Enrollment>> {
     Ok(shown.collect())
 }
 
-fn course_of(course: &Object) -> Course {
+fn course_of(course: &Object) -> EnrolledCourse {
     let metadata = fields::metadata(course);
-    Course {
+    EnrolledCourse {
         id: fields::text(course, "sourcedId").into(),
         title: fields::text(course, "title").into(),
         subjects: fields::texts(course, "subjects"),
@@ -204,7 +204,7 @@ struct TestOuts {
 }
 
 impl TestOuts {
-    fn of(tx: &mut Tx<'_>, places: &[Place]) -> Result<Self> {
+    fn of(tx: &mut Tx<'_>, places: &[EnrollmentPlace]) -> Result<Self> {
         let courses: HashSet<&str> = places.iter().map(|place| place.course.as_str()).collect();
         let courses: Vec<&str> = courses.into_iter().collect();
         let lessons = repository::test_outs(tx, &courses)?;
@@ -220,7 +220,7 @@ impl TestOuts {
         Ok(Self { of_course, graded })
     }
 
-    fn is_open(&self, place: &Place) -> bool {
+    fn is_open(&self, place: &EnrollmentPlace) -> bool {
         let used = |lesson: &String| self.graded.contains(&(place.user.clone(), lesson.clone()));
         place.role == "student"
             && self.of_course.get(&place.course).is_some_and(|lessons| !lessons.iter().any(used))
@@ -231,7 +231,7 @@ impl TestOuts {
 fn graded<'a>(
     tx: &mut Tx<'_>,
     lessons: impl Iterator<Item = &'a String>,
-    places: &[Place],
+    places: &[EnrollmentPlace],
 ) -> Result<HashSet<(String, String)>> {
     let lessons: Vec<&str> = lessons.map(String::as_str).collect();
     let items = repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, "componentResource", &lessons)?;

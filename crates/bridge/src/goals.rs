@@ -8,7 +8,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::{Object, Record};
-use lyceum_roster::repository::{self, Stored};
+use lyceum_roster::repository::{self, StoredRecord};
 use lyceum_store::Tx;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -145,7 +145,7 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
 }
 
 /// Enrollments in classes of the course that were deleted, which end none.
-fn in_lost_classes(tx: &mut Tx<'_>, course: &str) -> Result<Vec<Stored>> {
+fn in_lost_classes(tx: &mut Tx<'_>, course: &str) -> Result<Vec<StoredRecord>> {
     let stored = repository::referring_to(tx, &ENROLLMENT, "course", &[course])?;
     let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let class_of = |record| fields::reference(record, "class");

@@ -13,7 +13,7 @@ use lyceum_roster::repository;
 use lyceum_store::Tx;
 
 /// An active enrollment in its place.
-pub(crate) struct Place {
+pub(crate) struct EnrollmentPlace {
     /// Its sourcedId.
     pub(crate) id: String,
     /// Whose it is.
@@ -49,7 +49,11 @@ pub(crate) fn day(now: Timestamp) -> String {
 
 /// The active enrollments of the users that are not over, in the order of their making. Two
 /// statements.
-pub(crate) fn of_users(tx: &mut Tx<'_>, now: Timestamp, users: &[&str]) -> Result<Vec<Place>> {
+pub(crate) fn of_users(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    users: &[&str],
+) -> Result<Vec<EnrollmentPlace>> {
     let stored = repository::referring_to(tx, &ENROLLMENT, "user", users)?;
     let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let classes = records.iter().map(|record| fields::reference(record, "class"));
@@ -60,20 +64,23 @@ pub(crate) fn of_users(tx: &mut Tx<'_>, now: Timestamp, users: &[&str]) -> Resul
 }
 
 /// Those of the places whose course is in use: what is derived from a course ends with it. One statement.
-pub(crate) fn taught(tx: &mut Tx<'_>, mut places: Vec<Place>) -> Result<Vec<Place>> {
+pub(crate) fn taught(
+    tx: &mut Tx<'_>,
+    mut places: Vec<EnrollmentPlace>,
+) -> Result<Vec<EnrollmentPlace>> {
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     places.retain(|place| courses.get(&place.course).is_some_and(fields::is_in_use));
     Ok(places)
 }
 
-fn place(record: Object, classes: &HashMap<String, Object>) -> Place {
+fn place(record: Object, classes: &HashMap<String, Object>) -> EnrollmentPlace {
     let none = Object::new();
     let class = classes.get(fields::reference(&record, "class")).unwrap_or(&none);
     let or_of_class = |name: &str| {
         let own = fields::reference(&record, name);
         if own.is_empty() { fields::reference(class, name) } else { own }.to_owned()
     };
-    Place {
+    EnrollmentPlace {
         id: fields::text(&record, "sourcedId").to_owned(),
         user: fields::reference(&record, "user").to_owned(),
         role: fields::text(&record, "role").to_owned(),

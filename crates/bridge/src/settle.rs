@@ -16,14 +16,14 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use crate::enroll;
-use crate::places::{self, Place};
+use crate::places::{self, EnrollmentPlace};
 use crate::repository;
 use crate::student::Student;
 use crate::tracks::Track;
 
 /// Whom to look at.
 #[derive(Clone, Debug)]
-pub enum Who {
+pub enum SettledUsers {
     /// Every user.
     Everybody,
     /// Those in a grade, by the text that compares ([`lyceum_roster::grade::comparable`]).
@@ -32,9 +32,9 @@ pub enum Who {
 
 /// What is due for some users.
 #[derive(Default)]
-pub(crate) struct Due {
+pub(crate) struct DueEnrollments {
     /// Enrollments in default classes of earlier school years.
-    outlived: Vec<Place>,
+    outlived: Vec<EnrollmentPlace>,
     /// Where tracks lead, and whether the student is there already.
     led: Vec<Led>,
     /// `(user, course, school, role)` of the enrollments of this school year.
@@ -49,20 +49,25 @@ struct Led {
     is_there: bool,
 }
 
-impl Due {
+impl DueEnrollments {
     pub(crate) fn is_empty(&self) -> bool {
         self.outlived.is_empty() && self.led.is_empty()
     }
 }
 
 /// Whether something is due for a page of users, and behind which user the next page begins.
-pub fn look(tx: &mut Tx<'_>, now: Timestamp, who: &Who, after: i64) -> Result<(bool, Option<i64>)> {
+pub fn look(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    who: &SettledUsers,
+    after: i64,
+) -> Result<(bool, Option<i64>)> {
     let (users, next) = page(tx, who, after)?;
     Ok((!due(tx, now, &users)?.is_empty(), next))
 }
 
 /// Does what is due for a page of users.
-pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &Who, after: i64) -> Result<()> {
+pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &SettledUsers, after: i64) -> Result<()> {
     let (users, _) = page(tx, who, after)?;
     let due = due(tx, now, &users)?;
     perform(tx, now, &due)
@@ -88,11 +93,11 @@ pub fn written(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, records: &[Object])
     Ok(())
 }
 
-fn page(tx: &mut Tx<'_>, who: &Who, after: i64) -> Result<(Vec<Object>, Option<i64>)> {
+fn page(tx: &mut Tx<'_>, who: &SettledUsers, after: i64) -> Result<(Vec<Object>, Option<i64>)> {
     let most = limits::SETTLE_PAGE_RECORDS;
     let stored = match who {
-        Who::Everybody => roster::page(tx, &USER, after, most)?,
-        Who::Grade(grade) => roster::linked(tx, &USER, "user.grades", grade, after, most)?,
+        SettledUsers::Everybody => roster::page(tx, &USER, after, most)?,
+        SettledUsers::Grade(grade) => roster::linked(tx, &USER, "user.grades", grade, after, most)?,
     };
     let is_full = i64::try_from(stored.len()) == Ok(most);
     let next = stored.last().filter(|_| is_full).map(|user| user.seq);
@@ -101,16 +106,16 @@ fn page(tx: &mut Tx<'_>, who: &Who, after: i64) -> Result<(Vec<Object>, Option<i
 }
 
 /// What is due for the users. Two to six statements, however many they are.
-pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<Due> {
+pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<DueEnrollments> {
     let students: Vec<Student> = users.iter().map(Student::of).collect();
     let ids: Vec<&str> = students.iter().map(|student| student.id.as_str()).collect();
     let places = places::of_users(tx, now, &ids)?;
     let tracks = repository::tracks_of_grades(tx, students.iter().flat_map(|s| &s.grades))?;
     let this_year = SchoolYear::of(now);
-    let (outlived, lasting): (Vec<Place>, Vec<Place>) =
+    let (outlived, lasting): (Vec<EnrollmentPlace>, Vec<EnrollmentPlace>) =
         places.into_iter().partition(|place| place.year.is_some_and(|year| year < this_year));
     if tracks.is_empty() && outlived.is_empty() {
-        return Ok(Due::default());
+        return Ok(DueEnrollments::default());
     }
     let courses =
         tracks.iter().map(|track| &track.course).chain(outlived.iter().map(|p| &p.course));
@@ -118,7 +123,8 @@ pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<D
     let is_taught = |course: &str| {
         courses.get(course).is_some_and(|course| fields::text(course, "status") == "active")
     };
-    let outlived: Vec<Place> = outlived.into_iter().filter(|p| is_taught(&p.course)).collect();
+    let outlived: Vec<EnrollmentPlace> =
+        outlived.into_iter().filter(|p| is_taught(&p.course)).collect();
     let led_before = repository::led(tx, &ids)?;
     let attends: HashSet<(&str, &str)> = outlived
         .iter()
@@ -138,7 +144,7 @@ pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<D
         }
     }
     let present = lasting.into_iter().map(|p| (p.user, p.course, p.school, p.role)).collect();
-    Ok(Due { outlived, led, present })
+    Ok(DueEnrollments { outlived, led, present })
 }
 
 /// The tracks that hold for the student: of each subject and grade the one of an organization of
@@ -160,7 +166,7 @@ fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &
 }
 
 /// Does what is due.
-pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &Due) -> Result<()> {
+pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &DueEnrollments) -> Result<()> {
     let mut classes = Classes { now, made: HashMap::new() };
     let (mut ended, mut begun) = (Vec::new(), Vec::new());
     for place in &due.outlived {
@@ -217,7 +223,7 @@ impl Classes {
 }
 
 /// The enrollment as it stays in the class of its school year; one that would have begun later was none there.
-fn over(place: &Place) -> Object {
+fn over(place: &EnrollmentPlace) -> Object {
     let mut fields = place.fields.clone();
     let last_day = place.year.expect("it was outlived").last_day();
     if *fields::text(&fields, "beginDate") > *last_day {
@@ -230,7 +236,7 @@ fn over(place: &Place) -> Object {
 
 /// The enrollment as it goes on in the class of this school year: role and metadata stay, and so do days that
 /// are still to come.
-fn continued(place: &Place, class: &str, now: Timestamp) -> Object {
+fn continued(place: &EnrollmentPlace, class: &str, now: Timestamp) -> Object {
     let mut fields = place.fields.clone();
     fields.insert("sourcedId".into(), enroll::id(class, &place.user, &place.role).into());
     fields.insert("class".into(), json!({ "sourcedId": class }));

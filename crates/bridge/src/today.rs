@@ -14,7 +14,7 @@ use lyceum_roster::repository::{self, Learner};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
-use crate::analytics::{self, Who};
+use crate::analytics::{self, StudentName};
 use crate::zone::{self, Zone};
 use crate::{goals, places};
 
@@ -123,7 +123,7 @@ pub fn subjects(
         goals_at.push((at(subjects.first().map_or("None", String::as_str)), goal));
     }
     let today = zone::Range::of(&range(now, zone));
-    let report = analytics::activity(tx, Who::Id(user), today, zone)?;
+    let report = analytics::activity(tx, StudentName::Id(user), today, zone)?;
     let mut sums_at = Vec::new();
     for (subject, metrics) in report.facts.values().flatten() {
         sums_at.push((at(subject), metrics.sums));
@@ -181,7 +181,7 @@ fn by_email(
 
 /// The last day of an enrollment; empty where it has none.
 #[derive(Deserialize)]
-struct Last<'a> {
+struct LastDay<'a> {
     #[serde(rename = "endDate", borrow)]
     end_date: Option<Cow<'a, str>>,
 }
@@ -199,7 +199,7 @@ fn learn(
     let mut own = Vec::new();
     repository::each_learning(tx, |user, course, body| {
         let Some(at) = at.get(user) else { return Ok(()) };
-        let Last { end_date } = serde_json::from_str(body).map_err(Problem::internal)?;
+        let LastDay { end_date } = serde_json::from_str(body).map_err(Problem::internal)?;
         if !places::lasts_until(end_date.as_deref().unwrap_or_default(), &today) {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ORG;
 use lyceum_roster::record::Object;
-use lyceum_roster::repository::Listed;
+use lyceum_roster::repository::RecordPage;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub const ALWAYS: &[&str] =
 /// The same page of users in the shape of the bridge: grades as plain numbers (`3`, not `03`),
 /// the name of the primary organization, lists that are empty instead of missing, and profiles with
 /// their application. One statement.
-pub fn shown(tx: &mut Tx<'_>, mut listed: Listed) -> Result<Listed> {
+pub fn shown(tx: &mut Tx<'_>, mut listed: RecordPage) -> Result<RecordPage> {
     let users = format!("[{}]", listed.records);
     let mut users: Vec<Object> = serde_json::from_str(&users).map_err(Problem::internal)?;
     let orgs = users.iter().map(|user| fields::reference(user, "primaryOrg"));

@@ -33,7 +33,7 @@ pub(crate) struct Caller {
 }
 
 /// What a server answered.
-pub(crate) struct Answered {
+pub(crate) struct ServerAnswer {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
@@ -62,7 +62,7 @@ impl Caller {
         method: Method,
         url: String,
         body: Option<Value>,
-    ) -> Result<Answered> {
+    ) -> Result<ServerAnswer> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(Problem::internal)?;
         let caller = Arc::clone(self);
         let answered = tokio::task::spawn_blocking(move || {
@@ -73,7 +73,7 @@ impl Caller {
         answered.await.map_err(Problem::internal)?
     }
 
-    fn signed_in(&self, method: &Method, url: &str, body: Option<&Value>) -> Result<Answered> {
+    fn signed_in(&self, method: &Method, url: &str, body: Option<&Value>) -> Result<ServerAnswer> {
         let known = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let is_known = known.is_some();
         let token = match known {
@@ -95,7 +95,7 @@ impl Caller {
         let basic = BASE64_STANDARD.encode(format!("{id}:{}", secret.reveal()));
         let request = self.agent.post(url).header("Authorization", format!("Basic {basic}"));
         let sent = request.send_form([("grant_type", "client_credentials")]);
-        let Answered { status, body } = read(url, sent)?;
+        let ServerAnswer { status, body } = read(url, sent)?;
         let token = body["access_token"].as_str().map(str::to_owned);
         if status == 200 && token.is_some() {
             self.token.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&token);
@@ -118,7 +118,7 @@ impl Caller {
         url: &str,
         body: Option<&Value>,
         token: Option<&str>,
-    ) -> Result<Answered> {
+    ) -> Result<ServerAnswer> {
         let mut request = Request::builder().method(method).uri(url);
         if let Some(token) = token {
             request = request.header("Authorization", format!("Bearer {token}"));
@@ -136,17 +136,17 @@ impl Caller {
 }
 
 /// Reads a response. An HTML page instead of JSON comes from another program, or from another address.
-fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answered> {
+fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<ServerAnswer> {
     let failed = |error| unavailable(url, &format!("cannot be reached: {}", reason_of(error)));
     let mut response = sent.map_err(failed)?;
     let status = response.status().as_u16();
     let limit = limits::CLIENT_ANSWER_MAX_BYTES;
     let text = response.body_mut().with_config().limit(limit).read_to_string().map_err(failed)?;
     if text.is_empty() {
-        return Ok(Answered { status, body: Value::Null });
+        return Ok(ServerAnswer { status, body: Value::Null });
     }
     match serde_json::from_str(&text) {
-        Ok(body) => Ok(Answered { status, body }),
+        Ok(body) => Ok(ServerAnswer { status, body }),
         Err(_) => {
             let what = if text.trim_start().starts_with('<') { "with a page" } else { "no JSON" };
             let why = format!(
@@ -166,8 +166,8 @@ fn reason_of(error: ureq::Error) -> String {
 }
 
 /// Tells failures of the server from its other responses.
-fn judged(url: &str, answered: Answered) -> Result<Answered> {
-    let Answered { status, body } = &answered;
+fn judged(url: &str, answered: ServerAnswer) -> Result<ServerAnswer> {
+    let ServerAnswer { status, body } = &answered;
     let why = match status {
         401 => "refused the client's token; check the client's id and secret",
         403 => "refused access; give the client the scope that this needs",

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
 use crate::address::Addresses;
-use crate::call::{Answered, Caller, Credentials, reason};
+use crate::call::{Caller, Credentials, ServerAnswer, reason};
 
 /// A record.
 pub type Object = Map<String, Value>;
@@ -156,7 +156,7 @@ impl Client {
         accepted(self.caller.call(Method::POST, url, Some(envelope)).await?).map(drop)
     }
 
-    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answered> {
+    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<ServerAnswer> {
         let url = format!("{}{path}", self.addresses.roster);
         self.caller.call(method, url, body).await
     }
@@ -167,7 +167,7 @@ fn path(collection: &str, id: &str) -> String {
 }
 
 /// The body of a successful response.
-fn accepted(Answered { status, body }: Answered) -> Result<Value> {
+fn accepted(ServerAnswer { status, body }: ServerAnswer) -> Result<Value> {
     let kind = match status {
         200..300 => return Ok(body),
         404 => ProblemKind::NotFound,

@@ -170,7 +170,7 @@ pub struct Diff {
 /// One of a project's lists.
 #[derive(Template)]
 #[template(path = "project_list.html")]
-pub struct Listed {
+pub struct ListedProject {
     /// The frame.
     pub frame: Frame,
     /// The project's pages.

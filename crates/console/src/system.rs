@@ -34,7 +34,7 @@ pub struct Overview {
 /// One of the screen's lists.
 #[derive(Template)]
 #[template(path = "system_list.html")]
-pub struct Listed {
+pub struct SystemListPage {
     /// The frame.
     pub frame: Frame,
     /// The screen's pages.

@@ -41,7 +41,7 @@ pub struct Sources {
 }
 
 /// The form of a schema.
-enum Written {
+enum SchemaSource {
     /// Modules for drizzle-kit, as its config names them.
     Configured(Drizzle),
     /// One module for drizzle-kit, which may import others.
@@ -144,7 +144,7 @@ impl Sources {
     /// it exports no table.
     pub fn ddl(&self) -> Result<String> {
         let files = match self.written()? {
-            Written::Sql(files) => files,
+            SchemaSource::Sql(files) => files,
             typed => return self.exported(&typed),
         };
         let mut ddl = String::new();
@@ -155,9 +155,9 @@ impl Sources {
         Ok(ddl)
     }
 
-    fn written(&self) -> Result<Written> {
+    fn written(&self) -> Result<SchemaSource> {
         if let Some(config) = self.drizzle()? {
-            return Ok(Written::Configured(config.clone()));
+            return Ok(SchemaSource::Configured(config.clone()));
         }
         let found = self.directories.iter().find_map(|directory| written_in(directory));
         found.ok_or_else(|| self.nowhere())
@@ -181,7 +181,7 @@ impl Sources {
 
     /// The DDL that the project's drizzle-kit exports. If no input has changed, it comes from the cache, because
     /// drizzle-kit takes a second to start.
-    fn exported(&self, typed: &Written) -> Result<String> {
+    fn exported(&self, typed: &SchemaSource) -> Result<String> {
         let known =
             self.fingerprint(typed).map(|hash| self.root.join(EXPORTS).join(format!("{hash}.sql")));
         if let Some(text) = known.as_ref().and_then(|file| fs::read_to_string(file).ok()) {
@@ -197,7 +197,7 @@ impl Sources {
         Ok(text)
     }
 
-    fn export(&self, typed: &Written) -> Result<String> {
+    fn export(&self, typed: &SchemaSource) -> Result<String> {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let program = drizzle_kit(&root).ok_or_else(|| {
             let message = "the schema needs drizzle-kit, which is not installed; run \
@@ -207,18 +207,18 @@ impl Sources {
         let mut command = Command::new(&program);
         command.arg("export").current_dir(&root);
         match typed {
-            Written::Configured(config) => {
+            SchemaSource::Configured(config) => {
                 command.arg(format!("--config={}", config.name()));
             }
-            Written::Module(file) => {
+            SchemaSource::Module(file) => {
                 let file = file.canonicalize().unwrap_or_else(|_| file.clone());
                 command.args(["--dialect", "sqlite", "--schema"]).arg(file);
             }
-            Written::Folder(folder) => {
+            SchemaSource::Folder(folder) => {
                 let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
                 command.args(["--dialect", "sqlite", "--schema"]).arg(folder.join(ALL_MODULES));
             }
-            Written::Sql(_) => unreachable!("SQL is read, not exported"),
+            SchemaSource::Sql(_) => unreachable!("SQL is read, not exported"),
         }
         let output = command.output().map_err(|error| {
             let message = format!("cannot run '{}': {error}", program.display());
@@ -249,13 +249,13 @@ impl Sources {
 
     /// A hash over everything that an export depends on: the schema with every imported file, the config, and
     /// drizzle-kit. `None` if that is not fully known.
-    fn fingerprint(&self, typed: &Written) -> Option<String> {
+    fn fingerprint(&self, typed: &SchemaSource) -> Option<String> {
         let mut hash = Sha256::new();
         let modules = match typed {
-            Written::Sql(_) => return None,
-            Written::Module(file) => vec![file.clone()],
-            Written::Folder(folder) => modules_in(folder),
-            Written::Configured(config) => {
+            SchemaSource::Sql(_) => return None,
+            SchemaSource::Module(file) => vec![file.clone()],
+            SchemaSource::Folder(folder) => modules_in(folder),
+            SchemaSource::Configured(config) => {
                 hash.update(&config.text);
                 for input in &config.inputs {
                     hash.update(fs::read(input).ok()?);
@@ -285,7 +285,7 @@ impl Sources {
     }
 }
 
-impl Written {
+impl SchemaSource {
     fn name(&self) -> String {
         match self {
             Self::Configured(config) => {
@@ -302,20 +302,20 @@ impl Written {
 
 /// The schema in a folder: `schema.ts`, `schema/index.ts`, all modules in `schema`, or SQL files; `None` if the
 /// folder has none of them.
-fn written_in(directory: &Path) -> Option<Written> {
+fn written_in(directory: &Path) -> Option<SchemaSource> {
     let module = |stem: &str| {
         let names = TYPED.iter().map(|extension| directory.join(format!("{stem}.{extension}")));
         names.into_iter().find(|file| file.is_file())
     };
     if let Some(file) = module("schema").or_else(|| module("schema/index")) {
-        return Some(Written::Module(file));
+        return Some(SchemaSource::Module(file));
     }
     let folder = directory.join("schema");
     if !modules_in(&folder).is_empty() {
-        return Some(Written::Folder(folder));
+        return Some(SchemaSource::Folder(folder));
     }
     let files = sql_files(directory);
-    (!files.is_empty()).then_some(Written::Sql(files))
+    (!files.is_empty()).then_some(SchemaSource::Sql(files))
 }
 
 /// The modules in a folder and its subfolders that [`ALL_MODULES`] matches, sorted.

@@ -16,7 +16,7 @@ use lyceum_core::limits::{
     CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::{Config, HELPER, Reading, file_at, folder_of};
+use lyceum_project::{Config, ConfigReading, HELPER, file_at, folder_of};
 use serde_json::Value;
 
 use crate::backend::COMPATIBILITY_DATE;
@@ -44,8 +44,8 @@ impl Evaluator {
     pub fn config(&self, path: &Path) -> Result<Option<Config>> {
         let Some(file) = file_at(path)? else { return Ok(None) };
         match Config::read(&file)? {
-            Reading::Whole(config) => Ok(Some(*config)),
-            Reading::Module(module) => {
+            ConfigReading::Whole(config) => Ok(Some(*config)),
+            ConfigReading::Module(module) => {
                 let Evaluated { value, inputs } = self.evaluate(module.file(), HELPER)?;
                 module.evaluated(&value, inputs).map(Some)
             }
@@ -172,9 +172,9 @@ const config :Workerd.Config = (
 }
 
 /// A process that is killed when this is dropped.
-struct Ended(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -187,7 +187,7 @@ fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
     command.env_clear().current_dir(folder).args(["test", RUNTIME]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let process = command.spawn().map_err(|fault| format!("{}: {fault}", workerd.display()))?;
-    let mut process = Ended(process);
+    let mut process = KilledOnDrop(process);
     let output = process.0.stdout.take().expect("it is piped");
     let errors = process.0.stderr.take().expect("it is piped");
     let (tell, told) = mpsc::channel();

@@ -36,7 +36,7 @@ pub use local::{Choice, ENV, Local, Options, secrets_in};
 pub use promote::{lacking, promoted};
 pub use routes::{Route, routes_in};
 pub use seed::{SEEDS, Seed};
-pub use server::{Credentials, Sent, Server};
+pub use server::{Credentials, Server, UploadTotals};
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -43,7 +43,7 @@ pub struct Server {
 
 /// The result of an upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct UploadTotals {
     /// Bytes sent.
     pub bytes: u64,
 }
@@ -144,12 +144,12 @@ impl Server {
         artifact: &Artifact,
         mut source: impl Read + Seek,
         mut progress: impl FnMut(u64),
-    ) -> Result<Sent> {
+    ) -> Result<UploadTotals> {
         let announced = json!({ "sha256": artifact.sha256, "size": artifact.size }).to_string();
         let begin =
             || self.send(self.request("POST", "/api/uploads", announced.clone().into_bytes())?);
         let mut upload = self.again(begin)?;
-        let mut sent = Sent::default();
+        let mut sent = UploadTotals::default();
         let mut piece = Vec::new();
         let mut failures = PAUSES_MS.iter();
         loop {

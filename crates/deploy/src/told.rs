@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use lyceum_project::courses::RecordAction;
-use lyceum_project::{Change, DatabaseChange, FieldChange, Plan, Strategy};
+use lyceum_project::{DatabaseChange, FieldChange, Plan, Replacement, Strategy};
 
 /// A number of bytes for people.
 #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
@@ -26,7 +26,7 @@ fn sizes(old: Option<u64>, new: u64) -> String {
     format!("{} → {}  ({difference})", bytes(old), bytes(new))
 }
 
-fn sizes_of<T>(change: &Change<T>, size: impl Fn(&T) -> u64) -> String {
+fn sizes_of<T>(change: &Replacement<T>, size: impl Fn(&T) -> u64) -> String {
     sizes(change.old.as_ref().map(&size), size(&change.new))
 }
 

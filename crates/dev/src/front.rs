@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::time::sleep;
 
 use crate::platform::refusal;
-use crate::{Dev, Told};
+use crate::{Dev, DevMessage};
 
 /// Serves requests until it is dropped.
 pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
@@ -63,7 +63,7 @@ impl Dev {
             Err(problem) => self.refused(&problem),
         };
         let status = answer.status().to_string();
-        (self.tell)(Told::Answered { method, path, status, took: begun.elapsed() });
+        (self.tell)(DevMessage::Answered { method, path, status, took: begun.elapsed() });
         answer
     }
 

@@ -36,7 +36,7 @@ use tokio::sync::{mpsc, watch};
 
 use platform::Platform;
 pub use source::slug_at;
-use watched::Watched;
+use watched::WatchedFiles;
 
 /// What to serve, and how.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub struct Settings {
 
 /// An event of the running backend.
 #[derive(Debug)]
-pub enum Told {
+pub enum DevMessage {
     /// A version is served from now on.
     Serves {
         /// Paths with their methods.
@@ -85,7 +85,7 @@ pub enum Told {
 }
 
 /// Receives the events.
-pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
+pub type Tell = Arc<dyn Fn(DevMessage) + Send + Sync>;
 
 /// State that the parts share.
 struct Dev {
@@ -133,7 +133,7 @@ pub async fn run(
     let dev = Arc::new(Dev { settings, evaluator, engine, slug, platform, fault, tried, tell });
     let hear = async {
         while let Some(line) = lines.recv().await {
-            (dev.tell)(Told::Line(line));
+            (dev.tell)(DevMessage::Line(line));
         }
     };
     tokio::select! {
@@ -148,7 +148,7 @@ pub async fn run(
 impl Dev {
     /// Serves the current files, and again after every change. Never returns.
     async fn follow(&self, address: SocketAddr) {
-        let mut watched = Watched::of(&self.settings.path);
+        let mut watched = WatchedFiles::of(&self.settings.path);
         let mut again = false;
         loop {
             let begun = Instant::now();
@@ -156,14 +156,14 @@ impl Dev {
                 Ok((routes, bundled)) => {
                     *self.fault() = None;
                     let took = begun.elapsed();
-                    (self.tell)(Told::Serves { routes, took, bundled, again });
+                    (self.tell)(DevMessage::Serves { routes, took, bundled, again });
                     again = true;
                 }
                 Err(problem) => {
                     if !again {
                         *self.fault() = Some(problem.message.clone());
                     }
-                    (self.tell)(Told::Fault(problem.message));
+                    (self.tell)(DevMessage::Fault(problem.message));
                 }
             }
             self.tried.send_replace(true);
@@ -179,7 +179,7 @@ impl Dev {
     async fn renew(
         &self,
         address: SocketAddr,
-        watched: &mut Watched,
+        watched: &mut WatchedFiles,
     ) -> Result<(Vec<(String, Vec<String>)>, Duration)> {
         let begun = Instant::now();
         let (path, evaluator) = (self.settings.path.clone(), self.evaluator.clone());

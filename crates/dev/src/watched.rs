@@ -19,7 +19,7 @@ const SETTLED: Duration = Duration::from_millis(10);
 type Stamp = (SystemTime, u64);
 
 /// The files of a backend, with their state when it was last bundled.
-pub(crate) struct Watched {
+pub(crate) struct WatchedFiles {
     root: PathBuf,
     /// The folder that contains the folder of routes.
     folder: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) struct Watched {
     seen: BTreeMap<PathBuf, Stamp>,
 }
 
-impl Watched {
+impl WatchedFiles {
     pub(crate) fn of(path: &Path) -> Self {
         let (root, inputs, seen) = (root(path), BTreeSet::new(), BTreeMap::new());
         let folder = root.join(first_part(ROUTES));

@@ -80,7 +80,7 @@ fn kinds_or_null() -> Vec<Option<&'static str>> {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "HeldItem")]
-pub struct Held {
+pub struct HeldItem {
     /// The item's id. A player has one record per item.
     pub id: String,
     /// The quantity.
@@ -191,7 +191,7 @@ fn check(item: &Item) -> Result<()> {
 }
 
 /// The items of a player that belong to the platform or to the games: credits first, then by slug.
-pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<Held>> {
+pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<HeldItem>> {
     let mut held = repository::held(tx, user)?;
     if let Games::Only(games) = games {
         let is_shown = |game: &String| games.contains(game);

@@ -48,7 +48,7 @@ impl Role {
 /// A player as others see one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PlayerName")]
-pub struct Seen {
+pub struct PublicPlayer {
     /// The user's sourcedId.
     pub id: String,
     /// The user's name in games.
@@ -62,7 +62,7 @@ pub struct Seen {
 pub struct Profile {
     /// What others also see.
     #[serde(flatten)]
-    pub seen: Seen,
+    pub seen: PublicPlayer,
     /// Given and family name.
     pub name: String,
     /// Empty if the roster has none.
@@ -156,7 +156,7 @@ pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Pro
     let (role, developer_status) = repository::players::standing(tx, user)?;
     Ok(Profile {
         name: identity.name(),
-        seen: Seen { id: identity.id, username: identity.username },
+        seen: PublicPlayer { id: identity.id, username: identity.username },
         email: identity.email,
         role,
         developer_status,
@@ -164,17 +164,17 @@ pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Pro
 }
 
 /// A player as others see them. Errors: `NotFound`.
-pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<Seen> {
+pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<PublicPlayer> {
     let Identity { id, username, .. } = found(tx, user)?;
-    Ok(Seen { id, username })
+    Ok(PublicPlayer { id, username })
 }
 
 /// The active users who have played one of the games, as others see them, in the order in which they were created.
-pub fn list(tx: &mut Tx<'_>, games: &Games, page: Page) -> Result<Vec<Seen>> {
+pub fn list(tx: &mut Tx<'_>, games: &Games, page: Page) -> Result<Vec<PublicPlayer>> {
     let found = repository::players::list(tx, games, page)?;
     let seen = |(id, chosen, given): (String, String, String)| {
         let username = public_name(&chosen, &given).to_owned();
-        Seen { id, username }
+        PublicPlayer { id, username }
     };
     Ok(found.into_iter().map(seen).collect())
 }

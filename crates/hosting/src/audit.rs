@@ -12,7 +12,7 @@ use crate::repository::audit as repository;
 /// A change to a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ProjectChange")]
-pub struct Entry {
+pub struct AuditEntry {
     /// The entry's number; later changes have higher numbers.
     pub id: i64,
     /// When the change was made.
@@ -38,6 +38,6 @@ pub fn note(
 }
 
 /// A page of the entries before that number, newest first.
-pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<Entry>> {
+pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<AuditEntry>> {
     repository::list(tx, slug, before.unwrap_or(i64::MAX))
 }

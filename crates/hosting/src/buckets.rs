@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bindings::r2::{Fault, Field, List, Object, Published};
+use crate::bindings::r2::{Fault, Field, ListRequest, Object, Published};
 use crate::bindings::{Bucket as Index, Stores};
 use crate::pieces::BlobsInTurn;
 
@@ -73,7 +73,7 @@ pub struct Listing {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(rename = "BucketObjectDescription")]
-pub struct About {
+pub struct ObjectDescription {
     /// Media type, such as `image/png`.
     pub content_type: Option<String>,
     /// Custom metadata.
@@ -88,13 +88,13 @@ pub struct Upload {
     /// The upload's id.
     pub id: String,
     /// The parts received so far.
-    pub parts: Vec<Part>,
+    pub parts: Vec<UploadedPart>,
 }
 
 /// A part of an upload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BucketPart")]
-pub struct Part {
+pub struct UploadedPart {
     /// Part number, from 1.
     pub part: i64,
     /// MD5 in hexadecimal.
@@ -129,7 +129,7 @@ impl Bucket {
     /// Stores what the reader returns as an object. It is durable when this returns.
     ///
     /// Errors: `Invalid` if the key or the metadata exceeds its limit; `TooLarge`.
-    pub fn put(&self, key: &str, about: &About, reader: impl Read) -> Result<Info> {
+    pub fn put(&self, key: &str, about: &ObjectDescription, reader: impl Read) -> Result<Info> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
         let (writer, md5) = self.written(reader)?;
@@ -165,7 +165,7 @@ impl Bucket {
 
     /// A page of objects. Errors: `Invalid` if the cursor or the limit is invalid.
     pub fn list(&self, listing: &Listing) -> Result<Page> {
-        let list = List {
+        let list = ListRequest {
             limit: listing.limit,
             prefix: listing.prefix.clone(),
             cursor: listing.cursor.clone(),
@@ -182,11 +182,11 @@ impl Bucket {
     }
 
     /// Resumes the interrupted upload of the key, or begins a new one.
-    pub fn begin(&self, key: &str, about: &About) -> Result<Upload> {
+    pub fn begin(&self, key: &str, about: &ObjectDescription) -> Result<Upload> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
         if let Some((id, parts)) = self.0.unfinished(key, &http, &custom).map_err(told)? {
-            let parts = parts.into_iter().map(|(part, md5)| Part { part, etag: hex(md5) });
+            let parts = parts.into_iter().map(|(part, md5)| UploadedPart { part, etag: hex(md5) });
             return Ok(Upload { id, parts: parts.collect() });
         }
         let id = self.0.begin_upload(key, &http, &custom).map_err(told)?;
@@ -194,21 +194,21 @@ impl Bucket {
     }
 
     /// Stores a part of an upload.
-    pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<Part> {
+    pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<UploadedPart> {
         let (writer, md5) = self.written(bytes)?;
         let etag = self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(told)?;
-        Ok(Part { part: number, etag })
+        Ok(UploadedPart { part: number, etag })
     }
 
     /// Combines the parts into the object.
-    pub fn complete(&self, key: &str, id: &str, parts: Vec<Part>) -> Result<Info> {
-        let named = parts.into_iter().map(|Part { part, etag }| Published { part, etag });
+    pub fn complete(&self, key: &str, id: &str, parts: Vec<UploadedPart>) -> Result<Info> {
+        let named = parts.into_iter().map(|UploadedPart { part, etag }| Published { part, etag });
         let object = self.0.complete(key, id, &named.collect::<Vec<_>>()).map_err(told)?;
         Ok(object.into())
     }
 }
 
-impl About {
+impl ObjectDescription {
     fn fields(&self) -> Result<(Map<String, Value>, Vec<Field>)> {
         let mut http = Map::new();
         if let Some(media) = &self.content_type {

@@ -18,7 +18,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::databases::{self, Declared};
-use crate::projects::{self, Place};
+use crate::projects::{self, ProjectLocation};
 use crate::{audit, courses, homes, repository, secrets};
 
 /// A version of a project.
@@ -124,7 +124,12 @@ pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
 /// Refuses a plan that does not start from the current state.
 ///
 /// Errors: `Conflict` if the state changed since the plan was made; `Invalid` if the desired state breaks a rule.
-pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Result<State> {
+pub fn check(
+    tx: &mut Tx<'_>,
+    master: &Master,
+    place: &ProjectLocation,
+    plan: &Plan,
+) -> Result<State> {
     let state = projects::state(tx, master, &plan.slug, place)?;
     if state.revision != plan.base {
         return Err(moved(&state, plan));
@@ -149,7 +154,7 @@ pub fn check(tx: &mut Tx<'_>, master: &Master, place: &Place, plan: &Plan) -> Re
 pub fn apply(
     tx: &mut Tx<'_>,
     (master, now, who, may_write): (&Master, Timestamp, &str, Writable),
-    place: &Place,
+    place: &ProjectLocation,
     plan: &Plan,
     values: &BTreeMap<String, String>,
     database: Option<&str>,

@@ -56,17 +56,17 @@ pub struct Engine {
     apps: Mutex<HashMap<String, Arc<App>>>,
     /// A lock for each slug: calls hold it for reading, and wait while [`Engine::hold`] has it.
     gates: Mutex<HashMap<String, Arc<RwLock<()>>>>,
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
 }
 
 /// State that all processes share.
-struct Shared {
+struct EngineShared {
     settings: EngineSettings,
     clock: Arc<dyn Clock>,
     stores: Stores,
     /// Has a folder with sockets and configuration for each process. Its path is short, because the path of a socket
     /// is limited.
-    run: leftovers::Run,
+    run: leftovers::EngineFolder,
     /// Counts started processes, to name their folders.
     started: AtomicU64,
     /// Numbers the lines of all logs.
@@ -74,11 +74,11 @@ struct Shared {
 }
 
 /// A running version that answers, but does not receive calls yet. Dropping it ends it.
-pub struct Running {
+pub struct StartedVersion {
     app: Arc<App>,
 }
 
-impl Running {
+impl StartedVersion {
     /// Names the version as it will be called when it is served.
     pub fn set_version(&mut self, version: String) {
         let app = Arc::get_mut(&mut self.app).expect("it receives no calls yet");
@@ -87,7 +87,7 @@ impl Running {
 }
 
 /// A slug whose calls wait until this value is dropped.
-pub struct Held {
+pub struct PausedCalls {
     _gate: OwnedRwLockWriteGuard<()>,
 }
 
@@ -103,21 +103,21 @@ impl Engine {
         let stores = Stores::new(Arc::clone(&clock), &settings);
         let started = AtomicU64::new(0);
         let last_line = logs::LastId::default();
-        let shared = Arc::new(Shared { settings, clock, stores, run, started, last_line });
+        let shared = Arc::new(EngineShared { settings, clock, stores, run, started, last_line });
         Ok(Self { apps: Mutex::default(), gates: Mutex::default(), shared })
     }
 
     /// Starts the version next to the one that serves, and requests `/health`. Any response is accepted.
     ///
     /// Errors: `Invalid`, with the backend's output, if it does not start or does not answer.
-    pub async fn start(&self, worker: Worker) -> Result<Running> {
+    pub async fn start(&self, worker: Worker) -> Result<StartedVersion> {
         let app = Arc::new(App::new(worker, Arc::clone(&self.shared))?);
         app.probe().await?;
-        Ok(Running { app })
+        Ok(StartedVersion { app })
     }
 
     /// Sends the slug's calls to this version from now on. The previous version finishes the calls that it began.
-    pub fn swap(&self, slug: &str, running: Running) {
+    pub fn swap(&self, slug: &str, running: StartedVersion) {
         self.replace(slug, Some(running.app));
     }
 
@@ -156,7 +156,7 @@ impl Engine {
     /// database file meanwhile. Calls that already began have [`lyceum_core::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
     ///
     /// Errors: `Unavailable` if the file stays in use.
-    pub async fn hold(&self, slug: &str, database: &Path) -> Result<Held> {
+    pub async fn hold(&self, slug: &str, database: &Path) -> Result<PausedCalls> {
         let gate = self.gate(slug).write_owned().await;
         if let Some(process) = self.app(slug).and_then(|app| app.retire()) {
             process.drain_within(Duration::from_millis(DEPLOY_PAUSE_MAX_MS)).await;
@@ -171,7 +171,7 @@ impl Engine {
             let message = format!("the database of '{slug}' is still in use; try again");
             Problem::new(ProblemKind::Unavailable, message)
         })?;
-        Ok(Held { _gate: gate })
+        Ok(PausedCalls { _gate: gate })
     }
 
     fn gate(&self, slug: &str) -> Arc<RwLock<()>> {
@@ -224,7 +224,7 @@ impl Engine {
     }
 }
 
-impl Shared {
+impl EngineShared {
     /// A new folder for a process.
     fn folder(&self) -> PathBuf {
         self.run.path().join(self.started.fetch_add(1, Relaxed).to_string())

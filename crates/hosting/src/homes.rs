@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::bindings::copies;
 use crate::deployments::{self, Deployment};
-use crate::nodes::{self, Known, Node, write_durably};
+use crate::nodes::{self, KnownNode, Node, write_durably};
 use crate::{databases, repository};
 
 /// The file with a project's keys.
@@ -31,8 +31,8 @@ const MARK: &str = "home";
 
 /// The node that holds a project's files.
 #[derive(Clone, Debug)]
-pub(crate) struct Home {
-    pub(crate) node: Known,
+pub(crate) struct HomeNode {
+    pub(crate) node: KnownNode,
     pub(crate) mark: String,
     /// The files that must exist.
     pub(crate) kept: Uses,
@@ -46,7 +46,7 @@ pub(crate) struct Whereabouts {
     /// The name of its database file, unless it is the first one.
     pub(crate) database: Option<String>,
     /// `None` if it is unknown, for projects that were deployed before nodes were recorded.
-    pub(crate) home: Option<Home>,
+    pub(crate) home: Option<HomeNode>,
 }
 
 impl Whereabouts {
@@ -117,7 +117,7 @@ pub(crate) fn hold(tx: &mut Tx<'_>, node: &Node, slug: &str, uses: Uses) -> Resu
 }
 
 /// The projects by slug, with the node that holds the files; `None` if it is unknown.
-pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<Known>)>> {
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<KnownNode>)>> {
     let mut all = Vec::new();
     for project in repository::projects::list(tx)? {
         let known = repository::homes::find(tx, &project.slug)?;
@@ -191,7 +191,7 @@ pub fn adopt(
     (node, blobs): (&Node, &Blobs),
     slug: &str,
     is_forced: bool,
-) -> Result<Option<Known>> {
+) -> Result<Option<KnownNode>> {
     let refuse = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
     if nodes::is_passed(tx, node)? {
         return refuse(format!(
@@ -384,7 +384,7 @@ fn refused(message: String) -> Problem {
 }
 
 /// The problem of a request for files that another node holds.
-pub fn elsewhere(node: &Node, slug: &str, holder: &Known) -> Problem {
+pub fn elsewhere(node: &Node, slug: &str, holder: &KnownNode) -> Problem {
     refused(format!(
         "the node {} holds the files of the project '{slug}', and this is the node '{}'; send the request to that \
          node, or move the files here and run `lyceum admin project adopt {slug}`",
@@ -394,7 +394,7 @@ pub fn elsewhere(node: &Node, slug: &str, holder: &Known) -> Problem {
 }
 
 /// A node as messages show it.
-pub fn shown(node: &Known) -> String {
+pub fn shown(node: &KnownNode) -> String {
     match node.address.as_str() {
         "" => format!("'{}'", node.name),
         address => format!("'{}' ({address})", node.name),

@@ -20,7 +20,7 @@ const LOCK: &str = "node.lock";
 
 /// A node of the database, as people see it.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownNode {
     /// A UUID.
     pub id: String,
     /// Its name for people.
@@ -45,7 +45,7 @@ pub struct Node {
 
 /// The settings of a node.
 #[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
+pub struct NodeSettings<'a> {
     /// Its name; if it is empty, the host's name is used.
     pub name: &'a str,
     /// The address at which people reach it.
@@ -69,7 +69,7 @@ pub struct Alone {
 
 impl Node {
     /// The node of the folder `hosting`. Gives the folder an identity if it has none.
-    pub fn of_folder(folder: &Path, about: &About<'_>) -> Result<(Self, Alone)> {
+    pub fn of_folder(folder: &Path, about: &NodeSettings<'_>) -> Result<(Self, Alone)> {
         let made = |fault: io::Error| lyceum_blob::failed("read the identity of the node", &fault);
         fs::create_dir_all(folder).map_err(made)?;
         let lock = File::options().create(true).append(true).open(folder.join(LOCK));
@@ -83,12 +83,12 @@ impl Node {
 
     /// The node of the folder, read without creating a file. A folder without an identity is a node that holds
     /// nothing.
-    pub fn look(folder: &Path, about: &About<'_>) -> Result<Self> {
+    pub fn look(folder: &Path, about: &NodeSettings<'_>) -> Result<Self> {
         let none = || Identity { id: String::new(), generation: 0 };
         Ok(Self::of(read(folder)?.unwrap_or_else(none), folder, about))
     }
 
-    fn of(identity: Identity, folder: &Path, about: &About<'_>) -> Self {
+    fn of(identity: Identity, folder: &Path, about: &NodeSettings<'_>) -> Self {
         let name = match about.name {
             "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
             name => name.to_owned(),
@@ -217,8 +217,8 @@ pub(crate) fn is_passed(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
     }
 }
 
-fn known(node: &Node) -> Known {
-    Known {
+fn known(node: &Node) -> KnownNode {
+    KnownNode {
         id: node.id.clone(),
         name: node.name.clone(),
         address: node.address.clone(),
@@ -227,7 +227,7 @@ fn known(node: &Node) -> Known {
 }
 
 /// The node with that tag; `None` if this database does not know it.
-pub fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
+pub fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
     repository::of_tag(tx, tag)
 }
 

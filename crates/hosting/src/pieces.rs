@@ -19,12 +19,12 @@ const CHUNK_BYTES: u64 = ANSWER_PIECE_BYTES as u64;
 /// The bytes of blobs, one blob after the other. They are read when they are needed.
 pub struct Pieces {
     head: Bytes,
-    next: Next,
+    next: NextChunk,
     left: u64,
 }
 
 /// What the next chunk is read from.
-enum Next {
+enum NextChunk {
     Here(Reader),
     Reading(JoinHandle<io::Result<(Reader, Bytes)>>),
     Nowhere,
@@ -50,7 +50,7 @@ impl Pieces {
     /// The head, and then `length` bytes from the offset on of all blobs taken together.
     pub fn new(head: Bytes, blobs: BlobsInTurn, offset: u64, length: u64) -> Self {
         let left = head.len() as u64 + length;
-        Self { head, next: Next::Here(Reader { blobs, offset, length, open: None }), left }
+        Self { head, next: NextChunk::Here(Reader { blobs, offset, length, open: None }), left }
     }
 }
 
@@ -101,15 +101,15 @@ impl HttpBody for Pieces {
             if this.left == 0 {
                 return Poll::Ready(None);
             }
-            this.next = match std::mem::replace(&mut this.next, Next::Nowhere) {
-                Next::Here(reader) => Next::Reading(spawn_blocking(|| reader.read())),
+            this.next = match std::mem::replace(&mut this.next, NextChunk::Nowhere) {
+                NextChunk::Here(reader) => NextChunk::Reading(spawn_blocking(|| reader.read())),
                 next => next,
             };
-            let Next::Reading(reading) = &mut this.next else { return Poll::Ready(None) };
+            let NextChunk::Reading(reading) = &mut this.next else { return Poll::Ready(None) };
             let read = ready!(Pin::new(reading).poll(cx)).map_err(io::Error::other);
-            this.next = Next::Nowhere;
+            this.next = NextChunk::Nowhere;
             match read.and_then(|read| read) {
-                Ok((reader, read)) => (this.next, chunk) = (Next::Here(reader), read),
+                Ok((reader, read)) => (this.next, chunk) = (NextChunk::Here(reader), read),
                 Err(fault) => return Poll::Ready(Some(Err(fault.into()))),
             }
         }

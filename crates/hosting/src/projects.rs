@@ -42,7 +42,7 @@ pub struct Project {
 
 /// The server's environment, and the addresses and folder of a project on it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ProjectLocation {
     /// `local`, `staging`, `production`.
     pub environment: &'static str,
     /// URL of the frontend.
@@ -95,7 +95,12 @@ pub(crate) fn check_room(tx: &mut Tx<'_>) -> Result<()> {
 /// The server's state of a project, from which plans start. A project that is not deployed has an empty state.
 ///
 /// Errors: `Invalid` if the slug is not valid; `Misdirected` if another node holds the project's files.
-pub fn state(tx: &mut Tx<'_>, master: &Master, slug: &str, place: &Place) -> Result<State> {
+pub fn state(
+    tx: &mut Tx<'_>,
+    master: &Master,
+    slug: &str,
+    place: &ProjectLocation,
+) -> Result<State> {
     if !games::is_slug(slug) {
         return Err(Problem::invalid("slug", games::SLUG_RULE));
     }

@@ -7,7 +7,7 @@ use lyceum_blob::{Blobs, Digest, Hasher, failed};
 use lyceum_core::Result;
 use lyceum_project::schema;
 
-use crate::backup::Named;
+use crate::backup::NamedFiles;
 use crate::bindings::copies;
 use crate::homes;
 use crate::nodes::Node;
@@ -17,7 +17,7 @@ use crate::nodes::Node;
 /// read. Files in S3 are not checked.
 pub fn check(
     (node, blobs): (&Node, &Blobs),
-    named: &Named,
+    named: &NamedFiles,
     is_in_s3: bool,
     mut told: impl FnMut(u64),
 ) -> Result<Vec<String>> {

@@ -45,10 +45,10 @@ pub(crate) fn start(loaded: &config::Loaded) -> Result<Lines> {
 
 /// Lines on their way to standard error.
 #[derive(Clone, Default)]
-pub(crate) struct Lines(Arc<Waiting>);
+pub(crate) struct Lines(Arc<WaitingLines>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingLines {
     lines: Mutex<Vec<u8>>,
     some: Condvar,
 }
@@ -76,7 +76,7 @@ impl Drop for Lines {
     }
 }
 
-impl Waiting {
+impl WaitingLines {
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +91,7 @@ impl Waiting {
 
 /// Collects the bytes of one event.
 pub(crate) struct Line<'a> {
-    waiting: &'a Waiting,
+    waiting: &'a WaitingLines,
     urgent: bool,
 }
 

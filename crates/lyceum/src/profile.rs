@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use lyceum_core::config;
 use lyceum_deploy::Credentials;
-use lyceum_sandbox::registry::{self, Entry as Sandbox};
+use lyceum_sandbox::registry::{self, RunningSandbox as Sandbox};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Code, Failure, Result};
@@ -170,7 +170,7 @@ fn set(name: &str) -> Option<String> {
 
 /// An account on a server.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct AccountEntry {
     pub(crate) url: String,
     pub(crate) email: String,
     pub(crate) token: String,
@@ -180,7 +180,7 @@ pub(crate) struct Entry {
 pub(crate) struct Profiles {
     /// Where the file is; `None` if HOME is not set.
     file: Option<PathBuf>,
-    pub(crate) all: BTreeMap<String, BTreeMap<Env, Entry>>,
+    pub(crate) all: BTreeMap<String, BTreeMap<Env, AccountEntry>>,
 }
 
 impl Profiles {
@@ -196,15 +196,15 @@ impl Profiles {
         Ok(Self { file: Some(file), all })
     }
 
-    pub(crate) fn find(&self, profile: &str, env: Env) -> Option<&Entry> {
+    pub(crate) fn find(&self, profile: &str, env: Env) -> Option<&AccountEntry> {
         self.all.get(profile)?.get(&env)
     }
 
-    pub(crate) fn set(&mut self, profile: &str, env: Env, entry: Entry) {
+    pub(crate) fn set(&mut self, profile: &str, env: Env, entry: AccountEntry) {
         self.all.entry(profile.to_owned()).or_default().insert(env, entry);
     }
 
-    pub(crate) fn remove(&mut self, profile: &str, env: Env) -> Option<Entry> {
+    pub(crate) fn remove(&mut self, profile: &str, env: Env) -> Option<AccountEntry> {
         let entries = self.all.get_mut(profile)?;
         let removed = entries.remove(&env);
         if entries.is_empty() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
-use lyceum_access::audit::{COMMAND_LINE, Change};
+use lyceum_access::audit::{AuditChange, COMMAND_LINE};
 use lyceum_access::{Keyring, Master, Realm};
 use lyceum_core::config::{self, Config, Flag, Loaded, Origin};
 use lyceum_core::time::Timestamp;
@@ -144,7 +144,7 @@ pub(crate) fn noted(
     what: &'static str,
     subject: &str,
 ) -> lyceum_core::Result<()> {
-    Change { who: COMMAND_LINE, what, subject }.note(tx, now, &serde_json::Value::Null)
+    AuditChange { who: COMMAND_LINE, what, subject }.note(tx, now, &serde_json::Value::Null)
 }
 
 /// The master key: from the settings, or from the file in the data folder, which the first start creates.

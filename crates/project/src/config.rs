@@ -55,7 +55,7 @@ pub struct Config {
 
 /// The result of reading a config file without running it.
 #[derive(Debug)]
-pub enum Reading {
+pub enum ConfigReading {
     /// The whole config: the file is JSON, or a module that contains only literals.
     Whole(Box<Config>),
     /// A module that must be evaluated.
@@ -193,7 +193,7 @@ pub fn slug_of(name: &str) -> String {
 impl Config {
     /// Reads a file without running it. Errors: `Invalid` with every error and its place; `Malformed` if the JSON is
     /// wrong; `NotFound` if the file cannot be read.
-    pub fn read(file: &Path) -> Result<Reading> {
+    pub fn read(file: &Path) -> Result<ConfigReading> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
             Problem::new(ProblemKind::NotFound, format!("cannot read '{shown}': {error}"))
@@ -209,8 +209,8 @@ impl Config {
         match root {
             Some(root) => read::read(&root, &text)
                 .map(|config| Self { file: file.to_owned(), text, ..config })
-                .map(|config| Reading::Whole(Box::new(config))),
-            None => Ok(Reading::Module(ConfigModule::new(file.to_owned(), text))),
+                .map(|config| ConfigReading::Whole(Box::new(config))),
+            None => Ok(ConfigReading::Module(ConfigModule::new(file.to_owned(), text))),
         }
     }
 

@@ -24,10 +24,10 @@ pub mod secrets;
 mod state;
 
 pub use config::{
-    Config, ConfigModule, Course, Database, FILES, HELPER, Integrations, Lms, Organization, ROUTES,
-    Reading, Strategy, file_at, folder_of, slug_of,
+    Config, ConfigModule, ConfigReading, Course, Database, FILES, HELPER, Integrations, Lms,
+    Organization, ROUTES, Strategy, file_at, folder_of, slug_of,
 };
 pub use database::{DatabaseChange, DatabaseState, DatabaseWish, SchemaWish, change};
-pub use plan::{Action, Change, FieldChange, Plan, SecretChanges, Step, plan};
+pub use plan::{Action, FieldChange, Plan, Replacement, SecretChanges, Step, plan};
 pub use rewrite::{ByHand, Rewritten};
 pub use state::{Artifact, Backend, Desired, Metadata, Module, SCALARS, Secrets, State, Uses};

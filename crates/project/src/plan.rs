@@ -25,11 +25,11 @@ pub struct Plan {
     /// Changed display fields.
     pub metadata: Vec<FieldChange>,
     /// The change of the frontend's zip.
-    pub frontend: Option<Change<Artifact>>,
+    pub frontend: Option<Replacement<Artifact>>,
     /// The change of the backend.
-    pub backend: Option<Change<Backend>>,
+    pub backend: Option<Replacement<Backend>>,
     /// The integrations that the project uses.
-    pub uses: Option<Change<Uses>>,
+    pub uses: Option<Replacement<Uses>>,
     /// Secrets by name.
     pub secrets: SecretChanges,
     /// The database's schema.
@@ -59,7 +59,7 @@ pub enum Action {
 /// A replaced value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Change<T> {
+pub struct Replacement<T> {
     /// The current value; `None` if there is none.
     pub old: Option<T>,
     /// The desired value.
@@ -213,10 +213,10 @@ fn change<T: Clone>(
     old: Option<&T>,
     new: Option<&T>,
     same: impl Fn(&T, &T) -> bool,
-) -> Option<Change<T>> {
+) -> Option<Replacement<T>> {
     let new = new?;
     let differs = old.is_none_or(|old| !same(old, new));
-    differs.then(|| Change { old: old.cloned(), new: new.clone() })
+    differs.then(|| Replacement { old: old.cloned(), new: new.clone() })
 }
 
 fn secret_changes(

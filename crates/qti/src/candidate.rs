@@ -9,7 +9,7 @@ use crate::model::Item;
 use crate::printed::printed;
 use crate::score::{Attempt, Outcomes, Variant, initial};
 use crate::value::{Scalar, Value};
-use crate::xml::{Element, Written, escape, write};
+use crate::xml::{Element, WriteMode, escape, write};
 
 /// What is known of the session that is shown.
 #[derive(Clone, Copy, Default)]
@@ -80,20 +80,20 @@ impl Candidate<'_> {
         element.elements().for_each(|inner| self.collect(inner));
     }
 
-    fn choose(&self, element: Element<'_>) -> Written {
+    fn choose(&self, element: Element<'_>) -> WriteMode {
         if self.is_hidden(element) {
-            return Written::Nothing;
+            return WriteMode::Nothing;
         }
         match element.name() {
-            "qti-response-declaration" => Written::With(declared(element)),
+            "qti-response-declaration" => WriteMode::With(declared(element)),
             "qti-outcome-declaration" => {
                 self.told(element, |name| self.outcomes.get(name).cloned())
             }
             "qti-template-declaration" => self.told(element, |name| self.template(name).cloned()),
             "qti-printed-variable" => {
-                self.printed(element).map_or(Written::Whole, Written::Instead)
+                self.printed(element).map_or(WriteMode::Whole, WriteMode::Instead)
             }
-            _ => Written::Whole,
+            _ => WriteMode::Whole,
         }
     }
 
@@ -151,7 +151,7 @@ impl Candidate<'_> {
     }
 
     /// A declaration with its value as default, where something shown depends on it.
-    fn told(&self, element: Element<'_>, value: impl Fn(&str) -> Option<Value>) -> Written {
+    fn told(&self, element: Element<'_>, value: impl Fn(&str) -> Option<Value>) -> WriteMode {
         let name = element.attribute("identifier").unwrap_or_default();
         let value = match self.named.iter().any(|named| &**named == name) {
             true => value(name).unwrap_or_default(),
@@ -165,7 +165,7 @@ impl Candidate<'_> {
         }
         if value.scalars().is_empty() {
             xml.push_str("/>");
-            return Written::Instead(xml);
+            return WriteMode::Instead(xml);
         }
         let prefix = element.qname().strip_suffix(element.name()).unwrap_or_default();
         xml.push_str(&["><", prefix, "qti-default-value>"].concat());
@@ -175,7 +175,7 @@ impl Candidate<'_> {
             xml.push_str(&["</", prefix, "qti-value>"].concat());
         }
         xml.push_str(&["</", prefix, "qti-default-value></", element.qname(), ">"].concat());
-        Written::Instead(xml)
+        WriteMode::Instead(xml)
     }
 }
 

@@ -7,14 +7,14 @@ use lyceum_core::{Problem, ProblemKind};
 
 /// A place in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub struct Place {
+pub struct Position {
     /// From 1.
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
 }
 
-impl Place {
+impl Position {
     /// The place of a byte of the text.
     pub(crate) fn of(source: &str, at: usize) -> Self {
         let mut at = at.min(source.len());
@@ -52,7 +52,7 @@ pub enum Severity {
 pub struct Fault {
     #[serde(flatten)]
     /// Where it is.
-    pub place: Place,
+    pub place: Position,
     /// The element or attribute, as a path of names from the root; empty where the text is not
     /// well-formed.
     pub path: String,
@@ -65,7 +65,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn at(place: Place, message: impl Into<String>, mend: impl Into<String>) -> Self {
+    pub(crate) fn at(place: Position, message: impl Into<String>, mend: impl Into<String>) -> Self {
         Self {
             place,
             path: String::new(),

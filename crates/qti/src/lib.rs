@@ -40,7 +40,7 @@ mod xml;
 
 pub use arranged::arranged;
 pub use candidate::View;
-pub use fault::{Fault, Faults, Place, Severity};
+pub use fault::{Fault, Faults, Position, Severity};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
 pub use score::{
@@ -50,7 +50,7 @@ pub use summary::{Kind, Link, Summary, is_document, relinked, summary};
 
 use model::{Item, Section, Stimulus, Test, Version};
 use read::Reader;
-use validate::Found;
+use validate::FoundFaults;
 use xml::{Document, Element, Minor, Space};
 
 /// What a document is.
@@ -68,7 +68,7 @@ pub enum Content {
 
 /// The part of a document that could be read, and its errors.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ReadDocument {
     /// Its content without elements that are not allowed in their place.
     pub content: Content,
     /// What is wrong, in the order of the text; [`Faults::refuse`] says whether it is refused.
@@ -77,7 +77,7 @@ pub struct Reading {
 
 /// Reads a document of QTI 3.0, 2.2 or 2.1 as far as it can be read. Errors: the one fault that
 /// makes it no document at all: not well-formed, over a limit, or another root.
-pub fn read(xml: &str) -> Result<Reading, Fault> {
+pub fn read(xml: &str) -> Result<ReadDocument, Fault> {
     let (document, version) = parsed(xml)?;
     read_document(&document, version)
 }
@@ -94,9 +94,9 @@ fn parsed(xml: &str) -> Result<(Document<'_>, Version), Fault> {
     Ok((document, version))
 }
 
-fn read_document(document: &Document<'_>, version: Version) -> Result<Reading, Fault> {
+fn read_document(document: &Document<'_>, version: Version) -> Result<ReadDocument, Fault> {
     let root = document.root();
-    let mut found = Found(document.losses().to_vec());
+    let mut found = FoundFaults(document.losses().to_vec());
     validate::validate(root, &mut found);
     let mut reader = Reader { found: &mut found, version };
     let name = Some(root.name()).filter(|_| root.space() == Space::Qti3);
@@ -108,7 +108,7 @@ fn read_document(document: &Document<'_>, version: Version) -> Result<Reading, F
         _ => return Err(no_document(root)),
     };
     found.0.sort_by_key(|fault| fault.place);
-    Ok(Reading { content, faults: Faults(found.0) })
+    Ok(ReadDocument { content, faults: Faults(found.0) })
 }
 
 fn no_document(root: Element<'_>) -> Fault {
@@ -124,7 +124,7 @@ fn no_document(root: Element<'_>) -> Fault {
 /// [`read`].
 pub fn upgraded(xml: &str) -> Result<String, Fault> {
     let (document, _) = parsed(xml)?;
-    Ok(xml::write(document.root(), &mut |_| xml::Written::Whole))
+    Ok(xml::write(document.root(), &mut |_| xml::WriteMode::Whole))
 }
 
 /// The document with another title and everything else as it was written. Errors: as [`read`].
@@ -214,6 +214,6 @@ fn another(wanted: &str, content: &Content) -> Faults {
         Kind::Section => "a section",
         Kind::Stimulus => "a stimulus",
     };
-    let place = Place { line: 1, column: 1 };
+    let place = Position { line: 1, column: 1 };
     Fault::at(place, format!("the document is {is}"), format!("send a {wanted} here")).into()
 }

@@ -1,10 +1,10 @@
 //! Markup in a JSON member: well-formed XML, or HTML as browsers accept it.
 
-use crate::fault::{Fault, Place, Severity};
+use crate::fault::{Fault, Position, Severity};
 use crate::html;
 use crate::schema;
-use crate::validate::{Found, inside};
-use crate::xml::{Child, Document, Written, write_child};
+use crate::validate::{FoundFaults, inside};
+use crate::xml::{Child, Document, WriteMode, write_child};
 
 const OPEN: &str = "<x xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">";
 const CLOSE: &str = "</x>";
@@ -45,7 +45,7 @@ pub(crate) fn xhtml(
     for child in document.root().children() {
         match child {
             Child::Text(text, _) => crate::xml::escape(text, false, &mut xml),
-            Child::Element(element) => write_child(element, &mut |_| Written::Whole, &mut xml),
+            Child::Element(element) => write_child(element, &mut |_| WriteMode::Whole, &mut xml),
         }
     }
     Ok(xml)
@@ -53,7 +53,7 @@ pub(crate) fn xhtml(
 
 /// What keeps the inside of a document's root from standing there.
 fn faults(document: &Document<'_>, parent: Option<&str>) -> Vec<Fault> {
-    let mut found = Found::default();
+    let mut found = FoundFaults::default();
     inside(document.root(), parent.and_then(schema::id), &mut found);
     found.0.retain(|fault| fault.severity == Severity::Error);
     found.0
@@ -61,7 +61,7 @@ fn faults(document: &Document<'_>, parent: Option<&str>) -> Vec<Fault> {
 
 /// A fault of the wrapped markup with its place in the markup itself.
 fn unwrapped(fault: Fault) -> Fault {
-    let Place { line, column } = fault.place;
+    let Position { line, column } = fault.place;
     let shift = if line == 1 { u32::try_from(OPEN.len()).unwrap_or_default() } else { 0 };
-    Fault { place: Place { line, column: column.saturating_sub(shift).max(1) }, ..fault }
+    Fault { place: Position { line, column: column.saturating_sub(shift).max(1) }, ..fault }
 }

@@ -4,7 +4,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use crate::Content;
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Position};
 
 /// The sorts of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -53,7 +53,7 @@ pub struct Summary {
     /// Its name; empty if it is missing.
     pub identifier: Box<str>,
     /// Where its root begins.
-    pub place: Place,
+    pub place: Position,
     /// The documents that it refers to, in the order of the text.
     pub links: Vec<Link>,
 }
@@ -68,7 +68,7 @@ pub struct Link {
     /// Where it lies, as it stands.
     pub href: Box<str>,
     /// Where the reference begins.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// Reads what a document is called and refers to; it need not be valid. Errors: as [`crate::read`].
@@ -77,7 +77,7 @@ pub fn summary(xml: &str) -> Result<Summary, Fault> {
     let root = document.root();
     let kind = ROOTS.iter().find(|(_, name, ..)| root.is(name)).map(|(kind, ..)| *kind);
     // From one to the next: a line may be the whole text, and links many.
-    let (mut place, mut from) = (Place { line: 1, column: 1 }, 0);
+    let (mut place, mut from) = (Position { line: 1, column: 1 }, 0);
     let links = root.descendants().filter_map(|element| {
         let (kind, ..) = ROOTS.iter().find(|(.., link)| element.is(link))?;
         let text = |name| element.attribute(name).unwrap_or_default().trim().into();
@@ -105,7 +105,7 @@ pub fn relinked(xml: &str, address: impl Fn(&Link) -> Option<String>) -> Result<
             kind: *kind,
             identifier: text("identifier"),
             href: text("href"),
-            place: Place { line: document.line(element.start()), column: 1 },
+            place: Position { line: document.line(element.start()), column: 1 },
         };
         let attribute = element.attributes().iter().find(|attribute| attribute.name == "href")?;
         Some((attribute, address(&link)?))

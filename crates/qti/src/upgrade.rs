@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::model::Template;
 use crate::schema;
-use crate::validate::Found;
+use crate::validate::FoundFaults;
 use crate::xml::{Attribute, Document, Element, Minor, QTI2_HTML, Space};
 
 /// Names of elements that do not follow the rule: camel case, less `qti-`.
@@ -60,7 +60,7 @@ const DISPENSABLE: [&str; 3] = ["fixed", "style", "title"];
 /// name, so that validation tells it.
 pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
     let mut bodies = Vec::new();
-    let mut losses = Found::default();
+    let mut losses = FoundFaults::default();
     let mut removed = Vec::new();
     let mut has_html = false;
     for index in 0..document.len() {
@@ -113,7 +113,7 @@ fn attributes<'x>(
     element: Element<'_>,
     name: &str,
     minor: Minor,
-    losses: &mut Found,
+    losses: &mut FoundFaults,
 ) -> Vec<Attribute<'x>> {
     let mut attributes: Vec<Attribute<'x>> = Vec::with_capacity(element.attributes().len() + 1);
     for old in element.attributes() {

@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 
 use lyceum_core::limits::QTI_MAX_FAULTS;
 
-use crate::fault::{Fault, Place, Severity};
+use crate::fault::{Fault, Position, Severity};
 use crate::schema::{self, ElementId, ElementRule, Particle, Type};
 use crate::xml::{Attribute, Child, Element, Space};
 
 /// Collects faults; above the limit further ones are dropped.
 #[derive(Default)]
-pub(crate) struct Found(pub(crate) Vec<Fault>);
+pub(crate) struct FoundFaults(pub(crate) Vec<Fault>);
 
-impl Found {
+impl FoundFaults {
     pub(crate) fn error(
         &mut self,
         element: Element<'_>,
@@ -78,7 +78,7 @@ impl Found {
 
     fn push(
         &mut self,
-        place: Place,
+        place: Position,
         path: String,
         severity: Severity,
         message: impl Into<String>,
@@ -92,7 +92,7 @@ impl Found {
 }
 
 /// Checks an element and everything below it.
-pub(crate) fn validate(root: Element<'_>, found: &mut Found) {
+pub(crate) fn validate(root: Element<'_>, found: &mut FoundFaults) {
     let mut checker = Checker { found, ids: HashSet::new(), id_refs: Vec::new() };
     match root.id() {
         Some(id) => checker.element(root, id, None),
@@ -117,7 +117,7 @@ pub(crate) fn validate(root: Element<'_>, found: &mut Found) {
 }
 
 /// Checks the content of an element, but not its attributes. `parent` is the element around it.
-pub(crate) fn inside(root: Element<'_>, parent: Option<ElementId>, found: &mut Found) {
+pub(crate) fn inside(root: Element<'_>, parent: Option<ElementId>, found: &mut FoundFaults) {
     let Some(id) = root.id() else { return };
     // References to ids may lead out of the markup; the whole document is checked for them.
     let mut checker = Checker { found, ids: HashSet::new(), id_refs: Vec::new() };
@@ -125,7 +125,7 @@ pub(crate) fn inside(root: Element<'_>, parent: Option<ElementId>, found: &mut F
 }
 
 struct Checker<'d, 'f> {
-    found: &'f mut Found,
+    found: &'f mut FoundFaults,
     ids: HashSet<&'d str>,
     id_refs: Vec<(Element<'d>, &'d Attribute<'d>)>,
 }

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::kinds::USER;
 use crate::record::{Object, Record, members};
-use crate::repository::{self, Put};
+use crate::repository::{self, WrittenRecord};
 
 /// Makes a user an agent of another user. Repeating the call changes nothing.
 ///
 /// Errors: `NotFound` for an unknown user; `Invalid` if the agent is unknown or the same user.
-pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<Put> {
+pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<WrittenRecord> {
     let mut fields = user_fields(tx, user)?;
     let refused = |message: String| Err(Problem::invalid("agentSourcedId", message));
     if agent == user {
@@ -57,7 +57,7 @@ pub(crate) fn user_fields(tx: &mut Tx<'_>, user: &str) -> Result<Object> {
     members(&stored.body, stored.extra.as_deref())
 }
 
-pub(crate) fn replace(tx: &mut Tx<'_>, fields: &Object, now: Timestamp) -> Result<Put> {
+pub(crate) fn replace(tx: &mut Tx<'_>, fields: &Object, now: Timestamp) -> Result<WrittenRecord> {
     let record = Record::from_server(&USER, fields, now)?;
     repository::replace(tx, &record, None)
 }

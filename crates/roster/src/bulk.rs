@@ -16,16 +16,16 @@ const BATCH_RECORDS: usize = 500;
 
 /// What happened to one record.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct LineOutcome {
     /// The number of its line, from 1.
     pub line: u64,
     /// Its id, if it has one.
     pub sourced_id: Option<String>,
     /// What was done, or why the record was rejected.
-    pub result: Result<repository::Outcome>,
+    pub result: Result<repository::WriteOutcome>,
 }
 
-impl repository::Outcome {
+impl repository::WriteOutcome {
     /// The word for this outcome in responses and reports.
     pub fn word(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ pub fn load(
     lines: &[(u64, Result<Value, String>)],
     atomic: bool,
     rules: &Rules,
-) -> Result<Vec<Outcome>> {
+) -> Result<Vec<LineOutcome>> {
     let mut outcomes = Vec::with_capacity(lines.len());
     let mut batch = Batch::default();
     for (line, value) in lines {
@@ -107,7 +107,7 @@ impl Batch {
         self.records.push(record);
     }
 
-    fn write(mut self, tx: &mut Tx<'_>, collection: Collection) -> Result<Vec<Outcome>> {
+    fn write(mut self, tx: &mut Tx<'_>, collection: Collection) -> Result<Vec<LineOutcome>> {
         let kind = collection.kind;
         let ids: Vec<&str> = self.ids.iter().map(String::as_str).collect();
         let stored = repository::present(tx, kind, &ids)?;
@@ -136,7 +136,7 @@ impl Batch {
             results.push(sound.map(|record| good.push(record)));
         }
         let mut outcomes = repository::put_among(tx, kind, &good, &stored)?.into_iter();
-        let outcome = |((line, sourced_id), result): (_, Result<()>)| Outcome {
+        let outcome = |((line, sourced_id), result): (_, Result<()>)| LineOutcome {
             line,
             sourced_id,
             result: result.map(|()| outcomes.next().expect("each good record has an outcome")),
@@ -149,7 +149,7 @@ fn id_of(record: &Value) -> Option<String> {
     Some(record.get("sourcedId")?.as_str()?.to_owned())
 }
 
-fn all_or_nothing(outcomes: Vec<Outcome>) -> Result<Vec<Outcome>> {
+fn all_or_nothing(outcomes: Vec<LineOutcome>) -> Result<Vec<LineOutcome>> {
     let mut faults = Vec::new();
     for outcome in &outcomes {
         let Err(problem) = &outcome.result else { continue };

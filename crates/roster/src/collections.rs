@@ -12,7 +12,7 @@ pub struct Collection {
     /// What it holds.
     pub kind: &'static Kind,
     /// Which records of the kind belong to it.
-    pub part: Part,
+    pub part: CollectionPart,
     /// The wrapper key of a single record that clients of the platform expect in addition to the kind's.
     pub platform_one: Option<&'static str>,
     /// The collection key that clients of the platform expect in addition to the kind's.
@@ -21,7 +21,7 @@ pub struct Collection {
 
 /// A part of a kind's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CollectionPart {
     /// All of them.
     Whole,
     /// Those whose `type` is this word.
@@ -30,24 +30,24 @@ pub enum Part {
     WithRole(&'static str),
 }
 
-const fn part(path: &'static str, kind: &'static Kind, part: Part) -> Collection {
+const fn part(path: &'static str, kind: &'static Kind, part: CollectionPart) -> Collection {
     Collection { path, kind, part, platform_one: None, platform_many: None }
 }
 
 /// Parts of kinds that have their own path.
 pub static PARTS: &[Collection] = &[
-    part("schools", &ORG, Part::OfType("school")),
-    part("students", &USER, Part::WithRole("student")),
-    part("teachers", &USER, Part::WithRole("teacher")),
+    part("schools", &ORG, CollectionPart::OfType("school")),
+    part("students", &USER, CollectionPart::WithRole("student")),
+    part("teachers", &USER, CollectionPart::WithRole("teacher")),
     Collection {
         platform_one: Some("term"),
         platform_many: Some("terms"),
-        ..part("terms", &ACADEMIC_SESSION, Part::OfType("term"))
+        ..part("terms", &ACADEMIC_SESSION, CollectionPart::OfType("term"))
     },
     Collection {
         platform_one: Some("gradingPeriod"),
         platform_many: Some("gradingPeriods"),
-        ..part("gradingPeriods", &ACADEMIC_SESSION, Part::OfType("gradingPeriod"))
+        ..part("gradingPeriods", &ACADEMIC_SESSION, CollectionPart::OfType("gradingPeriod"))
     },
 ];
 
@@ -58,7 +58,7 @@ pub(crate) fn counting(record: &Record) -> Vec<&'static str> {
     std::iter::once(record.kind.path).chain(parts.map(|part| part.path)).collect()
 }
 
-impl Part {
+impl CollectionPart {
     fn holds(self, record: &Record) -> bool {
         match self {
             Self::Whole => true,
@@ -73,7 +73,7 @@ impl Part {
 
 /// Every collection: the kinds, then their parts.
 pub fn all() -> impl Iterator<Item = Collection> {
-    ALL.iter().map(|kind| part(kind.path, kind, Part::Whole)).chain(PARTS.iter().copied())
+    ALL.iter().map(|kind| part(kind.path, kind, CollectionPart::Whole)).chain(PARTS.iter().copied())
 }
 
 /// The collection of that path.

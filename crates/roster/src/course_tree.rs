@@ -46,7 +46,7 @@ pub struct Link {
 /// What of a stored component or component resource decides its place.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Place {
+pub(crate) struct CourseNodeRow {
     pub(crate) sourced_id: String,
     pub(crate) title: String,
     pub(crate) sort_order: Option<i64>,
@@ -62,7 +62,7 @@ pub(crate) struct Target {
     pub(crate) sourced_id: String,
 }
 
-impl Place {
+impl CourseNodeRow {
     fn read((body, _): &Texts) -> Result<Self> {
         serde_json::from_str(body).map_err(Problem::internal)
     }
@@ -122,17 +122,17 @@ fn too_many(course: &str) -> Problem {
 }
 
 /// The records with their places, siblings in order.
-fn placed(records: Vec<Texts>) -> Result<Vec<(Place, Texts)>> {
+fn placed(records: Vec<Texts>) -> Result<Vec<(CourseNodeRow, Texts)>> {
     let mut placed = records
         .into_iter()
-        .map(|record| Ok((Place::read(&record)?, record)))
+        .map(|record| Ok((CourseNodeRow::read(&record)?, record)))
         .collect::<Result<Vec<_>>>()?;
     placed.sort_by(|(a, _), (b, _)| a.rank().cmp(&b.rank()));
     Ok(placed)
 }
 
 fn links_by_component(
-    links: Vec<(Place, Texts)>,
+    links: Vec<(CourseNodeRow, Texts)>,
     resources: &[Texts],
 ) -> Result<HashMap<String, Vec<Link>>> {
     let mut numbers = HashMap::with_capacity(resources.len());
@@ -156,7 +156,10 @@ fn links_by_component(
 
 /// The numbers and depths of the components from the top down, leaving out those that `enters`
 /// refuses and what is in them. A component whose parent belongs to another course is at the top.
-fn walk(components: &[(Place, Texts)], enters: impl Fn(&Place) -> bool) -> Vec<(usize, usize)> {
+fn walk(
+    components: &[(CourseNodeRow, Texts)],
+    enters: impl Fn(&CourseNodeRow) -> bool,
+) -> Vec<(usize, usize)> {
     let numbers: HashMap<&str, usize> =
         components.iter().enumerate().map(|(at, (p, _))| (p.sourced_id.as_str(), at)).collect();
     let mut parts: Vec<Vec<usize>> = vec![Vec::new(); components.len()];
@@ -181,8 +184,8 @@ fn walk(components: &[(Place, Texts)], enters: impl Fn(&Place) -> bool) -> Vec<(
 /// Those of the order that are wanted, and those above them.
 fn kept(
     order: Vec<(usize, usize)>,
-    components: &[(Place, Texts)],
-    wanted: impl Fn(&Place) -> bool,
+    components: &[(CourseNodeRow, Texts)],
+    wanted: impl Fn(&CourseNodeRow) -> bool,
 ) -> Vec<(usize, usize)> {
     let mut kept = Vec::new();
     // Backwards, a kept component at depth d is met before the one above it, the next at d - 1.

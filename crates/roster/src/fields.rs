@@ -2,13 +2,13 @@
 
 use crate::kind::Kind;
 use crate::record::{Object, members};
-use crate::repository::{self, Stored};
+use crate::repository::{self, StoredRecord};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 /// The members of a stored record.
-pub fn of(stored: &Stored) -> Result<Object> {
+pub fn of(stored: &StoredRecord) -> Result<Object> {
     members(&stored.body, stored.extra.as_deref())
 }
 
@@ -63,7 +63,7 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Object> {
 }
 
 /// As [`in_use`], the record as it is stored.
-pub fn stored_in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Stored> {
+pub fn stored_in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<StoredRecord> {
     let stored = repository::find(tx, kind, id)?;
     let stored = stored.ok_or_else(|| Problem::not_found(kind.one, id))?;
     match is_in_use(&of(&stored)?) {

@@ -15,7 +15,7 @@ pub const KIND: &str = "roster.import";
 
 /// The state of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ImportState {
     /// The file is being read; nothing is stored.
     Checking,
     /// The file was read; its owner must start or discard the import.
@@ -30,16 +30,16 @@ pub enum State {
     Discarded,
 }
 
-const STATES: [(State, &str); 6] = [
-    (State::Checking, "checking"),
-    (State::Checked, "checked"),
-    (State::Importing, "importing"),
-    (State::Done, "done"),
-    (State::Failed, "failed"),
-    (State::Discarded, "discarded"),
+const STATES: [(ImportState, &str); 6] = [
+    (ImportState::Checking, "checking"),
+    (ImportState::Checked, "checked"),
+    (ImportState::Importing, "importing"),
+    (ImportState::Done, "done"),
+    (ImportState::Failed, "failed"),
+    (ImportState::Discarded, "discarded"),
 ];
 
-impl State {
+impl ImportState {
     /// Its name.
     pub fn name(self) -> &'static str {
         STATES.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
@@ -71,7 +71,7 @@ pub struct Import {
     /// When the check or the import ended.
     pub ended: Option<Timestamp>,
     /// Its state.
-    pub state: State,
+    pub state: ImportState,
     /// Whether correct rows are stored although others are rejected.
     pub keep_going: bool,
     /// The result: a [`crate::csv::Report`] as JSON, and in `noted` the SHA-256 of the file that
@@ -118,7 +118,7 @@ pub struct New<'a> {
 
 /// The outcome of a job.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outcome<'a> {
+pub struct ImportOutcome<'a> {
     /// The report, as of [`Import::report`].
     pub report: Option<&'a Value>,
     /// The SHA-256 of the refused rows.
@@ -152,7 +152,10 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     for import in newest(tx)? {
         files.extend(import.noted().map(str::to_owned));
         files.extend(import.rejects);
-        if matches!(import.state, State::Checking | State::Checked | State::Importing) {
+        if matches!(
+            import.state,
+            ImportState::Checking | ImportState::Checked | ImportState::Importing
+        ) {
             files.push(import.file);
         }
     }
@@ -163,18 +166,18 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
 /// Errors: `NotFound`; `Conflict` for an import in another state.
 pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let has_errors = found(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
-    turn(tx, id, State::Importing, has_errors)?;
+    turn(tx, id, ImportState::Importing, has_errors)?;
     jobs::add(tx, now, KIND, &id.to_string()).map(drop)
 }
 
 /// Discards a checked import. Errors: as of [`begin`].
 pub fn discard(tx: &mut Tx<'_>, id: i64) -> Result<()> {
-    turn(tx, id, State::Discarded, false)
+    turn(tx, id, ImportState::Discarded, false)
 }
 
-fn turn(tx: &mut Tx<'_>, id: i64, to: State, keep_going: bool) -> Result<()> {
+fn turn(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Result<()> {
     let import = found(tx, id)?;
-    if repository::turn(tx, id, (State::Checked, to), keep_going)? {
+    if repository::turn(tx, id, (ImportState::Checked, to), keep_going)? {
         return Ok(());
     }
     let message = format!(
@@ -213,16 +216,16 @@ pub fn end(
     now: Timestamp,
     job: &Job,
     import: &Import,
-    outcome: &Outcome<'_>,
+    outcome: &ImportOutcome<'_>,
 ) -> Result<()> {
     if !jobs::finish(tx, now, job)? {
         return Ok(());
     }
     let is_kept = outcome.report.is_some_and(|report| report["committed"] == true);
     let to = match (import.state, outcome.error) {
-        (_, Some(_)) => State::Failed,
-        (State::Importing, None) if is_kept => State::Done,
-        _ => State::Checked,
+        (_, Some(_)) => ImportState::Failed,
+        (ImportState::Importing, None) if is_kept => ImportState::Done,
+        _ => ImportState::Checked,
     };
     repository::end(tx, now, import.id, to, outcome)
 }

@@ -62,20 +62,20 @@ pub struct Field {
     /// Whether only the platform dialect has it (the standard's payloads are closed).
     pub platform: bool,
     /// Whether a column or a link contains it in addition to the JSON.
-    pub kept: Kept,
+    pub kept: FieldStorage,
     /// Whether `search` looks into it.
     pub searched: bool,
     /// Whether it is the title of the record, which must be a text that is not blank.
     pub is_title: bool,
     /// Which records its references may point to.
-    pub target: Target,
+    pub target: ReferenceTarget,
     /// What it means, for the API document.
     pub doc: &'static str,
 }
 
 /// Which records a reference may point to when it is set. A record keeps a reference to what changes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ReferenceTarget {
     /// Any record of the kind.
     Any,
     /// One that is in use.
@@ -86,7 +86,7 @@ pub enum Target {
 
 /// What the store keeps of a field in addition to the JSON. References are always indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum FieldStorage {
     /// Nothing: filters read the JSON.
     Json,
     /// A column, for filters that an index would not help.
@@ -128,7 +128,7 @@ pub enum Type {
     /// An instant, `2026-01-15T08:00:00.000Z`.
     Instant,
     /// One of the words, or `ext:…` where the vocabulary is open.
-    Word(Words),
+    Word(Vocabulary),
     /// A reference to a record of the named kind.
     Reference(&'static str),
     /// References to records of the named kind.
@@ -138,7 +138,7 @@ pub enum Type {
     /// A list of grades of the table in [`crate::grade`]; compared by value.
     Grades,
     /// A list of words.
-    WordList(Words),
+    WordList(Vocabulary),
     /// A list of objects with these fields.
     Objects(&'static [Field]),
     /// Text that is accepted and never kept: passwords.
@@ -149,18 +149,18 @@ pub enum Type {
 
 /// A vocabulary.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct Vocabulary {
     /// Its words.
     pub words: &'static [&'static str],
     /// Which other words are allowed.
-    pub open: Open,
+    pub open: VocabularyExtension,
     /// Words that only the platform dialect has.
     pub platform: &'static [&'static str],
 }
 
 /// How a vocabulary is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Open {
+pub enum VocabularyExtension {
     /// Not at all.
     Closed,
     /// `ext:` and letters, digits, `.`, `-`, `_` (OneRoster 1.2 extension vocabulary).
@@ -169,7 +169,7 @@ pub enum Open {
     Sources,
 }
 
-impl Words {
+impl Vocabulary {
     /// The vocabulary with words that only the platform dialect has.
     #[must_use]
     pub const fn platform(mut self, words: &'static [&'static str]) -> Self {
@@ -186,12 +186,12 @@ impl Words {
     pub fn allows(self, word: &str) -> bool {
         self.words.contains(&word)
             || match self.open {
-                Open::Closed => false,
-                Open::Extensions => word.strip_prefix("ext:").is_some_and(|rest| {
+                VocabularyExtension::Closed => false,
+                VocabularyExtension::Extensions => word.strip_prefix("ext:").is_some_and(|rest| {
                     !rest.is_empty()
                         && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
                 }),
-                Open::Sources => word.strip_prefix('/').is_some_and(|rest| {
+                VocabularyExtension::Sources => word.strip_prefix('/').is_some_and(|rest| {
                     !rest.is_empty()
                         && !self.words.contains(&rest)
                         && rest.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
@@ -201,13 +201,13 @@ impl Words {
 }
 
 /// A closed vocabulary.
-pub const fn closed(words: &'static [&'static str]) -> Words {
-    Words { words, open: Open::Closed, platform: &[] }
+pub const fn closed(words: &'static [&'static str]) -> Vocabulary {
+    Vocabulary { words, open: VocabularyExtension::Closed, platform: &[] }
 }
 
 /// A vocabulary that also allows `ext:…`.
-pub const fn open(words: &'static [&'static str]) -> Words {
-    Words { words, open: Open::Extensions, platform: &[] }
+pub const fn open(words: &'static [&'static str]) -> Vocabulary {
+    Vocabulary { words, open: VocabularyExtension::Extensions, platform: &[] }
 }
 
 /// A field of any type.
@@ -217,10 +217,10 @@ pub const fn field(name: &'static str, ty: Type) -> Field {
         ty,
         presence: Presence::Optional,
         platform: false,
-        kept: Kept::Json,
+        kept: FieldStorage::Json,
         searched: false,
         is_title: false,
-        target: Target::Any,
+        target: ReferenceTarget::Any,
         doc: "",
     }
 }
@@ -238,7 +238,7 @@ pub const fn title(name: &'static str) -> Field {
 }
 
 /// A field of one word of a vocabulary.
-pub const fn word(name: &'static str, words: Words) -> Field {
+pub const fn word(name: &'static str, words: Vocabulary) -> Field {
     field(name, Type::Word(words))
 }
 
@@ -296,14 +296,14 @@ impl Field {
     /// An index answers filters on the field.
     #[must_use]
     pub const fn indexed(mut self) -> Self {
-        self.kept = Kept::Indexed;
+        self.kept = FieldStorage::Indexed;
         self
     }
 
     /// A column holds the field, without an index.
     #[must_use]
     pub const fn column(mut self) -> Self {
-        self.kept = Kept::Column;
+        self.kept = FieldStorage::Column;
         self
     }
 
@@ -311,8 +311,8 @@ impl Field {
     #[must_use]
     pub const fn searched(mut self) -> Self {
         self.searched = true;
-        if matches!(self.kept, Kept::Json) {
-            self.kept = Kept::Column;
+        if matches!(self.kept, FieldStorage::Json) {
+            self.kept = FieldStorage::Column;
         }
         self
     }
@@ -320,14 +320,14 @@ impl Field {
     /// The field refers to a record in use.
     #[must_use]
     pub const fn in_use(mut self) -> Self {
-        self.target = Target::InUse;
+        self.target = ReferenceTarget::InUse;
         self
     }
 
     /// The field refers to a school.
     #[must_use]
     pub const fn school(mut self) -> Self {
-        self.target = Target::School;
+        self.target = ReferenceTarget::School;
         self
     }
 
@@ -350,7 +350,7 @@ impl Field {
         match self.ty {
             Type::Reference(_) => true,
             Type::Texts | Type::Grades | Type::WordList(_) | Type::Objects(_) => false,
-            _ => self.kept != Kept::Json,
+            _ => self.kept != FieldStorage::Json,
         }
     }
 
@@ -366,7 +366,8 @@ impl Field {
 
     /// Whether an index answers filters on the field.
     pub fn is_indexed(&self) -> bool {
-        self.kept == Kept::Indexed || matches!(self.ty, Type::Reference(_) | Type::References(_))
+        self.kept == FieldStorage::Indexed
+            || matches!(self.ty, Type::Reference(_) | Type::References(_))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::collections::Collection;
 use crate::filter;
 use crate::repository::Query;
 use crate::repository::Scope;
-use crate::sort::Sort;
+use crate::sort::SortOrder;
 
 /// The parameters as they came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +45,7 @@ pub fn query(
         Some("desc") => true,
         Some(_) => return Err(Problem::invalid("orderBy", "must be 'asc' or 'desc'")),
     };
-    let sort = Sort::by(
+    let sort = SortOrder::by(
         collection.kind,
         parameters.sort.filter(|sort| !sort.is_empty()),
         descending,

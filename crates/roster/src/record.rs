@@ -9,10 +9,10 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, Result, limits, messages};
 use serde_json::{Map, Value};
 
-use crate::canonical::{Reading, Writer, check_json};
+use crate::canonical::{ReadMode, Writer, check_json};
 use crate::collections;
-use crate::kind::{Kind, Presence, Target};
-use crate::repository::Stored;
+use crate::kind::{Kind, Presence, ReferenceTarget};
+use crate::repository::StoredRecord;
 use crate::rules;
 
 /// A JSON object, members in the order in which they came.
@@ -56,7 +56,7 @@ pub struct Pointer {
     /// The sourcedId that it points to.
     pub sourced_id: String,
     /// Which records it may point to.
-    pub target: Target,
+    pub target: ReferenceTarget,
 }
 
 /// A valid record.
@@ -102,7 +102,7 @@ impl Record {
         dialect: Dialect,
         stamp: Stamp,
     ) -> Result<Self> {
-        Self::read(kind, object, stamp, Reading { dialect, is_checked: true })
+        Self::read(kind, object, stamp, ReadMode { dialect, is_checked: true })
     }
 
     /// A record that the server itself writes, from its members.
@@ -114,7 +114,7 @@ impl Record {
         kind: &'static Kind,
         object: &Object,
         stamp: Stamp,
-        mut reading: Reading,
+        mut reading: ReadMode,
     ) -> Result<Self> {
         let mut faults = Vec::new();
         let sourced_id = sourced_id(kind, object, &mut faults);
@@ -167,7 +167,7 @@ impl Record {
     pub fn stored(kind: &'static Kind, body: &str, extra: Option<&str>) -> Result<Self> {
         let object = members(body, extra)?;
         let never_used = Timestamp::from_milliseconds(0);
-        let reading = Reading { dialect: Dialect::Platform, is_checked: false };
+        let reading = ReadMode { dialect: Dialect::Platform, is_checked: false };
         Self::read(kind, &object, Stamp::Keep(never_used), reading).map_err(Problem::internal)
     }
 
@@ -178,7 +178,7 @@ impl Record {
     }
 
     /// The stored record of the same kind.
-    pub(crate) fn read_former(&self, stored: &Stored) -> Result<Self> {
+    pub(crate) fn read_former(&self, stored: &StoredRecord) -> Result<Self> {
         Self::stored(self.kind, &stored.body, stored.extra.as_deref())
     }
 

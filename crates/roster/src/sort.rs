@@ -8,7 +8,7 @@ use crate::kind::{Kind, Type};
 
 /// An order.
 #[derive(Clone, Debug)]
-pub struct Sort {
+pub struct SortOrder {
     field: Option<&'static str>,
     is_number: bool,
     /// The expression that is compared, over table `t`; a constant for the default order.
@@ -20,7 +20,7 @@ pub struct Sort {
 /// Replaces a missing number, so that it sorts before all others.
 const BEFORE_ALL_NUMBERS: &str = "-1e308";
 
-impl Sort {
+impl SortOrder {
     /// Reads `sort` and `orderBy`. Errors: `BadSelection` naming a field that the kind lacks.
     pub fn by(
         kind: &'static Kind,

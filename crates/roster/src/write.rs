@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::collections::{Collection, Part, at, named_by};
+use crate::collections::{Collection, CollectionPart, at, named_by};
 use crate::patch::merge;
 use crate::record::{Object, Record, Stamp, members};
-use crate::repository::{self, Put};
+use crate::repository::{self, WrittenRecord};
 use crate::rules;
 
 /// The rules of a write.
@@ -40,7 +40,7 @@ pub struct Created {
     /// Its ids.
     pub pair: IdPair,
     /// What is stored.
-    pub put: Put,
+    pub put: WrittenRecord,
 }
 
 /// A path into which records are created: `POST /classes/{classSourcedId}/lineItems`.
@@ -136,7 +136,7 @@ fn parsed(
     rules: &Rules,
 ) -> Result<Record> {
     let kind = collection.kind;
-    if let Part::OfType(word) = collection.part {
+    if let CollectionPart::OfType(word) = collection.part {
         object.entry("type").or_insert_with(|| word.into());
         if object.get("type").is_some_and(|given| given != word) {
             return Err(Problem::invalid(
@@ -160,7 +160,7 @@ pub fn put(
     expected: Option<i64>,
     upserts: bool,
     rules: &Rules,
-) -> Result<Put> {
+) -> Result<WrittenRecord> {
     same_id(collection, id, &mut object)?;
     let record = parsed(tx, collection, &mut object, rules)?;
     if upserts {
@@ -186,7 +186,7 @@ fn same_id(collection: Collection, id: &str, object: &mut Object) -> Result<()> 
 }
 
 /// Refuses an id that is not in the collection. Errors: `NotFound`.
-fn within(tx: &mut Tx<'_>, collection: Collection, id: &str) -> Result<repository::Stored> {
+fn within(tx: &mut Tx<'_>, collection: Collection, id: &str) -> Result<repository::StoredRecord> {
     repository::find_in(tx, &collection, id)?
         .ok_or_else(|| Problem::not_found(collection.kind.one, id))
 }
@@ -199,7 +199,7 @@ pub fn patch(
     patch: &Object,
     expected: Option<i64>,
     rules: &Rules,
-) -> Result<Put> {
+) -> Result<WrittenRecord> {
     let stored = within(tx, collection, id)?;
     let mut object = members(&stored.body, stored.extra.as_deref())?;
     merge(&mut object, patch);

@@ -3,7 +3,7 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_games::games::Game;
-use lyceum_games::lms::activity::{self, Ended};
+use lyceum_games::lms::activity::{self, EndedActivity};
 use lyceum_games::lms::told::Scene;
 use lyceum_games::lms::{self, Taught};
 use lyceum_store::Tx;
@@ -47,7 +47,7 @@ pub(crate) fn put(
                 "endedAt": now.plus_seconds(-days * DAY_S),
             },
         });
-        let ended: Ended = lyceum_core::body::read(ended.to_string().as_bytes())?;
+        let ended: EndedActivity = lyceum_core::body::read(ended.to_string().as_bytes())?;
         activity::end(tx, &scene, &ended)?;
     }
     Ok(())

@@ -18,7 +18,7 @@ pub mod registry;
 
 pub use demo::{Demo, Learner, USER_ID, student};
 pub use mode::{Mode, Organization, Role, Tracking};
-pub use place::Place;
+pub use place::DatabaseFile;
 
 use lyceum_access::{Keyring, NewPerson, Player, Realm, person};
 use lyceum_core::Result;
@@ -29,7 +29,7 @@ use lyceum_store::{Db, Migration, Options, Tx};
 /// A sandbox that is ready to serve.
 pub struct Sandbox {
     /// Its database file, which dropping this releases.
-    pub place: Place,
+    pub place: DatabaseFile,
     /// The database.
     pub db: Db,
     /// The keys that sign game tokens.
@@ -45,7 +45,7 @@ impl Sandbox {
     ///
     /// Errors: those of the database; `Invalid` if the roster refuses the demo data.
     pub fn open(
-        place: Place,
+        place: DatabaseFile,
         migrations: &[Migration],
         now: Timestamp,
         base_url: &str,

@@ -18,7 +18,7 @@ const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
 /// A database file that is locked for this process.
 #[derive(Debug)]
-pub struct Place {
+pub struct DatabaseFile {
     file: PathBuf,
     /// Names the process that has the file, and is locked while it does.
     lock: File,
@@ -26,7 +26,7 @@ pub struct Place {
     memory: Option<TempDir>,
 }
 
-impl Place {
+impl DatabaseFile {
     /// Locks a file. Creates it with its folder if it is missing. With `anew`, its content is deleted.
     ///
     /// Errors: `Conflict` if another sandbox uses it; errors when creating files.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A running sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct RunningSandbox {
     /// Process id.
     pub pid: u32,
     /// Its port.
@@ -33,8 +33,8 @@ pub struct Entry {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Listed {
-    sandboxes: Vec<Entry>,
+struct SandboxList {
+    sandboxes: Vec<RunningSandbox>,
 }
 
 /// An entry in the list. Dropping it removes the entry.
@@ -49,14 +49,14 @@ pub fn file() -> Option<PathBuf> {
 }
 
 /// The running sandboxes.
-pub fn running() -> Vec<Entry> {
+pub fn running() -> Vec<RunningSandbox> {
     file().map(|file| read(&file)).unwrap_or_default()
 }
 
 /// Adds a sandbox to the list, and removes entries of processes that have ended.
 ///
 /// Errors: the file cannot be written.
-pub fn register(entry: Entry) -> Result<Registered, Problem> {
+pub fn register(entry: RunningSandbox) -> Result<Registered, Problem> {
     let pid = entry.pid;
     change(|listed| {
         listed.retain(|other| other.pid != pid && other.port != entry.port);
@@ -74,22 +74,22 @@ impl Drop for Registered {
 }
 
 /// Changes the list under a lock. Readers see the old list or the new one.
-fn change(work: impl FnOnce(&mut Vec<Entry>)) -> std::io::Result<()> {
+fn change(work: impl FnOnce(&mut Vec<RunningSandbox>)) -> std::io::Result<()> {
     let Some(file) = file() else { return Ok(()) };
     let folder = file.parent().expect("the file lies in a folder");
     fs::create_dir_all(folder)?;
     let lock = File::create(folder.join("sandboxes.lock"))?;
     lock.lock()?;
-    let mut listed = Listed { sandboxes: read(&file) };
+    let mut listed = SandboxList { sandboxes: read(&file) };
     work(&mut listed.sandboxes);
     let draft = file.with_extension("new");
     fs::write(&draft, format!("{}\n", serde_json::to_string_pretty(&listed)?))?;
     fs::rename(&draft, &file)
 }
 
-fn read(file: &Path) -> Vec<Entry> {
+fn read(file: &Path) -> Vec<RunningSandbox> {
     let text = fs::read_to_string(file).unwrap_or_default();
-    let listed: Listed = serde_json::from_str(&text).unwrap_or_default();
+    let listed: SandboxList = serde_json::from_str(&text).unwrap_or_default();
     listed.sandboxes.into_iter().filter(|entry| is_alive(entry.pid)).collect()
 }
 

@@ -44,7 +44,7 @@ struct Pool {
 
 /// What a pool says to a wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum PoolReply {
     Yes,
     /// The address has its share.
     ShareIsUsed,
@@ -104,13 +104,13 @@ impl Admission {
         let origin = self.origin(address);
         for attempt in 0..20 {
             let taken = self.connections.take(&origin.connections, origin.is_proxy, 1);
-            if taken == Taken::Yes {
+            if taken == PoolReply::Yes {
                 let number = self.next_seat.fetch_add(1, Relaxed);
                 let activity = Arc::new(Activity::new(number, Arc::clone(self), origin));
                 lock(&self.seated).insert(number, Arc::downgrade(&activity));
                 return Some(activity);
             }
-            let of = (taken == Taken::ShareIsUsed).then_some(&origin);
+            let of = (taken == PoolReply::ShareIsUsed).then_some(&origin);
             if attempt == 0 && !self.make_room(of, |_| true) {
                 return None;
             }
@@ -162,10 +162,10 @@ impl Admission {
     ) -> bool {
         let (pool, own) = self.purse(purse, origin);
         let taken = pool.take_up_to(own, origin.is_proxy, bytes, part);
-        if taken == Taken::Yes {
+        if taken == PoolReply::Yes {
             return true;
         }
-        let of = (taken == Taken::ShareIsUsed).then_some(origin);
+        let of = (taken == PoolReply::ShareIsUsed).then_some(origin);
         // Connections without a request hold nothing of what requests hold. For little none is closed.
         let is_of_connections = matches!(purse, Purse::Connections);
         if !is_of_connections || bytes > limits::CONNECTION_USED_BYTES {
@@ -275,7 +275,7 @@ impl Pool {
         Self { most, share: share.min(most), used: AtomicUsize::new(0) }
     }
 
-    fn take(&self, own: &AtomicUsize, has_no_share: bool, units: usize) -> Taken {
+    fn take(&self, own: &AtomicUsize, has_no_share: bool, units: usize) -> PoolReply {
         self.take_up_to(own, has_no_share, units, 1)
     }
 
@@ -285,16 +285,16 @@ impl Pool {
         has_no_share: bool,
         units: usize,
         part: usize,
-    ) -> Taken {
+    ) -> PoolReply {
         let share = if has_no_share { self.most } else { self.share };
         if !add(own, units, share / part) {
-            return Taken::ShareIsUsed;
+            return PoolReply::ShareIsUsed;
         }
         if !add(&self.used, units, self.most / part) {
             own.fetch_sub(units, Relaxed);
-            return Taken::PoolIsUsed;
+            return PoolReply::PoolIsUsed;
         }
-        Taken::Yes
+        PoolReply::Yes
     }
 
     fn give(&self, own: &AtomicUsize, units: usize) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_hosting::backup::{Backup, Cover, FORMAT, Named, Written, named};
+use lyceum_hosting::backup::{Backup, Cover, FORMAT, NamedFiles, WrittenBackup, named};
 use lyceum_hosting::nodes::Node;
 use lyceum_roster::imports;
 use lyceum_store::{Db, Dialect, Tx};
@@ -22,7 +22,7 @@ pub fn make(
     to: &Path,
     dump: Dump<'_>,
     told: impl FnMut(u64),
-) -> Result<Written> {
+) -> Result<WrittenBackup> {
     if to.exists() {
         let message =
             format!("the file '{}' exists already; name another, or move it away", to.display());
@@ -65,7 +65,7 @@ pub fn store(db: &Db) -> &'static str {
 }
 
 /// Copies the database, and answers the files that this copy names.
-fn copy((db, node): (&Db, &Node), to: &Path, dump: Dump<'_>) -> Result<Named> {
+fn copy((db, node): (&Db, &Node), to: &Path, dump: Dump<'_>) -> Result<NamedFiles> {
     let read = |tx: &mut Tx<'_>| {
         let others = imports::files(tx)?;
         named(tx, node, others)

@@ -16,8 +16,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use crate::admission::{Admission, Origin, Purse, Unused};
 
-pub(crate) use running::{Guarded, Peer, Running};
-pub(crate) use watched::{Seat, Watched};
+pub(crate) use running::{GuardedBody, Peer, RunningRequest};
+pub(crate) use watched::{ConnectionSlot, WatchedStream};
 
 /// What every HTTP/2 connection begins with (RFC 9113, 3.4), and nothing else does.
 const PREFACE: &[u8] = b"PRI";
@@ -270,10 +270,10 @@ impl Activity {
     }
 
     /// A request's head has arrived.
-    pub(crate) fn begin(self: &Arc<Self>) -> Running {
+    pub(crate) fn begin(self: &Arc<Self>) -> RunningRequest {
         self.open.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
-        Running::new(Arc::clone(self))
+        RunningRequest::new(Arc::clone(self))
     }
 
     /// How much longer the connection may live as it is; none: it has waited too long.

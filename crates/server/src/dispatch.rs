@@ -25,7 +25,7 @@ use tower::Service;
 
 use crate::answer::Answer;
 use crate::auth::{self, Grant, Refusal};
-use crate::connection::{Peer, Running};
+use crate::connection::{Peer, RunningRequest};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
@@ -86,7 +86,8 @@ impl Dispatch {
         info: RequestInfo,
     ) -> Response {
         let running = info.peer.running.as_deref();
-        let reading = running.filter(|_| !request.body().is_end_stream()).map(Running::reads_body);
+        let reading =
+            running.filter(|_| !request.body().is_end_stream()).map(RunningRequest::reads_body);
         let response = hosted::answer(&self.app, project, request, info.address, &info.id).await;
         drop(reading);
         // It is sent piece by piece, whatever its length is.
@@ -247,7 +248,7 @@ impl Call<'_> {
         }
         let usual_bytes = self.app.config.server.body_max_bytes;
         let has_body = !self.body.is_end_stream();
-        let reading = peer.running.as_deref().filter(|_| has_body).map(Running::reads_body);
+        let reading = peer.running.as_deref().filter(|_| has_body).map(RunningRequest::reads_body);
         context.body =
             body::read(&route.reads, usual_bytes, &context.headers, &mut self.body).await?;
         drop(reading);

@@ -18,12 +18,12 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 /// The client. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Guarded {
+pub(crate) struct GuardedClient {
     agent: ureq::Agent,
     turns: Arc<Semaphore>,
 }
 
-impl Guarded {
+impl GuardedClient {
     pub(crate) fn new() -> Self {
         let config = ureq::Agent::config_builder()
             .https_only(true)
@@ -88,7 +88,7 @@ impl Resolver for Public {
     }
 }
 
-impl std::fmt::Debug for Guarded {
+impl std::fmt::Debug for GuardedClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Guarded")
     }
@@ -175,7 +175,7 @@ mod tests {
         let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         inside.set_nonblocking(true).unwrap();
         let port = inside.local_addr().unwrap().port();
-        let Guarded { agent, .. } = Guarded::new();
+        let GuardedClient { agent, .. } = GuardedClient::new();
         for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0x7f.1", "2130706433"] {
             let told = fetch(&agent, &format!("https://{host}:{port}/did.json")).unwrap_err();
             assert!(told.contains("cannot be read"), "{told}");

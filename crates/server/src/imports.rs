@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_bridge::settle::Who;
+use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::csv::{self, Options, Report};
-use lyceum_roster::imports::{self, Import, Outcome, Progress, State};
+use lyceum_roster::imports::{self, Import, ImportOutcome, ImportState, Progress};
 use lyceum_store::jobs::Job;
 use lyceum_store::{Db, Tx};
 use tempfile::TempDir;
@@ -77,10 +77,10 @@ async fn next(app: &App) -> Result<bool> {
     let Some((job, import)) = claimed else { return Ok(false) };
     let keeping = tokio::spawn(keep_lease(app.clone(), job.clone(), import.id));
     let done = read(app, &import).await;
-    if done.is_ok() && import.state != State::Checking {
+    if done.is_ok() && import.state != ImportState::Checking {
         // Students who came with the file are enrolled by tracks at once. If that fails, it is tried again
         // later, without the file.
-        if let Err(problem) = settled(app, &Who::Everybody).await {
+        if let Err(problem) = settled(app, &SettledUsers::Everybody).await {
             tracing::warn!(%problem, "not all students of an import were enrolled; it is tried again");
         }
     }
@@ -88,14 +88,17 @@ async fn next(app: &App) -> Result<bool> {
     app.imports.known().remove(&import.id);
     let now = app.clock.now();
     match done {
-        Ok(Read { report, rejects, noted }) => {
+        Ok(ImportReport { report, rejects, noted }) => {
             let mut report = serde_json::to_value(&report).map_err(Problem::internal)?;
             report["noted"] = noted.to_string().into();
             app.db
                 .write(move |tx| {
                     let rejects = rejects.map(|digest| digest.to_string());
-                    let outcome =
-                        Outcome { report: Some(&report), rejects: rejects.as_deref(), error: None };
+                    let outcome = ImportOutcome {
+                        report: Some(&report),
+                        rejects: rejects.as_deref(),
+                        error: None,
+                    };
                     imports::end(tx, now, &job, &import, &outcome)
                 })
                 .await?;
@@ -104,7 +107,8 @@ async fn next(app: &App) -> Result<bool> {
         Err(problem) if problem.kind == ProblemKind::Invalid => {
             app.db
                 .write(move |tx| {
-                    let outcome = Outcome { error: Some(&problem.message), ..Outcome::default() };
+                    let outcome =
+                        ImportOutcome { error: Some(&problem.message), ..ImportOutcome::default() };
                     imports::end(tx, now, &job, &import, &outcome)
                 })
                 .await?;
@@ -134,7 +138,7 @@ async fn keep_lease(app: App, job: Job, id: i64) {
 }
 
 /// What a check or an import found, and the blobs that tell of each row.
-struct Read {
+struct ImportReport {
     report: Report,
     /// The refused rows.
     rejects: Option<Digest>,
@@ -143,7 +147,7 @@ struct Read {
 }
 
 /// Reads the file of an import.
-async fn read(app: &App, import: &Import) -> Result<Read> {
+async fn read(app: &App, import: &Import) -> Result<ImportReport> {
     let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
     apart(move || {
         let told = |progress: csv::Progress| {
@@ -163,7 +167,7 @@ fn run(
     import: &Import,
     now: Timestamp,
     mut told: impl FnMut(csv::Progress),
-) -> Result<Read> {
+) -> Result<ImportReport> {
     let folder = TempDir::new().map_err(Problem::internal)?;
     let [path, refused, notes] =
         ["import.zip", "refused.csv", "notes.csv"].map(|name| folder.path().join(name));
@@ -172,7 +176,7 @@ fn run(
     };
     let mut file = File::create(&path).map_err(Problem::internal)?;
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
-    let check = import.state == State::Checking;
+    let check = import.state == ImportState::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
     let options = Options { rejects, check, notes: Some(notes.clone()), strict: false };
     // Its owner knows the file by the name that it had, and not where it was put here.
@@ -183,5 +187,5 @@ fn run(
     let mut report = csv::import(db, &path, &options, now, &mut told).map_err(by_name)?;
     let kept = |path| keep(blobs, &std::fs::read(path).map_err(Problem::internal)?);
     let rejects = report.rejects.take().map(kept).transpose()?;
-    Ok(Read { report, rejects, noted: kept(notes)? })
+    Ok(ImportReport { report, rejects, noted: kept(notes)? })
 }

@@ -28,7 +28,7 @@ pub(crate) struct Intake {
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingEnvelope>,
     /// Whether a write was asked for that takes all who wait once it runs.
     is_asked: bool,
     /// Writes that were asked for and are not durable.
@@ -37,8 +37,8 @@ struct Queue {
     under_way: usize,
 }
 
-struct Waiting {
-    taken: Taken,
+struct WaitingEnvelope {
+    taken: TakenEnvelope,
     reply: Reply,
 }
 
@@ -71,12 +71,12 @@ impl EnvelopeReceipt {
 }
 
 /// An envelope of a client.
-struct Taken {
+struct TakenEnvelope {
     client: String,
     envelope: Envelope,
 }
 
-impl Taken {
+impl TakenEnvelope {
     fn sender(&self) -> (&str, &str) {
         (&self.client, &self.envelope.sensor)
     }
@@ -84,7 +84,7 @@ impl Taken {
 
 /// Envelopes that share a transaction.
 struct Group {
-    taken: Vec<Taken>,
+    taken: Vec<TakenEnvelope>,
     replies: Mutex<Vec<Reply>>,
 }
 
@@ -102,7 +102,9 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
                 )
             });
         }
-        queue.waiting.push_back(Waiting { taken: Taken { client, envelope }, reply });
+        queue
+            .waiting
+            .push_back(WaitingEnvelope { taken: TakenEnvelope { client, envelope }, reply });
         queue.asks(app.db.dialect())
     };
     if asks {
@@ -175,11 +177,15 @@ async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result
 }
 
 /// Writes envelopes; answers what became of each, and the names that were not known.
-fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<EnvelopeReceipt>, Learned)> {
+fn keep(
+    tx: &mut Tx<'_>,
+    app: &App,
+    taken: &[TakenEnvelope],
+) -> Result<(Vec<EnvelopeReceipt>, Learned)> {
     let now = app.clock.now();
     let sent: Vec<Sent<'_>> = taken
         .iter()
-        .map(|Taken { client, envelope }| Sent { client, events: &envelope.events })
+        .map(|TakenEnvelope { client, envelope }| Sent { client, events: &envelope.events })
         .collect();
     let jobs = take_jobs(tx, taken.len())?;
     let (appended, learned) = append_all(tx, now, &sent, &app.intake.known)?;
@@ -187,7 +193,7 @@ fn keep(tx: &mut Tx<'_>, app: &App, taken: &[Taken]) -> Result<(Vec<EnvelopeRece
     let accepted: Vec<Accepted<'_>> = taken
         .iter()
         .zip(&jobs)
-        .map(|(Taken { client, envelope }, job)| {
+        .map(|(TakenEnvelope { client, envelope }, job)| {
             let (own, others) = rest.split_at(envelope.events.len());
             rest = others;
             Accepted { job: *job, client, envelope, appended: own }
@@ -254,8 +260,8 @@ mod tests {
             events: Vec::new(),
             entities: Vec::new(),
         };
-        let waits = |_| Waiting {
-            taken: Taken { client: "app".to_owned(), envelope: envelope() },
+        let waits = |_| WaitingEnvelope {
+            taken: TakenEnvelope { client: "app".to_owned(), envelope: envelope() },
             reply: oneshot::channel().0,
         };
         let waiting = (0..waiting).map(waits).collect();

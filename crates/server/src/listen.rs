@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::connection::{Activity, Guarded, Patience, Peer, Seat, Watched};
+use crate::connection::{Activity, ConnectionSlot, GuardedBody, Patience, Peer, WatchedStream};
 use crate::dispatch::Dispatch;
 use crate::metrics::InFlight;
 use crate::proxy;
@@ -39,7 +39,7 @@ enum Phase {
 }
 
 /// What every connection shares.
-struct Shared {
+struct ListenerShared {
     app: App,
     dispatch: Arc<Dispatch>,
     tls: Option<Arc<Tls>>,
@@ -67,7 +67,7 @@ pub(crate) async fn run(
     };
     let grace = Duration::from_secs(server.shutdown_grace_s);
     let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX_COUNT));
-    let shared = Arc::new(Shared { app, dispatch, tls, patience, http: http(), refusals });
+    let shared = Arc::new(ListenerShared { app, dispatch, tls, patience, http: http(), refusals });
     let (phase, follow) = watch::channel(Phase::Open);
 
     tokio::select! {
@@ -103,7 +103,11 @@ fn http() -> auto::Builder<TokioExecutor> {
     http
 }
 
-async fn accept(listener: &TcpListener, shared: &Arc<Shared>, phase: &watch::Receiver<Phase>) {
+async fn accept(
+    listener: &TcpListener,
+    shared: &Arc<ListenerShared>,
+    phase: &watch::Receiver<Phase>,
+) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => match shared.app.admission.seat(peer.ip()).await {
@@ -129,7 +133,7 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, phase: &watch::Rec
 }
 
 /// Tells a caller that the server is full, where it can be told in plain text, and closes.
-fn refuse(mut stream: TcpStream, shared: &Shared) {
+fn refuse(mut stream: TcpStream, shared: &ListenerShared) {
     const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
         Connection: close\r\nContent-Length: 0\r\n\r\n";
     if shared.tls.is_some() {
@@ -154,14 +158,14 @@ async fn connect(
     stream: TcpStream,
     peer: SocketAddr,
     activity: Arc<Activity>,
-    shared: Arc<Shared>,
+    shared: Arc<ListenerShared>,
     phase: watch::Receiver<Phase>,
 ) {
-    let seat = Seat(Arc::clone(&activity));
+    let seat = ConnectionSlot(Arc::clone(&activity));
     // Answers are written whole; waiting to send more at once only delays them.
     let _ = stream.set_nodelay(true);
     let Some(tls) = &shared.tls else {
-        let io = Watched::new(stream, seat);
+        let io = WatchedStream::new(stream, seat);
         return serve(io, peer.ip(), &activity, &shared, phase).await;
     };
     let limit = Duration::from_millis(limits::TLS_HANDSHAKE_MAX_MS);
@@ -170,16 +174,16 @@ async fn connect(
         () = activity.evicted() => return,
     };
     if let Ok(Ok(stream)) = secured {
-        let io = Watched::new(stream, seat);
+        let io = WatchedStream::new(stream, seat);
         serve(io, peer.ip(), &activity, &shared, phase).await;
     }
 }
 
 async fn serve<S>(
-    io: Watched<S>,
+    io: WatchedStream<S>,
     peer: IpAddr,
     activity: &Arc<Activity>,
-    shared: &Shared,
+    shared: &ListenerShared,
     mut phase: watch::Receiver<Phase>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -207,7 +211,7 @@ async fn serve<S>(
                 let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(header::CONNECTION, close);
             }
-            Ok::<_, Infallible>(response.map(|body| Guarded::new(body, running, guard)))
+            Ok::<_, Infallible>(response.map(|body| GuardedBody::new(body, running, guard)))
         }
     });
     let mut connection =

@@ -20,22 +20,22 @@ const BUCKETS_S: [f64; 13] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0];
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Request {
+struct RequestLabels {
     area: &'static str,
     method: &'static str,
     status: u16,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Area {
+struct AreaLabels {
     area: &'static str,
 }
 
 /// The process's counters.
 pub struct Metrics {
     registry: Registry,
-    requests: Family<Request, Counter>,
-    latency: Family<Area, Histogram, fn() -> Histogram>,
+    requests: Family<RequestLabels, Counter>,
+    latency: Family<AreaLabels, Histogram, fn() -> Histogram>,
     in_flight: Gauge,
     resident: Gauge<u64, AtomicU64>,
 }
@@ -43,10 +43,11 @@ pub struct Metrics {
 impl Metrics {
     /// Counters at zero, of a process that started at the instant.
     pub fn new(started: Timestamp) -> Self {
-        let requests = Family::<Request, Counter>::default();
-        let latency = Family::<Area, Histogram, fn() -> Histogram>::new_with_constructor(|| {
-            Histogram::new(BUCKETS_S)
-        });
+        let requests = Family::<RequestLabels, Counter>::default();
+        let latency =
+            Family::<AreaLabels, Histogram, fn() -> Histogram>::new_with_constructor(|| {
+                Histogram::new(BUCKETS_S)
+            });
         let in_flight = Gauge::default();
         let resident = Gauge::<u64, AtomicU64>::default();
         let mut registry = Registry::default();
@@ -82,8 +83,8 @@ impl Metrics {
         status: u16,
         took: Duration,
     ) {
-        self.requests.get_or_create(&Request { area, method, status }).inc();
-        self.latency.get_or_create(&Area { area }).observe(took.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { area, method, status }).inc();
+        self.latency.get_or_create(&AreaLabels { area }).observe(took.as_secs_f64());
     }
 
     /// The text of `/metrics`.

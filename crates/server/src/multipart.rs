@@ -11,7 +11,7 @@ use multer::{Multipart, parse_boundary};
 pub(crate) const MEDIA: &[&str] = &["multipart/form-data", "application/x-www-form-urlencoded"];
 
 /// A field of a form.
-pub(crate) struct Part {
+pub(crate) struct FormField {
     /// Its name.
     pub(crate) name: String,
     /// The name of the file that it is; none for a plain field.
@@ -20,7 +20,7 @@ pub(crate) struct Part {
     pub(crate) body: Bytes,
 }
 
-impl Part {
+impl FormField {
     /// Name and text of a plain field; none for a file.
     pub(crate) fn field(&self) -> Option<(String, String)> {
         let text = String::from_utf8_lossy(&self.body).into_owned();
@@ -29,14 +29,14 @@ impl Part {
 }
 
 /// The parts of a body of that media type; none where it is no such form.
-pub(crate) async fn parts(media: &str, body: &Bytes) -> Option<Vec<Part>> {
+pub(crate) async fn parts(media: &str, body: &Bytes) -> Option<Vec<FormField>> {
     let body = once(ready(Ok::<_, Infallible>(body.clone())));
     let mut form = Multipart::new(body, parse_boundary(media).ok()?);
     let mut parts = Vec::new();
     while let Some(field) = form.next_field().await.ok()? {
         let name = field.name().unwrap_or_default().to_owned();
         let file = field.file_name().map(str::to_owned);
-        parts.push(Part { name, file, body: field.bytes().await.ok()? });
+        parts.push(FormField { name, file, body: field.bytes().await.ok()? });
     }
     (!parts.is_empty()).then_some(parts)
 }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 
 use crate::context::parameters;
 use crate::render::{self, Rendering};
-use crate::route::{Access, Area, Param, Place, Route};
+use crate::route::{Access, Area, Param, ParamPlace, Route};
 use crate::routes::{assessment, oneroster, standards};
 
 /// The document of all areas, for a server at that address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
     let is_for_programs = |area: &&Area| area.rendering != Rendering::Page;
     let areas: Vec<&Area> = areas.iter().filter(is_for_programs).collect();
-    let mut shared = Shared { schemas: schemas(), ..Shared::default() };
+    let mut shared = SharedParts { schemas: schemas(), ..SharedParts::default() };
     let mut paths: Map<String, Value> = Map::new();
     for area in &areas {
         for route in &area.routes {
@@ -111,13 +111,13 @@ fn of_clients(scopes: Scopes) -> impl Iterator<Item = Value> {
 
 /// What many operations say alike is said once, and referred to.
 #[derive(Default)]
-struct Shared {
+struct SharedParts {
     schemas: Map<String, Value>,
     parameters: Map<String, Value>,
     responses: Map<String, Value>,
 }
 
-impl Shared {
+impl SharedParts {
     fn operation(&mut self, area: &Area, route: &Route) -> Value {
         let mut operation = json!({
             "operationId": route.name,
@@ -245,9 +245,9 @@ fn shared(known: &mut Map<String, Value>, sort: &str, name: &str, value: Value) 
 
 fn parameter(param: &Param) -> Value {
     let (place, required) = match param.place {
-        Place::Path => ("path", true),
-        Place::Query => ("query", false),
-        Place::Header => ("header", false),
+        ParamPlace::Path => ("path", true),
+        ParamPlace::Query => ("query", false),
+        ParamPlace::Header => ("header", false),
     };
     let mut parameter = json!({
         "name": param.name,

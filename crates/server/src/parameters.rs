@@ -8,7 +8,7 @@ use lyceum_core::text::near_miss;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 
 use crate::render::Rendering;
-use crate::route::{Param, Place, Route};
+use crate::route::{Param, ParamPlace, Route};
 
 /// Refuses a query that would not do what its sender means by it. What a read does not know and what is like
 /// nothing that it knows is left alone: proxies and scripts add parameters of their own.
@@ -43,7 +43,7 @@ pub(crate) fn check(route: &Route, rendering: Rendering, query: Option<&str>) ->
 }
 
 fn declared(route: &Route) -> impl Iterator<Item = &Param> {
-    route.params.iter().filter(|param| param.place == Place::Query)
+    route.params.iter().filter(|param| param.place == ParamPlace::Query)
 }
 
 fn unknown(route: &Route, name: &str) -> Result<()> {

@@ -40,7 +40,7 @@ pub struct Reads {
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParamPlace {
     /// In the path, between braces.
     Path,
     /// In the query.
@@ -55,7 +55,7 @@ pub struct Param {
     /// Its name as sent.
     pub name: Cow<'static, str>,
     /// Where it stands. A path parameter is always required.
-    pub place: Place,
+    pub place: ParamPlace,
     /// Its JSON Schema.
     pub schema: Value,
     /// What it does.
@@ -205,7 +205,7 @@ impl Route {
     #[must_use]
     pub fn param(
         mut self,
-        place: Place,
+        place: ParamPlace,
         name: impl Into<Cow<'static, str>>,
         schema: Value,
         says: impl Into<Cow<'static, str>>,
@@ -320,7 +320,7 @@ impl Route {
     pub fn of_version(mut self) -> Self {
         self.takes_version = true;
         let says = "The ETag of the version to change; 412 where another one is there.";
-        self.param(Place::Header, "If-Match", json!({ "type": "string" }), says)
+        self.param(ParamPlace::Header, "If-Match", json!({ "type": "string" }), says)
     }
 
     /// Still served, no longer recommended.

@@ -16,7 +16,7 @@ use crate::admission::Admission;
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::fixed::FixedAnswers;
-use crate::guarded::Guarded;
+use crate::guarded::GuardedClient;
 use crate::hosted::{self, Hosted};
 use crate::imports::{self, Imports};
 use crate::intake::Intake;
@@ -75,7 +75,7 @@ impl Server {
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::Memory::default(),
-            guarded: Guarded::new(),
+            guarded: GuardedClient::new(),
             providers: auth::Providers::new(),
             settings: Vec::new(),
             status_lists: StatusLists::default(),

@@ -28,20 +28,21 @@ pub(crate) fn answer(pieces: Receiver<Bytes>) -> Answer {
 }
 
 /// Whether the reader of a stream may still read it.
-pub(crate) type Check = Box<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
+pub(crate) type StillAllowed =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
 
 /// Sends pieces to a reader for as long as the reader may read them. The right is checked again every
 /// [`limits::STREAM_CHECK_MS`], also while a slow reader takes nothing.
 pub(crate) struct Feed {
     sender: Sender<Bytes>,
-    may_read: Check,
+    may_read: StillAllowed,
     checked: Instant,
 }
 
 const CHECK: Duration = Duration::from_millis(limits::STREAM_CHECK_MS);
 
 impl Feed {
-    pub(crate) fn new(sender: Sender<Bytes>, may_read: Check) -> Self {
+    pub(crate) fn new(sender: Sender<Bytes>, may_read: StillAllowed) -> Self {
         Self { sender, may_read, checked: Instant::now() }
     }
 

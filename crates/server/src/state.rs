@@ -12,7 +12,7 @@ use lyceum_store::Db;
 use crate::admission::Admission;
 use crate::auth::{Gate, Providers, Sandbox};
 use crate::fixed::FixedAnswers;
-use crate::guarded::Guarded;
+use crate::guarded::GuardedClient;
 use crate::hosted::Hosted;
 use crate::imports::Imports;
 use crate::intake::Intake;
@@ -47,7 +47,7 @@ pub struct State {
     /// What of lessons was read lately.
     pub(crate) lessons: lyceum_adaptive::Memory,
     /// What is read from addresses that callers supplied.
-    pub(crate) guarded: Guarded,
+    pub(crate) guarded: GuardedClient,
     /// The OpenID provider of the settings.
     pub(crate) providers: Providers,
     /// Name, value and origin of each setting, secrets left out.

@@ -46,7 +46,7 @@ fn speakers() -> [Kind; 2] {
 }
 
 /// A record that exists.
-struct Found {
+struct AlignedRecord {
     title: Option<String>,
     /// The items that the record names.
     says: Vec<String>,
@@ -73,18 +73,18 @@ impl Kind {
     }
 
     /// The record, unless it does not exist.
-    fn find(self, tx: &mut Tx<'_>, id: &str) -> Result<Option<Found>> {
+    fn find(self, tx: &mut Tx<'_>, id: &str) -> Result<Option<AlignedRecord>> {
         match self {
             // No store keeps the character U+0000.
             _ if id.contains('\0') => Ok(None),
-            Self::Named(_) => Ok(Some(Found { title: None, says: Vec::new() })),
+            Self::Named(_) => Ok(Some(AlignedRecord { title: None, says: Vec::new() })),
             Self::Roster(kind) => {
                 let Some(stored) = roster::find(tx, kind, id)? else { return Ok(None) };
                 let body: Value = serde_json::from_str(&stored.body).map_err(Problem::internal)?;
                 if body["status"] == "tobedeleted" {
                     return Ok(None);
                 }
-                Ok(Some(Found { title: title(&body), says: said(&body) }))
+                Ok(Some(AlignedRecord { title: title(&body), says: said(&body) }))
             }
             Self::Content(kind, _) => {
                 let Some(stored) = assessment::repository::find(tx, kind, id)? else {
@@ -93,7 +93,7 @@ impl Kind {
                 let metadata = stored.metadata.as_deref().map(serde_json::from_str).transpose();
                 let metadata: Option<Value> = metadata.map_err(Problem::internal)?;
                 let says = metadata.map(|metadata| mentioned(&metadata)).unwrap_or_default();
-                Ok(Some(Found { title: Some(stored.title), says }))
+                Ok(Some(AlignedRecord { title: Some(stored.title), says }))
             }
         }
     }

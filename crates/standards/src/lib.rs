@@ -36,7 +36,7 @@ pub use package::Package;
 pub use query::Query;
 pub use record::identifier;
 pub use shape::Shape;
-pub use single::{Sent, read as read_single};
+pub use single::{SentRecord, read as read_single};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[Migration {

@@ -84,7 +84,7 @@ impl Package {
         }
         let mut faults = Faults::default();
         let document = document(members.remove(DOCUMENT.name), &mut faults)?;
-        let mut read = Read { faults, parts: Vec::new() };
+        let mut read = PackageReader { faults, parts: Vec::new() };
         let items = read.items(&mut members)?;
         let associations = read.associations(&mut members)?;
         let (definitions, rest) = read.definitions(&mut members)?;
@@ -94,7 +94,7 @@ impl Package {
             let of_class = definitions.iter().filter(|one| std::ptr::eq(one.class, *class));
             read.unique(of_class.map(|one| &one.record), class.list);
         }
-        let Read { mut faults, parts } = read;
+        let PackageReader { mut faults, parts } = read;
         let edges: Vec<(usize, &str, &str)> = children(&associations).collect();
         tree::check(&edges, &mut faults);
         faults.refuse()?;
@@ -161,12 +161,12 @@ impl Association {
 }
 
 /// A package that is being read.
-struct Read {
+struct PackageReader {
     faults: Faults,
     parts: Vec<&'static str>,
 }
 
-impl Read {
+impl PackageReader {
     fn items(&mut self, members: &mut Members<'_>) -> Result<Vec<Item>> {
         let most = limits::CASE_ITEMS_MAX_RECORDS;
         self.list(&ITEM, ITEM.list, members.remove(ITEM.list), most, Item::of)

@@ -23,7 +23,7 @@ pub struct Record {
 }
 
 /// A checked record and its standard members.
-pub(crate) type Checked = (Record, Map<String, Value>);
+pub(crate) type CheckedRecord = (Record, Map<String, Value>);
 
 /// Checks a record. Adds the errors to `faults`; `None` if there was an error.
 pub(crate) fn check(
@@ -31,7 +31,7 @@ pub(crate) fn check(
     value: Value,
     path: &Path<'_>,
     faults: &mut Faults,
-) -> Option<Checked> {
+) -> Option<CheckedRecord> {
     let Value::Object(mut sent) = value else {
         faults.add(path, format!("must be an object: a {}", class.name));
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn check(
     if class.name == "CFItem" {
         alias(&mut sent, "cfItemType", "CFItemType");
     }
-    let mut seen = Seen { faults, none: true };
+    let mut seen = RecordCheck { faults, none: true };
     let (mut known, mut beyond) = (Map::new(), Map::new());
     for (name, value) in sent {
         match class.field(&name) {
@@ -78,12 +78,12 @@ fn alias(sent: &mut Map<String, Value>, from: &str, to: &str) {
 }
 
 /// The state of a check.
-struct Seen<'f> {
+struct RecordCheck<'f> {
     faults: &'f mut Faults,
     none: bool,
 }
 
-impl Seen<'_> {
+impl RecordCheck<'_> {
     fn fault(&mut self, path: &Path<'_>, message: impl Into<String>) {
         self.none = false;
         self.faults.add(path, message);

@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use crate::class::Class;
 use crate::fault::{Faults, Path};
-use crate::record::{Checked, check, is_uuid};
+use crate::record::{CheckedRecord, check, is_uuid};
 
 /// A record that was sent alone.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SentRecord {
     pub(crate) record: crate::record::Record,
     pub(crate) known: Map<String, Value>,
     /// The framework that it names in `CFDocumentURI`.
@@ -29,7 +29,7 @@ pub fn read(
     named: Option<&str>,
     at: &str,
     now: Timestamp,
-) -> Result<Sent> {
+) -> Result<SentRecord> {
     let malformed = |message: String| Problem::new(ProblemKind::Malformed, message);
     let mut value: Value = serde_json::from_slice(body)
         .map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
@@ -63,8 +63,8 @@ pub fn read(
     sent.entry("lastChangeDateTime").or_insert_with(|| json!(now.to_string()));
     let checked = check(class, Value::Object(sent), &path, &mut faults);
     faults.refuse()?;
-    let (record, known): Checked = checked.expect("a record without a fault is answered");
-    Ok(Sent { record, known, framework, has_time })
+    let (record, known): CheckedRecord = checked.expect("a record without a fault is answered");
+    Ok(SentRecord { record, known, framework, has_time })
 }
 
 fn framework(sent: Option<&Value>, path: &Path<'_>, faults: &mut Faults) -> Option<String> {
@@ -79,7 +79,7 @@ fn framework(sent: Option<&Value>, path: &Path<'_>, faults: &mut Faults) -> Opti
     }
 }
 
-impl Sent {
+impl SentRecord {
     /// Its identifier.
     pub fn id(&self) -> &str {
         &self.record.id

@@ -104,7 +104,7 @@ pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<b
 
 /// A job for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct JobStatus {
     /// Its number.
     pub id: i64,
     /// The kind of its work.
@@ -121,7 +121,7 @@ pub struct Seen {
     pub error: Option<String>,
 }
 
-impl Seen {
+impl JobStatus {
     /// Whether a try that did not end still runs. Any earlier one was given up: its server stopped.
     pub fn runs(&self, tried: &Try) -> bool {
         tried.ended.is_none() && tried.attempt == self.attempts && self.state == "waiting"
@@ -134,7 +134,7 @@ pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
 }
 
 columns!(Job { id: "id", kind: "kind", payload: "payload", attempt: "attempts" });
-columns!(Seen {
+columns!(JobStatus {
     id: "id",
     kind: "kind",
     payload: "payload",
@@ -146,10 +146,10 @@ columns!(Seen {
 columns!(Try { attempt: "attempt", began: "began", ended: "ended", error: "error" });
 
 /// The newest jobs, of one state or of all, `limit` at most.
-pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<Seen>> {
+pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<JobStatus>> {
     let sql = format!(
         "SELECT {} FROM jobs WHERE $1 = '' OR state = $1 ORDER BY id DESC LIMIT $2",
-        Seen::COLUMNS
+        JobStatus::COLUMNS
     );
     tx.rows(&sql, &[state.unwrap_or_default().into(), limit.into()])
 }
@@ -168,8 +168,8 @@ pub struct Try {
 }
 
 /// A job and its tries, the first one first.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Seen, Vec<Try>)>> {
-    let sql = format!("SELECT {} FROM jobs WHERE id = $1", Seen::COLUMNS);
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<(JobStatus, Vec<Try>)>> {
+    let sql = format!("SELECT {} FROM jobs WHERE id = $1", JobStatus::COLUMNS);
     let Some(seen) = tx.row(&sql, &[id.into()])? else { return Ok(None) };
     let columns = Try::COLUMNS;
     let sql = format!("SELECT {columns} FROM job_tries WHERE job = $1 ORDER BY attempt");

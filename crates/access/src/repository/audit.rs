@@ -5,7 +5,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::contains;
 use lyceum_store::{Dialect, Row, Tx, Value};
 
-use crate::audit::{Change, Entry};
+use crate::audit::{AuditChange, AuditEntry};
 
 /// Which changes a list shows; an empty one shows all, the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Filter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// The changes, as the filter orders them.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<AuditEntry>,
     /// How many there are on all pages.
     pub total: i64,
 }
@@ -89,7 +89,7 @@ pub struct Page {
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    change: &Change<'_>,
+    change: &AuditChange<'_>,
     details: &str,
 ) -> Result<()> {
     tx.send(
@@ -124,7 +124,7 @@ pub fn each(
     tx: &mut Tx<'_>,
     filter: &Filter,
     most: i64,
-    mut each: impl FnMut(Entry) -> Result<()>,
+    mut each: impl FnMut(AuditEntry) -> Result<()>,
 ) -> Result<()> {
     select(tx, &filter.folded(), most, 0, |row| each(entry(row)?))
 }
@@ -163,13 +163,13 @@ pub fn names(tx: &mut Tx<'_>) -> Result<(Vec<String>, Vec<String>)> {
 }
 
 /// One change.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Entry>> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AuditEntry>> {
     let sql = "SELECT seq, at_ms, who, what, subject, details FROM audit_log WHERE seq = $1";
     tx.query_one(sql, &[id.into()], entry)
 }
 
-fn entry(row: &Row<'_>) -> Result<Entry> {
-    Ok(Entry {
+fn entry(row: &Row<'_>) -> Result<AuditEntry> {
+    Ok(AuditEntry {
         id: row.int(0)?,
         at: Timestamp::from_milliseconds(row.int(1)?),
         who: row.text(2)?.to_owned(),

@@ -6,7 +6,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 
 use crate::secret::Hash;
-use crate::session::Sort;
+use crate::session::SessionKind;
 
 /// A session as it stands.
 pub(crate) struct Session {
@@ -20,7 +20,7 @@ pub(crate) fn insert(
     tx: &mut Tx<'_>,
     hash: &Hash,
     person: &str,
-    sort: Sort,
+    sort: SessionKind,
     environment: Environment,
     now: Timestamp,
     expires: Timestamp,
@@ -44,7 +44,7 @@ pub(crate) fn insert(
 pub(crate) fn find(
     tx: &mut Tx<'_>,
     hash: &Hash,
-    sort: Sort,
+    sort: SessionKind,
     environment: Environment,
 ) -> Result<Option<Session>> {
     tx.query_one(

@@ -5,7 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use crate::audit::Change;
+use crate::audit::AuditChange;
 use crate::client::{self, Client, NewClient};
 use crate::person::{Person, Role};
 use crate::{Scopes, UnknownScope};
@@ -79,7 +79,7 @@ pub fn create(
     check(viewer)?;
     let (client, secret) = client::create(tx, now, new)?;
     let details = json!({ "name": client.name, "scopes": client.scopes.to_string() });
-    let change = Change { who: &viewer.email, what: "client.create", subject: &client.id };
+    let change = AuditChange { who: &viewer.email, what: "client.create", subject: &client.id };
     change.note(tx, now, &details)?;
     Ok((client, secret))
 }
@@ -94,7 +94,7 @@ pub fn rotate(
 ) -> Result<(Client, String)> {
     check(viewer)?;
     let rotated = client::rotate(tx, now, id, None, OVERLAP_S)?;
-    let change = Change { who: &viewer.email, what: "client.rotate", subject: id };
+    let change = AuditChange { who: &viewer.email, what: "client.rotate", subject: id };
     change.note(tx, now, &Value::Null)?;
     Ok(rotated)
 }
@@ -103,6 +103,6 @@ pub fn rotate(
 pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, viewer: &Person, id: &str) -> Result<()> {
     check(viewer)?;
     client::revoke(tx, now, id)?;
-    let change = Change { who: &viewer.email, what: "client.revoke", subject: id };
+    let change = AuditChange { who: &viewer.email, what: "client.revoke", subject: id };
     change.note(tx, now, &Value::Null)
 }

@@ -7,7 +7,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::json;
 
-use crate::audit::Change;
+use crate::audit::AuditChange;
 use crate::person::{self, Person, Role};
 use crate::{ApiKey, api_key};
 
@@ -52,7 +52,7 @@ pub fn rotate(
 ) -> Result<(ApiKey, String)> {
     read(tx, viewer, id)?;
     let (key, secret) = api_key::rotate(tx, id)?;
-    let change = Change { who: &viewer.email, what: "key.rotate", subject: id };
+    let change = AuditChange { who: &viewer.email, what: "key.rotate", subject: id };
     change.note(tx, now, &json!({ "name": key.name }))?;
     Ok((key, secret))
 }
@@ -61,6 +61,6 @@ pub fn rotate(
 pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, viewer: &Person, id: &str) -> Result<()> {
     read(tx, viewer, id)?;
     let key = api_key::revoke(tx, now, id)?;
-    let change = Change { who: &viewer.email, what: "key.revoke", subject: id };
+    let change = AuditChange { who: &viewer.email, what: "key.revoke", subject: id };
     change.note(tx, now, &json!({ "name": key.name }))
 }

@@ -3,7 +3,7 @@
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Tx, jobs};
 
-use crate::audit::{self, Entry, Filter, Page};
+use crate::audit::{self, AuditEntry, Filter, Page};
 
 /// What the audit log calls a backup.
 pub const BACKUP: &str = "backup.make";
@@ -16,7 +16,7 @@ pub struct Overview {
     /// How many jobs failed for good.
     pub failed_jobs: i64,
     /// The last backup.
-    pub last_backup: Option<Entry>,
+    pub last_backup: Option<AuditEntry>,
     /// How many entries the audit log has.
     pub change_count: i64,
 }
@@ -35,17 +35,17 @@ pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
 }
 
 /// Reads the newest backups.
-pub fn newest_backups(tx: &mut Tx<'_>) -> Result<Vec<Entry>> {
+pub fn newest_backups(tx: &mut Tx<'_>) -> Result<Vec<AuditEntry>> {
     backups(tx, limits::CONSOLE_JOBS_COUNT)
 }
 
-fn backups(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Entry>> {
+fn backups(tx: &mut Tx<'_>, most: i64) -> Result<Vec<AuditEntry>> {
     let filter = Filter { what: BACKUP.to_owned(), ..Filter::default() };
     Ok(audit::list(tx, &filter, most, 0)?.entries)
 }
 
 /// Reads the page of a job, with its tries. Errors: `NotFound`.
-pub fn job(tx: &mut Tx<'_>, id: &str) -> Result<(jobs::Seen, Vec<jobs::Try>)> {
+pub fn job(tx: &mut Tx<'_>, id: &str) -> Result<(jobs::JobStatus, Vec<jobs::Try>)> {
     let found = id.parse().ok().map(|number| jobs::find(tx, number)).transpose()?.flatten();
     found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no job '{id}'")))
 }
@@ -68,7 +68,7 @@ pub fn changes(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Res
 }
 
 /// Reads the page of an entry of the audit log. Errors: `NotFound`.
-pub fn change(tx: &mut Tx<'_>, id: &str) -> Result<Entry> {
+pub fn change(tx: &mut Tx<'_>, id: &str) -> Result<AuditEntry> {
     let found = id.parse().ok().map(|number| audit::find(tx, number)).transpose()?.flatten();
     found.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("the audit log has no entry '{id}'"))

@@ -1,6 +1,6 @@
 //! Identities at an OpenID provider, the log of changes, keys and their makers.
 
-use lyceum_access::audit::{self, By, Change, Filter};
+use lyceum_access::audit::{self, AuditChange, By, Filter};
 use lyceum_access::identity::{self, Rule};
 use lyceum_access::oidc::Claims;
 use lyceum_access::{NewApiKey, NewClient, NewPerson, Role, api_key, client, first, person};
@@ -70,7 +70,7 @@ fn the_log_is_searched_and_paged() {
         for number in 0..5 {
             let subject = format!("100%_{number}");
             let change =
-                Change { who: "Ada@example.org", what: "client.create", subject: &subject };
+                AuditChange { who: "Ada@example.org", what: "client.create", subject: &subject };
             write(db, |tx| change.note(tx, morning(), &json!({ "n": number })));
         }
         let list = |text: &str, oldest_first: bool, limit: i64, offset: i64| {
@@ -87,7 +87,7 @@ fn the_log_is_searched_and_paged() {
 
         // By who, what and day; in the order of any column.
         let later = morning().plus_seconds(24 * 3600);
-        let change = Change { who: "bob@example.org", what: "badge.issue", subject: "7" };
+        let change = AuditChange { who: "bob@example.org", what: "badge.issue", subject: "7" };
         write(db, |tx| change.note(tx, later, &json!(null)));
         let fits = |filter: Filter| {
             let page = db.read_blocking(|tx| audit::list(tx, &filter, 1, 0)).unwrap();
@@ -105,7 +105,7 @@ fn the_log_is_searched_and_paged() {
         let (who, what) = db.read_blocking(audit::names).unwrap();
         assert_eq!(who, ["Ada@example.org", "bob@example.org"]);
         assert_eq!(what, ["badge.issue", "client.create"]);
-        let change = Change { who: "eve@example.org", what: "last", subject: "8" };
+        let change = AuditChange { who: "eve@example.org", what: "last", subject: "8" };
         write(db, |tx| change.note(tx, later, &json!({ "n": 4 })));
         let id =
             db.read_blocking(|tx| audit::list(tx, &Filter::default(), 1, 0)).unwrap().entries[0].id;

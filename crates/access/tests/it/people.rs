@@ -1,8 +1,8 @@
 //! Accounts, sessions, keys, device codes and the limits on guessing.
 
-use lyceum_access::device::{self, Waiting};
+use lyceum_access::device::{self, TokenRefusal};
 use lyceum_access::holder::{self, Closed};
-use lyceum_access::session::{self, Sort};
+use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{
     ApiKey, Holder, NewApiKey, NewPerson, Person, Role, Scope, api_key, guess, password, person,
 };
@@ -31,12 +31,12 @@ fn key(db: &Db, name: &str, project: Option<&str>) -> (ApiKey, String) {
     write(db, |tx| api_key::create(tx, morning(), STAGING, &new))
 }
 
-fn begin(db: &Db, person: &Person, sort: Sort, former: Option<&str>) -> String {
+fn begin(db: &Db, person: &Person, sort: SessionKind, former: Option<&str>) -> String {
     write(db, |tx| session::start(tx, morning(), STAGING, person, sort, former))
 }
 
 /// Whose session that is.
-fn owner(db: &Db, now: Timestamp, text: &str, sort: Sort) -> Result<String, Closed> {
+fn owner(db: &Db, now: Timestamp, text: &str, sort: SessionKind) -> Result<String, Closed> {
     let found = db.read_blocking(|tx| holder::of_session(tx, now, STAGING, text, sort)).unwrap();
     found.map(|(holder, _)| holder.id().to_owned())
 }
@@ -77,7 +77,7 @@ fn an_account_is_found_however_its_address_is_spelled_and_made_once() {
 fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
     on_both_stores(|db| {
         let ada = made(db, "ada@example.org", Role::Developer);
-        for sort in [Sort::Page, Sort::Token] {
+        for sort in [SessionKind::Page, SessionKind::Token] {
             let text = begin(db, &ada, sort, None);
             let at = |seconds| owner(db, morning().plus_seconds(seconds), &text, sort);
             assert_eq!(at(0).as_deref(), Ok(ada.id.as_str()));
@@ -92,16 +92,16 @@ fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
             assert_eq!(at(sort.lifetime_s() - 1).as_deref(), Ok(ada.id.as_str()));
             assert_eq!(at(sort.lifetime_s()), Err(Closed::Ended));
         }
-        let first = begin(db, &ada, Sort::Page, None);
-        let second = begin(db, &ada, Sort::Page, Some(&first));
-        assert_eq!(owner(db, morning(), &first, Sort::Page), Err(Closed::Unknown));
+        let first = begin(db, &ada, SessionKind::Page, None);
+        let second = begin(db, &ada, SessionKind::Page, Some(&first));
+        assert_eq!(owner(db, morning(), &first, SessionKind::Page), Err(Closed::Unknown));
         assert_eq!(
-            owner(db, morning(), &second, Sort::Token),
+            owner(db, morning(), &second, SessionKind::Token),
             Err(Closed::Unknown),
             "another sort"
         );
         write(db, |tx| session::end(tx, &second));
-        assert_eq!(owner(db, morning(), &second, Sort::Page), Err(Closed::Unknown));
+        assert_eq!(owner(db, morning(), &second, SessionKind::Page), Err(Closed::Unknown));
     });
 }
 
@@ -110,7 +110,7 @@ fn disabling_ends_everything_and_the_last_administrator_stays() {
     on_both_stores(|db| {
         made(db, "ada@example.org", Role::Administrator);
         let grace = made(db, "grace@example.org", Role::Developer);
-        let token = begin(db, &grace, Sort::Token, None);
+        let token = begin(db, &grace, SessionKind::Token, None);
         let link = write(db, |tx| person::new_link(tx, morning(), &grace));
         assert!(bearer(db, STAGING, &token).is_ok());
         write(db, |tx| person::disable(tx, morning(), "Grace@example.org"));
@@ -126,7 +126,7 @@ fn disabling_ends_everything_and_the_last_administrator_stays() {
 fn a_link_sets_a_password_once_and_in_time() {
     on_both_stores(|db| {
         let ada = made(db, "ada@example.org", Role::Developer);
-        let session = begin(db, &ada, Sort::Page, None);
+        let session = begin(db, &ada, SessionKind::Page, None);
         let stale = write(db, |tx| person::new_link(tx, morning(), &ada));
         let link = write(db, |tx| person::new_link(tx, morning(), &ada));
         let late = morning().plus_seconds(limits::SIGN_IN_LINK_LIFETIME_S);
@@ -135,10 +135,10 @@ fn a_link_sets_a_password_once_and_in_time() {
             let refused = db.write_blocking(|tx| person::use_link(tx, now, link, &hash));
             assert_eq!(refused.unwrap_err().kind, ProblemKind::NotFound);
         }
-        assert!(owner(db, morning(), &session, Sort::Page).is_ok());
+        assert!(owner(db, morning(), &session, SessionKind::Page).is_ok());
         let owner_of_link = write(db, |tx| person::use_link(tx, morning(), &link, &hash));
         assert_eq!(owner_of_link, ada);
-        assert!(owner(db, morning(), &session, Sort::Page).is_err(), "sessions end");
+        assert!(owner(db, morning(), &session, SessionKind::Page).is_err(), "sessions end");
         let again = db.write_blocking(|tx| person::use_link(tx, morning(), &link, &hash));
         assert_eq!(again.unwrap_err().kind, ProblemKind::NotFound);
         assert_eq!(db.read_blocking(|tx| person::password(tx, &ada.id)).unwrap(), Some(hash));
@@ -215,24 +215,24 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
         });
         assert_eq!(elsewhere, None);
         let code = asked.device_code.as_str();
-        assert_eq!(poll(0, code), Err(Waiting::Pending));
-        assert_eq!(poll(1, code), Err(Waiting::SlowDown));
-        assert_eq!(poll(1 + 2, code), Err(Waiting::SlowDown), "five seconds more from now on");
-        assert_eq!(poll(3 + 2 + 5 + 5, code), Err(Waiting::Pending));
+        assert_eq!(poll(0, code), Err(TokenRefusal::Pending));
+        assert_eq!(poll(1, code), Err(TokenRefusal::SlowDown));
+        assert_eq!(poll(1 + 2, code), Err(TokenRefusal::SlowDown), "five seconds more from now on");
+        assert_eq!(poll(3 + 2 + 5 + 5, code), Err(TokenRefusal::Pending));
         assert!(decide(&typed, true) && !decide(&typed, true), "decided once");
         let now = morning().plus_seconds(100);
         let (person, token) = write(db, |tx| device::poll(tx, now, STAGING, code)).unwrap();
         assert_eq!(person, ada);
         assert_eq!(bearer(db, STAGING, &token), Ok(Holder::Person(ada.clone())));
         assert_eq!(bearer(db, Environment::Production, &token), Err(Closed::Unknown));
-        assert_eq!(poll(200, code), Err(Waiting::Unknown), "used once");
+        assert_eq!(poll(200, code), Err(TokenRefusal::Unknown), "used once");
 
         let denied = write(db, |tx| device::ask(tx, morning(), STAGING));
         assert!(decide(&denied.user_code, false));
-        assert_eq!(poll(0, &denied.device_code), Err(Waiting::Denied));
+        assert_eq!(poll(0, &denied.device_code), Err(TokenRefusal::Denied));
         let late = write(db, |tx| device::ask(tx, morning(), STAGING));
         let end = limits::DEVICE_CODE_LIFETIME_S;
-        assert_eq!(poll(end, &late.device_code), Err(Waiting::Expired));
+        assert_eq!(poll(end, &late.device_code), Err(TokenRefusal::Expired));
         let now = morning().plus_seconds(end);
         let approved =
             write(db, |tx| device::decide(tx, now, STAGING, &late.user_code, &ada, true));

@@ -1,6 +1,6 @@
 //! What the console shows of keys, clients and the server.
 
-use lyceum_access::audit::{self, Change};
+use lyceum_access::audit::{self, AuditChange};
 use lyceum_access::screens::{clients, keys, system};
 use lyceum_access::{NewApiKey, NewClient, NewPerson, Person, Role, Scopes, api_key, person};
 use lyceum_core::ProblemKind;
@@ -106,7 +106,7 @@ fn the_server_is_summed_up_and_its_lists_are_pages() {
         assert_eq!(empty.last_backup, None);
         let note = |who: &str, what, subject: &str, at: i64| {
             let now = morning().plus_seconds(at);
-            write(db, |tx| Change { who, what, subject }.note(tx, now, &Value::Null));
+            write(db, |tx| AuditChange { who, what, subject }.note(tx, now, &Value::Null));
         };
         note("ada", system::BACKUP, "backups/1", 1);
         note("ben", "client.create", "c1", 2);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_bridge::analytics::{self, Behind, Who};
+use lyceum_bridge::analytics::{self, Behind, StudentName};
 use lyceum_bridge::need::Reason;
 use lyceum_bridge::today::SubjectDay;
 use lyceum_bridge::zone::{Range, Zone};
@@ -66,7 +66,7 @@ pub fn read(
     let dates: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
     let range = Range::inclusive(zone, first, last)?;
-    let report = analytics::activity(tx, Who::Id(id), range, zone)?;
+    let report = analytics::activity(tx, StudentName::Id(id), range, zone)?;
     let (mut subjects, mut total) = (BTreeMap::<String, Sums>::new(), Sums::default());
     let mut days: Vec<(String, Sums)> =
         dates.into_iter().map(|date| (date, Sums::default())).collect();
@@ -188,7 +188,7 @@ pub fn events_behind(
     }
     let range = Range::inclusive(zone, Some(&selection.from), Some(&selection.to))?;
     let subject = Some(selection.subject.as_str()).filter(|subject| !subject.is_empty());
-    let events = analytics::behind(tx, Who::Id(id), range, subject)?;
+    let events = analytics::behind(tx, StudentName::Id(id), range, subject)?;
     let mut total = Sums::default();
     for event in &events {
         total.add(&event.sums, 1);
@@ -213,7 +213,7 @@ pub fn event(tx: &mut Tx<'_>, id: &str, number: i64) -> Result<StudentEvent> {
         found = Some(logged).filter(|logged| logged.seq == number);
         Ok(())
     })?;
-    let actors = analytics::actors_of(tx, Who::Id(id))?;
+    let actors = analytics::actors_of(tx, StudentName::Id(id))?;
     let logged = found.filter(|logged| actors.contains(&logged.actor)).ok_or_else(|| {
         let message = format!("the student '{id}' has no event {number}");
         Problem::new(ProblemKind::NotFound, message)

@@ -5,14 +5,14 @@ use lyceum_core::Result;
 use lyceum_events::facts::Context;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
-use lyceum_roster::repository::{self, Stored};
+use lyceum_roster::repository::{self, StoredRecord};
 use lyceum_store::Tx;
 
 /// A student's enrollments, as far as facts are concerned, in the order of their creation.
-pub(super) struct Enrolled(Vec<Place>);
+pub(super) struct Enrolled(Vec<EnrolledPlace>);
 
 /// One of them.
-pub(super) struct Place {
+pub(super) struct EnrolledPlace {
     /// The enrollment's sourcedId.
     pub(super) id: String,
     /// The first day, `2026-01-15`; empty where there is none.
@@ -27,7 +27,7 @@ pub(super) struct Place {
 
 impl Enrolled {
     /// The active enrollments of a user as student, and the one that is asked for, whatever it is.
-    pub(super) fn of(tx: &mut Tx<'_>, user: &str, asked: Option<&Stored>) -> Result<Self> {
+    pub(super) fn of(tx: &mut Tx<'_>, user: &str, asked: Option<&StoredRecord>) -> Result<Self> {
         let mut stored = repository::referring_to(tx, &ENROLLMENT, "user", &[user])?;
         if let Some(asked) = asked
             && stored.iter().all(|known| known.seq != asked.seq)
@@ -50,7 +50,7 @@ impl Enrolled {
             let class = classes.get(fields::reference(enrollment, "class"))?;
             let course = courses.get(fields::reference(class, "course"))?;
             let subjects = fields::texts(course, "subjects");
-            Some(Place {
+            Some(EnrolledPlace {
                 id: fields::text(enrollment, "sourcedId").to_owned(),
                 begin: fields::text(enrollment, "beginDate").to_owned(),
                 course: fields::text(course, "sourcedId").to_owned(),
@@ -69,7 +69,7 @@ impl Enrolled {
     /// Where a fact of the day belongs: to the course that its events name; else, of the courses
     /// with its subject, to the one whose enrollment began last by that day, else to the one that
     /// begins first; the enrollment that was created first where that is not enough.
-    pub(super) fn home(&self, context: &Context, day: Date) -> Option<&Place> {
+    pub(super) fn home(&self, context: &Context, day: Date) -> Option<&EnrolledPlace> {
         if !context.course.is_empty() {
             return self.0.iter().find(|place| place.course == context.course);
         }

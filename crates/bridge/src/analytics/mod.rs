@@ -19,7 +19,7 @@ use lyceum_store::Tx;
 
 pub use mastered::{Grades, Mastered, highest_grade_mastered};
 pub use report::{Day, Days, Metrics, Report};
-pub use student::Who;
+pub use student::StudentName;
 pub(crate) use student::actors;
 pub use weekly::{WeeklyFact, weekly_facts};
 
@@ -27,7 +27,12 @@ use crate::zone::{Range, Zone};
 use enrolled::Enrolled;
 
 /// What a student did in a range, by day of the zone. Errors: `NotFound`.
-pub fn activity(tx: &mut Tx<'_>, who: Who<'_>, range: Range, zone: &Zone) -> Result<Report> {
+pub fn activity(
+    tx: &mut Tx<'_>,
+    who: StudentName<'_>,
+    range: Range,
+    zone: &Zone,
+) -> Result<Report> {
     let user = student::find(tx, who)?;
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
@@ -41,7 +46,7 @@ pub fn activity(tx: &mut Tx<'_>, who: Who<'_>, range: Range, zone: &Zone) -> Res
 /// What [`activity`] says of what was done in these courses, given by sourcedId. Errors: `NotFound`.
 pub fn activity_in(
     tx: &mut Tx<'_>,
-    who: Who<'_>,
+    who: StudentName<'_>,
     range: Range,
     zone: &Zone,
     courses: &[&str],
@@ -79,7 +84,7 @@ pub(crate) fn activities(
 }
 
 /// The numbers of the actors in the log that are a student. Errors: `NotFound`.
-pub fn actors_of(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Vec<i64>> {
+pub fn actors_of(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Vec<i64>> {
     let user = student::find(tx, who)?;
     student::actors(tx, &user)
 }
@@ -101,7 +106,7 @@ pub struct Behind {
 /// as reports name it, or of all. Errors: `NotFound`.
 pub fn behind(
     tx: &mut Tx<'_>,
-    who: Who<'_>,
+    who: StudentName<'_>,
     range: Range,
     subject: Option<&str>,
 ) -> Result<Vec<Behind>> {
@@ -129,7 +134,7 @@ pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Resul
     let stored = repository::find(tx, &ENROLLMENT, id)?;
     let stored = stored.ok_or_else(|| lyceum_core::Problem::not_found(ENROLLMENT.one, id))?;
     let asked = fields::of(&stored)?;
-    let user = student::find(tx, Who::Id(fields::reference(&asked, "user")))?;
+    let user = student::find(tx, StudentName::Id(fields::reference(&asked, "user")))?;
     let enrolled = Enrolled::of(tx, fields::text(&user, "sourcedId"), Some(&stored))?;
     let course = enrolled.course_of(id).unwrap_or_default().to_owned();
     let actors = student::actors(tx, &user)?;

@@ -116,18 +116,18 @@ fn member<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m m
 
 impl JsonSchema for Metrics {
     fn schema_name() -> Cow<'static, str> {
-        Shape::schema_name()
+        DayMetrics::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Shape::json_schema(generator)
+        DayMetrics::json_schema(generator)
     }
 }
 
 impl Serialize for Metrics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let one = |measure| Thousandths(self.sums.of(measure));
-        Shape {
+        DayMetrics {
             activity_metrics: Activity {
                 xp_earned: one(Measure::Xp),
                 total_questions: one(Measure::TotalQuestions),
@@ -150,7 +150,7 @@ impl Serialize for Metrics {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "DayMetrics")]
-struct Shape<'a> {
+struct DayMetrics<'a> {
     activity_metrics: Activity,
     time_spent_metrics: TimeSpent,
     apps: &'a BTreeSet<String>,

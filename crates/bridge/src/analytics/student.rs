@@ -11,7 +11,7 @@ use lyceum_store::Tx;
 
 /// How a student is named.
 #[derive(Clone, Copy, Debug)]
-pub enum Who<'a> {
+pub enum StudentName<'a> {
     /// By sourcedId.
     Id(&'a str),
     /// By e-mail, letters A-Z alike in both cases; of several users with one, the first created.
@@ -26,10 +26,10 @@ pub enum Who<'a> {
 }
 
 /// The student's record. Errors: `NotFound`; `Invalid` where the e-mail address is not that of the sourcedId.
-pub(super) fn find(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Object> {
+pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Object> {
     match who {
-        Who::Id(id) => fields::in_use(tx, &USER, id),
-        Who::Both { id, email } => {
+        StudentName::Id(id) => fields::in_use(tx, &USER, id),
+        StudentName::Both { id, email } => {
             let user = fields::in_use(tx, &USER, id)?;
             let own = fields::text(&user, "email");
             // The address of nobody contradicts a student who has none.
@@ -43,7 +43,7 @@ pub(super) fn find(tx: &mut Tx<'_>, who: Who<'_>) -> Result<Object> {
             );
             Err(Problem::invalid("email", message))
         }
-        Who::Email(email) => {
+        StudentName::Email(email) => {
             let first = repository::first_user_with_email(tx, email)?.ok_or_else(|| {
                 let says = format!("Unknown Object: no user has the e-mail address '{email}'");
                 Problem::new(lyceum_core::ProblemKind::NotFound, says)

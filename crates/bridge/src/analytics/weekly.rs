@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::enrolled::Enrolled;
 use super::report::{Day, Thousandths};
-use super::{Who, events_near, student};
+use super::{StudentName, events_near, student};
 use crate::zone::{Range, Zone};
 
 /// What an event adds to a day: the record that clients of weekly facts read.
@@ -63,7 +63,7 @@ pub struct WeeklyFact {
 /// Errors: `NotFound`.
 pub fn weekly_facts(
     tx: &mut Tx<'_>,
-    who: Who<'_>,
+    who: StudentName<'_>,
     week: Range,
     zone: &Zone,
 ) -> Result<Vec<WeeklyFact>> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_bridge::analytics::{Who, activity, enrollment};
+use lyceum_bridge::analytics::{StudentName, activity, enrollment};
 use lyceum_bridge::screens::class;
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::ProblemKind;
@@ -35,16 +35,17 @@ fn events_of_unknown_people_count_once_they_are_known() {
             ..Said::activity(2, "", AT).with_email("Ann@Example.org")
         };
         send(db, &[Said::activity(1, "ann", AT).sent(SENT), by_email.sent(SENT)]);
-        let unknown = db.read_blocking(|tx| activity(tx, Who::Id("ann"), Range::all(), &Zone::UTC));
+        let unknown =
+            db.read_blocking(|tx| activity(tx, StudentName::Id("ann"), Range::all(), &Zone::UTC));
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
         let unknown = db.read_blocking(|tx| {
-            activity(tx, Who::Email("ann@example.org"), Range::all(), &Zone::UTC)
+            activity(tx, StudentName::Email("ann@example.org"), Range::all(), &Zone::UTC)
         });
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
         student(db, "ann", "ann@example.org");
         assert_eq!(xp(db, "ann"), 20);
         let found = db.read_blocking(|tx| {
-            activity(tx, Who::Email("ANN@example.org"), Range::all(), &Zone::UTC)
+            activity(tx, StudentName::Email("ANN@example.org"), Range::all(), &Zone::UTC)
         });
         assert_eq!(total(&found.unwrap(), Measure::Xp), 20_000);
     });

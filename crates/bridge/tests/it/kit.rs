@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_bridge::analytics::{Report, Who, activity};
+use lyceum_bridge::analytics::{Report, StudentName, activity};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::Dialect;
 use lyceum_core::time::Timestamp;
@@ -239,7 +239,7 @@ pub(crate) fn range(from: i64, to: i64) -> Range {
 }
 
 pub(crate) fn active(db: &Db, user: &str, range: Range, zone: &Zone) -> Report {
-    db.read_blocking(|tx| activity(tx, Who::Id(user), range, zone)).unwrap()
+    db.read_blocking(|tx| activity(tx, StudentName::Id(user), range, zone)).unwrap()
 }
 
 /// The sum of a measure over all days and subjects.

@@ -1,6 +1,6 @@
 //! Who needs help now: each rule speaks of a student who meets it, and of nobody just short of it.
 
-use lyceum_bridge::analytics::{self, Who};
+use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::need::{Need, RULES, needs};
 use lyceum_bridge::repository::unknown;
 use lyceum_bridge::today::{self, StudentDay};
@@ -171,7 +171,7 @@ fn a_day_of_all_is_what_the_analytics_say_of_each() {
             let id = day.learner.id.as_str();
             let (report, behind, one) = db
                 .read_blocking(|tx| {
-                    let who = Who::Id(id);
+                    let who = StudentName::Id(id);
                     Ok((
                         analytics::activity(tx, who, range, &zone())?,
                         analytics::behind(tx, who, range, None)?,

@@ -1,8 +1,8 @@
 //! What is due is done for everybody, page by page, and once.
 
-use lyceum_bridge::enroll::{self, Wish};
+use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments;
-use lyceum_bridge::settle::{self, Who};
+use lyceum_bridge::settle::{self, SettledUsers};
 use lyceum_bridge::tracks::{self, Track, TrackInput};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, ProblemKind, limits};
@@ -46,7 +46,7 @@ fn school(db: &Db, students: i64) {
 }
 
 /// Does what is due for everybody; answers how many pages there were, and on how many something was.
-fn sweep(db: &Db, now: Timestamp, who: &Who) -> (usize, usize) {
+fn sweep(db: &Db, now: Timestamp, who: &SettledUsers) -> (usize, usize) {
     let (mut pages, mut due, mut after) = (0, 0, 0);
     loop {
         let (is_due, next) = db.read_blocking(|tx| settle::look(tx, now, who, after)).unwrap();
@@ -80,21 +80,21 @@ fn everybody_is_led_and_goes_on_though_nobody_asks() {
         school(db, students);
         let spring = instant("2026-03-01");
         db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
-        assert_eq!(sweep(db, spring, &Who::Everybody), (2, 2));
-        assert_eq!(sweep(db, spring, &Who::Everybody), (2, 0), "once");
-        assert_eq!(sweep(db, spring, &Who::Grade("03".into())), (2, 0));
+        assert_eq!(sweep(db, spring, &SettledUsers::Everybody), (2, 2));
+        assert_eq!(sweep(db, spring, &SettledUsers::Everybody), (2, 0), "once");
+        assert_eq!(sweep(db, spring, &SettledUsers::Grade("03".into())), (2, 0));
         let last = format!("u{}", students - 1);
         assert_eq!(courses(db, spring, &last), [("c".into(), Some("2026-03-01".into()))]);
         // One who left is not brought back by the new year.
         db.write_blocking(|tx| enroll::unenroll(tx, spring, "u0", "c", None)).unwrap();
         let autumn = instant("2026-08-01");
-        assert_eq!(sweep(db, autumn, &Who::Everybody), (2, 2));
-        assert_eq!(sweep(db, autumn, &Who::Everybody), (2, 0));
+        assert_eq!(sweep(db, autumn, &SettledUsers::Everybody), (2, 2));
+        assert_eq!(sweep(db, autumn, &SettledUsers::Everybody), (2, 0));
         assert_eq!(courses(db, autumn, &last), [("c".into(), Some("2026-08-01".into()))]);
         assert_eq!(courses(db, autumn, "u0"), []);
         // Years in which nobody looked are no years of enrollment.
         let later = instant("2029-01-01");
-        assert_eq!(sweep(db, later, &Who::Everybody), (2, 2));
+        assert_eq!(sweep(db, later, &SettledUsers::Everybody), (2, 2));
         assert_eq!(courses(db, later, "u1"), [("c".into(), Some("2028-08-01".into()))]);
     });
 }
@@ -136,7 +136,9 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
                 "school": {"sourcedId": "s"}, "terms": [{"sourcedId": "t"}]}),
         );
         let refused = db
-            .write_blocking(|tx| enroll::enroll(tx, now, "u0", "c", None, &enroll::Wish::default()))
+            .write_blocking(|tx| {
+                enroll::enroll(tx, now, "u0", "c", None, &enroll::EnrollmentRequest::default())
+            })
             .unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Conflict);
         // Who waits for that class holds up nothing else that is due.
@@ -149,7 +151,7 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
         let reading = Track::from(serde_json::from_value::<TrackInput>(reading).unwrap());
         db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
         db.write_blocking(|tx| tracks::put(tx, &reading)).unwrap();
-        db.write_blocking(|tx| settle::settle(tx, now, &Who::Everybody, 0)).unwrap();
+        db.write_blocking(|tx| settle::settle(tx, now, &SettledUsers::Everybody, 0)).unwrap();
         let listed = || {
             let settled = |tx: &mut Tx<'_>| enrollments::settled_of_user(tx, now, "u0");
             let listed = db.write_blocking(settled).unwrap();
@@ -169,7 +171,9 @@ fn two_who_enrol_at_once_share_one_default_class() {
         school(db, 2);
         let now = instant("2026-01-15");
         let enrol = |user: &'static str| {
-            move |tx: &mut Tx<'_>| enroll::enroll(tx, now, user, "c", None, &Wish::default())
+            move |tx: &mut Tx<'_>| {
+                enroll::enroll(tx, now, user, "c", None, &EnrollmentRequest::default())
+            }
         };
         let (one, other) = race::at_once(db, enrol("u0"), enrol("u1"));
         assert!(one.is_ok() && other.is_ok(), "{one:?}, {other:?}");

@@ -1,6 +1,6 @@
 //! Weekly facts: a week's events one by one.
 
-use lyceum_bridge::analytics::{Who, weekly_facts};
+use lyceum_bridge::analytics::{StudentName, weekly_facts};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_events::facts::Measure;
 use serde_json::{Value, json};
@@ -27,7 +27,8 @@ fn a_week_shows_its_events_by_day_and_adds_up() {
         send(db, &events.map(|one| one.sent(SENT)));
         let zone = Zone::named("America/New_York").unwrap();
         let week = Range::week(&zone, "2026-03-12").unwrap();
-        let facts = db.read_blocking(|tx| weekly_facts(tx, Who::Id("ann"), week, &zone)).unwrap();
+        let facts =
+            db.read_blocking(|tx| weekly_facts(tx, StudentName::Id("ann"), week, &zone)).unwrap();
         let facts = serde_json::to_value(facts).unwrap();
         let facts = facts.as_array().unwrap();
         let column = |name: &str| facts.iter().map(|fact| fact[name].clone()).collect::<Vec<_>>();

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use rust_embed::RustEmbed;
 
-pub use search::Found;
+pub use search::FoundSection;
 pub use view::{Document, Explorer, Search, Snippet};
 
 use markdown::Rendered;
@@ -95,7 +95,7 @@ impl Library {
     }
 
     /// The sections that hold every word of the query, best first.
-    pub fn search(&self, query: &str) -> Vec<Found<'_>> {
+    pub fn search(&self, query: &str) -> Vec<FoundSection<'_>> {
         self.index.search(&self.pages, query)
     }
 

@@ -20,7 +20,7 @@ struct Entry {
 }
 
 /// A section that was found.
-pub struct Found<'l> {
+pub struct FoundSection<'l> {
     /// Its page.
     pub page: &'l Page,
     /// Its anchor on the page.
@@ -45,7 +45,7 @@ impl Index {
     }
 
     /// The sections in which, with its page's title, each word stands, best first.
-    pub(super) fn search<'l>(&self, pages: &'l [Page], query: &str) -> Vec<Found<'l>> {
+    pub(super) fn search<'l>(&self, pages: &'l [Page], query: &str) -> Vec<FoundSection<'l>> {
         let query = query.to_lowercase();
         let words: Vec<&str> = query
             .split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c))
@@ -85,9 +85,9 @@ impl Entry {
         Some(rank * weight)
     }
 
-    fn found<'l>(&self, page: &'l Page, words: &[&str]) -> Found<'l> {
+    fn found<'l>(&self, page: &'l Page, words: &[&str]) -> FoundSection<'l> {
         let section = &page.rendered.sections[self.section];
-        Found {
+        FoundSection {
             page,
             anchor: &section.id,
             title: &section.title,

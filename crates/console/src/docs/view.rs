@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::{Found, Library, Page};
+use super::{FoundSection, Library, Page};
 
 /// A page of the documentation.
 #[derive(Template)]
@@ -23,7 +23,7 @@ pub struct Search<'l> {
     /// What was looked for.
     pub query: &'l str,
     /// The sections, best first.
-    pub found: Vec<Found<'l>>,
+    pub found: Vec<FoundSection<'l>>,
 }
 
 /// What a search found, as the part of a page that is shown while somebody types.
@@ -33,7 +33,7 @@ pub struct Snippet<'l> {
     /// What was looked for.
     pub query: &'l str,
     /// The sections, best first.
-    pub found: Vec<Found<'l>>,
+    pub found: Vec<FoundSection<'l>>,
 }
 
 /// The page with the API's explorer.

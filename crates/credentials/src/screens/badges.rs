@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
@@ -154,7 +154,7 @@ pub fn revoke(
     }
     let issued = issued::public(tx, id)?;
     if issued.revoked.is_none() {
-        let change = Change { who, what: "badge.revoke", subject: &issued.id };
+        let change = AuditChange { who, what: "badge.revoke", subject: &issued.id };
         change.note(tx, now, &json!({ "reason": reason }))?;
     }
     issued::revoke(tx, now, &issued.id, Some(reason))

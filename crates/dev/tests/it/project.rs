@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::origins::Origins;
 use lyceum_core::time::SystemClock;
-use lyceum_dev::{Settings, Told};
+use lyceum_dev::{DevMessage, Settings};
 use lyceum_hosting::engine::find_workerd;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Project {
     folder: TempDir,
     pub(crate) address: String,
-    told: Mutex<Receiver<Told>>,
+    told: Mutex<Receiver<DevMessage>>,
     stop: Option<oneshot::Sender<()>>,
     served: Option<JoinHandle<()>>,
 }
@@ -121,7 +121,7 @@ impl Project {
     }
 
     /// Waits for an event for which `look` returns something.
-    pub(crate) fn hears<T>(&self, mut look: impl FnMut(Told) -> Option<T>) -> T {
+    pub(crate) fn hears<T>(&self, mut look: impl FnMut(DevMessage) -> Option<T>) -> T {
         let told = self.told.lock().unwrap();
         loop {
             if let Some(found) = look(told.recv_timeout(PATIENCE).expect("it is told")) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lyceum_dev::Told;
+use lyceum_dev::DevMessage;
 use serde_json::json;
 
 use crate::project::Project;
@@ -61,13 +61,13 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     });
     assert_eq!((status, &all), (200, &expected));
     let routes = project.hears(|told| match told {
-        Told::Serves { routes, again: false, .. } => Some(routes),
+        DevMessage::Serves { routes, again: false, .. } => Some(routes),
         _ => None,
     });
     let methods = |path: &str| routes.iter().find(|(one, _)| one == path).unwrap().1.join(",");
     assert_eq!((methods("/api/all"), routes.len()), ("GET,POST".to_owned(), 5));
     let path = project.hears(|told| match told {
-        Told::Answered { path, status, .. } if status == "200 OK" => Some(path),
+        DevMessage::Answered { path, status, .. } if status == "200 OK" => Some(path),
         _ => None,
     });
     assert_eq!(path, "/api/all");
@@ -128,7 +128,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     // If the new code does not start, the error is reported and the old code keeps running.
     project.write("server/greet.ts", "export const greet = ;\n");
     let fault = project.hears(|told| match told {
-        Told::Fault(fault) => Some(fault),
+        DevMessage::Fault(fault) => Some(fault),
         _ => None,
     });
     assert!(fault.contains("server/greet.ts:1"), "{fault}");
@@ -136,7 +136,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     project
         .write("server/greet.ts", "throw new Error('at start'); export const greet = () => '';\n");
     let fault = project.hears(|told| match told {
-        Told::Fault(fault) => Some(fault),
+        DevMessage::Fault(fault) => Some(fault),
         _ => None,
     });
     assert!(fault.contains("at start"), "{fault}");
@@ -147,7 +147,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     wanted["says"] = "well".into();
     project.until("/api/all", &(200, wanted));
     let line = project.hears(|told| match told {
-        Told::Line(line) if line.text == "greets" => Some(line.text),
+        DevMessage::Line(line) if line.text == "greets" => Some(line.text),
         _ => None,
     });
     assert_eq!(line, "greets");
@@ -178,7 +178,7 @@ fn a_save_is_served_within_half_a_second() {
         project.until("/api/turn", &(200, json!(turn)));
         let served = since.elapsed();
         let (took, bundled) = project.hears(|told| match told {
-            Told::Serves { took, bundled, again: true, .. } => Some((took, bundled)),
+            DevMessage::Serves { took, bundled, again: true, .. } => Some((took, bundled)),
             _ => None,
         });
         times.push((served, took, bundled));

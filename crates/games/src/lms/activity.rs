@@ -50,7 +50,7 @@ pub struct Activity {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EndedActivity")]
-pub struct Ended {
+pub struct EndedActivity {
     /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
     /// The student, unless the token names one.
@@ -95,7 +95,7 @@ struct Timing {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "SpentTime")]
-pub struct Spent {
+pub struct SpentTime {
     /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
     /// The student, unless the token names one.
@@ -148,7 +148,7 @@ pub struct Earned {
 }
 
 /// Events to append to the log, with the answer to the request.
-pub struct Told<T> {
+pub struct ActivityOutcome<T> {
     /// The events.
     pub events: Vec<LearningEvent>,
     /// The answer to the request.
@@ -159,11 +159,11 @@ pub struct Told<T> {
 /// before is logged as a `TimeSpentEvent`.
 ///
 /// Errors: `Invalid`; `Forbidden` if the player is not a student of the course.
-pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended) -> Result<Earned> {
+pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &EndedActivity) -> Result<Earned> {
     ended.check()?;
     let course = student_of(tx, scene, &ended.activity_data)?;
     let actor = actor(tx, scene)?;
-    let Told { events, answer } = weigh(tx, scene, course, &actor, ended)?;
+    let ActivityOutcome { events, answer } = weigh(tx, scene, course, &actor, ended)?;
     learning::append(tx, scene.now, scene.base_url, &events)?;
     count(tx, scene, ended, &answer)?;
     Ok(answer)
@@ -178,8 +178,8 @@ pub fn weigh(
     scene: &Scene<'_>,
     course: &Taught,
     actor: &Actor,
-    ended: &Ended,
-) -> Result<Told<Earned>> {
+    ended: &EndedActivity,
+) -> Result<ActivityOutcome<Earned>> {
     let activity = &ended.activity_data;
     let at = instant(scene.now, "timingData.endedAt", ended.timing_data.ended_at.as_deref())?;
     let (attempts, told_ms) = repository::begun(tx, scene.user, &course.course_id, &activity.id)?;
@@ -227,11 +227,16 @@ pub fn weigh(
         pct_complete_app: pct,
         event_id,
     };
-    Ok(Told { events, answer })
+    Ok(ActivityOutcome { events, answer })
 }
 
 /// Counts a finished activity whose events are stored: the attempt, the units and the player's XP.
-pub fn count(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended, earned: &Earned) -> Result<()> {
+pub fn count(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    ended: &EndedActivity,
+    earned: &Earned,
+) -> Result<()> {
     let course = &earned.course_id;
     repository::ended(tx, scene.user, course, &ended.activity_data.id)?;
     repository::master(tx, scene.user, course, ended.units())?;
@@ -241,11 +246,11 @@ pub fn count(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &Ended, earned: &Earned)
 /// Logs time spent in an activity as a `TimeSpentEvent`.
 ///
 /// Errors: `Invalid`; `Forbidden` if the player is not a student of the course.
-pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &Spent) -> Result<String> {
+pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &SpentTime) -> Result<String> {
     spent.check()?;
     let course = student_of(tx, scene, &spent.activity_data)?;
     let actor = actor(tx, scene)?;
-    let Told { events, answer } = time(scene, course, &actor, spent)?;
+    let ActivityOutcome { events, answer } = time(scene, course, &actor, spent)?;
     learning::append(tx, scene.now, scene.base_url, &events)?;
     count_time(tx, scene, &course.course_id, spent)?;
     Ok(answer)
@@ -258,8 +263,8 @@ pub fn time(
     scene: &Scene<'_>,
     course: &Taught,
     actor: &Actor,
-    spent: &Spent,
-) -> Result<Told<String>> {
+    spent: &SpentTime,
+) -> Result<ActivityOutcome<String>> {
     let Window { started_at, ended_at, active_seconds, inactive_seconds } = &spent.timing_data;
     let end = instant(scene.now, "timingData.endedAt", ended_at.as_deref())?;
     let start =
@@ -274,12 +279,17 @@ pub fn time(
     let object = object(scene, course, &spent.activity_data);
     let event = time_event(scene, actor, end, object, items);
     let answer = event.id().to_owned();
-    Ok(Told { events: vec![event], answer })
+    Ok(ActivityOutcome { events: vec![event], answer })
 }
 
 /// Counts time whose event is stored, so that the end of the activity does not count it again.
-pub fn count_time(tx: &mut Tx<'_>, scene: &Scene<'_>, course: &str, spent: &Spent) -> Result<()> {
-    let Spent { activity_data, timing_data, .. } = spent;
+pub fn count_time(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    course: &str,
+    spent: &SpentTime,
+) -> Result<()> {
+    let SpentTime { activity_data, timing_data, .. } = spent;
     #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
     let active_ms = (timing_data.active_seconds * 1000.0).round() as i64;
     repository::told(tx, scene.user, course, &activity_data.id, active_ms)
@@ -338,7 +348,7 @@ impl Activity {
     }
 }
 
-impl Ended {
+impl EndedActivity {
     /// Checks the values of a finished activity. Errors: `Invalid` with all errors.
     pub fn check(&self) -> Result<()> {
         let mut faults = Faults::default();
@@ -366,7 +376,7 @@ impl Ended {
     }
 }
 
-impl Spent {
+impl SpentTime {
     /// Checks the values of time spent. Errors: `Invalid` with all errors.
     pub fn check(&self) -> Result<()> {
         let mut faults = Faults::default();

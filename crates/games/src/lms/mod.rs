@@ -9,8 +9,8 @@ pub mod xp;
 
 use std::collections::HashMap;
 
-use lyceum_bridge::enroll::{self, Wish};
-use lyceum_bridge::enrollments::{self, Course};
+use lyceum_bridge::enroll::{self, EnrollmentRequest};
+use lyceum_bridge::enrollments::{self, EnrolledCourse};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::courses::{App, CODE, TITLE};
@@ -30,8 +30,8 @@ use crate::levels::Xp;
 use crate::repository::lms as repository;
 
 pub use resources::{
-    Checked, Needed, Resource, State, Writable, check, checked, is_created_elsewhere, named,
-    note_created_elsewhere, organization, shown,
+    CheckedResources, Needed, Resource, State, Writable, check, checked, is_created_elsewhere,
+    named, note_created_elsewhere, organization, shown,
 };
 
 /// What a game teaches.
@@ -213,7 +213,7 @@ pub fn enrol(tx: &mut Tx<'_>, now: Timestamp, user: &str, integration: &Integrat
         Some("siteAdministrator") => "administrator",
         _ => return Ok(()),
     };
-    let wish = Wish::in_role(role);
+    let wish = EnrollmentRequest::in_role(role);
     for course in &integration.courses {
         let school = Some(integration.organization.id.as_str());
         enroll::enroll(tx, now, user, &course.course_id, school, &wish)?;
@@ -321,7 +321,7 @@ pub fn delete(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<()> {
 }
 
 /// Checks each record that the integration needs. Errors: `NotFound`.
-pub fn verify(tx: &mut Tx<'_>, game: &Game) -> Result<Vec<Checked>> {
+pub fn verify(tx: &mut Tx<'_>, game: &Game) -> Result<Vec<CheckedResources>> {
     let integration = find(tx, game)?;
     resources::check(tx, &integration)
 }
@@ -343,7 +343,7 @@ pub fn learner(
     let orgs = fields::of_all(tx, &ORG, organizations(&record))?;
     let enrollments = enrollments.into_iter().map(|enrollment| {
         let first = |texts: &[String]| texts.first().cloned().unwrap_or_default();
-        let Course { id, subjects, grades, .. } = &enrollment.course;
+        let EnrolledCourse { id, subjects, grades, .. } = &enrollment.course;
         Enrolled::of(id, &first(subjects), &first(grades))
     });
     Ok(Some(Learner::of(user, &record, &orgs, enrollments.collect())))

@@ -8,7 +8,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, ORG, RESOURCE};
 use lyceum_roster::record::Object;
-use lyceum_roster::repository::{self, Outcome};
+use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ use crate::repository::lms;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CheckedCourse")]
-pub struct Checked {
+pub struct CheckedResources {
     /// The course's subject.
     pub subject: String,
     /// Its grade.
@@ -263,7 +263,7 @@ pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught
 }
 
 /// The state of each record that the integration needs.
-pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<Checked>> {
+pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<CheckedResources>> {
     let mut all = Vec::new();
     for course in &integration.courses {
         let own = [(&ORG, integration.organization.id.clone())];
@@ -277,8 +277,8 @@ pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<Checked>>
 }
 
 /// The result of checking a course's records.
-pub fn checked(course: &Taught, resources: Vec<Resource>) -> Checked {
-    Checked { subject: course.subject.clone(), grade: course.grade.clone(), resources }
+pub fn checked(course: &Taught, resources: Vec<Resource>) -> CheckedResources {
+    CheckedResources { subject: course.subject.clone(), grade: course.grade.clone(), resources }
 }
 
 fn state(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<State> {
@@ -308,7 +308,7 @@ fn write_one(
     let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
     let collection = at(kind.path).expect("every kind has a collection");
     let put = write::put(tx, collection, id, record.clone(), None, true, &rules)?;
-    if put.outcome == Outcome::Created {
+    if put.outcome == WriteOutcome::Created {
         lms::note_creator(tx, lms::HERE, kind, id, &game.id)?;
     }
     Ok(())

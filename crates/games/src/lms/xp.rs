@@ -1,7 +1,7 @@
 //! XP by day in any time zone, computed from facts of the log.
 
 use jiff::civil::Date;
-use lyceum_bridge::analytics::{self, Who};
+use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
@@ -187,7 +187,7 @@ fn own_today(tx: &mut Tx<'_>, scene: &Scene<'_>, zone: &Zone) -> Result<Xp> {
     let courses: Vec<&str> =
         scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
     let range = Days::one(scene.now, zone, None)?.range(zone)?;
-    let report = analytics::activity_in(tx, Who::Id(scene.user), range, zone, &courses)?;
+    let report = analytics::activity_in(tx, StudentName::Id(scene.user), range, zone, &courses)?;
     Ok(sum_of(&report))
 }
 
@@ -197,13 +197,13 @@ fn sum_of(report: &analytics::Report) -> Xp {
 
 /// The total XP. Errors: `NotFound`.
 pub fn total(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
-    let report = analytics::activity(tx, Who::Id(user), Range::all(), &Zone::UTC)?;
+    let report = analytics::activity(tx, StudentName::Id(user), Range::all(), &Zone::UTC)?;
     Ok(sum_of(&report))
 }
 
 /// The XP of each day. Errors: `NotFound`.
 pub fn of_days(tx: &mut Tx<'_>, user: &str, zone: &Zone, days: Days) -> Result<Vec<DayXp>> {
-    let report = analytics::activity(tx, Who::Id(user), days.range(zone)?, zone)?;
+    let report = analytics::activity(tx, StudentName::Id(user), days.range(zone)?, zone)?;
     let sum = |metrics: &analytics::Metrics| metrics.sums.of(Measure::Xp);
     Ok(days.filled(|date| {
         let facts = report.facts.get(&analytics::Day(date));

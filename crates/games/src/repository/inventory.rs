@@ -6,7 +6,7 @@ use lyceum_store::{Tx, columns};
 
 use super::ms;
 use crate::input::{Page, text_of};
-use crate::inventory::{Held, Item};
+use crate::inventory::{HeldItem, Item};
 
 columns!(Item {
     id: "i.id",
@@ -55,12 +55,12 @@ pub(crate) fn insert_item(tx: &mut Tx<'_>, item: &Item) -> Result<bool> {
     Ok(inserted > 0)
 }
 
-pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Held>> {
+pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<HeldItem>> {
     let sql = format!(
         "SELECT {COLUMNS}, h.quantity, h.updated_ms FROM game_inventory h \
          JOIN game_items i ON i.id = h.item_id WHERE h.user_id = $1 AND h.quantity > 0"
     );
-    let held = |(item, quantity, updated_at): (Item, _, _)| Held {
+    let held = |(item, quantity, updated_at): (Item, _, _)| HeldItem {
         id: item.id.clone(),
         quantity,
         updated_at,

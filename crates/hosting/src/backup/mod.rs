@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 use lyceum_blob::Digest;
 use serde::{Deserialize, Serialize};
 
-pub use names::{Named, blobs_of, named};
-pub use read::{Checked, check, is_archive};
-pub use restore::{Draft, Restored, take};
-pub use write::{Backup, Written};
+pub use names::{NamedFiles, blobs_of, named};
+pub use read::{BackupReport, check, is_archive};
+pub use restore::{Restored, UnpackedBackup, take};
+pub use write::{Backup, WrittenBackup};
 
 /// What a backup contains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub const FORMAT: u32 = 1;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
     /// Entries that are not named by their SHA-256.
-    files: BTreeMap<String, Sum>,
+    files: BTreeMap<String, FileChecksum>,
     /// Number of entries that are named by their SHA-256.
     blobs: u64,
     /// The SHA-256 of those names, one per line, in order.
@@ -69,7 +69,7 @@ pub(crate) struct Manifest {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Sum {
+struct FileChecksum {
     size: u64,
     sha256: Digest,
 }
@@ -80,7 +80,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// The kind of an entry, by its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum BackupEntry {
     Cover,
     Database,
     /// A file in the folder of a project.
@@ -91,7 +91,7 @@ pub(crate) enum Entry {
     Manifest,
 }
 
-impl Entry {
+impl BackupEntry {
     fn path(&self) -> String {
         match self {
             Self::Cover => COVER.to_owned(),

@@ -12,7 +12,7 @@ use crate::{databases, homes, repository};
 
 /// The files that a database names.
 #[derive(Clone, Debug, Default)]
-pub struct Named {
+pub struct NamedFiles {
     /// The projects on this node, each with the files in its folder.
     pub projects: BTreeMap<String, Vec<String>>,
     /// The projects on other nodes, with the node.
@@ -24,8 +24,8 @@ pub struct Named {
 }
 
 /// The files that belong to the database and to this node. `others` are files that belong to no project, by SHA-256.
-pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<Named> {
-    let mut named = Named::default();
+pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<NamedFiles> {
+    let mut named = NamedFiles::default();
     for digest in others {
         named.others.insert(digest.parse()?);
     }

@@ -11,7 +11,7 @@ use lyceum_project::schema;
 use tempfile::TempDir;
 
 use super::write::Hashed;
-use super::{Cover, Entry, FORMAT, Manifest, Sum};
+use super::{BackupEntry, Cover, FORMAT, FileChecksum, Manifest};
 
 /// The first bytes of zstd data.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -29,7 +29,7 @@ pub fn is_archive(file: &Path) -> Result<bool> {
 
 /// The result of checking a backup.
 #[derive(Debug)]
-pub struct Checked {
+pub struct BackupReport {
     /// What it contains; `None` if it is too damaged to tell.
     pub cover: Option<Cover>,
     /// Number of entries read.
@@ -44,7 +44,7 @@ pub struct Checked {
     _folder: TempDir,
 }
 
-impl Checked {
+impl BackupReport {
     /// Whether the backup contains a blob.
     pub fn has(&self, digest: &Digest) -> bool {
         self.blobs.contains(digest)
@@ -53,7 +53,7 @@ impl Checked {
 
 /// Reads a whole backup: the checksum of each entry, and the pages of each project database. `told` is called
 /// with the number of bytes read.
-pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
+pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<BackupReport> {
     // Unpacked next to the backup, because the folder for temporary files may be in memory.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
@@ -63,15 +63,15 @@ pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
     let (mut blobs, mut damaged) = (HashSet::new(), Vec::new());
     let walked = walk(file, told, |entry, reader| {
         match entry {
-            Entry::Database => write(&database, reader)?,
-            Entry::File(..) => {
+            BackupEntry::Database => write(&database, reader)?,
+            BackupEntry::File(..) => {
                 write(&scratch, reader)?;
                 if let Err(problem) = schema::check(&scratch) {
                     damaged.push(format!("{}: {}", entry.path(), problem.message));
                 }
                 remove(&scratch);
             }
-            Entry::Blob(digest) => drop(blobs.insert(*digest)),
+            BackupEntry::Blob(digest) => drop(blobs.insert(*digest)),
             _ => {}
         }
         Ok(())
@@ -79,7 +79,7 @@ pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<Checked> {
     let Walked { cover, files, mut faults, missing } = walked;
     faults.extend(damaged);
     let database = Some(database).filter(|file| file.exists());
-    Ok(Checked { cover, files, faults, database, missing, blobs, _folder: folder })
+    Ok(BackupReport { cover, files, faults, database, missing, blobs, _folder: folder })
 }
 
 /// Removes the files that SQLite leaves next to a checked database.
@@ -111,14 +111,14 @@ pub(super) struct Walked {
 pub(super) fn walk(
     file: &Path,
     told: impl FnMut(u64),
-    mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<()>,
+    mut visit: impl FnMut(&BackupEntry, &mut dyn Read) -> Result<()>,
 ) -> Result<Walked> {
     let opened = File::open(file).and_then(move |file| {
         let packed = Hashed::new(file, told);
         zstd::Decoder::with_buffer(BufReader::with_capacity(limits::BACKUP_BUFFER_BYTES, packed))
     });
     let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);
-    let (mut walked, mut found) = (Walked::default(), Found::default());
+    let (mut walked, mut found) = (Walked::default(), FoundEntries::default());
     let mut last = "its beginning".to_owned();
     // Raw entries: otherwise the library reads long names into memory, whatever their size.
     let entries = tar.entries().map_err(|fault| failed("read the backup", &fault))?.raw(true);
@@ -144,13 +144,14 @@ pub(super) fn walk(
             }
         };
         last = format!("the entry '{path}'");
-        let Some(what) = Entry::of(&path).filter(|_| entry.header().entry_type().is_file()) else {
+        let Some(what) = BackupEntry::of(&path).filter(|_| entry.header().entry_type().is_file())
+        else {
             walked.faults.push(format!("{path}: a backup cannot have such an entry"));
             continue;
         };
         let mut reader = Hashed::new(entry, |_| ());
         let seen = match what {
-            Entry::Cover | Entry::Manifest => found.take(&what, &mut reader),
+            BackupEntry::Cover | BackupEntry::Manifest => found.take(&what, &mut reader),
             _ => visit(&what, &mut reader),
         };
         // The reader knows what could not be read, so no second error is added.
@@ -164,7 +165,7 @@ pub(super) fn walk(
         found.note(
             &what,
             path,
-            &Sum { size: reader.bytes, sha256: reader.hash.digest() },
+            &FileChecksum { size: reader.bytes, sha256: reader.hash.digest() },
             &mut walked.faults,
         );
     }
@@ -185,22 +186,22 @@ fn name_in(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<String> {
 
 /// Checksums of the entries, to be compared with the manifest.
 #[derive(Default)]
-struct Found {
+struct FoundEntries {
     cover: Option<Cover>,
     manifest: Option<Manifest>,
-    files: BTreeMap<String, Sum>,
+    files: BTreeMap<String, FileChecksum>,
     blobs: u64,
     names: Hasher,
 }
 
-impl Found {
-    fn take(&mut self, what: &Entry, reader: &mut dyn Read) -> Result<()> {
+impl FoundEntries {
+    fn take(&mut self, what: &BackupEntry, reader: &mut dyn Read) -> Result<()> {
         let mut text = Vec::new();
         let most = limits::BACKUP_MANIFEST_MAX_BYTES;
         let read = reader.take(most).read_to_end(&mut text);
         read.map_err(|fault| failed("read the backup", &fault))?;
         match what {
-            Entry::Cover => self.cover = serde_json::from_slice(&text).ok(),
+            BackupEntry::Cover => self.cover = serde_json::from_slice(&text).ok(),
             _ => self.manifest = serde_json::from_slice(&text).ok(),
         }
         match &self.cover {
@@ -216,7 +217,13 @@ impl Found {
         }
     }
 
-    fn note(&mut self, what: &Entry, path: String, sum: &Sum, faults: &mut Vec<String>) {
+    fn note(
+        &mut self,
+        what: &BackupEntry,
+        path: String,
+        sum: &FileChecksum,
+        faults: &mut Vec<String>,
+    ) {
         match what.digest() {
             Some(digest) => {
                 if digest != sum.sha256 {
@@ -225,7 +232,7 @@ impl Found {
                 self.blobs += 1;
                 let _ = writeln!(self.names, "{path}");
             }
-            None if *what != Entry::Manifest => drop(self.files.insert(path, sum.clone())),
+            None if *what != BackupEntry::Manifest => drop(self.files.insert(path, sum.clone())),
             None => {}
         }
     }

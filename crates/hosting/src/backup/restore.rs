@@ -11,13 +11,13 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use super::read::{Walked, walk, write};
-use super::{Cover, Entry};
+use super::{BackupEntry, Cover};
 use crate::nodes::Node;
 use crate::{homes, nodes};
 
 /// An unpacked backup. Dropping it deletes the files.
 #[derive(Debug)]
-pub struct Draft {
+pub struct UnpackedBackup {
     folder: PathBuf,
     /// What the backup contains.
     pub cover: Cover,
@@ -35,7 +35,7 @@ pub struct Restored {
 }
 
 /// Unpacks a backup next to the data. Errors: `Invalid` with everything that is wrong with it.
-pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
+pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<UnpackedBackup> {
     let folder = data.join("restore.partial");
     let mut kept = Vec::new();
     let unpack = |folder: &Path| -> Result<Walked> {
@@ -47,13 +47,13 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
         let blobs = Blobs::on_disk(&hosting)?;
         let mut bucket: Option<(String, Blobs)> = None;
         walk(file, told, |entry, reader| match entry {
-            Entry::Database => write(&folder.join("database"), reader),
-            Entry::File(slug, name) => {
+            BackupEntry::Database => write(&folder.join("database"), reader),
+            BackupEntry::File(slug, name) => {
                 let file = hosting.join("projects").join(slug).join(name);
                 made(file.parent().unwrap_or(&hosting))?;
                 write(&file, reader)
             }
-            Entry::Object(slug, digest) => {
+            BackupEntry::Object(slug, digest) => {
                 if bucket.as_ref().is_none_or(|(known, _)| known != slug) {
                     let opened = Blobs::on_disk(objects_of(&hosting, slug))?;
                     bucket = Some((slug.clone(), opened));
@@ -62,11 +62,11 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
                 kept.push((Some(slug.clone()), *digest));
                 keep(objects.put(digest, reader))
             }
-            Entry::Blob(digest) => {
+            BackupEntry::Blob(digest) => {
                 kept.push((None, *digest));
                 keep(blobs.put(digest, reader))
             }
-            Entry::Cover | Entry::Manifest => Ok(()),
+            BackupEntry::Cover | BackupEntry::Manifest => Ok(()),
         })
     };
     gone(&folder)?;
@@ -82,7 +82,7 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<Draft> {
     };
     let draft = walked.and_then(|walked| match walked {
         Walked { cover: Some(cover), faults, missing, .. } if faults.is_empty() => {
-            Ok(Draft { folder: folder.clone(), cover, missing, kept })
+            Ok(UnpackedBackup { folder: folder.clone(), cover, missing, kept })
         }
         Walked { faults, .. } => Err(refuse(&faults)),
     });
@@ -119,7 +119,7 @@ pub(crate) fn is_taken(data: &Path) -> bool {
     has_some("projects") || has_some("blobs")
 }
 
-impl Draft {
+impl UnpackedBackup {
     /// Whether a data folder contains files that a restore would replace.
     pub fn is_taken(data: &Path) -> bool {
         is_taken(data)
@@ -215,7 +215,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for UnpackedBackup {
     fn drop(&mut self) {
         // The next restore removes what remains.
         let _ = fs::remove_dir_all(&self.folder);

@@ -11,7 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
-use super::{Cover, Entry, Manifest, Named, Sum};
+use super::{BackupEntry, Cover, FileChecksum, Manifest, NamedFiles};
 use crate::bindings::copies;
 use crate::homes;
 
@@ -30,7 +30,7 @@ pub struct Backup {
 
 /// A finished backup.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct WrittenBackup {
     /// What it contains.
     pub cover: Cover,
     /// Its size in bytes.
@@ -88,7 +88,7 @@ impl Backup {
     /// Stages the files that the database copy names: links to blobs and objects, copies of databases. Returns the
     /// missing entries, such as a file that was deleted after the copy was made. A new copy no longer names it.
     /// Files staged earlier are removed.
-    pub fn stage(&self, named: &Named) -> Result<Vec<String>> {
+    pub fn stage(&self, named: &NamedFiles) -> Result<Vec<String>> {
         let links = self.blob_links();
         let staged = self.staged();
         let emptied = match fs::remove_dir_all(&staged) {
@@ -102,7 +102,7 @@ impl Backup {
         }
         for (digest, is_needed) in all(named).filter(|_| self.has_blobs) {
             if !self.blobs.link(&digest, &links.join(digest.to_string()))? && is_needed {
-                missing.push(Entry::Blob(digest).path());
+                missing.push(BackupEntry::Blob(digest).path());
             }
         }
         Ok(missing)
@@ -114,7 +114,7 @@ impl Backup {
         for file in files {
             let (from, copy) = (folder.join(file), self.copy_of(slug, file));
             if !from.exists() {
-                missing.push(Entry::File(slug.to_owned(), file.clone()).path());
+                missing.push(BackupEntry::File(slug.to_owned(), file.clone()).path());
                 continue;
             }
             let made = fs::create_dir_all(copy.parent().unwrap_or(&copy));
@@ -150,7 +150,7 @@ impl Backup {
             for digest in copies::pieces(copy)? {
                 link(&digest)?;
                 if !links.join(digest.to_string()).exists() {
-                    missing.push(Entry::Object(slug.to_owned(), digest).path());
+                    missing.push(BackupEntry::Object(slug.to_owned(), digest).path());
                 }
             }
             Ok(())
@@ -179,9 +179,9 @@ impl Backup {
         self,
         to: &Path,
         cover: Cover,
-        (named, missing): (&Named, Vec<String>),
+        (named, missing): (&NamedFiles, Vec<String>),
         told: impl FnMut(u64),
-    ) -> Result<Written> {
+    ) -> Result<WrittenBackup> {
         let partial = partial(to);
         let written = self.archive(&partial, &cover, (named, &missing), told);
         let written = written.and_then(|files| {
@@ -193,27 +193,27 @@ impl Backup {
             Ok((files, moved.map_err(|fault| failed("write the backup", &fault))?))
         });
         let (files, bytes) = written.inspect_err(|_| drop(fs::remove_file(&partial)))?;
-        Ok(Written { cover, bytes, files, missing })
+        Ok(WrittenBackup { cover, bytes, files, missing })
     }
 
     fn archive(
         &self,
         partial: &Path,
         cover: &Cover,
-        (named, missing): (&Named, &[String]),
+        (named, missing): (&NamedFiles, &[String]),
         told: impl FnMut(u64),
     ) -> Result<u64> {
         let mut archive = Archive::create(partial, self.now.seconds(), told)?;
         let text = serde_json::to_vec_pretty(cover).map_err(Problem::internal)?;
-        archive.add(&Entry::Cover, text.len() as u64, &text[..])?;
-        archive.add_file(&Entry::Database, &self.database())?;
+        archive.add(&BackupEntry::Cover, text.len() as u64, &text[..])?;
+        archive.add_file(&BackupEntry::Database, &self.database())?;
         for (slug, files) in &named.projects {
             for file in files {
                 let copy = self.copy_of(slug, file);
                 if !copy.exists() {
                     continue;
                 }
-                archive.add_file(&Entry::File(slug.clone(), file.clone()), &copy)?;
+                archive.add_file(&BackupEntry::File(slug.clone(), file.clone()), &copy)?;
                 if *file == homes::index() && self.has_blobs {
                     self.objects(&mut archive, slug, &copy)?;
                 }
@@ -222,7 +222,7 @@ impl Backup {
         for (digest, _) in all(named).filter(|_| self.has_blobs) {
             let link = self.blob_links().join(digest.to_string());
             if link.exists() {
-                archive.add_file(&Entry::Blob(digest), &link)?;
+                archive.add_file(&BackupEntry::Blob(digest), &link)?;
             }
         }
         archive.end(missing)
@@ -239,7 +239,7 @@ impl Backup {
         for digest in copies::pieces(index)? {
             let link = links.join(digest.to_string());
             if link.exists() {
-                archive.add_file(&Entry::Object(slug.to_owned(), digest), &link)?;
+                archive.add_file(&BackupEntry::Object(slug.to_owned(), digest), &link)?;
             }
         }
         Ok(())
@@ -249,7 +249,7 @@ impl Backup {
 const PREFIX: &str = "backup-";
 
 /// The files to stage, and whether the server must have them.
-fn all(named: &Named) -> impl Iterator<Item = (Digest, bool)> {
+fn all(named: &NamedFiles) -> impl Iterator<Item = (Digest, bool)> {
     let others = named.others.difference(&named.blobs);
     let needed = named.blobs.iter().map(|digest| (*digest, true));
     needed.chain(others.map(|digest| (*digest, false)))
@@ -296,13 +296,13 @@ impl<F: FnMut(u64)> Archive<F> {
         Ok(Self { tar, seconds, manifest, names, files: 0, bytes: 0, told })
     }
 
-    fn add_file(&mut self, entry: &Entry, file: &Path) -> Result<()> {
+    fn add_file(&mut self, entry: &BackupEntry, file: &Path) -> Result<()> {
         let opened = File::open(file).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (size, file) = opened.map_err(|fault| failed("read what is backed up", &fault))?;
         self.add(entry, size, file)
     }
 
-    fn add(&mut self, entry: &Entry, size: u64, reader: impl Read) -> Result<()> {
+    fn add(&mut self, entry: &BackupEntry, size: u64, reader: impl Read) -> Result<()> {
         let path = entry.path();
         let mut header = tar::Header::new_gnu();
         header.set_size(size);
@@ -316,7 +316,7 @@ impl<F: FnMut(u64)> Archive<F> {
         self.bytes += bytes;
         self.files += 1;
         match entry.digest() {
-            None => drop(self.manifest.files.insert(path, Sum { size, sha256: digest })),
+            None => drop(self.manifest.files.insert(path, FileChecksum { size, sha256: digest })),
             Some(named) if named == digest => {
                 self.manifest.blobs += 1;
                 let _ = writeln!(self.names, "{path}");
@@ -336,7 +336,7 @@ impl<F: FnMut(u64)> Archive<F> {
         self.manifest.blobs_sha256 = Some(self.names.digest());
         self.manifest.missing = missing.to_vec();
         let text = serde_json::to_vec_pretty(&self.manifest).map_err(Problem::internal)?;
-        self.add(&Entry::Manifest, text.len() as u64, &text[..])?;
+        self.add(&BackupEntry::Manifest, text.len() as u64, &text[..])?;
         let files = self.files;
         let ended = || -> io::Result<()> {
             let buffered = self.tar.into_inner()?.finish()?;

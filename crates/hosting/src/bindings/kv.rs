@@ -16,13 +16,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::answer::Answer;
-use super::sql::{Entry, Kv};
+use super::sql::{Kv, KvEntry};
 use super::{blocking, whole};
 
 const EXPIRATION: HeaderName = HeaderName::from_static("cf-expiration");
 const METADATA: HeaderName = HeaderName::from_static("cf-kv-metadata");
 
-type Answered = Result<Answer, Answer>;
+type KvResult = Result<Answer, Answer>;
 
 /// `GET`, `PUT` and `DELETE /<key>`, `GET /` for a list, `POST /bulk/get` for many values.
 pub(super) async fn answer(kv: &Arc<Kv>, request: Request<Incoming>) -> Answer {
@@ -95,7 +95,7 @@ fn check_length(key: &str) -> Result<(), Answer> {
     Err(Answer::refusal(StatusCode::URI_TOO_LONG, &message))
 }
 
-fn get(kv: &Kv, path: &str, question: &Question) -> Answered {
+fn get(kv: &Kv, path: &str, question: &Question) -> KvResult {
     let key = question.key(path)?;
     if let Some((ttl, text)) = question.number("cache_ttl")
         && ttl < KV_CACHE_MIN_S
@@ -117,7 +117,7 @@ fn get(kv: &Kv, path: &str, question: &Question) -> Answered {
     Ok(answer)
 }
 
-async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Incoming>) -> Answered {
+async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Incoming>) -> KvResult {
     let metadata = request.headers().get(METADATA);
     let metadata = metadata.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     // Read before any refusal: a client that is still sending may lose the response with the connection.
@@ -136,7 +136,7 @@ async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Inco
             return Err(refused("Metadata must be valid JSON"));
         }
     }
-    let entry = Entry { value: value.into(), metadata, expires };
+    let entry = KvEntry { value: value.into(), metadata, expires };
     blocking(move || kv.put(&key, &entry)).await?.map_err(|problem| failed(&problem))?;
     Ok(Answer::empty())
 }
@@ -165,12 +165,12 @@ fn expires(question: &Question, now: i64) -> Result<Option<i64>, Answer> {
     Err(refused(&format!("Invalid expiration of {text}. {hint}")))
 }
 
-fn delete(kv: &Kv, path: &str, question: &Question) -> Answered {
+fn delete(kv: &Kv, path: &str, question: &Question) -> KvResult {
     kv.delete(&question.key(path)?).map_err(|problem| failed(&problem))?;
     Ok(Answer::empty())
 }
 
-fn list(kv: &Kv, question: &Question) -> Answered {
+fn list(kv: &Kv, question: &Question) -> KvResult {
     let limit = match question.number("key_count_limit") {
         None => KV_PAGE_MAX_KEYS,
         Some((limit, text)) => usize::try_from(limit)
@@ -224,7 +224,7 @@ struct Many {
 /// Maximum bytes of a request for many values: keys and JSON syntax.
 const MANY_BYTES: usize = KV_BULK_KEYS_MAX_COUNT * KV_KEY_MAX_BYTES * 6;
 
-async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> Answered {
+async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> KvResult {
     let body = whole(request, MANY_BYTES).await?;
     let asked: Many = serde_json::from_slice(&body).map_err(|fault| refused(&fault.to_string()))?;
     let is_json = match asked.r#type.as_deref() {
@@ -246,7 +246,7 @@ async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> Answered {
     blocking(move || values(&kv, &asked, is_json)).await?
 }
 
-fn values(kv: &Kv, asked: &Many, is_json: bool) -> Answered {
+fn values(kv: &Kv, asked: &Many, is_json: bool) -> KvResult {
     let mut values = Map::new();
     let mut bytes = 0;
     for key in &asked.keys {

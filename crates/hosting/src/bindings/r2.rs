@@ -20,7 +20,7 @@ use lyceum_core::limits::{
 };
 use serde_json::{Value as Json, json};
 
-pub(crate) use ask::{Condition, Field, List, Object, Published};
+pub(crate) use ask::{Condition, Field, ListRequest, Object, Published};
 pub(crate) use fault::Fault;
 
 use super::answer::Answer;
@@ -33,7 +33,7 @@ use digests::Digests;
 const METADATA_SIZE: HeaderName = HeaderName::from_static("cf-r2-metadata-size");
 const REQUEST: HeaderName = HeaderName::from_static("cf-r2-request");
 
-type Answered = Result<Answer, Fault>;
+type R2Result = Result<Answer, Fault>;
 
 /// `GET /` reads: the request is in a header. `PUT /` writes: the body has the request and then the value.
 pub(super) async fn answer(bucket: &Arc<Bucket>, request: Request<Incoming>) -> Answer {
@@ -59,7 +59,7 @@ fn told(value: &Json, pieces: Option<(BlobsInTurn, u64, u64)>) -> Answer {
     answer.with(METADATA_SIZE, &size).with(CONTENT_TYPE, "application/json")
 }
 
-async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> Answered {
+async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> R2Result {
     let asked = headers.get(REQUEST).map_or(&[][..], HeaderValue::as_bytes);
     match parsed(asked)? {
         Ask::Head { object } => {
@@ -94,7 +94,7 @@ async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> Answered {
     }
 }
 
-async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> Answered {
+async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> R2Result {
     let number = |name: HeaderName| request.headers().get(name)?.to_str().ok()?.parse::<u64>().ok();
     let (size, total) = (number(METADATA_SIZE), number(CONTENT_LENGTH));
     let unsized_metadata = || Fault::BadRequest("Metadata missing or invalid".into());
@@ -153,7 +153,7 @@ async fn put_object(
     first: Bytes,
     body: Incoming,
     size: u64,
-) -> Answered {
+) -> R2Result {
     let custom = put.custom_fields.clone().unwrap_or_default();
     let checked = check_key(&put.object).and_then(|()| check_metadata(&custom));
     let body = unless(checked, body).await?;

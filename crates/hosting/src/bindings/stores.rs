@@ -18,14 +18,14 @@ pub(crate) struct Stores {
     s3: S3,
     /// Size limits of a database and of a bucket, in bytes.
     quotas: (u64, u64),
-    d1: Open<D1>,
-    kv: Open<Kv>,
-    buckets: Open<Bucket>,
+    d1: OpenStores<D1>,
+    kv: OpenStores<Kv>,
+    buckets: OpenStores<Bucket>,
     /// Buckets swept since the server started.
     swept: Mutex<HashSet<PathBuf>>,
 }
 
-struct Open<T>(Mutex<HashMap<PathBuf, Weak<T>>>);
+struct OpenStores<T>(Mutex<HashMap<PathBuf, Weak<T>>>);
 
 impl Stores {
     pub(crate) fn new(clock: Arc<dyn Clock>, settings: &EngineSettings) -> Self {
@@ -33,9 +33,9 @@ impl Stores {
             clock,
             s3: settings.s3.clone(),
             quotas: (settings.database_bytes, settings.bucket_bytes),
-            d1: Open(Mutex::default()),
-            kv: Open(Mutex::default()),
-            buckets: Open(Mutex::default()),
+            d1: OpenStores(Mutex::default()),
+            kv: OpenStores(Mutex::default()),
+            buckets: OpenStores(Mutex::default()),
             swept: Mutex::default(),
         }
     }
@@ -65,7 +65,7 @@ impl Stores {
     }
 }
 
-impl<T> Open<T> {
+impl<T> OpenStores<T> {
     fn has(&self, path: &Path) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(path).is_some_and(|weak| weak.strong_count() > 0)

@@ -18,13 +18,13 @@ use super::logs::{Logs, Stream};
 use super::process::{End, Flight, Process};
 use super::progress::watched;
 use super::start::{start, unavailable};
-use super::{Shared, Worker, upgrade};
+use super::{EngineShared, Worker, upgrade};
 
 /// A version, running or not.
 pub(super) struct App {
     pub(super) worker: Arc<Worker>,
     pub(super) logs: Arc<Logs>,
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
     running: Mutex<Option<Arc<Process>>>,
     /// Locked while the process is being started.
     starting: tokio::sync::Mutex<Crashes>,
@@ -39,7 +39,7 @@ struct Crashes {
 }
 
 impl App {
-    pub(super) fn new(worker: Worker, shared: Arc<Shared>) -> Result<Self> {
+    pub(super) fn new(worker: Worker, shared: Arc<EngineShared>) -> Result<Self> {
         worker.check()?;
         let (clock, last) = (Arc::clone(&shared.clock), Arc::clone(&shared.last_line));
         let logs = Arc::new(Logs::new(clock, shared.settings.echo.clone(), last));

@@ -10,13 +10,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// The folder for an engine's sockets and configuration. Only one engine at a time uses a root.
-pub(super) struct Run {
+pub(super) struct EngineFolder {
     folder: TempDir,
     /// Locked while the engine lives; its content names the folder.
     _lock: File,
 }
 
-impl Run {
+impl EngineFolder {
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -25,8 +25,8 @@ impl Run {
 /// Begins a run below the root, and cleans up after the previous run.
 ///
 /// Errors: `Unavailable` while another engine uses this root.
-pub(super) fn begin(root: &Path) -> Result<Run> {
-    let begun = || -> std::io::Result<Option<Run>> {
+pub(super) fn begin(root: &Path) -> Result<EngineFolder> {
+    let begun = || -> std::io::Result<Option<EngineFolder>> {
         fs::create_dir_all(root)?;
         let mut lock = File::options()
             .read(true)
@@ -46,7 +46,7 @@ pub(super) fn begin(root: &Path) -> Result<Run> {
         lock.set_len(0)?;
         lock.seek(SeekFrom::Start(0))?;
         lock.write_all(folder.path().as_os_str().as_bytes())?;
-        Ok(Some(Run { folder, _lock: lock }))
+        Ok(Some(EngineFolder { folder, _lock: lock }))
     };
     match begun() {
         Ok(Some(run)) => Ok(run),

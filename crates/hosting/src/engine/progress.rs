@@ -27,7 +27,7 @@ pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<Progress>) 
         is_too_long: AtomicBool::new(false),
     });
     let told = Arc::clone(&progress);
-    (request.map(|body| Watched { body, told }.boxed_unsync()), progress)
+    (request.map(|body| WatchedBody { body, told }.boxed_unsync()), progress)
 }
 
 impl Progress {
@@ -49,12 +49,12 @@ impl Progress {
     }
 }
 
-struct Watched {
+struct WatchedBody {
     body: Body,
     told: Arc<Progress>,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for WatchedBody {
     type Data = Bytes;
     type Error = BoxError;
 

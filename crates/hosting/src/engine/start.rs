@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::connections::Connections;
 use super::logs::{Logs, Stream};
 use super::process::{End, Launched, Process};
-use super::{Shared, Worker, config, slices, watch};
+use super::{EngineShared, Worker, config, slices, watch};
 use crate::bindings::Bindings;
 
 /// The first of the user ids given to processes, if the server may change the user of a process.
@@ -41,7 +41,7 @@ struct Ends {
 ///
 /// Errors: `Invalid` with the runtime's message; `Unavailable` without a runtime.
 pub(super) async fn start(
-    shared: &Arc<Shared>,
+    shared: &Arc<EngineShared>,
     worker: &Arc<Worker>,
     logs: &Arc<Logs>,
 ) -> Result<Arc<Process>> {

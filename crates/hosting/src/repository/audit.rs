@@ -5,7 +5,7 @@ use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
 use super::{json_in, ms};
-use crate::audit::Entry;
+use crate::audit::AuditEntry;
 
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
@@ -20,12 +20,12 @@ pub(crate) fn insert(
     )
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64) -> Result<Vec<Entry>> {
+pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64) -> Result<Vec<AuditEntry>> {
     let sql = "SELECT seq, at_ms, who, what, details FROM project_audit \
                WHERE slug = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
     let params = [slug.into(), before.into(), limits::AUDIT_PAGE_MAX_RECORDS.into()];
     tx.all(sql, &params, |row| {
-        Ok(Entry {
+        Ok(AuditEntry {
             id: row.int(0)?,
             at: row.time(1)?,
             who: row.string(2)?,

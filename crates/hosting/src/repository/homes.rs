@@ -5,8 +5,8 @@ use lyceum_project::Uses;
 use lyceum_store::Tx;
 
 use super::{json_in, json_of};
-use crate::homes::{Home, Whereabouts};
-use crate::nodes::Known;
+use crate::homes::{HomeNode, Whereabouts};
+use crate::nodes::KnownNode;
 
 /// What is known about a project's files; `None` if the project does not exist.
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
@@ -16,8 +16,8 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
     tx.query_one(sql, &[slug.into()], |row| {
         let home = match row.opt_text(2)? {
             None => None,
-            Some(id) => Some(Home {
-                node: Known {
+            Some(id) => Some(HomeNode {
+                node: KnownNode {
                     id: id.to_owned(),
                     name: row.opt_text(5)?.unwrap_or(id).to_owned(),
                     address: row.opt_text(6)?.unwrap_or_default().to_owned(),

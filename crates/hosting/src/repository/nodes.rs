@@ -5,11 +5,11 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::ms;
-use crate::nodes::Known;
+use crate::nodes::KnownNode;
 
 /// Records the generation if it is later than the stored one; returns whether it was.
-pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<bool> {
-    let Known { id, name, address, generation } = node;
+pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &KnownNode) -> Result<bool> {
+    let KnownNode { id, name, address, generation } = node;
     let changed = tx.execute(
         "INSERT INTO nodes (id, name, address, generation, started_ms) VALUES ($1, $2, $3, $4, $5) \
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, address = excluded.address, \
@@ -20,8 +20,8 @@ pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<boo
     Ok(changed == 1)
 }
 
-pub(crate) fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Known) -> Result<()> {
-    let Known { id, name, address, generation } = node;
+pub(crate) fn note(tx: &mut Tx<'_>, now: Timestamp, node: &KnownNode) -> Result<()> {
+    let KnownNode { id, name, address, generation } = node;
     tx.send(
         "INSERT INTO nodes (id, name, address, generation, started_ms) VALUES ($1, $2, $3, $4, $5) \
          ON CONFLICT DO NOTHING",
@@ -35,11 +35,11 @@ pub(crate) fn generation(tx: &mut Tx<'_>, id: &str) -> Result<Option<i64>> {
 }
 
 /// The node whose id ends with the tag.
-pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<Known>> {
+pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
     // A UUID has 36 characters; the last 12 are the tag.
     let sql = "SELECT id, name, address, generation FROM nodes WHERE substr(id, 25) = $1";
     tx.query_one(sql, &[tag.into()], |row| {
-        Ok(Known {
+        Ok(KnownNode {
             id: row.string(0)?,
             name: row.string(1)?,
             address: row.string(2)?,

@@ -142,7 +142,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
     })
 }
 
-fn backup(entry: &audit::Entry, now: Timestamp) -> Backup {
+fn backup(entry: &audit::AuditEntry, now: Timestamp) -> Backup {
     let age_s = (now.milliseconds() - entry.at.milliseconds()) / 1000;
     Backup { age_s, is_old: age_s > BACKUP_OLD_S }
 }

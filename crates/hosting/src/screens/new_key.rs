@@ -1,6 +1,6 @@
 //! A new API key: the projects to choose from, and creating the key.
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_access::{ApiKey, Holder, NewApiKey, Person, Role, api_key};
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
@@ -46,7 +46,7 @@ pub fn create(
     };
     let (key, text) = api_key::create(tx, now, environment, &new)?;
     let details = json!({ "name": key.name, "role": key.role.name(), "project": key.project });
-    let change = Change { who: &person.email, what: "key.create", subject: &key.id };
+    let change = AuditChange { who: &person.email, what: "key.create", subject: &key.id };
     change.note(tx, now, &details)?;
     Ok((key, text))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_access::{Master, Person, api_key, client, person};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -12,10 +12,10 @@ use lyceum_project::State;
 use lyceum_store::Tx;
 use serde_json::json;
 
-use crate::audit::{self, Entry};
+use crate::audit::{self, AuditEntry};
 use crate::databases;
 use crate::deployments::{self, Deployment, Manifest};
-use crate::projects::{self, Place, Project};
+use crate::projects::{self, Project, ProjectLocation};
 
 /// What the page of a project shows.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl ProjectVersions {
 pub fn versions(
     tx: &mut Tx<'_>,
     master: &Master,
-    place: &Place,
+    place: &ProjectLocation,
     project: Project,
 ) -> Result<ProjectVersions> {
     let state = projects::state(tx, master, &project.slug, place)?;
@@ -134,23 +134,33 @@ pub fn compare(
 }
 
 /// A file, a module, or something that a version uses.
-struct Part {
+struct VersionPart {
     hash: String,
     bytes: u64,
 }
 
 /// The parts of a version, by their names.
-fn parts(tx: &mut Tx<'_>, project: &Project, version: i64) -> Result<BTreeMap<String, Part>> {
+fn parts(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    version: i64,
+) -> Result<BTreeMap<String, VersionPart>> {
     let version = deployments::find(tx, &project.slug, version)?;
     let zip = version.frontend.as_ref();
     let manifest = zip.map(|zip| deployments::manifest(tx, &zip.sha256)).transpose()?.flatten();
     let Manifest(files) = manifest.unwrap_or_default();
     let files = files.into_iter().map(|(path, file)| {
-        (format!("frontend/{path}"), Part { hash: file.sha256.to_string(), bytes: file.size })
+        (
+            format!("frontend/{path}"),
+            VersionPart { hash: file.sha256.to_string(), bytes: file.size },
+        )
     });
     let modules = version.backend.into_iter().flat_map(|backend| backend.modules);
     let modules = modules.map(|module| {
-        (format!("backend/{}", module.name), Part { hash: module.sha256, bytes: module.size })
+        (
+            format!("backend/{}", module.name),
+            VersionPart { hash: module.sha256, bytes: module.size },
+        )
     });
     let uses = [
         (version.uses.database, "uses a database"),
@@ -158,12 +168,13 @@ fn parts(tx: &mut Tx<'_>, project: &Project, version: i64) -> Result<BTreeMap<St
         (version.uses.bucket, "uses a bucket"),
     ];
     let uses = uses.into_iter().filter(|(is_used, _)| *is_used);
-    let uses = uses.map(|(_, name)| (name.to_owned(), Part { hash: String::new(), bytes: 0 }));
+    let uses =
+        uses.map(|(_, name)| (name.to_owned(), VersionPart { hash: String::new(), bytes: 0 }));
     Ok(files.chain(modules).chain(uses).collect())
 }
 
 /// Reads the page of a project's log: its entries, the newest first, each by whom it was made.
-pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<Entry>> {
+pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<AuditEntry>> {
     let most = usize::try_from(limits::CONSOLE_EXPORT_MAX_ROWS).map_err(Problem::internal)?;
     let (names, mut entries, mut before) = (names(tx)?, Vec::new(), None);
     while entries.len() < most {
@@ -209,6 +220,6 @@ pub fn roll_back(
     revision: i64,
 ) -> Result<()> {
     deployments::roll_back(tx, (now, &person.id), slug, Some(version), Some(revision), None)?;
-    let change = Change { who: &person.email, what: "project.rollback", subject: slug };
+    let change = AuditChange { who: &person.email, what: "project.rollback", subject: slug };
     change.note(tx, now, &json!({ "version": version }))
 }

@@ -8,10 +8,10 @@ use std::path::Path;
 use lyceum_blob::Digest;
 use lyceum_core::config::S3;
 use lyceum_core::time::Timestamp;
-use lyceum_hosting::backup::{self, Backup, Cover, Named};
+use lyceum_hosting::backup::{self, Backup, Cover, NamedFiles};
 
 /// A backup of a data folder with a blob, another blob that an import has, and a project with a database and keys.
-fn made(data: &Path, to: &Path) -> (Digest, backup::Written) {
+fn made(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
     let blobs = lyceum_hosting::blobs(data, &S3::default()).unwrap();
     let [digest, other] = [&b"a river runs"[..], b"rows"].map(|bytes| {
         let digest = Digest::of(bytes);
@@ -27,11 +27,11 @@ fn made(data: &Path, to: &Path) -> (Digest, backup::Written) {
     .unwrap();
     fs::write(folder.join("kv.sqlite"), "").unwrap();
     let files = ["d1.sqlite", "kv.sqlite"].map(str::to_owned).to_vec();
-    let named = Named {
+    let named = NamedFiles {
         projects: [("rivers".to_owned(), files)].into(),
         blobs: [digest].into(),
         others: [other].into(),
-        ..Named::default()
+        ..NamedFiles::default()
     };
     let now = Timestamp::from_milliseconds(0);
     let begun = Backup::begin(data, &S3::default(), now).unwrap();
@@ -192,7 +192,7 @@ fn files_in_s3_are_not_part_of_a_backup() {
     let s3 = S3 { bucket: "files".into(), endpoint: "http://127.0.0.1:9".into(), ..S3::default() };
     let begun = Backup::begin(&data, &s3, Timestamp::from_milliseconds(0)).unwrap();
     fs::write(begun.database(), "the database").unwrap();
-    let named = Named { blobs: [Digest::of(b"a river runs")].into(), ..Named::default() };
+    let named = NamedFiles { blobs: [Digest::of(b"a river runs")].into(), ..NamedFiles::default() };
     assert_eq!(begun.stage(&named).unwrap(), [""; 0]);
     let cover = Cover {
         format: backup::FORMAT,

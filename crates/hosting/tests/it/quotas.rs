@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lyceum_core::time::SystemClock;
-use lyceum_hosting::buckets::{About, Bucket};
+use lyceum_hosting::buckets::{Bucket, ObjectDescription};
 use lyceum_hosting::engine::{EngineSettings, Stream, run_once};
 use tokio::time::timeout;
 
@@ -98,14 +98,20 @@ async fn a_script_runs_once_and_returns_its_output() {
 fn an_interrupted_upload_in_parts_is_resumed_and_completed() {
     let folder = tempfile::tempdir().unwrap();
     let bucket = Bucket::open(folder.path(), Arc::new(SystemClock)).unwrap();
-    let about = About { content_type: Some("text/plain".into()), ..About::default() };
+    let about = ObjectDescription {
+        content_type: Some("text/plain".into()),
+        ..ObjectDescription::default()
+    };
     let begun = bucket.begin("k", &about).unwrap();
     let first = bucket.put_part("k", &begun.id, 1, &vec![1; 6 << 20]).unwrap();
     drop(bucket);
     let bucket = Bucket::open(folder.path(), Arc::new(SystemClock)).unwrap();
     let found = bucket.begin("k", &about).unwrap();
     assert_eq!((&found.id, &found.parts[0].etag), (&begun.id, &first.etag));
-    let other = About { content_type: Some("text/html".into()), ..About::default() };
+    let other = ObjectDescription {
+        content_type: Some("text/html".into()),
+        ..ObjectDescription::default()
+    };
     assert_ne!(bucket.begin("k", &other).unwrap().id, begun.id, "it would be another object");
     let second = bucket.put_part("k", &begun.id, 2, b"end").unwrap();
     let whole = bucket.complete("k", &begun.id, vec![first, second]).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_access::screens::system;
 use lyceum_access::{Holder, NewClient, NewPerson, Person, Role, client, join, person};
 use lyceum_blob::Digest;
@@ -203,7 +203,7 @@ fn home_counts_and_says_what_a_new_server_needs() {
             send(db, number, now().plus_seconds(after_s));
         }
         let week_ago = now().plus_seconds(-8 * 86_400);
-        let change = Change { who: "ada", what: system::BACKUP, subject: "backups/1" };
+        let change = AuditChange { who: "ada", what: system::BACKUP, subject: "backups/1" };
         db.write_blocking(|tx| change.note(tx, week_ago, &Value::Null)).unwrap();
         let home = read();
         let counts =

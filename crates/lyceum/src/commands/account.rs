@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
-use crate::profile::{self, AccountArgs, Connection, Entry, Env, Profiles};
+use crate::profile::{self, AccountArgs, AccountEntry, Connection, Env, Profiles};
 use crate::remote::{Answer, Remote};
 
 #[derive(Args)]
@@ -84,7 +84,7 @@ impl Login {
             return Err(remote.refusal(&me));
         }
         let email = me.body["email"].as_str().unwrap_or_default().to_owned();
-        profiles.set(profile, *env, Entry { url, email: email.clone(), token });
+        profiles.set(profile, *env, AccountEntry { url, email: email.clone(), token });
         profiles.write()?;
         printer.closing(|| me.body.clone());
         let role = me.body["role"].as_str().unwrap_or_default();

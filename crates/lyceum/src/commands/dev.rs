@@ -9,7 +9,7 @@ use clap::Args;
 use lyceum_core::Problem;
 use lyceum_core::origins::{self, Origins};
 use lyceum_core::time::SystemClock;
-use lyceum_dev::{Settings, Tell, Told};
+use lyceum_dev::{DevMessage, Settings, Tell};
 use lyceum_hosting::engine::Stream;
 use lyceum_sandbox::{ports, registry};
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
     let printer = printer.clone();
     let shown = Mutex::new(Vec::new());
     Arc::new(move |told| match told {
-        Told::Serves { routes, took, bundled, again } => {
+        DevMessage::Serves { routes, took, bundled, again } => {
             let what = if again { "reloaded" } else { "ready" };
             printer.done(&format!("{what} in {} ms", took.as_millis()));
             printer.step(&format!("of which {} ms bundled it", bundled.as_millis()));
@@ -124,12 +124,14 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
                 *shown = routes;
             }
         }
-        Told::Fault(fault) => printer.warn(&format!("the last change is not served: {fault}")),
-        Told::Answered { method, path, status, took } if logs => {
+        DevMessage::Fault(fault) => {
+            printer.warn(&format!("the last change is not served: {fault}"))
+        }
+        DevMessage::Answered { method, path, status, took } if logs => {
             printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));
         }
-        Told::Answered { .. } => {}
-        Told::Line(line) => match line.stream {
+        DevMessage::Answered { .. } => {}
+        DevMessage::Line(line) => match line.stream {
             Stream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
             Stream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
             Stream::Engine => printer.step(&line.text),

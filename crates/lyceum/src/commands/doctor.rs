@@ -44,7 +44,7 @@ const LATE_CHANGES: &[(&str, &str, i32)] =
 
 /// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CheckState {
     Well,
     Warning,
     Failed,
@@ -53,7 +53,7 @@ enum State {
 /// One check and its result.
 struct Finding {
     check: &'static str,
-    state: State,
+    state: CheckState,
     found: String,
     /// How to fix the problem; empty if there is none.
     mend: String,
@@ -61,12 +61,12 @@ struct Finding {
 
 impl Finding {
     fn well(check: &'static str, found: impl Into<String>) -> Self {
-        Self { check, state: State::Well, found: found.into(), mend: String::new() }
+        Self { check, state: CheckState::Well, found: found.into(), mend: String::new() }
     }
 
     fn ill(
         check: &'static str,
-        state: State,
+        state: CheckState,
         found: impl Into<String>,
         mend: impl Into<String>,
     ) -> Self {
@@ -75,14 +75,14 @@ impl Finding {
 
     fn state(&self) -> &'static str {
         match self.state {
-            State::Well => "ok",
-            State::Warning => "warning",
-            State::Failed => "failed",
+            CheckState::Well => "ok",
+            CheckState::Warning => "warning",
+            CheckState::Failed => "failed",
         }
     }
 
     fn json(&self) -> Value {
-        let mend = (self.state != State::Well).then_some(&self.mend);
+        let mend = (self.state != CheckState::Well).then_some(&self.mend);
         json!({ "check": self.check, "state": self.state(), "found": self.found, "mend": mend })
     }
 }
@@ -106,7 +106,7 @@ impl Doctor {
             runtime(),
         ];
         tell(printer, &findings);
-        let failed = findings.iter().filter(|finding| finding.state == State::Failed).count();
+        let failed = findings.iter().filter(|finding| finding.state == CheckState::Failed).count();
         if failed > 0 {
             let checks = if failed == 1 { "check" } else { "checks" };
             return Err(Failure::failed(format!("{failed} {checks} failed"))
@@ -138,13 +138,13 @@ fn clock(now: Timestamp, database: Option<Timestamp>) -> Finding {
         let found = format!(
             "the clock is wrong: it shows {now}, which is before this program was released"
         );
-        return Finding::ill("clock", State::Failed, found, mend);
+        return Finding::ill("clock", CheckState::Failed, found, mend);
     }
     match database {
         Some(other) if other.milliseconds().abs_diff(now.milliseconds()) > CLOCK_TOLERANCE_MS => {
             let found =
                 format!("this clock shows {now}, but the database server's clock shows {other}");
-            Finding::ill("clock", State::Warning, found, mend)
+            Finding::ill("clock", CheckState::Warning, found, mend)
         }
         _ => Finding::well("clock", now.to_string()),
     }
@@ -157,13 +157,18 @@ fn disk(folder: &Path) -> Finding {
     let shown = there.display();
     if !there.is_dir() {
         let found = format!("'{shown}' is a file, but the data needs a folder");
-        return Finding::ill("disk", State::Failed, found, "choose another folder with --data");
+        return Finding::ill(
+            "disk",
+            CheckState::Failed,
+            found,
+            "choose another folder with --data",
+        );
     }
     if rustix::fs::access(there, Access::WRITE_OK).is_err() {
         let found = format!("'{shown}' is not writable");
         return Finding::ill(
             "disk",
-            State::Failed,
+            CheckState::Failed,
             found,
             "change its owner, or choose another folder with --data",
         );
@@ -171,18 +176,18 @@ fn disk(folder: &Path) -> Finding {
     let free = |disk: StatVfs| disk.f_bavail.saturating_mul(disk.f_frsize);
     let Ok(free) = rustix::fs::statvfs(there).map(free) else {
         let found = format!("the free space of '{shown}' is unknown");
-        return Finding::ill("disk", State::Warning, found, "check it with `df`");
+        return Finding::ill("disk", CheckState::Warning, found, "check it with `df`");
     };
     let found = format!("{:.1} GiB free in '{shown}'", gibibytes(free));
     match free {
         0..DISK_NEEDED_BYTES => Finding::ill(
             "disk",
-            State::Failed,
+            CheckState::Failed,
             found,
             "free some space, or choose another folder with --data",
         ),
         DISK_NEEDED_BYTES..DISK_WARNING_BYTES => {
-            Finding::ill("disk", State::Warning, found, "free some space soon")
+            Finding::ill("disk", CheckState::Warning, found, "free some space soon")
         }
         _ => Finding::well("disk", found),
     }
@@ -211,7 +216,7 @@ fn port(config: &Config) -> Finding {
             };
             Finding::ill(
                 "port",
-                State::Failed,
+                CheckState::Failed,
                 found,
                 "choose another address with --listen HOST:PORT",
             )
@@ -241,7 +246,12 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
         Some(Ok(found)) => found,
         Some(Err(problem)) => {
             let mend = "check the database's address, and that its server is running";
-            return Finding::ill("database", State::Failed, Failure::from(problem).message, mend);
+            return Finding::ill(
+                "database",
+                CheckState::Failed,
+                Failure::from(problem).message,
+                mend,
+            );
         }
     };
     let known = lyceum_server::migrations().iter().map(|one| one.version).max().unwrap_or(0);
@@ -256,12 +266,12 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
     let text = format!("{engine}, schema {version}");
     if major < oldest {
         let mend = format!("use {store} {oldest} or newer");
-        return Finding::ill("database", State::Failed, text, mend);
+        return Finding::ill("database", CheckState::Failed, text, mend);
     }
     if version > known {
         let text = format!("{text}, but this program supports only up to {known}");
         let mend = "use a newer lyceum, or restore a backup from before the upgrade";
-        return Finding::ill("database", State::Failed, text, mend);
+        return Finding::ill("database", CheckState::Failed, text, mend);
     }
     if version < known {
         return Finding::well("database", format!("{text}; the next start upgrades it to {known}"));
@@ -274,7 +284,7 @@ fn runtime() -> Finding {
     let mend = "run `npm install --save-dev workerd`, or set LYCEUM_WORKERD to the program's path";
     let Some(program) = workerd(Path::new(".")) else {
         let found = "workerd was not found; it is needed to run the backends of projects";
-        return Finding::ill("runtime", State::Warning, found, mend);
+        return Finding::ill("runtime", CheckState::Warning, found, mend);
     };
     let shown = program.display();
     match Command::new(&program).arg("--version").output() {
@@ -284,11 +294,11 @@ fn runtime() -> Finding {
         }
         Ok(output) => {
             let found = format!("'{shown}' does not run: {}", output.status);
-            Finding::ill("runtime", State::Failed, found, mend)
+            Finding::ill("runtime", CheckState::Failed, found, mend)
         }
         Err(error) => {
             let found = format!("'{shown}' does not run: {error}");
-            Finding::ill("runtime", State::Failed, found, mend)
+            Finding::ill("runtime", CheckState::Failed, found, mend)
         }
     }
 }
@@ -303,7 +313,7 @@ fn zones() -> Finding {
             let found = format!(
                 "the time-zone data is outdated: it has the wrong offset for {name} at {at}"
             );
-            return Finding::ill("time zones", State::Failed, found, mend);
+            return Finding::ill("time zones", CheckState::Failed, found, mend);
         }
     }
     Finding::well("time zones", "newer than 2024")

@@ -63,7 +63,7 @@ pub(crate) struct Target {
 }
 
 /// A server, and the game on it.
-struct Place {
+struct GameServer {
     remote: Remote,
     game: String,
     config: Option<Config>,
@@ -81,7 +81,7 @@ impl Lms {
 }
 
 impl Target {
-    fn open(&self) -> Result<Place> {
+    fn open(&self) -> Result<GameServer> {
         let config = crate::project::config(&self.config_path)?;
         let slug = config.as_ref().and_then(|it| it.name.as_deref()).map(slug_of);
         let named = self.game.clone().or(slug);
@@ -93,7 +93,7 @@ impl Target {
             )
             .hint("name the game with --game, or the config with --config-path"));
         };
-        Ok(Place { remote, game, config })
+        Ok(GameServer { remote, game, config })
     }
 
     /// The signed-in server, and the game's id if a sandbox lists it.
@@ -111,7 +111,7 @@ impl Target {
     }
 }
 
-impl Place {
+impl GameServer {
     fn path(&self, what: &str) -> String {
         format!("/api/lms/{what}/{}", segment(&self.game))
     }
@@ -156,7 +156,7 @@ impl Place {
     }
 }
 
-fn set_up(place: &Place, dry_run: bool, printer: &Printer) -> Result {
+fn set_up(place: &GameServer, dry_run: bool, printer: &Printer) -> Result {
     let query = if dry_run { "?dryRun=true" } else { "" };
     let body = place.setup()?.to_string();
     let answer = place.remote.post(&format!("/api/lms/setup{query}"), &body)?;
@@ -174,7 +174,7 @@ fn set_up(place: &Place, dry_run: bool, printer: &Printer) -> Result {
     Ok(())
 }
 
-fn verify(place: &Place, printer: &Printer) -> Result {
+fn verify(place: &GameServer, printer: &Printer) -> Result {
     let told = place.get("verify")?;
     printer.answer(|| found(&told["courses"], |state| state), || told.clone());
     let missing = told["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -187,14 +187,14 @@ fn verify(place: &Place, printer: &Printer) -> Result {
     Err(Failure { details, ..failure }.hint("run `lyceum lms setup` to create them"))
 }
 
-fn config(place: &Place, printer: &Printer) -> Result {
+fn config(place: &GameServer, printer: &Printer) -> Result {
     let told = place.get("config")?;
     printer
         .answer(|| format!("{:#}\n", json!({ "integrations": { "lms": told } })), || told.clone());
     Ok(())
 }
 
-fn remove(place: &Place, dry_run: bool, printer: &Printer) -> Result {
+fn remove(place: &GameServer, dry_run: bool, printer: &Printer) -> Result {
     let told = place.get("integrations")?;
     printer.answer(|| courses(&told), || told.clone());
     if dry_run {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lyceum_core::{Problem, limits};
-use lyceum_standards::repository::{self, Framework, Reader, Stats, Written};
+use lyceum_standards::repository::{self, Framework, Reader, Stats, WriteOutcome};
 use lyceum_standards::{Package, Shape, identifier};
 use serde_json::json;
 
@@ -104,10 +104,10 @@ impl Import {
     }
 }
 
-fn what(became: Written) -> &'static str {
+fn what(became: WriteOutcome) -> &'static str {
     match became {
-        Written::Created => "created",
-        Written::Replaced | Written::Unchanged => "replaced",
+        WriteOutcome::Created => "created",
+        WriteOutcome::Replaced | WriteOutcome::Unchanged => "replaced",
     }
 }
 

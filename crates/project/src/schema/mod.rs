@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 pub use difference::{Difference, diff};
-pub use sqlite::apply::{Consent, Outcome, backup, check, fill, make, push, read, restore};
+pub use sqlite::apply::{Consent, SchemaChange, backup, check, fill, make, push, read, restore};
 pub use sqlite::migrate::{
     Applied, MigrationFile, adopts, after_migrations, applied, migrate, migrations_in, pending,
     unapplied,

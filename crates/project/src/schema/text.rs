@@ -89,7 +89,7 @@ pub(crate) fn normal(sql: &str) -> String {
 }
 
 /// One part of a table's definition.
-pub(crate) struct Part<'a> {
+pub(crate) struct DefinitionPart<'a> {
     /// The column's name, in lower case; none: a constraint of the table.
     pub(crate) column: Option<String>,
     pub(crate) text: &'a str,
@@ -98,7 +98,7 @@ pub(crate) struct Part<'a> {
 
 /// A table's definition: its parts, what follows them, and where it begins.
 pub(crate) struct Definition<'a> {
-    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) parts: Vec<DefinitionPart<'a>>,
     pub(crate) options: String,
     pub(crate) start: usize,
 }
@@ -130,12 +130,12 @@ pub(crate) fn definition(sql: &str) -> Option<Definition<'_>> {
     None
 }
 
-fn part<'a>(sql: &'a str, tokens: &[Token]) -> Option<Part<'a>> {
+fn part<'a>(sql: &'a str, tokens: &[Token]) -> Option<DefinitionPart<'a>> {
     let (first, last) = (tokens.first()?, tokens.last()?);
     let constraints = ["constraint", "primary", "unique", "check", "foreign"];
     let is_constraint = constraints.iter().any(|word| first.is(word));
     let words: Vec<&str> = tokens.iter().map(|token| token.normal.as_str()).collect();
-    Some(Part {
+    Some(DefinitionPart {
         column: (!is_constraint).then(|| first.normal.clone()),
         text: &sql[first.start..last.end],
         normal: words.join(" "),

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use lyceum_core::ProblemKind;
 use lyceum_project::literal::{self, Value};
-use lyceum_project::{Config, HELPER, Reading, Strategy, file_at, slug_of};
+use lyceum_project::{Config, ConfigReading, HELPER, Strategy, file_at, slug_of};
 use serde_json::{Value as Json, json};
 
-fn reading(name: &str, text: &str) -> lyceum_core::Result<Reading> {
+fn reading(name: &str, text: &str) -> lyceum_core::Result<ConfigReading> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
     let file = file_at(folder.path())?.unwrap();
@@ -24,16 +24,16 @@ fn reading(name: &str, text: &str) -> lyceum_core::Result<Reading> {
 /// A config that contains only literals.
 fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
     match reading(name, text)? {
-        Reading::Whole(config) => Ok(*config),
-        Reading::Module(_) => panic!("it has to be evaluated: {text}"),
+        ConfigReading::Whole(config) => Ok(*config),
+        ConfigReading::Module(_) => panic!("it has to be evaluated: {text}"),
     }
 }
 
 /// A module, with the result of evaluating it.
 fn evaluated(text: &str, value: &Json) -> lyceum_core::Result<Config> {
     match reading("lyceum.config.js", text)? {
-        Reading::Whole(_) => panic!("it needs no evaluation: {text}"),
-        Reading::Module(module) => module.evaluated(value, Vec::new()),
+        ConfigReading::Whole(_) => panic!("it needs no evaluation: {text}"),
+        ConfigReading::Module(module) => module.evaluated(value, Vec::new()),
     }
 }
 
@@ -170,7 +170,8 @@ fn scalars_have_the_byte_ranges_of_their_literals() {
 
 #[test]
 fn only_modules_of_literals_need_no_evaluation() {
-    let is_whole = |text: &str| matches!(reading("lyceum.config.ts", text), Ok(Reading::Whole(_)));
+    let is_whole =
+        |text: &str| matches!(reading("lyceum.config.ts", text), Ok(ConfigReading::Whole(_)));
     let helper = format!("import {{ defineConfig }} from '{HELPER}';\n");
     for text in [
         "export default { name: 'Rivers', integrations: { kv: true } };",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lyceum_project::{
-    Action, Artifact, Backend, Config, DatabaseState, Desired, Metadata, Module, Plan, Reading,
-    Secrets, State, Step, Uses, secrets,
+    Action, Artifact, Backend, Config, ConfigReading, DatabaseState, Desired, Metadata, Module,
+    Plan, Secrets, State, Step, Uses, secrets,
 };
 
 /// Makes a plan, which must succeed.
@@ -198,8 +198,8 @@ fn stored_values_replace_the_literals_in_the_text() {
             "name": name, "description": description, "emoji": "x", "buildPath": "dist",
         });
         match Config::read(&file).unwrap() {
-            Reading::Module(module) => module.evaluated(&value, Vec::new()).unwrap(),
-            Reading::Whole(_) => panic!("it has an expression"),
+            ConfigReading::Module(module) => module.evaluated(&value, Vec::new()).unwrap(),
+            ConfigReading::Whole(_) => panic!("it has an expression"),
         }
     };
     std::fs::write(&file, text).unwrap();
@@ -229,7 +229,7 @@ fn integrations_list_the_secrets_that_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lyceum.config.json");
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["AUTH_SECRET"]}}}"#).unwrap();
-    let Reading::Whole(config) = Config::read(&file).unwrap() else { panic!("it is JSON") };
+    let ConfigReading::Whole(config) = Config::read(&file).unwrap() else { panic!("it is JSON") };
     assert_eq!(config.required_secrets, ["AUTH_SECRET"]);
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["no name"]}}}"#).unwrap();
     let told = Config::read(&file).unwrap_err().message;

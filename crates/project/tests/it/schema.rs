@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
 use lyceum_project::schema::{
-    self, Consent, Difference, MigrationFile, Outcome, Rename, Schema, diff, migrate, push,
+    self, Consent, Difference, MigrationFile, Rename, Schema, SchemaChange, diff, migrate, push,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -34,7 +34,7 @@ impl Place {
         Connection::open(self.file()).unwrap()
     }
 
-    fn push(&self, desired: &str, consent: Consent) -> Result<Outcome, String> {
+    fn push(&self, desired: &str, consent: Consent) -> Result<SchemaChange, String> {
         self.push_renamed(desired, consent, &[])
     }
 
@@ -43,7 +43,7 @@ impl Place {
         desired: &str,
         consent: Consent,
         renames: &[Rename],
-    ) -> Result<Outcome, String> {
+    ) -> Result<SchemaChange, String> {
         let _ = std::fs::remove_file(self.restore_point());
         let desired = Schema::of(desired).unwrap();
         let pushed = push(&self.file(), &desired, renames, consent, &self.restore_point());

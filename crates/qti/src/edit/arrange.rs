@@ -8,11 +8,11 @@ use super::splice::Splices;
 use super::{Level, find, identifier};
 use crate::Faults;
 use crate::json::member::in_sequence;
-use crate::json::write::Given;
+use crate::json::write::JsonObject;
 use crate::xml::{Document, Element};
 
 /// The text with the members at and below the path in the order of the JSON, which names all.
-pub(super) fn arranged(source: &str, path: &[&str], given: &Given<'_>) -> Result<String> {
+pub(super) fn arranged(source: &str, path: &[&str], given: &JsonObject<'_>) -> Result<String> {
     let document = Document::parse(source).map_err(Faults::from)?;
     let element = find(document.root(), path)?;
     let mut splices = Splices::of(document.source());
@@ -20,7 +20,12 @@ pub(super) fn arranged(source: &str, path: &[&str], given: &Given<'_>) -> Result
     Ok(splices.applied())
 }
 
-fn inside(source: &str, level: Level, element: Element<'_>, given: &Given<'_>) -> Result<String> {
+fn inside(
+    source: &str,
+    level: Level,
+    element: Element<'_>,
+    given: &JsonObject<'_>,
+) -> Result<String> {
     let below = level.below();
     let mut splices = Splices::of(source);
     let wanted = given.object.get(below.element()).filter(|json| json.is_array());
@@ -40,7 +45,7 @@ fn inside(source: &str, level: Level, element: Element<'_>, given: &Given<'_>) -
 }
 
 /// The text with the references of a section in the order of `items`.
-pub(super) fn ordered(source: &str, path: &[&str], given: &Given<'_>) -> Result<String> {
+pub(super) fn ordered(source: &str, path: &[&str], given: &JsonObject<'_>) -> Result<String> {
     let document = Document::parse(source).map_err(Faults::from)?;
     let section = find(document.root(), path)?;
     let mut faults = Vec::new();

@@ -18,9 +18,9 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Map, Value as Json};
 
 use crate::json::member::{item_ref_into, part_into, section_into, unknown};
-use crate::json::write::{Given, Writer};
+use crate::json::write::{JsonObject, Writer};
 use crate::model::Test;
-use crate::xml::{Document, Element, Space, Written, write};
+use crate::xml::{Document, Element, Space, WriteMode, write};
 use crate::{Faults, read_test, upgraded};
 use splice::{Splices, fitting};
 
@@ -93,7 +93,7 @@ impl Level {
     fn piece(
         self,
         parent: Element<'_>,
-        given: &Given<'_>,
+        given: &JsonObject<'_>,
         attempts: Option<String>,
         faults: &mut Vec<Detail>,
     ) -> String {
@@ -120,7 +120,7 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited>
     let document = Document::parse(&source).map_err(Faults::from)?;
     let parent = find(document.root(), path)?;
     let level = Level::at(path).below();
-    let (given, mut faults) = (Given::new(json), Vec::new());
+    let (given, mut faults) = (JsonObject::new(json), Vec::new());
     let piece = level.piece(parent, &given, None, &mut faults);
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
@@ -149,7 +149,7 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited>
 /// that is in use, what the test would not be valid with.
 pub fn replace(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
     let source = current(xml)?;
-    let given = Given::new(json);
+    let given = JsonObject::new(json);
     let revised = revise::revised(&source, path, &given)?;
     let arranged = arrange::arranged(&revised, path, &given)?;
     let sequence = json.get("sequence").and_then(Json::as_u64).filter(|at| *at > 0);
@@ -192,7 +192,7 @@ pub fn remove(xml: &str, path: &[&str]) -> Result<Edited> {
 /// one that would leave its inner section.
 pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
     let source = current(xml)?;
-    let given = Given::new(json);
+    let given = JsonObject::new(json);
     finish(arrange::ordered(&source, path, &given)?)
 }
 
@@ -227,7 +227,7 @@ fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
 /// Whether one of the members is the new element.
 fn stands(members: &[Element<'_>], new: &str) -> Result<bool> {
     let new = Document::parse(new).map_err(Faults::from)?;
-    let text = |element| write(element, &mut |_| Written::Whole);
+    let text = |element| write(element, &mut |_| WriteMode::Whole);
     let name = identifier(new.root());
     let same = members.iter().find(|member| identifier(**member) == name);
     Ok(same.is_some_and(|member| text(*member) == text(new.root())))
@@ -270,7 +270,8 @@ fn append(splices: &mut Splices<'_>, level: Level, parent: Element<'_>, pieces: 
 }
 
 /// Where each identifier stands in a list; of those that stand twice, the last.
-fn by_name(given: &[Given<'_>]) -> HashMap<String, usize> {
-    let name = |(at, one): (usize, &Given<'_>)| (one.text("identifier").unwrap_or_default(), at);
+fn by_name(given: &[JsonObject<'_>]) -> HashMap<String, usize> {
+    let name =
+        |(at, one): (usize, &JsonObject<'_>)| (one.text("identifier").unwrap_or_default(), at);
     given.iter().enumerate().map(name).collect()
 }

@@ -9,7 +9,7 @@ use super::splice::{Splices, fitting, says};
 use super::{Level, append, by_name, find, identifier, uses};
 use crate::Faults;
 use crate::json::member::{default_into, in_sequence, outcome_into};
-use crate::json::write::{Given, Writer};
+use crate::json::write::{JsonObject, Writer};
 use crate::xml::{Document, Element};
 
 /// Attributes that the JSON names, by level: name in XML, name in JSON.
@@ -45,7 +45,7 @@ struct Revision<'s, 'd> {
 }
 
 /// The text with the right members at and below the path; new ones are the last of their like.
-pub(super) fn revised(source: &str, path: &[&str], given: &Given<'_>) -> Result<String> {
+pub(super) fn revised(source: &str, path: &[&str], given: &JsonObject<'_>) -> Result<String> {
     let document = Document::parse(source).map_err(Faults::from)?;
     let element = find(document.root(), path)?;
     let mut revision =
@@ -68,7 +68,7 @@ pub(super) fn revised(source: &str, path: &[&str], given: &Given<'_>) -> Result<
 }
 
 impl<'d> Revision<'_, 'd> {
-    fn element(&mut self, level: Level, element: Element<'d>, given: &Given<'_>) {
+    fn element(&mut self, level: Level, element: Element<'d>, given: &JsonObject<'_>) {
         for (xml, json) in attributes(level) {
             self.attribute(element, xml, given.text(json));
         }
@@ -97,7 +97,7 @@ impl<'d> Revision<'_, 'd> {
         }
         let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
         let is_new =
-            |new: &Given<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
+            |new: &JsonObject<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
         let attempts = given.text("maxAttempts").filter(|_| level == Level::Test);
         let new = in_sequence(wanted.into_iter().filter(is_new).collect());
         let pieces =
@@ -118,7 +118,7 @@ impl<'d> Revision<'_, 'd> {
     }
 
     /// What only a whole test says: outcomes, time and attempts.
-    fn test(&mut self, root: Element<'d>, given: &Given<'_>) {
+    fn test(&mut self, root: Element<'d>, given: &JsonObject<'_>) {
         if let Some(wanted) = given.objects("qti-outcome-declaration", &mut self.faults) {
             self.outcomes(root, &wanted);
         }
@@ -136,7 +136,7 @@ impl<'d> Revision<'_, 'd> {
         }
     }
 
-    fn outcomes(&mut self, root: Element<'d>, wanted: &[Given<'_>]) {
+    fn outcomes(&mut self, root: Element<'d>, wanted: &[JsonObject<'_>]) {
         let former: Vec<_> = root.all("qti-outcome-declaration").collect();
         let places = by_name(wanted);
         for old in &former {
@@ -152,7 +152,7 @@ impl<'d> Revision<'_, 'd> {
         let last = former.last().copied().or_else(|| root.all("qti-context-declaration").last());
         let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
         let is_new =
-            |new: &&Given<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
+            |new: &&JsonObject<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
         let mut pieces = Vec::new();
         for new in wanted.iter().filter(is_new) {
             let mut writer = Writer::default();
@@ -166,7 +166,7 @@ impl<'d> Revision<'_, 'd> {
         }
     }
 
-    fn default(&mut self, outcome: Element<'d>, given: &Given<'_>) {
+    fn default(&mut self, outcome: Element<'d>, given: &JsonObject<'_>) {
         let mut writer = Writer::default();
         default_into(&mut writer, given);
         if writer.xml.is_empty() {

@@ -18,10 +18,10 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use lyceum_core::limits::{QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_MAX_NODES};
 
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Position};
 use crate::schema;
 use crate::xml::{Attribute, Document, Fragment, Space, is_illegal, is_name};
-use sink::{Namespace, Node, Sink};
+use sink::{HtmlNode, Namespace, Sink};
 
 /// Attributes that are on or off. HTML writes them without a value.
 const FLAGS: [&str; 6] = ["autoplay", "controls", "default", "loop", "muted", "open"];
@@ -33,7 +33,7 @@ const SURROUNDINGS: [&str; 3] = ["body", "head", "html"];
 /// be lost, or more than the limits allow.
 pub(crate) fn parse<'x>(markup: &'x str, container: &str) -> Result<Document<'x>, Fault> {
     if let Some(at) = markup.find(is_illegal) {
-        let place = Place::of(markup, at);
+        let place = Position::of(markup, at);
         return Err(Fault::at(
             place,
             "the text has a character that XML does not allow",
@@ -65,11 +65,11 @@ fn read(markup: &str) -> Result<Sink, Fault> {
         input.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         if let Some((at, message, mend)) = sink.fault() {
-            return Err(Fault::at(Place::of(markup, at), message, mend));
+            return Err(Fault::at(Position::of(markup, at), message, mend));
         }
         if sink.len() > QTI_MAX_NODES || sink.depth() > 2 * QTI_DEPTH_MAX_LEVELS {
             return Err(Fault::at(
-                Place::of(markup, begin),
+                Position::of(markup, begin),
                 format!(
                     "the markup has more than {QTI_MAX_NODES} elements and texts, or elements \
                      nested deeper than {QTI_DEPTH_MAX_LEVELS}"
@@ -83,7 +83,7 @@ fn read(markup: &str) -> Result<Sink, Fault> {
     }
     if markup[begin..].starts_with('<') {
         return Err(Fault::at(
-            Place::of(markup, begin),
+            Position::of(markup, begin),
             "a tag or a comment is never closed",
             "close it with '>', or write '<' as &lt; where no tag begins",
         ));
@@ -166,7 +166,7 @@ struct Builder<'x, 's> {
 impl Builder<'_, '_> {
     fn node(&mut self, index: u32, depth: usize) -> Result<(), Fault> {
         self.sink.with(index, |node| match node {
-            Node::Text { text, start } => {
+            HtmlNode::Text { text, start } => {
                 if text.contains(is_illegal) {
                     return Err(self.fault(
                         *start,
@@ -177,7 +177,7 @@ impl Builder<'_, '_> {
                 self.fragment.text(Cow::Owned(text.clone()), *start);
                 Ok(())
             }
-            Node::Element { name, space, attributes, start, children, .. } => {
+            HtmlNode::Element { name, space, attributes, start, children, .. } => {
                 if depth > QTI_DEPTH_MAX_LEVELS {
                     let what = format!("elements are nested deeper than {QTI_DEPTH_MAX_LEVELS}");
                     return Err(self.fault(*start, what, "flatten the markup"));
@@ -189,7 +189,7 @@ impl Builder<'_, '_> {
                 self.fragment.end();
                 Ok(())
             }
-            Node::Left => Ok(()),
+            HtmlNode::Left => Ok(()),
         })
     }
 
@@ -249,6 +249,6 @@ impl Builder<'_, '_> {
     }
 
     fn fault(&self, at: usize, what: impl Into<String>, mend: impl Into<String>) -> Fault {
-        Fault::at(Place::of(self.markup, at), what, mend)
+        Fault::at(Position::of(self.markup, at), what, mend)
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum Namespace {
 }
 
 /// A node, by its number.
-pub(super) enum Node {
+pub(super) enum HtmlNode {
     Element {
         name: String,
         space: Namespace,
@@ -40,7 +40,7 @@ type Lost = (usize, String, &'static str);
 /// Takes the nodes. Node 0 is the document, node 1 the element around the markup.
 #[derive(Default)]
 pub(super) struct Sink {
-    nodes: RefCell<Vec<Node>>,
+    nodes: RefCell<Vec<HtmlNode>>,
     parents: RefCell<Vec<Option<u32>>>,
     depths: RefCell<Vec<usize>>,
     /// Children of the document.
@@ -68,7 +68,7 @@ impl ElemName for Name {
 impl Sink {
     /// Makes the document and the element that the markup is read as the inside of.
     pub(super) fn context(&self) -> u32 {
-        self.push(Node::Left);
+        self.push(HtmlNode::Left);
         self.create_element(
             QualName::new(None, ns!(html), local_name!("div")),
             Vec::new(),
@@ -107,17 +107,17 @@ impl Sink {
         let roots = self.roots.borrow();
         let nodes = self.nodes.borrow();
         let inside = |root: &u32| match &nodes[*root as usize] {
-            Node::Element { children, .. } => children.clone(),
+            HtmlNode::Element { children, .. } => children.clone(),
             _ => Vec::new(),
         };
         roots.iter().flat_map(inside).collect()
     }
 
-    pub(super) fn with<T>(&self, index: u32, read: impl FnOnce(&Node) -> T) -> T {
+    pub(super) fn with<T>(&self, index: u32, read: impl FnOnce(&HtmlNode) -> T) -> T {
         read(&self.nodes.borrow()[index as usize])
     }
 
-    fn push(&self, node: Node) -> u32 {
+    fn push(&self, node: HtmlNode) -> u32 {
         let mut nodes = self.nodes.borrow_mut();
         let index = u32::try_from(nodes.len()).expect("the node limit is below 2^32");
         nodes.push(node);
@@ -140,13 +140,13 @@ impl Sink {
                 });
                 let mut nodes = self.nodes.borrow_mut();
                 if let Some(before) = before
-                    && let Node::Text { text: own, .. } = &mut nodes[before as usize]
+                    && let HtmlNode::Text { text: own, .. } = &mut nodes[before as usize]
                 {
                     own.push_str(&text);
                     return;
                 }
                 drop(nodes);
-                self.push(Node::Text { text: text.to_string(), start: self.begin.get() })
+                self.push(HtmlNode::Text { text: text.to_string(), start: self.begin.get() })
             }
         };
         self.parents.borrow_mut()[child as usize] = Some(parent);
@@ -163,7 +163,7 @@ impl Sink {
 
     fn children<T>(&self, parent: u32, change: impl FnOnce(&mut Vec<u32>) -> T) -> T {
         match &mut self.nodes.borrow_mut()[parent as usize] {
-            Node::Element { children, .. } => change(children),
+            HtmlNode::Element { children, .. } => change(children),
             _ => change(&mut self.roots.borrow_mut()),
         }
     }
@@ -186,7 +186,7 @@ impl TreeSink for Sink {
 
     fn elem_name<'a>(&'a self, target: &'a u32) -> Name {
         match &self.nodes.borrow()[*target as usize] {
-            Node::Element { qualified, .. } => Name(qualified.clone()),
+            HtmlNode::Element { qualified, .. } => Name(qualified.clone()),
             _ => Name(QualName::new(None, ns!(), LocalName::from(""))),
         }
     }
@@ -201,7 +201,7 @@ impl TreeSink for Sink {
             };
             (name, attribute.value.to_string())
         };
-        self.push(Node::Element {
+        self.push(HtmlNode::Element {
             name: name.local.to_string(),
             space: match name.ns {
                 ns!(html) => Namespace::Html,
@@ -223,11 +223,11 @@ impl TreeSink for Sink {
                 "write text with &lt; and &amp;, or well-formed XML",
             );
         }
-        self.push(Node::Left)
+        self.push(HtmlNode::Left)
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> u32 {
-        self.push(Node::Left)
+        self.push(HtmlNode::Left)
     }
 
     fn append(&self, parent: &u32, child: NodeOrText<u32>) {

@@ -3,7 +3,7 @@
 use lyceum_core::problem::Detail;
 
 use super::item_from::{choices, outcome_of};
-use super::write::{Given, Writer};
+use super::write::{JsonObject, Writer};
 use crate::model::{InteractionKind as Kind, Template};
 
 /// Writes an interaction: `{responseIdentifier, shuffle?, maxChoices?, attributes?,
@@ -11,7 +11,7 @@ use crate::model::{InteractionKind as Kind, Template};
 pub(super) fn interaction_xml(
     writer: &mut Writer,
     faults: &mut Vec<Detail>,
-    given: &Given<'_>,
+    given: &JsonObject<'_>,
     kind: Kind,
 ) {
     let name = format!("qti-{}-interaction", kind.name());
@@ -45,7 +45,7 @@ pub(super) fn interaction_xml(
 }
 
 /// What the interaction carries: what clients name, then whatever stands in `attributes`.
-fn attributes(given: &Given<'_>, kind: Kind) -> Vec<(String, String)> {
+fn attributes(given: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
     let mut all = vec![(
         "response-identifier".to_owned(),
         given.text("responseIdentifier").unwrap_or_default(),
@@ -101,7 +101,7 @@ fn attributes(given: &Given<'_>, kind: Kind) -> Vec<(String, String)> {
 }
 
 /// The picture that an interaction lies on.
-fn object(writer: &mut Writer, structure: &Given<'_>) {
+fn object(writer: &mut Writer, structure: &JsonObject<'_>) {
     if let Some(object) = structure.object("object") {
         let text = |name: &str| object.text(name);
         writer.empty(
@@ -116,9 +116,9 @@ fn object(writer: &mut Writer, structure: &Given<'_>) {
     }
 }
 
-fn offers(writer: &mut Writer, faults: &mut Vec<Detail>, structure: &Given<'_>, kind: Kind) {
+fn offers(writer: &mut Writer, faults: &mut Vec<Detail>, structure: &JsonObject<'_>, kind: Kind) {
     let choices = structure.list("choices");
-    let mut all = |writer: &mut Writer, choices: &[Given<'_>], name: &str| {
+    let mut all = |writer: &mut Writer, choices: &[JsonObject<'_>], name: &str| {
         for choice in choices {
             offer(writer, faults, choice, name);
         }
@@ -155,7 +155,7 @@ fn offers(writer: &mut Writer, faults: &mut Vec<Detail>, structure: &Given<'_>, 
     }
 }
 
-fn offer(writer: &mut Writer, faults: &mut Vec<Detail>, choice: &Given<'_>, name: &str) {
+fn offer(writer: &mut Writer, faults: &mut Vec<Detail>, choice: &JsonObject<'_>, name: &str) {
     let identifier = choice.required("identifier", faults);
     let matched =
         matches!(name, "qti-simple-associable-choice" | "qti-gap-text" | "qti-associable-hotspot");
@@ -192,7 +192,7 @@ fn offer(writer: &mut Writer, faults: &mut Vec<Detail>, choice: &Given<'_>, name
 
 /// Writes response processing: a template where it is enough, else rules that also set what feedback
 /// is chosen by.
-pub(super) fn processing_xml(writer: &mut Writer, given: &Given<'_>, response: &str) {
+pub(super) fn processing_xml(writer: &mut Writer, given: &JsonObject<'_>, response: &str) {
     let processing = given.object("responseProcessing");
     let said = |name: &str| processing.as_ref().and_then(|p| p.text(name));
     let maps = said("templateType").as_deref() == Some("map_response");

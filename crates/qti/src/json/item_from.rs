@@ -5,7 +5,7 @@ use lyceum_core::messages::must_be_one_of;
 use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json};
 
-use super::write::{Given, NAMESPACE, Writer};
+use super::write::{JsonObject, NAMESPACE, Writer};
 use crate::model::InteractionKind as Kind;
 
 /// An item as XML from the form that clients send: `{identifier, title, interaction?,
@@ -16,7 +16,7 @@ use crate::model::InteractionKind as Kind;
 /// is for the caller to check. Errors: members that are missing, each by its path; HTML that QTI does not
 /// allow, with line and column.
 pub fn item_xml(json: &Map<String, Json>) -> Result<String, Problem> {
-    let given = Given::new(json);
+    let given = JsonObject::new(json);
     let mut item = Item { writer: Writer::default(), faults: Vec::new() };
     item.item(&given);
     item.writer.done(item.faults)
@@ -33,7 +33,7 @@ fn some(value: &str) -> Option<String> {
 }
 
 impl Item {
-    fn item(&mut self, given: &Given<'_>) {
+    fn item(&mut self, given: &JsonObject<'_>) {
         let flag = |name: &str| Some(given.text(name).unwrap_or_else(|| "false".into()));
         let identifier = given.required("identifier", &mut self.faults);
         let title = given.required("title", &mut self.faults);
@@ -74,7 +74,12 @@ impl Item {
         self.writer.close("qti-assessment-item");
     }
 
-    fn responses(&mut self, given: &Given<'_>, interaction: Option<&Given<'_>>, response: &str) {
+    fn responses(
+        &mut self,
+        given: &JsonObject<'_>,
+        interaction: Option<&JsonObject<'_>>,
+        response: &str,
+    ) {
         let declared = given.list("responseDeclarations");
         for declaration in &declared {
             let identifier = declaration.required("identifier", &mut self.faults);
@@ -118,7 +123,7 @@ impl Item {
     }
 
     /// Checks that the correct values are identifiers of choices.
-    fn key(&mut self, given: &Given<'_>, declaration: &Given<'_>, correct: &[String]) {
+    fn key(&mut self, given: &JsonObject<'_>, declaration: &JsonObject<'_>, correct: &[String]) {
         let structure = given.object("interaction").and_then(|i| i.object("questionStructure"));
         let offered: Vec<String> = ["choices", "sourceChoices", "targetChoices"]
             .iter()
@@ -137,7 +142,12 @@ impl Item {
     }
 
     /// The mapping as sent; where the response is to be mapped and has none, a point a correct value.
-    fn mapping(&mut self, given: &Given<'_>, declaration: &Given<'_>, correct: &[String]) {
+    fn mapping(
+        &mut self,
+        given: &JsonObject<'_>,
+        declaration: &JsonObject<'_>,
+        correct: &[String],
+    ) {
         let sent = declaration.object("mapping");
         let processing = given.object("responseProcessing");
         let mapped =
@@ -168,7 +178,7 @@ impl Item {
     }
 
     /// The outcomes as sent, and those that feedback and processing name beside them.
-    fn outcomes(&mut self, given: &Given<'_>) {
+    fn outcomes(&mut self, given: &JsonObject<'_>) {
         let mut outcomes: Vec<(String, String, Option<String>)> = Vec::new();
         for declared in given.list("outcomeDeclarations") {
             let cardinality = declared.text("cardinality").unwrap_or_else(|| "single".into());
@@ -208,7 +218,7 @@ impl Item {
         }
     }
 
-    fn body(&mut self, given: &Given<'_>, interaction: Option<&Given<'_>>) {
+    fn body(&mut self, given: &JsonObject<'_>, interaction: Option<&JsonObject<'_>>) {
         self.writer.open("qti-item-body", &[]);
         let begin = self.writer.xml.len();
         for rubric in given.list("rubrics") {
@@ -261,7 +271,7 @@ impl Item {
         self.writer.close("qti-item-body");
     }
 
-    fn feedback(&mut self, name: &str, feedback: &Given<'_>) {
+    fn feedback(&mut self, name: &str, feedback: &JsonObject<'_>) {
         let show = feedback.text("showHide").unwrap_or_else(|| "show".into());
         let title = feedback.text("title").filter(|title| !title.is_empty());
         let classes = feedback.texts("class").join(" ");
@@ -288,13 +298,13 @@ impl Item {
 }
 
 /// The choices of the interaction.
-pub(super) fn choices<'j>(given: &Given<'j>) -> Vec<Given<'j>> {
+pub(super) fn choices<'j>(given: &JsonObject<'j>) -> Vec<JsonObject<'j>> {
     let structure = given.object("interaction").and_then(|i| i.object("questionStructure"));
     structure.map(|structure| structure.list("choices")).unwrap_or_default()
 }
 
 /// The outcome that decides on the feedback of a choice.
-pub(super) fn outcome_of(choice: &Given<'_>) -> String {
+pub(super) fn outcome_of(choice: &JsonObject<'_>) -> String {
     choice.text("feedbackOutcomeIdentifier").unwrap_or_else(|| "FEEDBACK-INLINE".into())
 }
 

@@ -4,7 +4,7 @@ use lyceum_core::problem::Detail;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Value as Json, json};
 
-use super::write::{Given, Writer};
+use super::write::{JsonObject, Writer};
 use crate::model::{ItemRef, Member, Navigation, Section, Submission, Test, TestPart};
 
 /// Nothing of that sort there.
@@ -107,7 +107,7 @@ fn refs_json(section: &Section) -> Vec<Json> {
 }
 
 /// The objects in the order of their `sequence`, where they have one.
-pub(crate) fn in_sequence(mut members: Vec<Given<'_>>) -> Vec<Given<'_>> {
+pub(crate) fn in_sequence(mut members: Vec<JsonObject<'_>>) -> Vec<JsonObject<'_>> {
     members.sort_by_key(|member| member.object.get("sequence").and_then(Json::as_i64));
     members
 }
@@ -115,7 +115,7 @@ pub(crate) fn in_sequence(mut members: Vec<Given<'_>>) -> Vec<Given<'_>> {
 pub(crate) fn part_into(
     writer: &mut Writer,
     faults: &mut Vec<Detail>,
-    part: &Given<'_>,
+    part: &JsonObject<'_>,
     attempts: Option<String>,
 ) {
     let said = |name: &str, default: &str| part.text(name).or_else(|| Some(default.to_owned()));
@@ -137,7 +137,11 @@ pub(crate) fn part_into(
     writer.close("qti-test-part");
 }
 
-pub(crate) fn section_into(writer: &mut Writer, faults: &mut Vec<Detail>, section: &Given<'_>) {
+pub(crate) fn section_into(
+    writer: &mut Writer,
+    faults: &mut Vec<Detail>,
+    section: &JsonObject<'_>,
+) {
     let visible = section.text("visible").unwrap_or_else(|| "true".into());
     writer.open(
         "qti-assessment-section",
@@ -156,7 +160,7 @@ pub(crate) fn section_into(writer: &mut Writer, faults: &mut Vec<Detail>, sectio
     writer.close("qti-assessment-section");
 }
 
-pub(crate) fn item_ref_into(writer: &mut Writer, faults: &mut Vec<Detail>, item: &Given<'_>) {
+pub(crate) fn item_ref_into(writer: &mut Writer, faults: &mut Vec<Detail>, item: &JsonObject<'_>) {
     writer.empty(
         "qti-assessment-item-ref",
         &[
@@ -166,7 +170,11 @@ pub(crate) fn item_ref_into(writer: &mut Writer, faults: &mut Vec<Detail>, item:
     );
 }
 
-pub(crate) fn outcome_into(writer: &mut Writer, faults: &mut Vec<Detail>, outcome: &Given<'_>) {
+pub(crate) fn outcome_into(
+    writer: &mut Writer,
+    faults: &mut Vec<Detail>,
+    outcome: &JsonObject<'_>,
+) {
     let cardinality = outcome.text("cardinality").unwrap_or_else(|| "single".into());
     writer.open(
         "qti-outcome-declaration",
@@ -183,7 +191,7 @@ pub(crate) fn outcome_into(writer: &mut Writer, faults: &mut Vec<Detail>, outcom
 }
 
 /// The default value of an outcome; nothing where it has none.
-pub(crate) fn default_into(writer: &mut Writer, outcome: &Given<'_>) {
+pub(crate) fn default_into(writer: &mut Writer, outcome: &JsonObject<'_>) {
     let default = outcome.object("defaultValue").map(|d| d.texts("value")).unwrap_or_default();
     if default.is_empty() {
         return;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::content::content;
 use super::member::{outcome_into, part_into, part_json};
-use super::write::{Given, NAMESPACE, Writer};
+use super::write::{JsonObject, NAMESPACE, Writer};
 use crate::value::to_json;
 use crate::{Content, Faults, another, parsed, read_document};
 
@@ -60,7 +60,7 @@ fn seconds(limit: f64) -> i64 {
 /// A test as XML from the form that [`test_json`] answers. Sections and items come in the order of
 /// their `sequence`, where they have one. Errors: members that are missing, each by its path.
 pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
-    let given = Given::new(json);
+    let given = JsonObject::new(json);
     let (mut writer, mut faults) = (Writer::default(), Vec::new());
     writer.open(
         "qti-assessment-test",
@@ -133,7 +133,7 @@ pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
 /// catalogInfo?}`. `content` is HTML, which may be empty. Errors: members that are missing, each by
 /// its path; HTML that QTI does not allow, with line and column.
 pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
-    let given = Given::new(json);
+    let given = JsonObject::new(json);
     let (mut writer, mut faults) = (Writer::default(), Vec::new());
     writer.open(
         "qti-assessment-stimulus",

@@ -106,12 +106,12 @@ impl Writer {
 }
 
 /// A JSON object and its place in the body.
-pub(crate) struct Given<'j> {
+pub(crate) struct JsonObject<'j> {
     pub(crate) object: &'j Map<String, Json>,
     path: String,
 }
 
-impl<'j> Given<'j> {
+impl<'j> JsonObject<'j> {
     pub(crate) fn new(object: &'j Map<String, Json>) -> Self {
         Self { object, path: String::new() }
     }
@@ -156,23 +156,27 @@ impl<'j> Given<'j> {
         })
     }
 
-    pub(crate) fn object(&self, name: &str) -> Option<Given<'j>> {
+    pub(crate) fn object(&self, name: &str) -> Option<JsonObject<'j>> {
         let object = self.object.get(name)?.as_object()?;
-        Some(Given { object, path: self.path(name) })
+        Some(JsonObject { object, path: self.path(name) })
     }
 
     /// The objects of an array; empty if it is missing.
-    pub(crate) fn list(&self, name: &str) -> Vec<Given<'j>> {
+    pub(crate) fn list(&self, name: &str) -> Vec<JsonObject<'j>> {
         let members = self.object.get(name).and_then(Json::as_array);
         let member = |(index, json): (usize, &'j Json)| {
             let path = self.path(&format!("{name}[{index}]"));
-            json.as_object().map(|object| Given { object, path })
+            json.as_object().map(|object| JsonObject { object, path })
         };
         members.into_iter().flatten().enumerate().filter_map(member).collect()
     }
 
     /// The objects of an array; `None` if it is missing. Any other value is an error.
-    pub(crate) fn objects(&self, name: &str, faults: &mut Vec<Detail>) -> Option<Vec<Given<'j>>> {
+    pub(crate) fn objects(
+        &self,
+        name: &str,
+        faults: &mut Vec<Detail>,
+    ) -> Option<Vec<JsonObject<'j>>> {
         let json = self.object.get(name).filter(|json| !json.is_null())?;
         let all = json.as_array().is_some_and(|members| members.iter().all(Json::is_object));
         if !all {

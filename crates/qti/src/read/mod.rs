@@ -14,12 +14,12 @@ pub(crate) use test::{section, test};
 
 use crate::model::{Area, Bound, Rubric, Shape, Stylesheet, Version};
 use crate::schema;
-use crate::validate::Found;
+use crate::validate::FoundFaults;
 use crate::value::float;
-use crate::xml::{Element, Written, write};
+use crate::xml::{Element, WriteMode, write};
 
 pub(crate) struct Reader<'f> {
-    pub(crate) found: &'f mut Found,
+    pub(crate) found: &'f mut FoundFaults,
     pub(crate) version: Version,
 }
 
@@ -116,8 +116,8 @@ fn rubric(element: Element<'_>) -> Rubric {
 /// What is inside an element, as XML; feedback in it is left out, for it is read by itself.
 pub(crate) fn inner_xml(element: Element<'_>) -> String {
     let mut choose = |inner: Element<'_>| match inner.name() {
-        "qti-feedback-inline" | "qti-feedback-block" => Written::Nothing,
-        _ => Written::Whole,
+        "qti-feedback-inline" | "qti-feedback-block" => WriteMode::Nothing,
+        _ => WriteMode::Whole,
     };
     let mut xml = String::new();
     for child in element.children() {

@@ -44,7 +44,7 @@ impl Reader<'_> {
         &mut self,
         element: Element<'_>,
         name: &str,
-        kinds: &'static [Names],
+        kinds: &'static [NameKind],
         declared: &Declared<'_>,
     ) {
         if name.is_empty() || declared.has(name, kinds) || self.found.is_full() {
@@ -52,15 +52,15 @@ impl Reader<'_> {
         }
         let known = kinds.iter().flat_map(|kind| declared.names(*kind).iter().copied());
         let mend = near(name, known).unwrap_or_else(|| match kinds {
-            [Names::Response] => "declare it with qti-response-declaration".into(),
-            [Names::Outcome] => "declare it with qti-outcome-declaration".into(),
-            [Names::Template] => "declare it with qti-template-declaration".into(),
+            [NameKind::Response] => "declare it with qti-response-declaration".into(),
+            [NameKind::Outcome] => "declare it with qti-outcome-declaration".into(),
+            [NameKind::Template] => "declare it with qti-template-declaration".into(),
             _ => "declare the variable".into(),
         });
         let what = match kinds {
-            [Names::Response] => "response variable",
-            [Names::Outcome] => "outcome variable",
-            [Names::Template] => "template variable",
+            [NameKind::Response] => "response variable",
+            [NameKind::Outcome] => "outcome variable",
+            [NameKind::Template] => "template variable",
             _ => "variable",
         };
         self.wrong(element, format!("there is no {what} '{name}'"), mend);
@@ -148,7 +148,7 @@ fn declaration_of(response: &ResponseDeclaration) -> &Declaration {
 
 /// Sorts of names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
+enum NameKind {
     Response,
     Outcome,
     Template,
@@ -156,8 +156,8 @@ enum Names {
 }
 
 /// Which attributes of an element name what.
-fn references(element: &str) -> &'static [(&'static str, &'static [Names])] {
-    use Names::{Context, Outcome, Response, Template};
+fn references(element: &str) -> &'static [(&'static str, &'static [NameKind])] {
+    use NameKind::{Context, Outcome, Response, Template};
     match element {
         "qti-variable" | "qti-default" => {
             &[("identifier", &[Response, Outcome, Template, Context])]
@@ -198,17 +198,17 @@ impl<'i> Declared<'i> {
         }
     }
 
-    fn names(&self, kind: Names) -> &HashSet<&'i str> {
+    fn names(&self, kind: NameKind) -> &HashSet<&'i str> {
         match kind {
-            Names::Response => &self.responses,
-            Names::Outcome => &self.outcomes,
-            Names::Template => &self.templates,
-            Names::Context => &self.contexts,
+            NameKind::Response => &self.responses,
+            NameKind::Outcome => &self.outcomes,
+            NameKind::Template => &self.templates,
+            NameKind::Context => &self.contexts,
         }
     }
 
-    fn has(&self, name: &str, kinds: &[Names]) -> bool {
-        let built_in = kinds.iter().any(|k| matches!(k, Names::Outcome | Names::Response))
+    fn has(&self, name: &str, kinds: &[NameKind]) -> bool {
+        let built_in = kinds.iter().any(|k| matches!(k, NameKind::Outcome | NameKind::Response))
             && BUILT_IN.contains(&name);
         // QTI_CONTEXT exists without a declaration.
         built_in

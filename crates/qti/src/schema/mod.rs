@@ -31,9 +31,9 @@ const FOREIGN: [&str; 3] = ["math", "ssml", "xi:include"];
 
 /// A set of elements.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Names([u64; 6]);
+pub(crate) struct ElementSet([u64; 6]);
 
-impl Names {
+impl ElementSet {
     fn add(&mut self, id: ElementId) {
         self.0[usize::from(id.0 / 64)] |= 1 << (id.0 % 64);
     }
@@ -53,7 +53,7 @@ impl Names {
 /// A place in a sequence of children.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Particle {
-    pub(crate) names: Names,
+    pub(crate) names: ElementSet,
     pub(crate) min: u32,
     pub(crate) max: u32,
 }
@@ -176,12 +176,12 @@ fn particle(ids: &HashMap<&'static str, ElementId>, token: &str) -> Particle {
         Some(b'}') => (token.trim_end_matches("{2}"), 2, 2),
         _ => (token, 1, 1),
     };
-    let mut names = Names::default();
+    let mut names = ElementSet::default();
     add_names(ids, token, &mut names);
     Particle { names, min, max }
 }
 
-fn add_names(ids: &HashMap<&'static str, ElementId>, tokens: &str, names: &mut Names) {
+fn add_names(ids: &HashMap<&'static str, ElementId>, tokens: &str, names: &mut ElementSet) {
     for name in tokens.split(['|', ' ', '\n']).filter(|name| !name.is_empty()) {
         match name.strip_prefix('%') {
             Some(group) => add_names(ids, groups::of_names(group), names),

@@ -4,7 +4,7 @@ use super::arithmetic as arithmetic_of;
 use super::containers as containers_of;
 use super::logic as logic_of;
 use super::machine::Machine;
-use super::variables::Sort;
+use super::variables::VariableKind;
 use crate::model::{Expression, ExpressionKind as Kind, Operator};
 use crate::value::{Scalar, Value};
 
@@ -18,7 +18,7 @@ impl Machine<'_, '_> {
                 value.map_or(Value::Null, |value| self.copy(&value))
             }
             Kind::Correct(name) => {
-                let correct = self.variables.get(name).filter(|v| v.sort == Sort::Response);
+                let correct = self.variables.get(name).filter(|v| v.sort == VariableKind::Response);
                 correct.map_or(Value::Null, |variable| variable.correct.clone().into_owned())
             }
             Kind::Default(name) => {

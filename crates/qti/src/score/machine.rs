@@ -6,7 +6,7 @@ use lyceum_core::limits::QTI_STEPS_MAX_COUNT;
 use lyceum_core::random::Stream;
 
 use super::trace::Trace;
-use super::variables::{Sort, Variables};
+use super::variables::{VariableKind, Variables};
 use crate::model::{Bound, Expression, LookupTable, Rule, RuleKind, Target};
 use crate::value::{Scalar, Value};
 
@@ -95,10 +95,10 @@ impl<'i, 'r> Machine<'i, 'r> {
 
     fn set(&mut self, target: Target, identifier: &str, value: Value, step: Option<usize>) {
         let wanted = match target {
-            Target::Outcome => &[Sort::Outcome][..],
-            Target::Template => &[Sort::Template],
-            Target::Correct => &[Sort::Response],
-            Target::Default => &[Sort::Response, Sort::Outcome],
+            Target::Outcome => &[VariableKind::Outcome][..],
+            Target::Template => &[VariableKind::Template],
+            Target::Correct => &[VariableKind::Response],
+            Target::Default => &[VariableKind::Response, VariableKind::Outcome],
         };
         let variable = self.variables.get_mut(identifier);
         let Some(variable) = variable.filter(|v| wanted.contains(&v.sort)) else {

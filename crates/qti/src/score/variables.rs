@@ -15,7 +15,7 @@ pub(crate) const DURATION: &str = "duration";
 
 /// What sort of variable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum VariableKind {
     Response,
     Outcome,
     Template,
@@ -25,7 +25,7 @@ pub(crate) enum Sort {
 /// A variable and what it holds.
 pub(crate) struct Variable<'i> {
     pub(crate) name: &'i str,
-    pub(crate) sort: Sort,
+    pub(crate) sort: VariableKind,
     pub(crate) cardinality: Cardinality,
     pub(crate) base_type: Option<BaseType>,
     pub(crate) value: Cow<'i, Value>,
@@ -46,7 +46,7 @@ pub(crate) struct Variables<'i> {
 static NULL: Value = Value::Null;
 
 impl<'i> Variable<'i> {
-    fn of(sort: Sort, declaration: &'i Declaration) -> Self {
+    fn of(sort: VariableKind, declaration: &'i Declaration) -> Self {
         Self {
             name: &declaration.identifier,
             sort,
@@ -60,7 +60,7 @@ impl<'i> Variable<'i> {
         }
     }
 
-    fn built_in(name: &'static str, sort: Sort, value: Value) -> Self {
+    fn built_in(name: &'static str, sort: VariableKind, value: Value) -> Self {
         let base_type = value.single().map(Scalar::base_type);
         Self {
             name,
@@ -138,10 +138,10 @@ impl<'i> Variables<'i> {
                 variant.apply(variable);
             }
             match variable.sort {
-                Sort::Response => {
+                VariableKind::Response => {
                     variable.value = Cow::Borrowed(responses.get(variable.name).unwrap_or(&NULL));
                 }
-                Sort::Outcome => {
+                VariableKind::Outcome => {
                     let before = attempt.before.filter(|_| item.adaptive);
                     if let Some(before) = before.and_then(|b| b.get(variable.name)) {
                         variable.value = Cow::Borrowed(before);
@@ -151,14 +151,18 @@ impl<'i> Variables<'i> {
                         variable.value = variable.default.clone();
                     }
                 }
-                Sort::Template | Sort::Context => {}
+                VariableKind::Template | VariableKind::Context => {}
             }
         }
         let status = attempt.before.and_then(|b| b.get(COMPLETION)).cloned();
         let built_in = [
-            (COMPLETION, Sort::Outcome, status.unwrap_or_else(|| Value::identifier("unknown"))),
-            (ATTEMPTS, Sort::Response, Value::integer(attempt.number.into())),
-            (DURATION, Sort::Response, Value::Single(Scalar::Duration(attempt.duration_s))),
+            (
+                COMPLETION,
+                VariableKind::Outcome,
+                status.unwrap_or_else(|| Value::identifier("unknown")),
+            ),
+            (ATTEMPTS, VariableKind::Response, Value::integer(attempt.number.into())),
+            (DURATION, VariableKind::Response, Value::Single(Scalar::Duration(attempt.duration_s))),
         ];
         for (name, sort, value) in built_in {
             if !list.iter().any(|variable| variable.name == name) {
@@ -188,15 +192,17 @@ impl<'i> Variables<'i> {
         list.extend(item.responses.iter().map(|response| Variable {
             correct: Cow::Borrowed(&response.correct),
             response: Some(response),
-            ..Variable::of(Sort::Response, &response.declaration)
+            ..Variable::of(VariableKind::Response, &response.declaration)
         }));
         list.extend(item.outcomes.iter().map(|outcome| Variable {
             outcome: Some(outcome),
-            ..Variable::of(Sort::Outcome, &outcome.declaration)
+            ..Variable::of(VariableKind::Outcome, &outcome.declaration)
         }));
         let templates = item.templates.iter();
-        list.extend(templates.map(|t| Variable::of(Sort::Template, &t.declaration)));
-        list.extend(item.contexts.iter().map(|context| Variable::of(Sort::Context, context)));
+        list.extend(templates.map(|t| Variable::of(VariableKind::Template, &t.declaration)));
+        list.extend(
+            item.contexts.iter().map(|context| Variable::of(VariableKind::Context, context)),
+        );
         list
     }
 
@@ -226,7 +232,7 @@ impl<'i> Variables<'i> {
     /// an adaptive item.
     pub(crate) fn outcomes(self, item: &Item) -> Outcomes {
         let shown = |variable: &Variable<'_>| {
-            variable.sort == Sort::Outcome && (item.adaptive || variable.name != COMPLETION)
+            variable.sort == VariableKind::Outcome && (item.adaptive || variable.name != COMPLETION)
         };
         let outcomes = self.list.into_iter().filter(shown);
         Outcomes::new(outcomes.map(|v| (v.name.into(), v.value.into_owned())).collect())

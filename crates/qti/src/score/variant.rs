@@ -6,7 +6,7 @@ use lyceum_core::limits::QTI_TEMPLATE_MAX_ATTEMPTS;
 use lyceum_core::random::Stream;
 
 use super::machine::{Machine, Stop};
-use super::variables::{Sort, Variable, Variables};
+use super::variables::{Variable, VariableKind, Variables};
 use crate::model::Item;
 use crate::value::Value;
 
@@ -35,7 +35,7 @@ impl Variant {
         let mut variant = Self::default();
         for variable in variables.into_list() {
             let name: Box<str> = variable.name.into();
-            if variable.sort == Sort::Template {
+            if variable.sort == VariableKind::Template {
                 variant.values.push((name, variable.value.into_owned()));
                 continue;
             }
@@ -60,7 +60,9 @@ impl Variant {
     }
 
     pub(super) fn apply<'i>(&'i self, variable: &mut Variable<'i>) {
-        if let Some(value) = self.get(variable.name).filter(|_| variable.sort == Sort::Template) {
+        if let Some(value) =
+            self.get(variable.name).filter(|_| variable.sort == VariableKind::Template)
+        {
             variable.value = Cow::Borrowed(value);
         }
         if let Some(correct) = self.correct(variable.name) {

@@ -10,15 +10,15 @@ use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::events::Event;
 
-use super::{Attribute, Document, NONE, Node, Space, attributes};
-use crate::fault::{Fault, Place};
+use super::{Attribute, Document, NONE, Space, XmlNode, attributes};
+use crate::fault::{Fault, Position};
 use crate::schema;
 
 pub(super) fn build(source: &str) -> Result<Document<'_>, Fault> {
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     if source.len() > QTI_DOCUMENT_MAX_BYTES {
         return Err(Fault::at(
-            Place { line: 1, column: 1 },
+            Position { line: 1, column: 1 },
             format!("the document has {} bytes", source.len()),
             format!("keep it below {QTI_DOCUMENT_MAX_BYTES} bytes; move media into files"),
         ));
@@ -152,7 +152,7 @@ impl<'x> Builder<'x> {
         let source = self.document.source;
         let place = start + 1 + length;
         attributes::read(rest, place, &mut self.document.attributes)
-            .map_err(|(at, what, mend)| Fault::at(Place::of(source, at), what, mend))?;
+            .map_err(|(at, what, mend)| Fault::at(Position::of(source, at), what, mend))?;
         let bound = self.scopes.len();
         for attribute in &self.document.attributes[from..] {
             bind(&mut self.scopes, attribute);
@@ -178,7 +178,7 @@ impl<'x> Builder<'x> {
                 ));
             }
         };
-        let index = self.push(Node {
+        let index = self.push(XmlNode {
             qname: Cow::Borrowed(qname),
             local: place_of(qname.len() - local.len()),
             space,
@@ -235,7 +235,7 @@ impl<'x> Builder<'x> {
             node.text.to_mut().push_str(&text);
             return Ok(());
         }
-        self.push(Node {
+        self.push(XmlNode {
             qname: Cow::Borrowed(""),
             local: 0,
             space: Space::Other,
@@ -251,7 +251,7 @@ impl<'x> Builder<'x> {
         Ok(())
     }
 
-    fn push(&mut self, node: Node<'x>) -> Result<u32, Fault> {
+    fn push(&mut self, node: XmlNode<'x>) -> Result<u32, Fault> {
         let index = self.document.nodes.len();
         if index >= QTI_MAX_NODES {
             return Err(self.fault(
@@ -275,7 +275,7 @@ impl<'x> Builder<'x> {
     }
 
     fn fault(&self, at: usize, what: impl Into<String>, mend: impl Into<String>) -> Fault {
-        Fault::at(Place::of(self.document.source, at), what, mend)
+        Fault::at(Position::of(self.document.source, at), what, mend)
     }
 
     fn unknown_reference(&self, raw: &str, at: usize) -> Fault {

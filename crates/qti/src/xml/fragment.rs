@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Attribute, Document, NONE, Node, Space};
+use super::{Attribute, Document, NONE, Space, XmlNode};
 use crate::schema::{self, ElementId};
 
 /// The inside of an element of QTI 3, under construction. Places count in the markup.
@@ -41,7 +41,7 @@ impl<'x> Fragment<'x> {
         let from = place_of(self.document.attributes.len());
         self.document.attributes.extend(attributes);
         let attributes = (from, place_of(self.document.attributes.len()));
-        let index = self.push(Node {
+        let index = self.push(XmlNode {
             qname: Cow::Owned(name),
             local: 0,
             space,
@@ -59,7 +59,7 @@ impl<'x> Fragment<'x> {
 
     /// Adds a text to the innermost open element.
     pub(crate) fn text(&mut self, text: Cow<'x, str>, start: usize) {
-        self.push(Node {
+        self.push(XmlNode {
             qname: Cow::Borrowed(""),
             local: 0,
             space: Space::Other,
@@ -84,7 +84,7 @@ impl<'x> Fragment<'x> {
         self.document
     }
 
-    fn push(&mut self, node: Node<'x>) -> u32 {
+    fn push(&mut self, node: XmlNode<'x>) -> u32 {
         let index = place_of(self.document.nodes.len());
         if let Some((parent, last)) = self.open.last_mut() {
             match self.document.nodes.get_mut(*last as usize) {

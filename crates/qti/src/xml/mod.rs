@@ -13,9 +13,9 @@ use std::ops::Range;
 pub(crate) use attributes::is_name;
 pub(crate) use build::illegal as is_illegal;
 pub(crate) use fragment::Fragment;
-pub(crate) use write::{Written, escape, write, write_child};
+pub(crate) use write::{WriteMode, escape, write, write_child};
 
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Position};
 use crate::schema::{self, ElementId};
 
 /// The namespace that QTI 2.2 gives the elements of HTML 5.
@@ -65,7 +65,7 @@ impl Space {
 /// A document: its nodes in the order of the source, the root first.
 pub(crate) struct Document<'x> {
     source: &'x str,
-    nodes: Vec<Node<'x>>,
+    nodes: Vec<XmlNode<'x>>,
     attributes: Vec<Attribute<'x>>,
     /// Where each line but the first begins.
     lines: Vec<u32>,
@@ -73,7 +73,7 @@ pub(crate) struct Document<'x> {
     losses: Vec<Fault>,
 }
 
-struct Node<'x> {
+struct XmlNode<'x> {
     /// The name as it stands, prefix included; empty for text.
     qname: Cow<'x, str>,
     /// Where in it the name without its prefix begins.
@@ -140,13 +140,13 @@ impl<'x> Document<'x> {
     }
 
     /// Line and column, from 1, of a place in bytes; the column counts characters.
-    pub(crate) fn place(&self, start: u32) -> Place {
-        Place::of(self.source, start as usize)
+    pub(crate) fn place(&self, start: u32) -> Position {
+        Position::of(self.source, start as usize)
     }
 }
 
 impl<'d> Element<'d> {
-    fn node(self) -> &'d Node<'d> {
+    fn node(self) -> &'d XmlNode<'d> {
         &self.document.nodes[self.index as usize]
     }
 
@@ -192,7 +192,7 @@ impl<'d> Element<'d> {
         self.node().start as usize..self.node().end as usize
     }
 
-    pub(crate) fn place(self) -> Place {
+    pub(crate) fn place(self) -> Position {
         self.document.place(self.start())
     }
 
@@ -335,7 +335,7 @@ impl<'x> Document<'x> {
 
     /// Takes an element out.
     pub(crate) fn remove(&mut self, index: u32) {
-        let Node { parent, next, .. } = self.nodes[index as usize];
+        let XmlNode { parent, next, .. } = self.nodes[index as usize];
         let Some(above) = self.nodes.get_mut(parent as usize) else { return };
         if above.first == index {
             above.first = next;
@@ -408,7 +408,7 @@ impl<'x> Document<'x> {
             node.parent = wrapper;
             child = node.next;
         }
-        self.nodes.push(Node {
+        self.nodes.push(XmlNode {
             qname: Cow::Borrowed(name),
             local: 0,
             space: Space::Qti3,

@@ -3,7 +3,7 @@
 use super::{Child, Element};
 
 /// What to do with an element while writing.
-pub(crate) enum Written {
+pub(crate) enum WriteMode {
     /// As it is, its children asked in turn.
     Whole,
     /// As it is, but with these attributes.
@@ -17,7 +17,7 @@ pub(crate) enum Written {
 /// Writes an element; `choose` says what becomes of each.
 pub(crate) fn write(
     element: Element<'_>,
-    choose: &mut dyn FnMut(Element<'_>) -> Written,
+    choose: &mut dyn FnMut(Element<'_>) -> WriteMode,
 ) -> String {
     let mut out = String::with_capacity(1024);
     write_child(element, choose, &mut out);
@@ -27,14 +27,14 @@ pub(crate) fn write(
 /// Appends an element, as [`write`] writes it.
 pub(crate) fn write_child(
     element: Element<'_>,
-    choose: &mut dyn FnMut(Element<'_>) -> Written,
+    choose: &mut dyn FnMut(Element<'_>) -> WriteMode,
     out: &mut String,
 ) {
     let attributes = match choose(element) {
-        Written::Nothing => return,
-        Written::Instead(text) => return out.push_str(&text),
-        Written::Whole => None,
-        Written::With(attributes) => Some(attributes),
+        WriteMode::Nothing => return,
+        WriteMode::Instead(text) => return out.push_str(&text),
+        WriteMode::Whole => None,
+        WriteMode::With(attributes) => Some(attributes),
     };
     out.push('<');
     out.push_str(element.qname());

@@ -1,6 +1,6 @@
 //! What documents are called and refer to.
 
-use lyceum_qti::{Kind, Place, is_document, summary};
+use lyceum_qti::{Kind, Position, is_document, summary};
 
 const TEST: &str = r#"<?xml version="1.0"?>
 <qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier=" t " title="T">
@@ -16,7 +16,7 @@ const TEST: &str = r#"<?xml version="1.0"?>
 fn a_document_tells_its_name_and_its_links() {
     let told = summary(TEST).unwrap();
     assert_eq!((told.kind, &*told.identifier), (Kind::Test, "t"));
-    assert_eq!(told.place, Place { line: 2, column: 1 });
+    assert_eq!(told.place, Position { line: 2, column: 1 });
     let links: Vec<_> = told
         .links
         .iter()

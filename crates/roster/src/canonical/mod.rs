@@ -19,7 +19,7 @@ use crate::record::{
 };
 
 /// The stored form of a record.
-pub(crate) struct Written {
+pub(crate) struct CanonicalRecord {
     pub(crate) body: String,
     pub(crate) extra: Option<String>,
     pub(crate) columns: Vec<Option<String>>,
@@ -29,7 +29,7 @@ pub(crate) struct Written {
 
 /// The state while an object is read.
 #[derive(Clone, Copy)]
-pub(crate) struct Reading {
+pub(crate) struct ReadMode {
     pub(crate) dialect: Dialect,
     /// Whether to check rules that may be newer than stored records.
     pub(crate) is_checked: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Writer<'a> {
     dialect: Dialect,
     is_checked: bool,
     faults: &'a mut Vec<Detail>,
-    written: Written,
+    written: CanonicalRecord,
     /// Whether the next members belong to the text of the platform dialect.
     into_extra: bool,
     extra: String,
@@ -49,8 +49,8 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(kind: &'static Kind, reading: Reading, faults: &'a mut Vec<Detail>) -> Self {
-        let written = Written {
+    pub(crate) fn new(kind: &'static Kind, reading: ReadMode, faults: &'a mut Vec<Detail>) -> Self {
+        let written = CanonicalRecord {
             body: String::with_capacity(512),
             extra: None,
             columns: Vec::new(),
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
             references: Vec::new(),
         };
         let extra = String::new();
-        let Reading { dialect, is_checked } = reading;
+        let ReadMode { dialect, is_checked } = reading;
         let (into_extra, overlaps) = (false, false);
         Self { kind, dialect, is_checked, faults, written, into_extra, extra, overlaps }
     }
@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Completes the body. In the platform dialect, undeclared members are stored.
-    pub(crate) fn finish(mut self, object: &Object) -> Written {
+    pub(crate) fn finish(mut self, object: &Object) -> CanonicalRecord {
         self.written.body.push('}');
         self.into_extra = true;
         for (name, value) in object {

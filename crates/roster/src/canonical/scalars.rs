@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{NUL, Writer, check_json};
 use crate::grade;
-use crate::kind::{Open, Type, Words};
+use crate::kind::{Type, Vocabulary, VocabularyExtension};
 
 /// The date in a text. Clients send instants for dates of the standard, so the date part of an instant is accepted.
 pub(crate) fn day(text: &str) -> Option<&str> {
@@ -88,7 +88,7 @@ impl Writer<'_> {
 
     pub(super) fn word<'v>(
         &mut self,
-        words: Words,
+        words: Vocabulary,
         value: &'v Value,
         path: &str,
     ) -> Option<Cow<'v, str>> {
@@ -100,9 +100,9 @@ impl Writer<'_> {
             _ => {
                 let list = words.words.join("', '");
                 let more = match words.open {
-                    Open::Closed => "",
-                    Open::Extensions => ", or 'ext:…'",
-                    Open::Sources => ", or '/…'",
+                    VocabularyExtension::Closed => "",
+                    VocabularyExtension::Extensions => ", or 'ext:…'",
+                    VocabularyExtension::Sources => ", or '/…'",
                 };
                 self.fault(path.into(), format!("must be one of '{list}'{more}"));
                 None

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::binding;
 use super::cell::{self, Unfit};
 use super::fault::Fault;
-use super::files::{self, COMMON, File, Part, Shape};
+use super::files::{self, COMMON, File, JoinedFile, Shape};
 use super::header::{Header, REMOVE_COMMAS, Use, Width, trailing};
-use super::manifest::Mode;
+use super::manifest::FileMode;
 use super::parts::{PartRow, assemble};
-use super::rows::Row;
-use super::said::{Said, overlay};
+use super::rows::CsvRow;
+use super::said::{RowMembers, overlay};
 use super::strict;
 use crate::kind::{Field, Type};
 use crate::record::{Object, Record, Stamp};
@@ -21,10 +21,10 @@ use crate::record::{Object, Record, Stamp};
 #[derive(Clone)]
 pub(super) struct Layout {
     pub(super) file: &'static File,
-    pub(super) mode: Mode,
+    pub(super) mode: FileMode,
     pub(super) header: Header,
     /// The files in the package that have parts of its records.
-    pub(super) parts: Vec<(&'static File, &'static Part, Mode)>,
+    pub(super) parts: Vec<(&'static File, &'static JoinedFile, FileMode)>,
     pub(super) now: Timestamp,
     /// Whether everything that the binding forbids is an error.
     pub(super) is_strict: bool,
@@ -33,7 +33,7 @@ pub(super) struct Layout {
 /// A row with its values and errors.
 #[derive(Default)]
 pub(super) struct Candidate {
-    pub(super) row: Row,
+    pub(super) row: CsvRow,
     pub(super) id: String,
     /// Rows of part files, in the order of the files in the layout.
     pub(super) parts: Vec<PartRow>,
@@ -69,7 +69,7 @@ enum Blame {
 
 impl Candidate {
     /// Reads the values of a row, without parts.
-    pub(super) fn read(layout: &Layout, row: Row, said: &mut Said) -> Self {
+    pub(super) fn read(layout: &Layout, row: CsvRow, said: &mut RowMembers) -> Self {
         let mut candidate = Self { row, ..Self::default() };
         let (found, expected) = (candidate.row.len(), layout.header.names.len());
         let width = layout.header.width(&candidate.row);
@@ -106,12 +106,12 @@ impl Candidate {
     }
 
     /// A row that was already assembled once.
-    pub(super) fn again(id: String, row: Row) -> Self {
+    pub(super) fn again(id: String, row: CsvRow) -> Self {
         Self { row, id, ..Self::default() }
     }
 
     /// Reads the row again, which had no errors the first time.
-    pub(super) fn say(&self, layout: &Layout, said: &mut Said) {
+    pub(super) fn say(&self, layout: &Layout, said: &mut RowMembers) {
         if self.row.is_empty() {
             said.of_parts(&self.id);
         } else {
@@ -123,7 +123,12 @@ impl Candidate {
     /// wrong record is rejected.
     ///
     /// `said` has the values of the row, and is used up.
-    pub(super) fn finish(&mut self, layout: &Layout, said: &mut Said, stored: Option<&Object>) {
+    pub(super) fn finish(
+        &mut self,
+        layout: &Layout,
+        said: &mut RowMembers,
+        stored: Option<&Object>,
+    ) {
         self.record = None;
         loop {
             match self.put_together(layout, said, stored) {
@@ -140,7 +145,7 @@ impl Candidate {
     fn put_together(
         &mut self,
         layout: &Layout,
-        said: &mut Said,
+        said: &mut RowMembers,
         stored: Option<&Object>,
     ) -> Result<Record, TryAgain> {
         let mut merged = stored.map(|stored| self.merged(layout, said, stored));
@@ -175,7 +180,7 @@ impl Candidate {
                 continue;
             }
             let stored = || stored.and_then(|stored| stored.get(part.field)).unwrap_or(&nothing);
-            let before = (*mode == Mode::Delta).then(stored);
+            let before = (*mode == FileMode::Delta).then(stored);
             let made = assemble(file, part, before, &self.parts[first..behind])
                 .map_err(|(row, column, unfit)| (first + row, column, unfit))?;
             for (path, row) in made.origins {
@@ -215,7 +220,7 @@ impl Candidate {
     /// The stored record overlaid with the row. A column that the file lacks leaves its field unchanged. An empty
     /// cell clears the field, unless the row deletes the record. Members keep their order, so that a row with equal
     /// values changes nothing.
-    fn merged(&self, layout: &Layout, said: &Said, stored: &Object) -> Object {
+    fn merged(&self, layout: &Layout, said: &RowMembers, stored: &Object) -> Object {
         let mut merged = stored.clone();
         merged.remove(COMMON[2]);
         let own = said.members.iter().filter(|(name, value)| {
@@ -234,7 +239,7 @@ impl Candidate {
             return merged;
         }
         merged.remove(COMMON[1]);
-        let only_marks = layout.mode == Mode::Delta && said.is_deletion();
+        let only_marks = layout.mode == FileMode::Delta && said.is_deletion();
         if !only_marks {
             merged.retain(|field, _| own.contains_key(field) || !layout.covers(field));
             let named = own.get("metadata").and_then(Value::as_object);
@@ -394,16 +399,16 @@ impl Layout {
     /// The layout for parts of records for which the package has no row.
     pub(super) fn of_parts(
         file: &'static File,
-        parts: Vec<(&'static File, &'static Part, Mode)>,
+        parts: Vec<(&'static File, &'static JoinedFile, FileMode)>,
         now: Timestamp,
     ) -> Self {
         let header = Header::unusable();
-        Self { file, mode: Mode::Delta, header, parts, now, is_strict: false }
+        Self { file, mode: FileMode::Delta, header, parts, now, is_strict: false }
     }
 
     /// Whether rows can be checked without stored records.
     pub(super) fn stands_alone(&self) -> bool {
-        self.mode == Mode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == Mode::Bulk)
+        self.mode == FileMode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == FileMode::Bulk)
     }
 
     pub(super) fn fault(&self, line: u64, problem: String, mend: String) -> Fault {
@@ -413,7 +418,10 @@ impl Layout {
     /// Whether the package has all values of the field.
     fn covers(&self, field: &str) -> bool {
         self.header.covers(field)
-            || self.parts.iter().any(|(_, part, mode)| *mode == Mode::Bulk && part.field == field)
+            || self
+                .parts
+                .iter()
+                .any(|(_, part, mode)| *mode == FileMode::Bulk && part.field == field)
     }
 
     /// The column in which to look for an error of the field.

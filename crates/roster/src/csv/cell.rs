@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Number, Value, json};
 
-use crate::kind::{Field, Open, Presence, Type, Words};
+use crate::kind::{Field, Presence, Type, Vocabulary, VocabularyExtension};
 
 /// Why a cell is wrong, and what to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -244,11 +244,11 @@ pub(super) fn mend(field: &Field) -> String {
     }
 }
 
-fn vocabulary(words: Words) -> String {
+fn vocabulary(words: Vocabulary) -> String {
     let more = match words.open {
-        Open::Closed => "",
-        Open::Extensions => ", or your own word as ext:…",
-        Open::Sources => ", or your own as /…",
+        VocabularyExtension::Closed => "",
+        VocabularyExtension::Extensions => ", or your own word as ext:…",
+        VocabularyExtension::Sources => ", or your own as /…",
     };
     format!("write one of: {}{more}", words.words.join(", "))
 }

@@ -7,13 +7,13 @@ use super::candidate::{Candidate, Layout};
 use super::fault::Fault;
 use super::files;
 use super::writing::{Ready, Writer};
-use crate::kind::{Kind, Presence, Target, Type};
+use crate::kind::{Kind, Presence, ReferenceTarget, Type};
 use crate::kinds;
 use crate::record::{Object, Pointer, Record, Stamp, members};
 
 impl Writer<'_, '_> {
     /// Warns about cells that name a missing record but belong to no field.
-    pub(super) fn warn_of_named(&mut self, named: &[Named]) -> Result<()> {
+    pub(super) fn warn_of_named(&mut self, named: &[DanglingName]) -> Result<()> {
         for (pointer, place) in
             named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
         {
@@ -44,9 +44,9 @@ impl Writer<'_, '_> {
 }
 
 /// A record named by a cell that belongs to no field, and the cell.
-pub(super) type Named = (Pointer, Fault);
+pub(super) type DanglingName = (Pointer, Fault);
 
-pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<Named> {
+pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<DanglingName> {
     let mut named = Vec::new();
     for (name, header, kind) in files::NAMED_AND_NOT_KEPT {
         let mut add = |line: u64, cell: &str| {
@@ -55,7 +55,10 @@ pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<
             {
                 let (path, sourced_id) = (String::new(), cell.to_owned());
                 let place = Fault::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
-                named.push((Pointer { path, kind, sourced_id, target: Target::Any }, place));
+                named.push((
+                    Pointer { path, kind, sourced_id, target: ReferenceTarget::Any },
+                    place,
+                ));
             }
         };
         let place = layout.header.names.iter().position(|it| it.trim() == *header);

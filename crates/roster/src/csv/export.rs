@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::binding::{self, is_day};
 use super::cell::{encode, is_implied, written_metadata};
 use super::fault::Fault;
-use super::files::{self, COMMON, EXTRA, File, METADATA, Part};
-use super::manifest::Mode;
+use super::files::{self, COMMON, EXTRA, File, JoinedFile, METADATA};
+use super::manifest::FileMode;
 use super::package::{Package, RowWriter};
 use super::parts::rows_of;
 use super::standard::{Standard, day, one_line};
@@ -53,13 +53,14 @@ pub fn export<W: Write + Seek>(
 ) -> Result<(Exported, W)> {
     db.read_blocking(|tx| {
         let is_standard = content == Content::Standard;
-        let mut package = Package::new(out, if is_standard { Mode::Bulk } else { Mode::Delta });
+        let mut package =
+            Package::new(out, if is_standard { FileMode::Bulk } else { FileMode::Delta });
         let mut standard = Standard::default();
         let mut rows = 0;
         let all = files::ALL.iter().filter(|file| file.part.is_none());
         for file in all.filter(|file| !is_standard || binding::has(file)) {
             standard.prepare(tx, file)?;
-            let plan = Plan::of(tx, file, is_standard.then_some(&mut standard))?;
+            let plan = ExportColumns::of(tx, file, is_standard.then_some(&mut standard))?;
             package.file(file, &plan.headers(), |out| {
                 each(tx, file, |object| {
                     rows += 1;
@@ -106,7 +107,7 @@ pub(super) fn each(
 
 /// The columns and files in addition to the table.
 #[derive(Default)]
-struct Plan {
+struct ExportColumns {
     metadata: BTreeSet<String>,
     /// Whether a record has values for which there is no column.
     has_extra: bool,
@@ -114,7 +115,7 @@ struct Plan {
     parts: BTreeSet<&'static str>,
 }
 
-impl Plan {
+impl ExportColumns {
     /// Scans all records for metadata and for values without a column.
     fn of(
         tx: &mut Tx<'_>,
@@ -266,7 +267,7 @@ fn text(object: &Object, name: &str) -> String {
 fn parted<'o>(
     file: &'static File,
     object: &'o Object,
-) -> impl Iterator<Item = (&'static File, &'static Part, &'o Value)> {
+) -> impl Iterator<Item = (&'static File, &'static JoinedFile, &'o Value)> {
     file.parts().filter_map(|(part_file, part)| {
         let value = object.get(part.field)?;
         let owner = object.get("sourcedId")?.as_str()?;
@@ -285,7 +286,7 @@ fn part_files(file: &'static File, object: &Object) -> Vec<&'static str> {
 
 fn write_parts<W: Write + Seek>(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     object: &Object,
     out: &mut RowWriter<'_, W>,
 ) -> Result<()> {

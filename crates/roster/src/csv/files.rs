@@ -18,7 +18,7 @@ pub struct File {
     /// Its columns after `sourcedId`, `status` and `dateLastModified`.
     pub columns: &'static [Column],
     /// How its rows are parts of records; `None` if each row is a record.
-    pub part: Option<Part>,
+    pub part: Option<JoinedFile>,
 }
 
 /// A header and the name of its field, which is empty if the value is not stored.
@@ -26,7 +26,7 @@ pub type Column = (&'static str, &'static str);
 
 /// How the rows of a file become a field of another file's records.
 #[derive(Debug)]
-pub struct Part {
+pub struct JoinedFile {
     /// The column that names the record.
     pub owner: &'static str,
     /// The field of the record.
@@ -96,7 +96,7 @@ pub(super) const fn part(
     name: &'static str,
     kind: &'static Kind,
     columns: &'static [Column],
-    part: Part,
+    part: JoinedFile,
 ) -> File {
     File { name, kind, columns, part: Some(part) }
 }
@@ -132,7 +132,7 @@ impl File {
     }
 
     /// The files whose rows are parts of its records.
-    pub fn parts(&'static self) -> impl Iterator<Item = (&'static File, &'static Part)> {
+    pub fn parts(&'static self) -> impl Iterator<Item = (&'static File, &'static JoinedFile)> {
         let of = if self.part.is_none() { self.kind.one } else { "" };
         ALL.iter()
             .filter(move |file| file.kind.one == of)
@@ -180,7 +180,7 @@ impl File {
     }
 }
 
-impl Part {
+impl JoinedFile {
     /// The fields of the objects that its rows describe.
     pub fn members(&self, kind: &'static Kind) -> &'static [crate::kind::Field] {
         match kind.field(self.field).map(|field| field.ty) {

@@ -5,7 +5,7 @@ use lyceum_core::text::nearest;
 
 use super::fault::Fault;
 use super::files::{COMMON, EXTRA, FORMER_EXTRA, File, METADATA};
-use super::rows::Row;
+use super::rows::CsvRow;
 use crate::kind::Field;
 
 /// The use of a column.
@@ -63,7 +63,7 @@ impl Header {
     }
 
     /// Reads a header. Wrong and unknown columns are not read.
-    pub(super) fn read(file: &'static File, row: &Row, delta: bool) -> (Self, HeaderFaults) {
+    pub(super) fn read(file: &'static File, row: &CsvRow, delta: bool) -> (Self, HeaderFaults) {
         let mut names: Vec<String> = row.readable();
         while names.last().is_some_and(|name| name.trim().is_empty()) {
             names.pop();
@@ -129,7 +129,7 @@ impl Header {
     }
 
     /// How the fields of a row fit the header.
-    pub(super) fn width(&self, row: &Row) -> Width {
+    pub(super) fn width(&self, row: &CsvRow) -> Width {
         let own = self.names.len();
         let is_blank = (own..row.len()).all(|at| row.bytes(at).is_empty());
         match row.len() {

@@ -11,12 +11,12 @@ use lyceum_store::{Db, Spool};
 
 use super::candidate::{Candidate, Layout, Refusal};
 use super::fault::Fault;
-use super::files::{self, File, Part};
-use super::manifest::{self, Manifest, Mode};
+use super::files::{self, File, JoinedFile};
+use super::manifest::{self, FileMode, Manifest};
 use super::noted::{Came, Notes};
 use super::reading::{Batch, Order, PartRead, read_records, spool_parts, spooled};
 use super::report::{Refusals, Report};
-use super::source::Source;
+use super::source::CsvSource;
 use super::writing::{Progressing, Writer};
 use crate::repository;
 
@@ -63,7 +63,7 @@ pub fn import(
     now: Timestamp,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    let mut source = Source::open(path)?;
+    let mut source = CsvSource::open(path)?;
     let notes = Notes::new(options.notes.as_deref())?;
     let mut refusals = Refusals::new(options.rejects.as_deref(), notes, options.strict);
     let (manifest, faults) = Manifest::of(&mut source, options.strict)?;
@@ -92,7 +92,7 @@ pub fn import(
     let mut is_read = false;
     let done = db.write_blocking(|tx| {
         let bytes = Arc::new(AtomicU64::new(0));
-        let mut run = Run {
+        let mut run = ImportRun {
             source: &mut source,
             manifest: &manifest,
             writer: Writer::new(tx, &mut refusals),
@@ -119,8 +119,8 @@ pub fn import(
     refusals.finish()
 }
 
-struct Run<'r, 'w, 'tx> {
-    source: &'r mut Source,
+struct ImportRun<'r, 'w, 'tx> {
+    source: &'r mut CsvSource,
     manifest: &'r Manifest,
     writer: Writer<'w, 'tx>,
     spool: Spool,
@@ -146,9 +146,9 @@ impl Meter<'_> {
     }
 }
 
-type Parts = Vec<(&'static File, &'static Part, Mode)>;
+type Parts = Vec<(&'static File, &'static JoinedFile, FileMode)>;
 
-impl Run<'_, '_, '_> {
+impl ImportRun<'_, '_, '_> {
     /// Imports a file of records, together with the files that contain parts of them.
     fn records(&mut self, file: &'static File) -> Result<()> {
         let mut parts = Vec::new();
@@ -164,7 +164,7 @@ impl Run<'_, '_, '_> {
         self.parts_alone(file, parts)
     }
 
-    fn parts(&mut self, file: &'static File, mode: Mode) -> Result<()> {
+    fn parts(&mut self, file: &'static File, mode: FileMode) -> Result<()> {
         let refusals = &mut *self.writer.refusals;
         refusals.report.of(file.name, mode);
         let bytes = Arc::clone(&self.meter.bytes);
@@ -181,7 +181,7 @@ impl Run<'_, '_, '_> {
     }
 
     /// Reads the file on another thread and writes it on this one.
-    fn own_rows(&mut self, file: &'static File, mode: Mode, parts: &Parts) -> Result<()> {
+    fn own_rows(&mut self, file: &'static File, mode: FileMode, parts: &Parts) -> Result<()> {
         let Self { source, writer, spool, meter, now, is_strict, .. } = self;
         let is_strict = *is_strict;
         writer.refusals.report.of(file.name, mode);

@@ -6,20 +6,20 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use super::fault::Fault;
 use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
-use super::rows::{Row, Rows};
-use super::source::Source;
+use super::rows::{CsvRow, CsvRows};
+use super::source::CsvSource;
 
 /// How the manifest describes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum FileMode {
     /// All records, in their current state.
     Bulk,
     /// Changes: new, changed and deleted records.
     Delta,
 }
 
-impl Mode {
+impl FileMode {
     /// Its name in the manifest.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -35,12 +35,12 @@ pub(super) const NAME: &str = "manifest.csv";
 /// The files of a package, with their modes.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
-    modes: BTreeMap<&'static str, Mode>,
+    modes: BTreeMap<&'static str, FileMode>,
 }
 
 impl Manifest {
     /// How the manifest describes the file; `None` if the file is absent.
-    pub(super) fn mode(&self, file: &str) -> Option<Mode> {
+    pub(super) fn mode(&self, file: &str) -> Option<FileMode> {
         self.modes.get(file).copied()
     }
 
@@ -48,10 +48,10 @@ impl Manifest {
     /// reports everything that the binding forbids.
     ///
     /// Errors: `Invalid` if there is neither a manifest nor a roster file, or if it cannot be read.
-    pub(super) fn of(source: &mut Source, is_strict: bool) -> Result<(Self, Vec<Fault>)> {
+    pub(super) fn of(source: &mut CsvSource, is_strict: bool) -> Result<(Self, Vec<Fault>)> {
         if !source.has(NAME) {
             let there = files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
-            let modes: BTreeMap<_, _> = there.map(|file| (file.name, Mode::Bulk)).collect();
+            let modes: BTreeMap<_, _> = there.map(|file| (file.name, FileMode::Bulk)).collect();
             if modes.is_empty() {
                 return Err(Problem::new(
                     ProblemKind::Invalid,
@@ -64,11 +64,11 @@ impl Manifest {
         }
         let mut manifest = Self::default();
         let mut faults = Vec::new();
-        let mut row = Row::default();
+        let mut row = CsvRow::default();
         let mut properties: Vec<(String, String)> = Vec::new();
         {
             let input = source.read(NAME)?;
-            let mut rows = Rows::new(input);
+            let mut rows = CsvRows::new(input);
             while let Some(next) = rows.next(&mut row).map_err(|e| unreadable(NAME, &e))? {
                 match next {
                     Ok(()) => {
@@ -103,7 +103,7 @@ impl Manifest {
         Ok((manifest, faults))
     }
 
-    fn line(&mut self, row: &Row) -> Option<Fault> {
+    fn line(&mut self, row: &CsvRow) -> Option<Fault> {
         let cells = row.readable();
         let name = cells.first().map_or("", |cell| cell.trim());
         let value = cells.get(1).map_or("", |cell| cell.trim());
@@ -121,8 +121,8 @@ impl Manifest {
         let file = file.trim_end_matches('*');
         let mode = match value {
             "absent" => return None,
-            "bulk" => Mode::Bulk,
-            "delta" => Mode::Delta,
+            "bulk" => FileMode::Bulk,
+            "delta" => FileMode::Delta,
             _ => return fault("must be absent, bulk or delta".into(), "write one of them"),
         };
         match files::named(file) {

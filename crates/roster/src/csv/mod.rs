@@ -28,6 +28,6 @@ mod writing;
 pub use export::{Content, Exported, export};
 pub use fault::Fault;
 pub use import::{Options, Progress, import};
-pub use manifest::Mode;
+pub use manifest::FileMode;
 pub use noted::{Came, Noted, noted};
 pub use report::{FileReport, Report};

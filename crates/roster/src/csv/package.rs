@@ -7,12 +7,12 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::files::{self, ENTRY, ENTRY_BEYOND, File};
-use super::manifest::Mode;
+use super::manifest::FileMode;
 
 /// A zip to which CSV files are written one after the other. Equal rows give equal bytes.
 pub(crate) struct Package<W: Write + Seek> {
     zip: ZipWriter<W>,
-    mode: Mode,
+    mode: FileMode,
     written: Vec<(&'static str, u64)>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct RowWriter<'a, W: Write + Seek> {
 
 impl<W: Write + Seek> Package<W> {
     /// A package that is written to `out`, whose files have this mode.
-    pub(crate) fn new(out: W, mode: Mode) -> Self {
+    pub(crate) fn new(out: W, mode: FileMode) -> Self {
         Self { zip: ZipWriter::new(out), mode, written: Vec::new() }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::cell::{Unfit, decode, encode, id_of};
-use super::files::{File, Part, Shape};
+use super::files::{File, JoinedFile, Shape};
 use crate::kind::Field;
 use crate::record::Object;
 
@@ -54,7 +54,7 @@ pub(super) struct Assembled {
 /// Errors: the row that does not fit, its column, and why.
 pub(super) fn assemble(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     before: Option<&Value>,
     rows: &[PartRow],
 ) -> Result<Assembled, (usize, &'static str, Unfit)> {
@@ -80,7 +80,7 @@ pub(super) fn assemble(
 /// The part that a row describes.
 fn member(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     row: &PartRow,
 ) -> Result<Member, (&'static str, Unfit)> {
     let cell = |header: &str| row.cell(file, header).to_owned();
@@ -128,7 +128,7 @@ fn member(
 
 fn object(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     row: &PartRow,
 ) -> Result<Object, (&'static str, Unfit)> {
     let fields = part.members(file.kind);
@@ -159,7 +159,7 @@ pub(super) fn profile_guid(uri: &str) -> &str {
 }
 
 /// `score` and `textScore` in a learning objective set.
-fn score_fields(part: &Part, file: &File) -> impl Iterator<Item = &'static Field> {
+fn score_fields(part: &JoinedFile, file: &File) -> impl Iterator<Item = &'static Field> {
     let inner = part.members(file.kind).iter().find_map(|field| match field.ty {
         crate::kind::Type::Objects(inner) => Some(inner),
         _ => None,
@@ -183,7 +183,7 @@ fn inner_list(shape: Shape) -> &'static str {
 }
 
 /// Splits a stored field into its parts.
-fn explode(part: &Part, value: &Value) -> Vec<Member> {
+fn explode(part: &JoinedFile, value: &Value) -> Vec<Member> {
     let text = |value: &Value, name: &str| -> String {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
@@ -217,7 +217,7 @@ fn explode(part: &Part, value: &Value) -> Vec<Member> {
 }
 
 /// Combines parts into a field.
-fn implode(part: &Part, members: Vec<Member>) -> Assembled {
+fn implode(part: &JoinedFile, members: Vec<Member>) -> Assembled {
     let mut origins = Vec::new();
     let mut list: Vec<Value> = Vec::new();
     for member in members {
@@ -256,7 +256,7 @@ fn implode(part: &Part, members: Vec<Member>) -> Assembled {
 /// The rows for a field, as far as rows can express it.
 pub(super) fn rows_at_best(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     owner: &str,
     value: &Value,
 ) -> Vec<PartRow> {
@@ -269,7 +269,7 @@ pub(super) fn rows_at_best(
 /// field.
 pub(super) fn rows_of(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     owner: &str,
     value: &Value,
 ) -> Option<Vec<PartRow>> {
@@ -285,7 +285,7 @@ pub(super) fn rows_of(
 
 fn row_of(
     file: &'static File,
-    part: &Part,
+    part: &JoinedFile,
     owner: &str,
     member: &Member,
     number: usize,

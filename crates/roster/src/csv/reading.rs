@@ -11,13 +11,13 @@ use lyceum_store::Spool;
 
 use super::candidate::{Candidate, Layout, Refusal, csv};
 use super::fault::Fault;
-use super::files::{File, Part};
+use super::files::{File, JoinedFile};
 use super::header::{Header, HeaderFaults, REMOVE_COMMAS, Use, Width, trailing};
-use super::manifest::{Mode, unreadable};
+use super::manifest::{FileMode, unreadable};
 use super::parts::PartRow;
-use super::rows::{Row, Rows};
-use super::said::Said;
-use super::source::Source;
+use super::rows::{CsvRow, CsvRows};
+use super::said::RowMembers;
+use super::source::CsvSource;
 use super::strict;
 
 /// The number of rows that are checked and written together.
@@ -34,9 +34,9 @@ pub(super) enum Batch {
 /// What to read.
 pub(super) struct Order {
     pub(super) file: &'static File,
-    pub(super) mode: Mode,
+    pub(super) mode: FileMode,
     /// The files in the package that have parts of its records. They are already in the spool.
-    pub(super) parts: Vec<(&'static File, &'static Part, Mode)>,
+    pub(super) parts: Vec<(&'static File, &'static JoinedFile, FileMode)>,
     /// Whether nothing is stored that rows could change, so that each row can be checked independently.
     pub(super) is_new: bool,
     pub(super) now: Timestamp,
@@ -55,7 +55,7 @@ pub(super) enum PartRead<'a> {
 
 /// Reads a file of records and sends it in batches.
 pub(super) fn read_records(
-    source: &mut Source,
+    source: &mut CsvSource,
     spool: &mut Spool,
     order: Order,
     out: &SyncSender<Batch>,
@@ -63,7 +63,7 @@ pub(super) fn read_records(
     let Order { file, mode, parts, is_new, now, bytes, is_strict } = order;
     let name = csv(file);
     let input = source.read(&name)?;
-    let mut rows = Rows::new(Counted { input, bytes });
+    let mut rows = CsvRows::new(Counted { input, bytes });
     let (header, faults) = read_header(&mut rows, file, mode, is_strict)?;
     let own = Layout { file, mode, header, parts, now, is_strict };
     let eager = is_new && own.stands_alone();
@@ -73,8 +73,8 @@ pub(super) fn read_records(
     }
     let mut count = 0;
     let mut waiting = Vec::with_capacity(BATCH_RECORDS);
-    let mut row = Row::default();
-    let mut said = Said::of(&own);
+    let mut row = CsvRow::default();
+    let mut said = RowMembers::of(&own);
     while own.header.is_usable
         && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
     {
@@ -113,8 +113,8 @@ fn no_rows(file: &'static File) -> Fault {
 fn candidate(
     layout: &Layout,
     spool: &mut Spool,
-    row: Row,
-    said: &mut Said,
+    row: CsvRow,
+    said: &mut RowMembers,
     eager: bool,
 ) -> Result<Candidate> {
     let mut candidate = Candidate::read(layout, row, said);
@@ -127,7 +127,7 @@ fn candidate(
 
 /// Takes the parts of a record out of the spool.
 pub(super) fn spooled(
-    files: &[(&'static File, &'static Part, Mode)],
+    files: &[(&'static File, &'static JoinedFile, FileMode)],
     spool: &mut Spool,
     owner: &str,
 ) -> Result<Vec<PartRow>> {
@@ -143,14 +143,14 @@ pub(super) fn spooled(
 
 /// Reads the header, which is the first row of the file.
 fn read_header<R: Read>(
-    rows: &mut Rows<R>,
+    rows: &mut CsvRows<R>,
     file: &'static File,
-    mode: Mode,
+    mode: FileMode,
     is_strict: bool,
 ) -> Result<(Header, HeaderFaults)> {
     let faulty = |fault| HeaderFaults { faults: vec![fault], ..HeaderFaults::default() };
     let name = csv(file);
-    let mut row = Row::default();
+    let mut row = CsvRow::default();
     if rows.is_utf16().map_err(|e| unreadable(&name, &e))? {
         let fault = Fault::of_row(
             &name,
@@ -162,7 +162,7 @@ fn read_header<R: Read>(
     }
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         Some(Ok(())) => {
-            let (header, mut told) = Header::read(file, &row, mode == Mode::Delta);
+            let (header, mut told) = Header::read(file, &row, mode == FileMode::Delta);
             if is_strict {
                 told.faults.extend(strict::header(file, &row.readable(), row.line));
             }
@@ -183,24 +183,24 @@ fn read_header<R: Read>(
 /// Reads a part file into the spool, by the records to which the parts belong. Calls `came` with each row, or with
 /// the reasons why it is rejected, and with warnings. Returns the number of rows.
 pub(super) fn spool_parts(
-    source: &mut Source,
+    source: &mut CsvSource,
     spool: &mut Spool,
     file: &'static File,
-    (mode, is_strict): (Mode, bool),
+    (mode, is_strict): (FileMode, bool),
     bytes: Arc<AtomicU64>,
     mut came: impl FnMut(PartRead<'_>) -> Result<()>,
 ) -> Result<u64> {
     let name = csv(file);
     let owner = file.part.as_ref().map_or("", |part| part.owner);
     let input = source.read(&name)?;
-    let mut rows = Rows::new(Counted { input, bytes });
+    let mut rows = CsvRows::new(Counted { input, bytes });
     let (header, HeaderFaults { faults, warnings }) =
         read_header(&mut rows, file, mode, is_strict)?;
     if !faults.is_empty() {
         came(PartRead::Refused(Refusal { faults, cells: header.names.clone() }))?;
     }
     warnings.into_iter().try_for_each(|warning| came(PartRead::Warning(warning)))?;
-    let mut row = Row::default();
+    let mut row = CsvRow::default();
     let mut count = 0;
     while header.is_usable
         && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
@@ -247,8 +247,8 @@ pub(super) fn spool_parts(
 fn part_row(
     file: &'static File,
     header: &Header,
-    row: &Row,
-    mode: Mode,
+    row: &CsvRow,
+    mode: FileMode,
 ) -> Result<PartRow, Refusal> {
     let name = csv(file);
     let refused = |faults| Refusal { faults, cells: row.readable() };
@@ -287,7 +287,7 @@ fn part_row(
         match one {
             Use::SourcedId => text.clone_into(&mut part.id),
             Use::Status => match text {
-                "" if mode == Mode::Delta => {
+                "" if mode == FileMode::Delta => {
                     fault("", "is required in a delta", "write active or tobedeleted");
                 }
                 "" | "active" => {}

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::candidate::Refusal;
 use super::fault::Fault;
-use super::manifest::Mode;
+use super::manifest::FileMode;
 use super::noted::{Came, Notes};
 
 /// The report of an import.
@@ -40,7 +40,7 @@ pub struct FileReport {
     /// Its name without `.csv`.
     pub file: &'static str,
     /// Its mode in the manifest.
-    pub mode: Mode,
+    pub mode: FileMode,
     /// Number of rows, without the header.
     pub rows: u64,
     /// Number of new records.
@@ -57,7 +57,7 @@ pub struct FileReport {
 
 impl Report {
     /// The report of a file. Begins one if there is none yet.
-    pub(super) fn of(&mut self, file: &'static str, mode: Mode) -> &mut FileReport {
+    pub(super) fn of(&mut self, file: &'static str, mode: FileMode) -> &mut FileReport {
         let at = self.files.iter().position(|one| one.file == file).unwrap_or_else(|| {
             self.files.push(FileReport {
                 file,

@@ -12,7 +12,7 @@ use lyceum_core::limits::CSV_LINE_MAX_BYTES;
 
 /// A row: its unquoted fields, and its place.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Row {
+pub struct CsvRow {
     /// The line on which it begins, from 1.
     pub line: u64,
     text: Vec<u8>,
@@ -32,7 +32,7 @@ pub struct BrokenRow {
     pub raw: String,
 }
 
-impl Row {
+impl CsvRow {
     /// The number of fields.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -72,7 +72,7 @@ impl Row {
 }
 
 /// Reads rows from a stream of bytes.
-pub struct Rows<R> {
+pub struct CsvRows<R> {
     input: R,
     buffer: Vec<u8>,
     /// The bytes that were read and not used yet: `buffer[start..end]`.
@@ -101,7 +101,7 @@ const LONG: (&str, &str) = (
     "look for a quote that is never closed, or shorten the row",
 );
 
-impl<R: Read> Rows<R> {
+impl<R: Read> CsvRows<R> {
     /// The rows of the stream, from its first byte.
     pub fn new(input: R) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl<R: Read> Rows<R> {
     /// Reads the next row into `row`; `None` at the end.
     ///
     /// Errors: the stream cannot be read.
-    pub fn next(&mut self, row: &mut Row) -> io::Result<Option<Result<(), BrokenRow>>> {
+    pub fn next(&mut self, row: &mut CsvRow) -> io::Result<Option<Result<(), BrokenRow>>> {
         if !self.begun {
             self.begun = true;
             self.skip_mark()?;
@@ -228,7 +228,7 @@ impl<R: Read> Rows<R> {
 }
 
 /// Parses one row at the start of `input`; returns its numbers of bytes and lines, including the line end.
-fn parse(input: &[u8], at_end: bool, row: &mut Row) -> Result<(usize, u64), Halt> {
+fn parse(input: &[u8], at_end: bool, row: &mut CsvRow) -> Result<(usize, u64), Halt> {
     let mut at = 0;
     let mut lines = 0;
     loop {
@@ -272,7 +272,7 @@ fn quoted(
     input: &[u8],
     mut at: usize,
     at_end: bool,
-    row: &mut Row,
+    row: &mut CsvRow,
     lines: &mut u64,
 ) -> Result<usize, Halt> {
     loop {
@@ -312,8 +312,8 @@ mod tests {
 
     fn all(input: &[u8]) -> Vec<Result<(u64, Vec<String>), (u64, &'static str)>> {
         // One byte at a time, to test every boundary of the buffer.
-        let mut rows = Rows::new(OneByOne(input));
-        let mut row = Row::default();
+        let mut rows = CsvRows::new(OneByOne(input));
+        let mut row = CsvRow::default();
         let mut out = Vec::new();
         while let Some(next) = rows.next(&mut row).unwrap() {
             out.push(match next {
@@ -372,8 +372,8 @@ mod tests {
     #[test]
     fn a_row_above_the_limit_is_refused_in_bounded_memory() {
         let long = [b"a,\"".as_slice(), &vec![b'x'; 3 * CSV_LINE_MAX_BYTES], b"\n2,ok\n"].concat();
-        let mut rows = Rows::new(long.as_slice());
-        let mut row = Row::default();
+        let mut rows = CsvRows::new(long.as_slice());
+        let mut row = CsvRow::default();
         let broken = rows.next(&mut row).unwrap().unwrap().unwrap_err();
         assert_eq!((broken.line, broken.problem), (1, LONG.0));
         assert!(rows.buffer.len() <= 4 * CSV_LINE_MAX_BYTES);
@@ -384,8 +384,8 @@ mod tests {
     #[test]
     fn many_open_quotes_take_linear_time() {
         let input = "\"a\n\"\"x\n".repeat(200_000);
-        let mut rows = Rows::new(input.as_bytes());
-        let mut row = Row::default();
+        let mut rows = CsvRows::new(input.as_bytes());
+        let mut row = CsvRow::default();
         let mut count = 0;
         while rows.next(&mut row).unwrap().is_some() {
             count += 1;

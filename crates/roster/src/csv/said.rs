@@ -8,12 +8,12 @@ use super::cell::{self, Unfit, decode};
 use super::fault::Fault;
 use super::files::COMMON;
 use super::header::Use;
-use super::rows::Row;
+use super::rows::CsvRow;
 use crate::kind::{Field, Type};
 use crate::record::Object;
 
 /// The members of a row; null if the row has no value.
-pub(super) struct Said {
+pub(super) struct RowMembers {
     pub(super) members: Object,
     /// The number of members with their own column. They come first, in the order of the columns.
     columns: usize,
@@ -21,7 +21,7 @@ pub(super) struct Said {
     known: usize,
 }
 
-impl Said {
+impl RowMembers {
     /// Allocates the members for rows of the layout.
     pub(super) fn of(layout: &Layout) -> Self {
         let mut members = Object::new();
@@ -63,7 +63,7 @@ impl Said {
     }
 
     /// Reads a row, which has as many fields as the header. Returns its errors.
-    pub(super) fn read(&mut self, layout: &Layout, row: &Row) -> Vec<Fault> {
+    pub(super) fn read(&mut self, layout: &Layout, row: &CsvRow) -> Vec<Fault> {
         self.clear();
         let mut faults = Vec::new();
         let mut fault = |at: usize, value: &str, unfit: Unfit| {
@@ -131,7 +131,7 @@ impl Said {
     }
 
     /// The roles of a user in OneRoster 1.1: one role at several organizations.
-    fn former_roles(&mut self, layout: &Layout, row: &Row) {
+    fn former_roles(&mut self, layout: &Layout, row: &CsvRow) {
         let text = |place: Option<usize>| place.and_then(|at| row.text(at).ok());
         let role = text(layout.header.place(|one| matches!(one, Use::FormerRole)));
         let orgs = text(layout.header.place(|one| matches!(one, Use::FormerOrgs)));

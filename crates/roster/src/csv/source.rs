@@ -13,21 +13,21 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use zip::ZipArchive;
 
 /// A zip or a folder with CSV files, opened and checked.
-pub struct Source {
-    place: Place,
+pub struct CsvSource {
+    place: SourceLocation,
     /// The names of the files, without folder (`users.csv`), and their sizes in bytes.
     files: Vec<(String, u64)>,
     /// The number of bytes that may still be unpacked, over all files.
     budget: Arc<AtomicU64>,
 }
 
-enum Place {
+enum SourceLocation {
     Folder(PathBuf),
     /// The archive, and the folder inside it with the files: empty or such as `export/`.
     Zip(Box<ZipArchive<BufReader<File>>>, String),
 }
 
-impl Source {
+impl CsvSource {
     /// Opens a zip or a folder. In a zip, the files may be in one folder.
     ///
     /// Errors: `Invalid` if it cannot be read, exceeds a limit, or contains what a roster never needs: links, names
@@ -60,25 +60,25 @@ impl Source {
     pub fn read(&mut self, name: &str) -> Result<Box<dyn Read + '_>> {
         let budget = Arc::clone(&self.budget);
         match &mut self.place {
-            Place::Folder(folder) => {
+            SourceLocation::Folder(folder) => {
                 let path = folder.join(name);
                 let file = File::open(&path).map_err(|e| unreadable(&path, &e))?;
-                Ok(Box::new(Guarded { inner: file, packed: u64::MAX, read: 0, budget }))
+                Ok(Box::new(LimitedReader { inner: file, packed: u64::MAX, read: 0, budget }))
             }
-            Place::Zip(archive, folder) => {
+            SourceLocation::Zip(archive, folder) => {
                 let entry = archive
                     .by_name(&format!("{folder}{name}"))
                     .map_err(|e| refused(format!("'{name}' cannot be read from the zip: {e}")))?;
                 let packed = entry.compressed_size();
-                Ok(Box::new(Guarded { inner: entry, packed, read: 0, budget }))
+                Ok(Box::new(LimitedReader { inner: entry, packed, read: 0, budget }))
             }
         }
     }
 }
 
-type Opened = (Place, Vec<(String, u64)>);
+type OpenedArchive = (SourceLocation, Vec<(String, u64)>);
 
-fn folder(path: &Path) -> Result<Opened> {
+fn folder(path: &Path) -> Result<OpenedArchive> {
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(|e| unreadable(path, &e))? {
         let entry = entry.map_err(|e| unreadable(path, &e))?;
@@ -96,10 +96,10 @@ fn folder(path: &Path) -> Result<Opened> {
         too_many(files.len())?;
     }
     files.sort();
-    Ok((Place::Folder(path.to_owned()), files))
+    Ok((SourceLocation::Folder(path.to_owned()), files))
 }
 
-fn archive(path: &Path) -> Result<Opened> {
+fn archive(path: &Path) -> Result<OpenedArchive> {
     let file = File::open(path).map_err(|e| unreadable(path, &e))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|e| {
         refused(format!("'{}' is neither a folder nor a zip that can be read: {e}", path.display()))
@@ -134,7 +134,7 @@ fn archive(path: &Path) -> Result<Opened> {
     let mut files: Vec<_> =
         paths.iter().map(|(path, size)| (path[folder.len()..].to_owned(), *size)).collect();
     files.sort();
-    Ok((Place::Zip(Box::new(archive), folder), files))
+    Ok((SourceLocation::Zip(Box::new(archive), folder), files))
 }
 
 /// The folder with all files; empty if they are at the top level.
@@ -182,14 +182,14 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
 }
 
 /// Counts the unpacked bytes of a file and stops a zip bomb, whatever sizes the zip claims.
-struct Guarded<R> {
+struct LimitedReader<R> {
     inner: R,
     packed: u64,
     read: u64,
     budget: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Guarded<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         let bytes = count as u64;

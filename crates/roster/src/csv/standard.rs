@@ -15,7 +15,7 @@ use super::candidate::csv;
 use super::cell::{encode, id_of};
 use super::export::each;
 use super::fault::Fault;
-use super::files::{self, File, Part, Shape};
+use super::files::{self, File, JoinedFile, Shape};
 use super::parts::{PartRow, profile_guid, rows_at_best};
 use crate::kind::Type;
 use crate::kinds;
@@ -249,7 +249,7 @@ impl Standard {
     pub(super) fn parts(
         &mut self,
         file: &'static File,
-        part: &Part,
+        part: &JoinedFile,
         object: &Object,
     ) -> Vec<Vec<String>> {
         let mut written = Vec::new();
@@ -269,7 +269,7 @@ impl Standard {
 }
 
 /// The rows of a part file for a record, each with a GUID.
-fn rows(file: &'static File, part: &Part, object: &Object) -> Vec<PartRow> {
+fn rows(file: &'static File, part: &JoinedFile, object: &Object) -> Vec<PartRow> {
     let Some(value) = object.get(part.field) else { return Vec::new() };
     let owner = text(object, "sourcedId");
     let mut rows = rows_at_best(file, part, owner, value);

@@ -6,8 +6,8 @@ use super::candidate::csv;
 use super::fault::Fault;
 use super::files::{COMMON, File, METADATA};
 use super::header::Header;
-use super::manifest::Mode;
-use super::rows::Row;
+use super::manifest::FileMode;
+use super::rows::CsvRow;
 
 /// What the binding forbids in the header of a file: it must have all columns in order, followed only by
 /// `metadata.…`.
@@ -38,7 +38,12 @@ pub(super) fn header(file: &'static File, names: &[String], line: u64) -> Vec<Fa
 }
 
 /// What the binding forbids in a row.
-pub(super) fn row(file: &'static File, header: &Header, row: &Row, mode: Mode) -> Vec<Fault> {
+pub(super) fn row(
+    file: &'static File,
+    header: &Header,
+    row: &CsvRow,
+    mode: FileMode,
+) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (at, name) in header.names.iter().enumerate() {
         let Ok(text) = row.text(at) else { continue };
@@ -46,10 +51,10 @@ pub(super) fn row(file: &'static File, header: &Header, row: &Row, mode: Mode) -
             faults.push(Fault::of_row(&csv(file), row.line, problem, mend).at(name, text));
         };
         match (COMMON[1..].contains(&name.as_str()), mode, text.is_empty()) {
-            (true, Mode::Bulk, false) => {
+            (true, FileMode::Bulk, false) => {
                 fault("must be blank in a bulk file".to_owned(), "empty the cell".to_owned());
             }
-            (true, Mode::Delta, true) => {
+            (true, FileMode::Delta, true) => {
                 fault("is required in a delta".to_owned(), "fill the cell".to_owned());
             }
             (true, ..) => {}

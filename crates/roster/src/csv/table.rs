@@ -1,6 +1,6 @@
 //! The table of CSV files: names, columns in order, and their fields.
 
-use super::files::{Column, File, Part, Shape, part, records};
+use super::files::{Column, File, JoinedFile, Shape, part, records};
 use crate::kinds::{
     ACADEMIC_SESSION, ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CATEGORY, CLASS, COMPONENT_RESOURCE,
     COURSE, COURSE_COMPONENT, DEMOGRAPHICS, ENROLLMENT, LINE_ITEM, ORG, RESOURCE, RESULT,
@@ -60,7 +60,7 @@ pub static ALL: &[File] = &[
         "courseResources",
         &COURSE,
         &[("title", ""), ("courseSourcedId", ""), ("resourceSourcedId", "")],
-        Part {
+        JoinedFile {
             owner: "courseSourcedId",
             field: "resources",
             shape: Shape::Link("resourceSourcedId"),
@@ -111,7 +111,7 @@ pub static ALL: &[File] = &[
         "classResources",
         &CLASS,
         &[("title", ""), ("classSourcedId", ""), ("resourceSourcedId", "")],
-        Part {
+        JoinedFile {
             owner: "classSourcedId",
             field: "resources",
             shape: Shape::Link("resourceSourcedId"),
@@ -154,7 +154,11 @@ pub static ALL: &[File] = &[
             ("orgSourcedId", "org"),
             ("userProfileSourcedId", "userProfile"),
         ],
-        Part { owner: "userSourcedId", field: "roles", shape: Shape::Object(&["role", "org"]) },
+        JoinedFile {
+            owner: "userSourcedId",
+            field: "roles",
+            shape: Shape::Object(&["role", "org"]),
+        },
     ),
     part(
         "userProfiles",
@@ -169,7 +173,7 @@ pub static ALL: &[File] = &[
             ("username", ""),
             ("password", ""),
         ],
-        Part { owner: "userSourcedId", field: "userProfiles", shape: Shape::Profile },
+        JoinedFile { owner: "userSourcedId", field: "userProfiles", shape: Shape::Profile },
     ),
     part(
         "userResources",
@@ -180,7 +184,7 @@ pub static ALL: &[File] = &[
             ("classSourcedId", ""),
             ("resourceSourcedId", ""),
         ],
-        Part {
+        JoinedFile {
             owner: "userSourcedId",
             field: "resources",
             shape: Shape::Link("resourceSourcedId"),
@@ -251,13 +255,17 @@ pub static ALL: &[File] = &[
         "lineItemLearningObjectiveIds",
         &LINE_ITEM,
         OBJECTIVES_OF_LINE_ITEM,
-        Part { owner: "lineItemSourcedId", field: "learningObjectiveSet", shape: Shape::Objective },
+        JoinedFile {
+            owner: "lineItemSourcedId",
+            field: "learningObjectiveSet",
+            shape: Shape::Objective,
+        },
     ),
     part(
         "lineItemScoreScales",
         &LINE_ITEM,
         &[("title", ""), ("lineItemSourcedId", ""), ("scoreScaleSourcedId", "")],
-        Part {
+        JoinedFile {
             owner: "lineItemSourcedId",
             field: "scoreScale",
             shape: Shape::TheLink("scoreScaleSourcedId"),
@@ -285,7 +293,7 @@ pub static ALL: &[File] = &[
         "resultLearningObjectiveIds",
         &RESULT,
         OBJECTIVES_OF_RESULT,
-        Part {
+        JoinedFile {
             owner: "resultSourcedId",
             field: "learningObjectiveSet",
             shape: Shape::ObjectiveScore,
@@ -295,7 +303,7 @@ pub static ALL: &[File] = &[
         "resultScoreScales",
         &RESULT,
         &[("title", ""), ("resultSourcedId", ""), ("scoreScaleSourcedId", "")],
-        Part {
+        JoinedFile {
             owner: "resultSourcedId",
             field: "scoreScale",
             shape: Shape::TheLink("scoreScaleSourcedId"),

@@ -9,7 +9,7 @@ use lyceum_store::{Spool, Tx};
 
 use super::candidate::Candidate;
 use super::reading::BATCH_RECORDS;
-use super::rows::Row;
+use super::rows::CsvRow;
 use super::writing::{Ready, parent_field};
 use crate::kind::Kind;
 use crate::record::{Pointer, Record};
@@ -18,13 +18,13 @@ use crate::repository;
 const SPACE: &str = "waiting";
 
 /// The waiting rows.
-pub(super) struct Waiting {
+pub(super) struct WaitingRows {
     kind: &'static Kind,
     spool: Option<Spool>,
-    rows: Vec<Node>,
+    rows: Vec<WaitingRow>,
 }
 
-struct Node {
+struct WaitingRow {
     own: u64,
     needs: Vec<u64>,
     /// The parent record, if it is one of the needed ones.
@@ -44,12 +44,12 @@ pub(super) struct Settled {
 /// A row in its form on disk.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct OnDisk {
-    row: Row,
+    row: CsvRow,
     body: String,
     extra: Option<String>,
 }
 
-impl Waiting {
+impl WaitingRows {
     pub(super) fn new(kind: &'static Kind) -> Self {
         Self { kind, spool: None, rows: Vec::new() }
     }
@@ -64,7 +64,7 @@ impl Waiting {
         let parent_path =
             parent_field(self.kind).map(|field| format!("{}.{field}.sourcedId", self.kind.one));
         let parent = references.iter().find(|one| Some(&one.path) == parent_path.as_ref());
-        self.rows.push(Node {
+        self.rows.push(WaitingRow {
             own: hash(&ready.record.sourced_id),
             needs: references.iter().map(|one| hash(&one.sourced_id)).collect(),
             parent: parent.map(|one| hash(&one.sourced_id)),
@@ -109,7 +109,7 @@ impl Waiting {
 }
 
 /// Excludes rows that need a missing record, then rows that need those, and so on.
-fn drop_needy(rows: &[Node], alive: &mut [bool]) {
+fn drop_needy(rows: &[WaitingRow], alive: &mut [bool]) {
     let living: HashSet<u64> =
         rows.iter().zip(&*alive).filter(|(_, alive)| **alive).map(|(node, _)| node.own).collect();
     let mut needed_by: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -130,7 +130,7 @@ fn drop_needy(rows: &[Node], alive: &mut [bool]) {
 }
 
 /// Excludes rows whose ancestors never lead to an existing record; returns true if there were any.
-fn drop_rootless(rows: &[Node], alive: &mut [bool]) -> bool {
+fn drop_rootless(rows: &[WaitingRow], alive: &mut [bool]) -> bool {
     let mut below: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut reached: Vec<usize> = Vec::new();
     let mut is_reached = vec![false; rows.len()];

@@ -6,19 +6,19 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
 use super::candidate::{Candidate, Layout, Refusal, csv};
-use super::dangling::{Named, may_be_left_out, named_and_not_kept};
+use super::dangling::{DanglingName, may_be_left_out, named_and_not_kept};
 use super::fault::Fault;
 use super::files;
 use super::header::HeaderFaults;
 use super::known::RememberedIds;
-use super::manifest::Mode;
+use super::manifest::FileMode;
 use super::noted::Came;
 use super::report::Refusals;
-use super::said::Said;
-use super::waiting::Waiting;
+use super::said::RowMembers;
+use super::waiting::WaitingRows;
 use crate::kind::{Kind, Type};
 use crate::record::{Pointer, Record, Status, members};
-use crate::repository::{self, Outcome, Stored};
+use crate::repository::{self, StoredRecord, WriteOutcome};
 use crate::rules;
 
 /// Writes candidates, batch by batch, in one transaction.
@@ -34,19 +34,19 @@ pub(super) struct Writer<'w, 'tx> {
 /// The state while a file is written.
 pub(super) struct Progressing {
     pub(super) layout: Layout,
-    said: Said,
+    said: RowMembers,
     /// The ids in the file so far.
     pub(super) seen: RememberedIds,
     /// Rows that refer to records of their own kind which may come later.
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingRows,
     /// Whether no record of this kind was stored before the import.
     pub(super) is_new: bool,
 }
 
 impl Progressing {
     pub(super) fn new(layout: Layout, is_new: bool) -> Self {
-        let waiting = Waiting::new(layout.file.kind);
-        let said = Said::of(&layout);
+        let waiting = WaitingRows::new(layout.file.kind);
+        let said = RowMembers::of(&layout);
         Self { layout, said, seen: RememberedIds::default(), waiting, is_new }
     }
 }
@@ -122,7 +122,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     /// Completes a file: waiting rows are written, or rejected if a needed record never came.
     pub(super) fn end(&mut self, at: &mut Progressing) -> Result<()> {
-        let waiting = std::mem::replace(&mut at.waiting, Waiting::new(at.layout.file.kind));
+        let waiting = std::mem::replace(&mut at.waiting, WaitingRows::new(at.layout.file.kind));
         let kind = at.layout.file.kind;
         let known = &self.known;
         let settled = waiting.settle(self.tx, |id| known.hash(kind.one, id))?;
@@ -157,7 +157,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let Some(stored) = repository::find(self.tx, kind, &candidate.id)? else {
             return self.refuse_parts(layout, candidate);
         };
-        complete(layout, &mut candidate, &mut Said::of(layout), Some(&stored))?;
+        complete(layout, &mut candidate, &mut RowMembers::of(layout), Some(&stored))?;
         let Some(record) = candidate.record.take() else { return self.refuse(kind, candidate) };
         let ready = self.with_references(layout, vec![Ready { candidate, record }])?;
         let present = ready.iter().map(|one| (one.record.sourced_id.clone(), stored.clone()));
@@ -184,7 +184,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     /// The records whose references to other kinds exist. The others are rejected. Parts with references to missing
     /// records are left out and reported.
     fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
-        let named: Vec<Vec<Named>> =
+        let named: Vec<Vec<DanglingName>> =
             rows.iter().map(|one| named_and_not_kept(layout, &one.candidate)).collect();
         let named_pointers = named.iter().flatten().map(|(pointer, _)| pointer);
         let kept = rows.iter().flat_map(|one| &one.record.references);
@@ -252,7 +252,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         }
         let stored = repository::find(self.tx, layout.file.kind, &one.record.sourced_id)?;
         let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
-        let mut said = Said::of(layout);
+        let mut said = RowMembers::of(layout);
         one.candidate.say(layout, &mut said);
         one.candidate.finish(layout, &mut said, stored.as_ref());
         Ok(())
@@ -342,7 +342,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         &mut self,
         layout: &Layout,
         rows: Vec<Ready>,
-        stored: &HashMap<String, Stored>,
+        stored: &HashMap<String, StoredRecord>,
     ) -> Result<()> {
         let kind = layout.file.kind;
         if !rules::are_checked(kind) {
@@ -378,7 +378,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         &mut self,
         layout: &Layout,
         rows: Vec<Ready>,
-        stored: &HashMap<String, Stored>,
+        stored: &HashMap<String, StoredRecord>,
     ) -> Result<()> {
         let kind = layout.file.kind;
         let (lines, records): (Vec<u64>, Vec<Record>) =
@@ -389,10 +389,10 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let report = report.of(layout.file.name, layout.mode);
         for ((line, record), outcome) in lines.into_iter().zip(&records).zip(outcomes) {
             let (count, came) = match (outcome, record.status) {
-                (Outcome::Unchanged, _) => (&mut report.unchanged, Came::Unchanged),
+                (WriteOutcome::Unchanged, _) => (&mut report.unchanged, Came::Unchanged),
                 (_, Status::ToBeDeleted) => (&mut report.deleted, Came::Deleted),
-                (Outcome::Created, _) => (&mut report.created, Came::Created),
-                (Outcome::Updated, _) => (&mut report.updated, Came::Updated),
+                (WriteOutcome::Created, _) => (&mut report.created, Came::Created),
+                (WriteOutcome::Updated, _) => (&mut report.updated, Came::Updated),
             };
             *count += 1;
             notes.add(layout.file.name, line, &record.sourced_id, came)?;
@@ -437,8 +437,8 @@ pub(super) fn parent_field(kind: &Kind) -> Option<&'static str> {
 fn complete(
     layout: &Layout,
     candidate: &mut Candidate,
-    said: &mut Said,
-    stored: Option<&Stored>,
+    said: &mut RowMembers,
+    stored: Option<&StoredRecord>,
 ) -> Result<()> {
     if candidate.record.is_some() || !candidate.refusals.is_empty() {
         return Ok(());
@@ -446,7 +446,7 @@ fn complete(
     let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
     candidate.say(layout, said);
     candidate.finish(layout, said, stored.as_ref());
-    let unknown = stored.is_none() && layout.mode == Mode::Delta;
+    let unknown = stored.is_none() && layout.mode == FileMode::Delta;
     if unknown && candidate.record.is_none() && said.is_deletion() {
         // A delta may delete a record that does not exist. Then there is nothing to do.
         candidate.refusals.clear();

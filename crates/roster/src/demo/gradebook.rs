@@ -5,7 +5,7 @@ use lyceum_core::Result;
 use super::catalogue::{Subject, course_key, courses, unit_title};
 use super::network::{Network, Purpose, scramble};
 use super::people::{Student, bell};
-use super::plan::{Class, Plan};
+use super::plan::{Class, SchoolPlan};
 use super::roster::each_class;
 use super::{FileOf, Out, file};
 
@@ -240,7 +240,7 @@ fn each_result(
     mut each: impl FnMut(&str, &str, &Class, &Student, &Item, &Score) -> Result<()>,
 ) -> Result<()> {
     for school in network.schools() {
-        let plan = Plan::of(school);
+        let plan = SchoolPlan::of(school);
         for place in 0..school.students {
             let student = Student::at(&school, place);
             for (index, class) in plan.classes_of(place).enumerate() {

@@ -24,7 +24,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::csv::files::BEYOND_THE_STANDARD;
 use crate::csv::package::Package;
-use crate::csv::{Content, Mode};
+use crate::csv::{Content, FileMode};
 use network::Network;
 
 /// What was generated: the files with their numbers of rows.
@@ -56,7 +56,7 @@ pub fn generate<W: Write + Seek>(
         ));
     }
     let network = Network { students, seed };
-    let mut package = Package::new(out, Mode::Bulk);
+    let mut package = Package::new(out, FileMode::Bulk);
     let all = roster::FILES.iter().chain(content::FILES).chain(gradebook::FILES);
     let is_in = |name| content == Content::Complete || !BEYOND_THE_STANDARD.contains(name);
     for write in all.filter(|write| is_in(&write.file)) {

@@ -68,7 +68,7 @@ pub(super) struct District {
 
 /// A stretch of grades that a school teaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum GradeSpan {
     Elementary,
     Middle,
     High,
@@ -93,14 +93,14 @@ impl District {
     pub(super) fn schools(self) -> impl Iterator<Item = School> {
         let part = |grades: u64| self.students * grades / 13;
         let levels = if self.students < SMALL_DISTRICT_STUDENTS {
-            vec![(Level::All, self.students, 1)]
+            vec![(GradeSpan::All, self.students, 1)]
         } else {
             let (middle, high) = (part(3), part(4));
             let elementary = self.students - middle - high;
             vec![
-                (Level::Elementary, elementary, elementary.div_ceil(480)),
-                (Level::Middle, middle, middle.div_ceil(680)),
-                (Level::High, high, high.div_ceil(1150)),
+                (GradeSpan::Elementary, elementary, elementary.div_ceil(480)),
+                (GradeSpan::Middle, middle, middle.div_ceil(680)),
+                (GradeSpan::High, high, high.div_ceil(1150)),
             ]
         };
         let mut number = 0;
@@ -129,7 +129,7 @@ impl District {
 pub(super) struct School {
     pub(super) district: u64,
     number: u64,
-    pub(super) level: Level,
+    pub(super) level: GradeSpan,
     /// The number of its first student in the network, from 0.
     first: u64,
     pub(super) students: u64,
@@ -156,10 +156,10 @@ impl School {
         let start = stream.below(TOWNS.len() as u64);
         let town = TOWNS[((start + 5 * self.number) % TOWNS.len() as u64) as usize];
         let kind = match self.level {
-            Level::Elementary => "Elementary School",
-            Level::Middle => "Middle School",
-            Level::High => "High School",
-            Level::All => "School",
+            GradeSpan::Elementary => "Elementary School",
+            GradeSpan::Middle => "Middle School",
+            GradeSpan::High => "High School",
+            GradeSpan::All => "School",
         };
         match (self.number - 1) / TOWNS.len() as u64 {
             0 => format!("{town} {kind}"),
@@ -170,10 +170,10 @@ impl School {
     /// Its first grade and the number of its grades; kindergarten is 0.
     pub(super) fn grades(&self) -> (u64, u64) {
         match self.level {
-            Level::Elementary => (0, 6),
-            Level::Middle => (6, 3),
-            Level::High => (9, 4),
-            Level::All => (0, 13),
+            GradeSpan::Elementary => (0, 6),
+            GradeSpan::Middle => (6, 3),
+            GradeSpan::High => (9, 4),
+            GradeSpan::All => (0, 13),
         }
     }
 

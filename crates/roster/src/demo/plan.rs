@@ -23,7 +23,7 @@ pub(super) struct Class {
 }
 
 /// All classes of a school.
-pub(super) struct Plan {
+pub(super) struct SchoolPlan {
     pub(super) classes: Vec<Class>,
     /// What each teacher teaches mostly, by place.
     pub(super) teachers: Vec<&'static Subject>,
@@ -32,7 +32,7 @@ pub(super) struct Plan {
     school: School,
 }
 
-impl Plan {
+impl SchoolPlan {
     pub(super) fn of(school: School) -> Self {
         let mut plan =
             Self { classes: Vec::new(), teachers: Vec::new(), grades: HashMap::new(), school };

@@ -5,9 +5,9 @@ use lyceum_core::Result;
 use super::calendar::{FIRST_DAY, LAST_DAY, SESSIONS, TERMS};
 use super::catalogue::{course_key, course_title, grade_code};
 use super::names::Race;
-use super::network::{Level, Network, Purpose, School};
+use super::network::{GradeSpan, Network, Purpose, School};
 use super::people::{Family, Person, Student, guardian_id, staff};
-use super::plan::{Class, Plan};
+use super::plan::{Class, SchoolPlan};
 use super::towns::TOWNS;
 use super::{FileOf, Out, file};
 
@@ -37,7 +37,7 @@ fn orgs(network: Network, out: Out<'_>) -> Result<()> {
         let (id, district) = (school.id(), format!("org-d{:03}", school.district));
         let number = format!("{:07}", school.serial() + 100_000);
         out(&[&id, "", "", &school.name(), "school", &number, &district])?;
-        if matches!(school.level, Level::Middle | Level::High) {
+        if matches!(school.level, GradeSpan::Middle | GradeSpan::High) {
             for (key, name) in [("math", "Mathematics"), ("ela", "English"), ("sci", "Science")] {
                 let department = format!("{id}-{key}");
                 let name = format!("{name} Department");
@@ -62,7 +62,7 @@ pub(super) fn each_class(
     mut each: impl FnMut(&School, &str, &Class) -> Result<()>,
 ) -> Result<()> {
     for school in network.schools() {
-        let plan = Plan::of(school);
+        let plan = SchoolPlan::of(school);
         for class in &plan.classes {
             each(&school, &format!("class-{}", plan.key(class)), class)?;
         }
@@ -155,7 +155,7 @@ fn each_employee(network: Network, mut each: impl FnMut(&Employee) -> Result<()>
         for (role, place) in roles.chain((0..aides).map(|_| "aide")).zip(1..) {
             each(&employee(&format!("{key}-{place}"), base + place, role, &org, school.district))?;
         }
-        for place in 0..Plan::of(school).teachers.len() as u64 {
+        for place in 0..SchoolPlan::of(school).teachers.len() as u64 {
             let mut teacher = employee("", base + 100 + place, "teacher", &org, school.district);
             teacher.id = teacher_id(&school, place);
             each(&teacher)?;
@@ -370,7 +370,7 @@ fn demographics(network: Network, out: Out<'_>) -> Result<()> {
 
 fn enrollments(network: Network, out: Out<'_>) -> Result<()> {
     for school in network.schools() {
-        let (plan, org) = (Plan::of(school), school.id());
+        let (plan, org) = (SchoolPlan::of(school), school.id());
         let mut enroll = |id: &str, class: &str, user: &str, role: &str, primary: &str| {
             out(&[id, "", "", class, &org, user, role, primary, FIRST_DAY, LAST_DAY])
         };

@@ -22,7 +22,7 @@ pub enum Bound {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
     /// The field.
-    pub place: Place,
+    pub place: ValueLocation,
     /// The comparison.
     pub op: Op,
     /// The value, in the form in which the field's values compare.
@@ -31,7 +31,7 @@ pub struct Clause {
 
 /// Where a field's value is found.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum ValueLocation {
     /// A column. Texts of `folded` ones compare without regard to ASCII case.
     Column {
         /// Its name.
@@ -146,8 +146,13 @@ fn declared(
 ) -> Result<Clause> {
     let link = format!("{}.{}", kind.one, field.name);
     let list = |link: Option<String>, leaf: Vec<&'static str>, how| {
-        let place =
-            Place::List { link, extra: field.platform, name: field.name, leaf, members: how };
+        let place = ValueLocation::List {
+            link,
+            extra: field.platform,
+            name: field.name,
+            leaf,
+            members: how,
+        };
         members(place, how, full, op, literal)
     };
     match (field.ty, rest) {
@@ -189,9 +194,11 @@ fn declared(
             let folded = matches!(ty, Type::Text);
             let place = match field.column_name() {
                 Some(name) => column(&name, folded, field.is_indexed()),
-                None => {
-                    Place::Json { extra: field.platform, path: vec![field.name.to_owned()], folded }
-                }
+                None => ValueLocation::Json {
+                    extra: field.platform,
+                    path: vec![field.name.to_owned()],
+                    folded,
+                },
             };
             scalar(place, ty, full, op, literal)
         }
@@ -199,12 +206,12 @@ fn declared(
     }
 }
 
-fn column(name: &str, folded: bool, indexed: bool) -> Place {
-    Place::Column { name: name.to_owned(), folded, indexed }
+fn column(name: &str, folded: bool, indexed: bool) -> ValueLocation {
+    ValueLocation::Column { name: name.to_owned(), folded, indexed }
 }
 
 /// A scalar of a declared type: the value must be one of that type.
-fn scalar(place: Place, ty: Type, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+fn scalar(place: ValueLocation, ty: Type, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
     let text = &literal.text;
     let wrong =
         |what: &str| Err(refused(format!("'{name}' must be compared with {what} (got '{text}')")));
@@ -242,7 +249,13 @@ fn date(text: &str) -> Option<String> {
     }
 }
 
-fn members(place: Place, how: Members, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+fn members(
+    place: ValueLocation,
+    how: Members,
+    name: &str,
+    op: Op,
+    literal: &Literal,
+) -> Result<Clause> {
     if matches!(op, Op::Greater | Op::GreaterOrEqual | Op::Less | Op::LessOrEqual) {
         return Err(refused(format!("'{name}' is a list, which has no order; use = != or ~")));
     }
@@ -274,7 +287,11 @@ fn free(path: &str, op: Op, literal: &Literal) -> Result<Clause> {
         Some(number) if op != Op::Contains => Operand::Number(number),
         _ => Operand::Text(literal.text.to_ascii_lowercase()),
     };
-    Ok(Clause { place: Place::Json { extra: false, path: names, folded: true }, op, operand })
+    Ok(Clause {
+        place: ValueLocation::Json { extra: false, path: names, folded: true },
+        op,
+        operand,
+    })
 }
 
 fn unknown(kind: &Kind, name: &str) -> lyceum_core::Problem {

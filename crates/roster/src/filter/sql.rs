@@ -3,7 +3,7 @@
 use lyceum_core::Result;
 use lyceum_store::{Dialect as Store, Param, Sql, dialect};
 
-use super::bind::{Bound, Clause, Members, Operand, Place};
+use super::bind::{Bound, Clause, Members, Operand, ValueLocation};
 use lyceum_core::filter::Op;
 
 /// Appends the condition of the filter.
@@ -24,13 +24,13 @@ pub fn condition(store: Store, bound: &Bound) -> Result<String> {
 
 fn compile_clause(sql: &mut Sql, clause: &Clause) -> Result<()> {
     match (&clause.place, &clause.operand) {
-        (Place::List { .. }, Operand::Texts(values)) => return list(sql, clause, values),
-        (Place::Column { name, folded, .. }, Operand::Text(text)) => {
+        (ValueLocation::List { .. }, Operand::Texts(values)) => return list(sql, clause, values),
+        (ValueLocation::Column { name, folded, .. }, Operand::Text(text)) => {
             let column = format!("t.{name}");
             let expr = if *folded { format!("lower({column})") } else { column };
             sql.compare(&expr, clause.op, Param::Text(text.clone()));
         }
-        (Place::Json { extra, path, folded }, operand) => {
+        (ValueLocation::Json { extra, path, folded }, operand) => {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             let text = dialect::json_text(sql.dialect, source(*extra), &path)?;
             match operand {
@@ -56,7 +56,7 @@ fn source(extra: bool) -> &'static str {
 
 /// `=` on a list of scalars: the same members, in any order. Elsewhere: one member is a value.
 fn list(sql: &mut Sql, clause: &Clause, values: &[String]) -> Result<()> {
-    let Place::List { extra, name, leaf, .. } = &clause.place else {
+    let ValueLocation::List { extra, name, leaf, .. } = &clause.place else {
         unreachable!("only lists come here")
     };
     if clause.op == Op::NotEqual {
@@ -82,7 +82,7 @@ fn list(sql: &mut Sql, clause: &Clause, values: &[String]) -> Result<()> {
 }
 
 fn has_member(sql: &mut Sql, clause: &Clause, value: &str) -> Result<()> {
-    let Place::List { link, extra, name, leaf, members } = &clause.place else {
+    let ValueLocation::List { link, extra, name, leaf, members } = &clause.place else {
         unreachable!("only lists come here")
     };
     if let Some(link) = link {

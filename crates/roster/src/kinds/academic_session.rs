@@ -33,4 +33,4 @@ pub const ACADEMIC_SESSION: Kind = Kind {
     },
 };
 
-const SESSION_TYPES: Words = open(&["gradingPeriod", "semester", "schoolYear", "term"]);
+const SESSION_TYPES: Vocabulary = open(&["gradingPeriod", "semester", "schoolYear", "term"]);

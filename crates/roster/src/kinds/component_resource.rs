@@ -24,7 +24,7 @@ pub const COMPONENT_RESOURCE: Kind = Kind {
     rules: KindRules::NONE,
 };
 
-const LESSON_TYPES: Words = open(&[
+const LESSON_TYPES: Vocabulary = open(&[
     "powerpath-100",
     "adaptive",
     "quiz",

@@ -37,4 +37,4 @@ pub const ENROLLMENT: Kind = Kind {
     },
 };
 
-const ENROLLMENT_ROLES: Words = open(&["administrator", "proctor", "student", "teacher"]);
+const ENROLLMENT_ROLES: Vocabulary = open(&["administrator", "proctor", "student", "teacher"]);

@@ -71,8 +71,8 @@ pub fn named(one: &str) -> Option<&'static Kind> {
 mod prelude {
     pub(super) use super::shared::*;
     pub(super) use crate::kind::{
-        Field, Kind, Service, Type, Words, closed, field, flag, open, reference, references, text,
-        title, word,
+        Field, Kind, Service, Type, Vocabulary, closed, field, flag, open, reference, references,
+        text, title, word,
     };
     pub(super) use crate::rules::KindRules;
 }

@@ -21,4 +21,5 @@ pub const ORG: Kind = Kind {
     rules: KindRules { check_place: Some(tree::org_place), ..KindRules::NONE },
 };
 
-const ORG_TYPES: Words = open(&["department", "district", "local", "national", "school", "state"]);
+const ORG_TYPES: Vocabulary =
+    open(&["department", "district", "local", "national", "school", "state"]);

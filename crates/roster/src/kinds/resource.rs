@@ -23,7 +23,7 @@ pub const RESOURCE: Kind = Kind {
     rules: KindRules { check_values: Some(values::resource_metadata), ..KindRules::NONE },
 };
 
-const RESOURCE_ROLES: Words = open(&[
+const RESOURCE_ROLES: Vocabulary = open(&[
     "administrator",
     "aide",
     "guardian",

@@ -1,8 +1,9 @@
 //! Fields that several kinds share.
 
-use crate::kind::{Field, Open, Type, Words, field, open, text, word};
+use crate::kind::{Field, Type, Vocabulary, VocabularyExtension, field, open, text, word};
 
-const SOURCES: Words = Words { words: &["case", "unknown"], open: Open::Sources, platform: &[] };
+const SOURCES: Vocabulary =
+    Vocabulary { words: &["case", "unknown"], open: VocabularyExtension::Sources, platform: &[] };
 
 /// The standards that a line item works towards.
 pub(super) const LEARNING_OBJECTIVES: Field = field(

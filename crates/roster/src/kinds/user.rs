@@ -55,7 +55,7 @@ const ROLES: &[Field] = &[
     field("endDate", Type::Date),
 ];
 
-const USER_ROLES: Words = open(&[
+const USER_ROLES: Vocabulary = open(&[
     "aide",
     "counselor",
     "districtAdministrator",

@@ -11,7 +11,7 @@ use crate::record::{Link, Pointer, Record, Status};
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
-pub struct Checked {
+pub struct CheckReport {
     /// Records read.
     pub records: u64,
     /// Links that the records have.
@@ -22,8 +22,8 @@ pub struct Checked {
 
 /// Checks every record of every kind: columns and links against the JSON, references against the
 /// records, counters against the rows.
-pub fn check(tx: &mut Tx<'_>, mut progress: impl FnMut(&'static Kind, u64)) -> Result<Checked> {
-    let mut checked = Checked::default();
+pub fn check(tx: &mut Tx<'_>, mut progress: impl FnMut(&'static Kind, u64)) -> Result<CheckReport> {
+    let mut checked = CheckReport::default();
     let mut counted: BTreeMap<&'static str, i64> = BTreeMap::new();
     for kind in kinds::ALL {
         let mut after = i64::MIN;
@@ -48,7 +48,7 @@ fn check_batch(
     tx: &mut Tx<'_>,
     kind: &'static Kind,
     after: i64,
-    checked: &mut Checked,
+    checked: &mut CheckReport,
     counted: &mut BTreeMap<&'static str, i64>,
 ) -> Result<Option<i64>> {
     let batch = read_batch(tx, kind, after, &mut checked.faults)?;
@@ -124,7 +124,12 @@ fn compare(
     Ok(())
 }
 
-fn check_links(tx: &mut Tx<'_>, seq: i64, record: &Record, checked: &mut Checked) -> Result<()> {
+fn check_links(
+    tx: &mut Tx<'_>,
+    seq: i64,
+    record: &Record,
+    checked: &mut CheckReport,
+) -> Result<()> {
     for Link { field, value } in &record.links {
         let found = tx.query_one(
             "SELECT 1 FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
@@ -144,7 +149,7 @@ fn check_links(tx: &mut Tx<'_>, seq: i64, record: &Record, checked: &mut Checked
 fn check_counters(
     tx: &mut Tx<'_>,
     counted: &BTreeMap<&'static str, i64>,
-    checked: &mut Checked,
+    checked: &mut CheckReport,
 ) -> Result<()> {
     for collection in crate::collections::all() {
         let due = counted.get(collection.path).copied().unwrap_or(0);

@@ -10,8 +10,8 @@ use lyceum_store::Tx;
 
 use super::belongs::Scope;
 use super::list::Query;
-use crate::collections::{Belongs, Part};
-use crate::filter::{Bound, Clause, Op, Operand, Place};
+use crate::collections::{Belongs, CollectionPart};
+use crate::filter::{Bound, Clause, Op, Operand, ValueLocation};
 use crate::kind::{Field, Kind, Type};
 
 /// What a list costs.
@@ -72,12 +72,13 @@ fn whole(query: &Query) -> Cost {
     let is_sought = query.sort.is_default() && !query.sort.descending;
     let is_near = is_sought || query.offset <= FEW;
     // In another order the records of a role are found by walking through those of every role.
-    let is_dense = query.sort.is_default() || !matches!(query.collection.part, Part::WithRole(_));
+    let is_dense =
+        query.sort.is_default() || !matches!(query.collection.part, CollectionPart::WithRole(_));
     if is_near && is_dense && !query.with_deleted { Cost::Low } else { Cost::High }
 }
 
 fn equality(kind: &'static Kind, clause: &Clause) -> Cost {
-    let (Place::Column { name, folded, indexed: true }, Op::Equal, Operand::Text(value)) =
+    let (ValueLocation::Column { name, folded, indexed: true }, Op::Equal, Operand::Text(value)) =
         (&clause.place, clause.op, &clause.operand)
     else {
         return Cost::High;

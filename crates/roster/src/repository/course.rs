@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::{Tx, Value, dialect};
 
-use super::read::Stored;
+use super::read::StoredRecord;
 use crate::record::Status;
 
 /// A record as stored: its canonical JSON and its platform members.
@@ -96,9 +96,9 @@ pub struct Placed {
     /// The course's sourcedId.
     pub course: String,
     /// The component resource.
-    pub lesson: Stored,
+    pub lesson: StoredRecord,
     /// Its resource.
-    pub resource: Stored,
+    pub resource: StoredRecord,
 }
 
 /// The relation between a lesson and a student.
@@ -183,7 +183,7 @@ fn placed(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<
     let mut found = Vec::new();
     tx.query(&sql, values, |row| {
         let stored = |from: usize| {
-            Ok::<_, Problem>(Stored {
+            Ok::<_, Problem>(StoredRecord {
                 seq: row.int(from)?,
                 version: row.int(from + 1)?,
                 body: row.text(from + 2)?.to_owned(),

@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, Value};
 
-use crate::imports::{Import, New, Outcome, Progress, State};
+use crate::imports::{Import, ImportOutcome, ImportState, New, Progress};
 
 const COLUMNS: &str =
     "id, name, bytes, file, who, begun, ended, state, keep_going, report, rejects, error, progress";
@@ -20,7 +20,7 @@ fn read(row: &Row<'_>) -> Result<Import> {
         who: text(4)?,
         begun: row.text(5)?.parse().map_err(Problem::internal)?,
         ended: opt(6)?.map(|at| at.parse().map_err(Problem::internal)).transpose()?,
-        state: State::named(row.text(7)?)?,
+        state: ImportState::named(row.text(7)?)?,
         keep_going: row.int(8)? != 0,
         report: opt(9)?
             .map(|text| serde_json::from_str(&text).map_err(Problem::internal))
@@ -43,7 +43,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i
         new.file.into(),
         new.who.into(),
         begun.as_str().into(),
-        State::Checking.name().into(),
+        ImportState::Checking.name().into(),
     ];
     tx.query_one(sql, &values, |row| row.int(0))?
         .ok_or_else(|| Problem::internal("an import was not added"))
@@ -69,7 +69,7 @@ pub(crate) fn all(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Import>> {
 pub(crate) fn turn(
     tx: &mut Tx<'_>,
     id: i64,
-    (from, to): (State, State),
+    (from, to): (ImportState, ImportState),
     keep_going: bool,
 ) -> Result<bool> {
     let sql =
@@ -91,8 +91,8 @@ pub(crate) fn end(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: i64,
-    to: State,
-    outcome: &Outcome<'_>,
+    to: ImportState,
+    outcome: &ImportOutcome<'_>,
 ) -> Result<()> {
     let (now, report) = (now.to_string(), outcome.report.map(ToString::to_string));
     let sql = "UPDATE imports SET state = $1, ended = $2, report = COALESCE($3, report), \

@@ -8,11 +8,11 @@ use lyceum_store::{Sql, Tx};
 use super::belongs::{self, Scope};
 use super::people::{self, People};
 use super::read::in_part;
-use crate::collections::{Collection, Part};
-use crate::filter::{self, Bound, Clause, Op, Operand, Place};
+use crate::collections::{Collection, CollectionPart};
+use crate::filter::{self, Bound, Clause, Op, Operand, ValueLocation};
 use crate::kind::Kind;
 use crate::render::View;
-use crate::sort::Sort;
+use crate::sort::SortOrder;
 
 /// What is asked of a collection.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Query {
     /// A text that one of the searched fields contains, in lower case.
     pub search: Option<String>,
     /// The order.
-    pub sort: Sort,
+    pub sort: SortOrder,
     /// Records on the page at most.
     pub limit: u64,
     /// Records before the page.
@@ -42,7 +42,7 @@ pub struct Query {
 
 /// A page.
 #[derive(Clone, Debug, Default)]
-pub struct Listed {
+pub struct RecordPage {
     /// The records, rendered, with commas between them.
     pub records: String,
     /// How many there are on the page.
@@ -66,15 +66,15 @@ fn is_indexed(bound: &Bound) -> bool {
         Bound::And(parts) => parts.iter().any(is_indexed),
         Bound::Or(parts) => parts.iter().all(is_indexed),
         Bound::Clause(clause) => match &clause.place {
-            Place::Column { indexed, .. } => *indexed && clause.op == Op::Equal,
+            ValueLocation::Column { indexed, .. } => *indexed && clause.op == Op::Equal,
             // A list's value, such as a role, may be shared by most records: counting takes time.
-            Place::List { .. } | Place::Json { .. } => false,
+            ValueLocation::List { .. } | ValueLocation::Json { .. } => false,
         },
     }
 }
 
 /// Lists a page. Errors: `NotFound` for a scope of nothing; `BadSelection` for a broken cursor.
-pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
+pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<RecordPage> {
     if let Some(scope) = &query.scope {
         belongs::check(tx, scope)?;
     }
@@ -89,7 +89,7 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
     if skip > 0 {
         sql.push(" OFFSET ").bind(skip);
     }
-    let mut listed = Listed::default();
+    let mut listed = RecordPage::default();
     let mut last = (String::new(), 0);
     let mut more = false;
     tx.query(&sql.text.clone(), &sql.values(), |row| {
@@ -117,7 +117,7 @@ pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<Listed> {
 
 /// Reserves memory for the records to come, which are about as long as those before. Growing step by step would copy
 /// the page several times.
-fn reserve(listed: &mut Listed, limit: u64) {
+fn reserve(listed: &mut RecordPage, limit: u64) {
     let most = if listed.count < SHORT_LIST { limit.min(SHORT_LIST) } else { limit };
     let to_come = most - listed.count;
     let bytes_of_one = listed.records.len() as u64 / listed.count;
@@ -135,7 +135,7 @@ fn driver(query: &Query) -> Option<(String, String)> {
     {
         return Some(link);
     }
-    if let Part::WithRole(role) = query.collection.part
+    if let CollectionPart::WithRole(role) = query.collection.part
         && query.scope.is_none()
         && !query.filter.as_ref().is_some_and(is_indexed)
     {
@@ -155,7 +155,7 @@ fn driver(query: &Query) -> Option<(String, String)> {
 
 /// The link that all records have for which the clause holds.
 fn driving(clause: &Clause) -> Option<(String, String)> {
-    let Place::List { link: Some(link), .. } = &clause.place else { return None };
+    let ValueLocation::List { link: Some(link), .. } = &clause.place else { return None };
     let Operand::Texts(values) = &clause.operand else { return None };
     let one = values.len() == 1 && matches!(clause.op, Op::Equal | Op::Contains);
     one.then(|| (link.clone(), values[0].clone()))
@@ -181,7 +181,7 @@ fn from_where(
     }
     let driven_by_role = matches!(driver, Some((field, _)) if field == "user.roles.role");
     let by_role_at = query.scope.as_ref().is_some_and(|s| belongs::driver(s).is_some());
-    if query.collection.part != Part::Whole && !driven_by_role && !by_role_at {
+    if query.collection.part != CollectionPart::Whole && !driven_by_role && !by_role_at {
         sql.push(" AND ");
         in_part(sql, query.collection.part);
     }
@@ -212,8 +212,8 @@ fn search(sql: &mut Sql, kind: &'static Kind, text: &str) -> Result<()> {
     for field in kind.fields.iter().filter(|field| field.searched) {
         sql.push(" OR ");
         let place = match field.column_name() {
-            Some(name) => Place::Column { name, folded: true, indexed: false },
-            None => Place::Json {
+            Some(name) => ValueLocation::Column { name, folded: true, indexed: false },
+            None => ValueLocation::Json {
                 extra: field.platform,
                 path: vec![field.name.to_owned()],
                 folded: true,
@@ -286,7 +286,7 @@ fn order(sql: &mut Sql, query: &Query, driven: bool) {
 fn total(
     tx: &mut Tx<'_>,
     query: &Query,
-    listed: &Listed,
+    listed: &RecordPage,
     driver: Option<&(String, String)>,
 ) -> Result<u64> {
     if is_counted(query) {
@@ -303,11 +303,11 @@ fn total(
     Ok(u64::try_from(total.unwrap_or(0)).unwrap_or(0))
 }
 
-fn cursor(sort: &Sort, key: &str, seq: i64) -> String {
+fn cursor(sort: &SortOrder, key: &str, seq: i64) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}\n{seq}\n{key}", sort.name()))
 }
 
-fn read_cursor(sort: &Sort, cursor: &str) -> Result<(String, i64)> {
+fn read_cursor(sort: &SortOrder, cursor: &str) -> Result<(String, i64)> {
     let broken = || {
         Problem::new(
             ProblemKind::BadSelection,

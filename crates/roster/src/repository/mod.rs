@@ -22,7 +22,7 @@ mod referrers;
 mod targets;
 
 pub use belongs::Scope;
-pub use check::{Checked, check};
+pub use check::{CheckReport, check};
 pub use classes::{Member, Members, class_counts, class_sizes, in_class};
 pub use cost::{Cost, Probe, cost};
 pub use course::{
@@ -32,13 +32,15 @@ pub use course::{
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
 pub use learners::{Learner, each_learning, learners, users_with_emails};
-pub use list::{Listed, Query, list};
+pub use list::{Query, RecordPage, list};
 pub use people::People;
 pub use purge::{Purged, purge};
-pub use put::{Creation, Outcome, Put, create, create_all, present, put_all, replace, upsert};
+pub use put::{
+    Creation, WriteOutcome, WrittenRecord, create, create_all, present, put_all, replace, upsert,
+};
 pub(crate) use put::{add, expect, overwrite, put_among};
 pub use read::{
-    Stored, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
+    StoredRecord, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
 };
 pub(crate) use read::{are_in_use, is_empty};
 pub(crate) use references::check_all;

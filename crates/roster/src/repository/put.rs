@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
 
-use super::read::{Stored, find};
+use super::read::{StoredRecord, find};
 use super::references;
 use crate::kind::Kind;
 use crate::kinds;
@@ -15,7 +15,7 @@ use crate::rules;
 
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum WriteOutcome {
     /// The record is new.
     Created,
     /// The record was there and changed.
@@ -26,17 +26,17 @@ pub enum Outcome {
 
 /// A write that was done.
 #[derive(Clone, Debug)]
-pub struct Put {
+pub struct WrittenRecord {
     /// What it did.
-    pub outcome: Outcome,
+    pub outcome: WriteOutcome,
     /// The record as it is stored now.
-    pub stored: Stored,
+    pub stored: StoredRecord,
 }
 
 /// Creates a record. Sending the same record again is not an error (a safe retry).
 ///
 /// Errors: `Conflict` when another record has the sourcedId; `Invalid` for references to nothing.
-pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<Put> {
+pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<WrittenRecord> {
     let refusal = match insert(tx, record) {
         Ok(Some(put)) => return Ok(put),
         Ok(None) => Problem::internal("a record disappeared inside a transaction"),
@@ -47,14 +47,14 @@ pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<Put> {
     match find(tx, record.kind, &record.sourced_id)? {
         None => Err(refusal),
         Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {
-            Ok(Put { outcome: Outcome::Unchanged, stored })
+            Ok(WrittenRecord { outcome: WriteOutcome::Unchanged, stored })
         }
         Some(stored) => Err(taken(record, &stored)),
     }
 }
 
 /// Why the sourcedId of a new record is taken, and what to do.
-pub(crate) fn taken(record: &Record, stored: &Stored) -> Problem {
+pub(crate) fn taken(record: &Record, stored: &StoredRecord) -> Problem {
     let (one, id) = (record.kind.one, &record.sourced_id);
     let message = if stored.is_active() {
         format!(
@@ -74,7 +74,7 @@ pub(crate) fn taken(record: &Record, stored: &Stored) -> Problem {
 /// Replaces a record. `expected` is the version that the client saw, if it sent one.
 ///
 /// Errors: `NotFound`; `PreconditionFailed` when the version is another; `Invalid`.
-pub fn replace(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<Put> {
+pub fn replace(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<WrittenRecord> {
     match find(tx, record.kind, &record.sourced_id)? {
         Some(stored) => update(tx, record, stored, expected),
         None => Err(Problem::not_found(record.kind.one, &record.sourced_id)),
@@ -82,7 +82,7 @@ pub fn replace(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Resul
 }
 
 /// Replaces a record, or creates it.
-pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<Put> {
+pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result<WrittenRecord> {
     match find(tx, record.kind, &record.sourced_id)? {
         Some(stored) => update(tx, record, stored, expected),
         None if expected.is_some() => Err(changed_meanwhile(record.kind, &record.sourced_id)),
@@ -90,12 +90,13 @@ pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result
     }
 }
 
-fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<Put>> {
+fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<WrittenRecord>> {
     references::check(tx, record)?;
     rules::check(tx, record, None)?;
     let Some(seq) = add(tx, record)? else { return Ok(None) };
-    let stored = Stored { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
-    Ok(Some(Put { outcome: Outcome::Created, stored }))
+    let stored =
+        StoredRecord { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
+    Ok(Some(WrittenRecord { outcome: WriteOutcome::Created, stored }))
 }
 
 /// The statements that are the same for every record of a kind. Most requests read or write one record, so rendering
@@ -143,8 +144,11 @@ impl Statements {
             format!("EXISTS (SELECT 1 FROM {table} WHERE sourced_id = {id} AND status = 'active')")
         };
         let are_in_use = format!("SELECT {} AND {}", is_in_use("$1"), is_in_use("$2"));
-        let find =
-            format!("SELECT {} FROM {} t WHERE t.sourced_id = $1", Stored::COLUMNS, kind.table);
+        let find = format!(
+            "SELECT {} FROM {} t WHERE t.sourced_id = $1",
+            StoredRecord::COLUMNS,
+            kind.table
+        );
         Self { insert, overwrite, are_in_use, find }
     }
 
@@ -220,32 +224,32 @@ fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[Link])]) -> Result<()> {
 pub(super) fn update(
     tx: &mut Tx<'_>,
     record: &Record,
-    stored: Stored,
+    stored: StoredRecord,
     expected: Option<i64>,
-) -> Result<Put> {
+) -> Result<WrittenRecord> {
     expect(record.kind, &record.sourced_id, &stored, expected)?;
     if record.same_as(&stored.body, stored.extra.as_deref()) {
-        return Ok(Put { outcome: Outcome::Unchanged, stored });
+        return Ok(WrittenRecord { outcome: WriteOutcome::Unchanged, stored });
     }
     references::check(tx, record)?;
     rewrite(tx, record, &stored)
 }
 
 /// Writes the record over the stored one; its references are known to exist.
-fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &Stored) -> Result<Put> {
+fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<WrittenRecord> {
     rules::check(tx, record, Some(stored))?;
     rewrite_all(tx, record.kind, &[(record, stored)])?;
-    let stored = Stored {
+    let stored = StoredRecord {
         seq: stored.seq,
         version: stored.version + 1,
         body: record.body.clone(),
         extra: record.extra.clone(),
     };
-    Ok(Put { outcome: Outcome::Updated, stored })
+    Ok(WrittenRecord { outcome: WriteOutcome::Updated, stored })
 }
 
 /// Writes each record over the stored one; they are known to be right.
-fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &Stored)]) -> Result<()> {
+fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &StoredRecord)]) -> Result<()> {
     let Some((first, _)) = records.first() else { return Ok(()) };
     let columns = insert_columns(kind);
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
@@ -296,7 +300,12 @@ fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
 /// Rejects a change if the client sent the version that it saw and the stored version is another one.
 ///
 /// Errors: `PreconditionFailed`.
-pub(crate) fn expect(kind: &Kind, id: &str, stored: &Stored, expected: Option<i64>) -> Result<()> {
+pub(crate) fn expect(
+    kind: &Kind,
+    id: &str,
+    stored: &StoredRecord,
+    expected: Option<i64>,
+) -> Result<()> {
     match expected {
         Some(expected) if expected != stored.version => Err(changed_meanwhile(kind, id)),
         _ => Ok(()),
@@ -315,13 +324,17 @@ fn changed_meanwhile(kind: &Kind, id: &str) -> Problem {
 
 /// Writes many records of one kind, each id at most once: new ones are created, others replaced.
 /// The caller has checked the references ([`super::missing`]); rules are checked here.
-pub fn put_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Vec<Outcome>> {
+pub fn put_all(
+    tx: &mut Tx<'_>,
+    kind: &'static Kind,
+    records: &[Record],
+) -> Result<Vec<WriteOutcome>> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     let present = present(tx, kind, &ids)?;
     let outcomes = put_among(tx, kind, records, &present)?;
     // Only when all are written it shows whether they make a cycle together.
     let written = records.iter().zip(&outcomes);
-    let written = written.filter(|(_, outcome)| **outcome != Outcome::Unchanged);
+    let written = written.filter(|(_, outcome)| **outcome != WriteOutcome::Unchanged);
     let written: Vec<_> =
         written.map(|(record, _)| (record, present.get(&record.sourced_id))).collect();
     rules::refused(tx, &written)?.into_values().next().map_or(Ok(outcomes), Err)
@@ -332,22 +345,23 @@ pub(crate) fn put_among(
     tx: &mut Tx<'_>,
     kind: &'static Kind,
     records: &[Record],
-    present: &HashMap<String, Stored>,
-) -> Result<Vec<Outcome>> {
+    present: &HashMap<String, StoredRecord>,
+) -> Result<Vec<WriteOutcome>> {
     let new: Vec<&Record> =
         records.iter().filter(|record| !present.contains_key(&record.sourced_id)).collect();
     insert_all(tx, kind, &new)?;
-    let is_same =
-        |record: &Record, stored: &Stored| record.same_as(&stored.body, stored.extra.as_deref());
+    let is_same = |record: &Record, stored: &StoredRecord| {
+        record.same_as(&stored.body, stored.extra.as_deref())
+    };
     let mut changed = Vec::new();
     let mut outcomes = Vec::with_capacity(records.len());
     for record in records {
         outcomes.push(match present.get(&record.sourced_id) {
-            None => Outcome::Created,
-            Some(stored) if is_same(record, stored) => Outcome::Unchanged,
+            None => WriteOutcome::Created,
+            Some(stored) if is_same(record, stored) => WriteOutcome::Unchanged,
             Some(stored) => {
                 changed.push((record, stored));
-                Outcome::Updated
+                WriteOutcome::Updated
             }
         });
     }
@@ -411,17 +425,21 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Resu
 }
 
 /// Those of the records that are stored, deleted ones included, by their sourcedIds.
-pub fn present(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashMap<String, Stored>> {
+pub fn present(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    ids: &[&str],
+) -> Result<HashMap<String, StoredRecord>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let sql = format!(
         "SELECT {}, t.sourced_id FROM {} t WHERE {}",
-        Stored::COLUMNS,
+        StoredRecord::COLUMNS,
         kind.table,
         dialect::is_one_of(tx.dialect(), "t.sourced_id", "$1")
     );
     let mut found = HashMap::new();
     tx.query(&sql, &[list.as_str().into()], |row| {
-        found.insert(row.text(4)?.to_owned(), Stored::read(row)?);
+        found.insert(row.text(4)?.to_owned(), StoredRecord::read(row)?);
         Ok(true)
     })?;
     Ok(found)

@@ -6,12 +6,12 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Sql, Tx, dialect};
 
 use super::put::Statements;
-use crate::collections::{Collection, Part};
+use crate::collections::{Collection, CollectionPart};
 use crate::kind::Kind;
 
 /// A record as the store holds it.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredRecord {
     /// Its number in its table; lists without a sort follow it.
     pub seq: i64,
     /// Counts its changes; the `ETag` shows it.
@@ -22,7 +22,7 @@ pub struct Stored {
     pub extra: Option<String>,
 }
 
-impl Stored {
+impl StoredRecord {
     /// Whether it is in use, by the second member of its canonical JSON.
     pub(crate) fn is_active(&self) -> bool {
         let key = "\",\"status\":\"";
@@ -43,8 +43,8 @@ impl Stored {
 }
 
 /// The record of the kind with that sourcedId, deleted ones included.
-pub fn find(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<Option<Stored>> {
-    tx.query_one(&Statements::of(kind).find, &[sourced_id.into()], Stored::read)
+pub fn find(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<Option<StoredRecord>> {
+    tx.query_one(&Statements::of(kind).find, &[sourced_id.into()], StoredRecord::read)
 }
 
 /// The record with that sourcedId if it belongs to the collection.
@@ -52,23 +52,23 @@ pub fn find_in(
     tx: &mut Tx<'_>,
     collection: &Collection,
     sourced_id: &str,
-) -> Result<Option<Stored>> {
-    if collection.part == Part::Whole {
+) -> Result<Option<StoredRecord>> {
+    if collection.part == CollectionPart::Whole {
         return find(tx, collection.kind, sourced_id);
     }
     let mut sql = Sql::new(tx.dialect());
-    sql.push(&format!("SELECT {} FROM {} t", Stored::COLUMNS, collection.kind.table));
+    sql.push(&format!("SELECT {} FROM {} t", StoredRecord::COLUMNS, collection.kind.table));
     sql.push(" WHERE t.sourced_id = ").bind(sourced_id).push(" AND ");
     in_part(&mut sql, collection.part);
-    tx.query_one(&sql.text.clone(), &sql.values(), Stored::read)
+    tx.query_one(&sql.text.clone(), &sql.values(), StoredRecord::read)
 }
 
 /// The condition that a record of table `t` belongs to the part.
-pub(super) fn in_part(sql: &mut Sql, part: Part) {
+pub(super) fn in_part(sql: &mut Sql, part: CollectionPart) {
     match part {
-        Part::Whole => sql.push("TRUE"),
-        Part::OfType(word) => sql.push("t.type = ").bind(word),
-        Part::WithRole(role) => sql
+        CollectionPart::Whole => sql.push("TRUE"),
+        CollectionPart::OfType(word) => sql.push("t.type = ").bind(word),
+        CollectionPart::WithRole(role) => sql
             .push("EXISTS (SELECT 1 FROM roster_link r WHERE r.field = 'user.roles.role' AND r.value = ")
             .bind(role)
             .push(" AND r.owner = t.seq)"),
@@ -126,27 +126,27 @@ pub fn learning(tx: &mut Tx<'_>, user: &str, course: &str) -> Result<Vec<String>
 
 /// The active user with the e-mail address, letters A-Z alike in both cases; of several the one that
 /// was created first.
-pub fn first_user_with_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Stored>> {
+pub fn first_user_with_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<StoredRecord>> {
     let sql = format!(
         "SELECT {} FROM users t WHERE lower(t.email) = $1 AND t.status = 'active' \
          ORDER BY t.seq LIMIT 1",
-        Stored::COLUMNS
+        StoredRecord::COLUMNS
     );
     let email = email.to_ascii_lowercase();
-    tx.query_one(&sql, &[email.as_str().into()], Stored::read)
+    tx.query_one(&sql, &[email.as_str().into()], StoredRecord::read)
 }
 
 /// The active records of the kind behind the given number in the order of insertion, at most
 /// `most` of them.
-pub fn page(tx: &mut Tx<'_>, kind: &Kind, after: i64, most: i64) -> Result<Vec<Stored>> {
+pub fn page(tx: &mut Tx<'_>, kind: &Kind, after: i64, most: i64) -> Result<Vec<StoredRecord>> {
     let sql = format!(
         "SELECT {} FROM {} t WHERE t.seq > $1 AND t.status = 'active' ORDER BY t.seq LIMIT $2",
-        Stored::COLUMNS,
+        StoredRecord::COLUMNS,
         kind.table
     );
     let mut found = Vec::new();
     tx.query(&sql, &[after.into(), most.into()], |row| {
-        found.push(Stored::read(row)?);
+        found.push(StoredRecord::read(row)?);
         Ok(true)
     })?;
     Ok(found)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lyceum_core::{Detail, Problem, Result, messages};
 use lyceum_store::{Tx, Value, dialect};
 
-use super::read::Stored;
+use super::read::StoredRecord;
 use super::targets::depend_on;
 use crate::kind::{Field, Kind};
 use crate::kinds;
@@ -118,7 +118,7 @@ pub fn referring_to(
     kind: &Kind,
     reference: &str,
     ids: &[&str],
-) -> Result<Vec<Stored>> {
+) -> Result<Vec<StoredRecord>> {
     referring(tx, kind, &[(reference, ids)])
 }
 
@@ -128,12 +128,16 @@ pub fn referring_to_both(
     kind: &Kind,
     one: (&str, &[&str]),
     other: (&str, &[&str]),
-) -> Result<Vec<Stored>> {
+) -> Result<Vec<StoredRecord>> {
     referring(tx, kind, &[one, other])
 }
 
-fn referring(tx: &mut Tx<'_>, kind: &Kind, wanted: &[(&str, &[&str])]) -> Result<Vec<Stored>> {
-    let mut sql = format!("SELECT {} FROM {} t WHERE ", Stored::COLUMNS, kind.table);
+fn referring(
+    tx: &mut Tx<'_>,
+    kind: &Kind,
+    wanted: &[(&str, &[&str])],
+) -> Result<Vec<StoredRecord>> {
+    let mut sql = format!("SELECT {} FROM {} t WHERE ", StoredRecord::COLUMNS, kind.table);
     let mut lists = Vec::with_capacity(wanted.len());
     for (reference, ids) in wanted {
         lists.push(serde_json::to_string(ids).map_err(Problem::internal)?);
@@ -147,7 +151,7 @@ fn referring(tx: &mut Tx<'_>, kind: &Kind, wanted: &[(&str, &[&str])]) -> Result
     let values: Vec<Value<'_>> = lists.iter().map(Value::from).collect();
     let mut found = Vec::new();
     tx.query(&sql, &values, |row| {
-        found.push(Stored::read(row)?);
+        found.push(StoredRecord::read(row)?);
         Ok(true)
     })?;
     Ok(found)
@@ -162,16 +166,16 @@ pub fn linked(
     member: &str,
     after: i64,
     most: i64,
-) -> Result<Vec<Stored>> {
+) -> Result<Vec<StoredRecord>> {
     let sql = format!(
         "SELECT {} FROM roster_link l CROSS JOIN {} t WHERE l.field = $1 AND l.value = $2 \
          AND l.owner > $3 AND t.seq = l.owner AND t.status = 'active' ORDER BY l.owner LIMIT $4",
-        Stored::COLUMNS,
+        StoredRecord::COLUMNS,
         kind.table
     );
     let mut found = Vec::new();
     tx.query(&sql, &[path.into(), member.into(), after.into(), most.into()], |row| {
-        found.push(Stored::read(row)?);
+        found.push(StoredRecord::read(row)?);
         Ok(true)
     })?;
     Ok(found)

@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
 
 use crate::collections::PARTS;
-use crate::kind::{Field, Kind, Target};
+use crate::kind::{Field, Kind, ReferenceTarget};
 use crate::kinds;
 use crate::record::{Link, Object, Pointer, Record, Status};
-use crate::repository::Stored;
+use crate::repository::StoredRecord;
 
 /// The rules of a kind that its fields cannot express.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ pub(crate) fn reference_by_id(kind: &Kind, sourced_id: &str) -> Option<Pointer> 
         path: format!("{}.sourcedId", kind.one),
         kind: owner,
         sourced_id: sourced_id.to_owned(),
-        target: Target::Any,
+        target: ReferenceTarget::Any,
     })
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn are_ordered(kind: &Kind) -> bool {
 
 /// Whether [`check`] applies to records of the kind.
 pub(crate) fn are_checked(kind: &Kind) -> bool {
-    are_ordered(kind) || kind.fields.iter().any(|field| field.target != Target::Any)
+    are_ordered(kind) || kind.fields.iter().any(|field| field.target != ReferenceTarget::Any)
 }
 
 /// Checks rules that need other records, after a check that references exist. `before` is the record stored under the
@@ -112,7 +112,7 @@ pub(crate) fn are_checked(kind: &Kind) -> bool {
 ///
 /// A rule that reads records which it does not write must make the transaction depend on them
 /// ([`crate::repository::depend_on`]), so that it holds under concurrent writes on both stores.
-pub(crate) fn check(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -> Result<()> {
+pub(crate) fn check(tx: &mut Tx<'_>, record: &Record, before: Option<&StoredRecord>) -> Result<()> {
     let refused = refused(tx, &[(record, before)])?;
     refused.into_values().next().map_or(Ok(()), Err)
 }
@@ -120,7 +120,7 @@ pub(crate) fn check(tx: &mut Tx<'_>, record: &Record, before: Option<&Stored>) -
 /// The records that break a rule, by sourcedId, checked as in [`check`]. The records must be of one kind.
 pub(crate) fn refused<'r>(
     tx: &mut Tx<'_>,
-    records: &[(&'r Record, Option<&Stored>)],
+    records: &[(&'r Record, Option<&StoredRecord>)],
 ) -> Result<HashMap<&'r str, Problem>> {
     let Some((first, _)) = records.first().filter(|(one, _)| are_checked(one.kind)) else {
         return Ok(HashMap::new());
@@ -138,8 +138,9 @@ pub(crate) fn refused<'r>(
         }
     }
     if let Some(accept) = first.kind.rules.accept {
-        let is_accepted = |(record, before): &&(&Record, Option<&Stored>)| {
-            let is_other = |stored: &Stored| !record.same_as(&stored.body, stored.extra.as_deref());
+        let is_accepted = |(record, before): &&(&Record, Option<&StoredRecord>)| {
+            let is_other =
+                |stored: &StoredRecord| !record.same_as(&stored.body, stored.extra.as_deref());
             record.status == Status::Active
                 && !refused.contains_key(record.sourced_id.as_str())
                 && before.is_none_or(is_other)

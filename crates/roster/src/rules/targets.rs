@@ -6,16 +6,16 @@ use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::Tx;
 
 use crate::default_class;
-use crate::kind::{Kind, Target};
+use crate::kind::{Kind, ReferenceTarget};
 use crate::kinds::{CLASS, COURSE};
 use crate::record::{Pointer, Record, Status};
-use crate::repository::{self, Ids, Stored};
+use crate::repository::{self, Ids, StoredRecord};
 
 /// The records with references that are not allowed, by sourcedId, with all errors. Runs one statement, and one more
 /// for each class or course whose org is not a school.
 pub(super) fn refused<'r>(
     tx: &mut Tx<'_>,
-    records: &[(&'r Record, Option<&Stored>)],
+    records: &[(&'r Record, Option<&StoredRecord>)],
 ) -> Result<HashMap<&'r str, Problem>> {
     let mut schools = BTreeSet::new();
     let mut in_use = Ids::new();
@@ -23,18 +23,18 @@ pub(super) fn refused<'r>(
     for (record, _) in active.clone() {
         for pointer in &record.references {
             match pointer.target {
-                Target::Any => {}
-                Target::School => {
+                ReferenceTarget::Any => {}
+                ReferenceTarget::School => {
                     schools.insert(pointer.sourced_id.as_str());
                 }
-                Target::InUse => {
+                ReferenceTarget::InUse => {
                     in_use.entry(pointer.kind.one).or_default().insert(&pointer.sourced_id);
                 }
             }
         }
     }
     let unfit = repository::unfit(tx, &schools, &in_use)?;
-    let (mut refused, mut known) = (HashMap::new(), Named::new());
+    let (mut refused, mut known) = (HashMap::new(), NamedRecords::new());
     if unfit.is_empty() {
         return Ok(refused);
     }
@@ -58,26 +58,26 @@ pub(super) fn refused<'r>(
 }
 
 /// The references of the stored record. Empty if it is deleted, so that all rules apply when it is restored.
-fn former_references(record: &Record, before: Option<&Stored>) -> Result<Vec<Pointer>> {
+fn former_references(record: &Record, before: Option<&StoredRecord>) -> Result<Vec<Pointer>> {
     let Some(before) = before.filter(|before| before.is_active()) else { return Ok(Vec::new()) };
     Ok(record.read_former(before)?.references)
 }
 
 fn fault(
     tx: &mut Tx<'_>,
-    known: &mut Named,
+    known: &mut NamedRecords,
     record: &Record,
     pointer: &Pointer,
     unfit: &HashMap<(String, String), String>,
 ) -> Result<Option<Detail>> {
     let of = |what: &str| unfit.get(&(what.to_owned(), pointer.sourced_id.clone()));
     let (one, id) = (pointer.kind.one, &pointer.sourced_id);
-    let message = if pointer.target == Target::InUse && of(one).is_some() {
+    let message = if pointer.target == ReferenceTarget::InUse && of(one).is_some() {
         format!(
             "must not refer to the deleted {one} '{id}'; restore it with PATCH and the status \
              'active', or send another sourcedId"
         )
-    } else if pointer.target == Target::School
+    } else if pointer.target == ReferenceTarget::School
         && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
         && !follows_course(tx, known, record, id)?
     {
@@ -89,11 +89,11 @@ fn fault(
 }
 
 /// References of stored records by path, read once for all records of a call.
-type Named = HashMap<(&'static str, String), Option<String>>;
+type NamedRecords = HashMap<(&'static str, String), Option<String>>;
 
 fn named(
     tx: &mut Tx<'_>,
-    known: &mut Named,
+    known: &mut NamedRecords,
     (kind, id): (&'static Kind, &str),
     path: &str,
 ) -> Result<Option<String>> {
@@ -116,7 +116,7 @@ fn named(
 /// the school of such a class.
 fn follows_course(
     tx: &mut Tx<'_>,
-    known: &mut Named,
+    known: &mut NamedRecords,
     record: &Record,
     school: &str,
 ) -> Result<bool> {

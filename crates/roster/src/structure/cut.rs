@@ -10,7 +10,7 @@ use crate::syllabus::PARTS;
 
 /// An object of the structure, without its parts.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct CutObject {
     /// Its role in the body.
     pub(super) slot: Slot,
     /// Its JSON text, with an empty list for its parts.
@@ -32,7 +32,7 @@ pub(super) enum Slot {
 /// Splits the JSON body into nodes. A node comes before its parts.
 ///
 /// Errors: `Malformed` with line and column; `Invalid` for a part that is not an object.
-pub(super) fn cut(body: &str) -> Result<Vec<Node>> {
+pub(super) fn cut(body: &str) -> Result<Vec<CutObject>> {
     // This check of the whole body does not recurse, and the code below relies on valid JSON.
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -65,12 +65,12 @@ pub(super) fn too_many() -> Problem {
 }
 
 struct Cutter {
-    nodes: Vec<Node>,
-    open: Vec<Open>,
+    nodes: Vec<CutObject>,
+    open: Vec<OpenScope>,
 }
 
 /// The objects and lists that are open at the current place, the innermost last.
-enum Open {
+enum OpenScope {
     /// A node, and the number of open braces and brackets inside it.
     Node { node: usize, depth: usize },
     /// The list of a node's parts, and the number of parts so far.
@@ -84,7 +84,7 @@ impl Cutter {
         match self.open.last_mut() {
             None if byte == b'{' => self.begin(Slot::Body)?,
             None => {}
-            Some(Open::Parts { of, count }) => match byte {
+            Some(OpenScope::Parts { of, count }) => match byte {
                 b'{' => {
                     let slot = Slot::Part { of: *of, number: *count };
                     *count += 1;
@@ -99,7 +99,7 @@ impl Cutter {
                     return Err(Problem::invalid(path, messages::MUST_BE_OBJECT));
                 }
             },
-            Some(Open::Node { node, depth }) => {
+            Some(OpenScope::Node { node, depth }) => {
                 let node = *node;
                 let end = if byte == b'"' { string_end(body, at) } else { at + 1 };
                 // In JSON, only strings contain multi-byte characters.
@@ -124,8 +124,8 @@ impl Cutter {
         if self.nodes.len() > 2 * limits::COURSE_MAX_NODES + 3 {
             return Err(too_many());
         }
-        self.open.push(Open::Node { node: self.nodes.len(), depth: 0 });
-        self.nodes.push(Node { slot, text: "{".into() });
+        self.open.push(OpenScope::Node { node: self.nodes.len(), depth: 0 });
+        self.nodes.push(CutObject { slot, text: "{".into() });
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl Cutter {
             }
             (None, b'[') => {
                 self.nodes[node].text.push_str(":[]");
-                self.open.push(Open::Parts { of: node, count: 0 });
+                self.open.push(OpenScope::Parts { of: node, count: 0 });
                 Ok(value + 1)
             }
             _ => Ok(end),
@@ -179,7 +179,7 @@ fn string_end(body: &str, at: usize) -> usize {
 }
 
 /// The place of a node in the body.
-pub(super) fn path(nodes: &[Node], node: usize) -> String {
+pub(super) fn path(nodes: &[CutObject], node: usize) -> String {
     let mut numbers = Vec::new();
     let mut at = node;
     while let Slot::Part { of, number } = nodes[at].slot {

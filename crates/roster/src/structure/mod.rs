@@ -13,31 +13,31 @@ use lyceum_store::Tx;
 use crate::kind::Kind;
 use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use crate::record::Record;
-use crate::repository::{self, Creation, Outcome};
+use crate::repository::{self, Creation, WriteOutcome};
 use crate::rules;
 use crate::write::{IdPair, Rules};
 
 /// A course and its tree, which are valid in themselves.
 #[derive(Debug)]
 pub struct Structure {
-    nodes: Vec<cut::Node>,
+    nodes: Vec<cut::CutObject>,
     pair: IdPair,
     /// The records by kind, in an order in which each kind refers only to earlier ones.
-    sorts: [Sort; 4],
+    sorts: [KindRecords; 4],
 }
 
 /// The records of one kind, with their places in the body.
 #[derive(Debug)]
-struct Sort {
+struct KindRecords {
     kind: &'static Kind,
     records: Vec<Record>,
-    places: Vec<Place>,
+    places: Vec<BodyPosition>,
     numbers: HashMap<String, usize>,
 }
 
 /// The place of a record in the body.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct BodyPosition {
     node: usize,
     /// The index of the component resource in the node, if the record is a component resource or its resource.
     link: Option<usize>,
@@ -45,13 +45,13 @@ struct Place {
     resource: bool,
 }
 
-impl Sort {
+impl KindRecords {
     fn of(kind: &'static Kind) -> Self {
         Self { kind, records: Vec::new(), places: Vec::new(), numbers: HashMap::new() }
     }
 
     /// Adds the record, or returns why it cannot be added. A resource may occur in many places.
-    fn add(&mut self, record: Record, place: Place) -> Result<(), &'static str> {
+    fn add(&mut self, record: Record, place: BodyPosition) -> Result<(), &'static str> {
         if let Some(number) = self.numbers.get(&record.sourced_id) {
             let known = &self.records[*number];
             return match place.resource && record.same_as(&known.body, known.extra.as_deref()) {
@@ -87,14 +87,14 @@ impl Structure {
     /// existed, so that a request can be repeated.
     ///
     /// Errors: `Conflict` for ids of records with other values; `Invalid` for references to missing records.
-    pub fn create(&self, tx: &mut Tx<'_>) -> Result<Outcome> {
+    pub fn create(&self, tx: &mut Tx<'_>) -> Result<WriteOutcome> {
         self.check_references(tx)?;
-        let mut outcome = Outcome::Unchanged;
+        let mut outcome = WriteOutcome::Unchanged;
         let mut conflicts = Vec::new();
         for sort in &self.sorts {
             let Creation { created, taken } = repository::create_all(tx, sort.kind, &sort.records)?;
             if !created.is_empty() {
-                outcome = Outcome::Created;
+                outcome = WriteOutcome::Created;
             }
             let new: Vec<&Record> = created.iter().map(|number| &sort.records[*number]).collect();
             self.refuse_targets(tx, sort, &new)?;
@@ -144,7 +144,7 @@ impl Structure {
     }
 
     /// Refuses new records with references that are not allowed, with the places of the errors in the body.
-    fn refuse_targets(&self, tx: &mut Tx<'_>, sort: &Sort, new: &[&Record]) -> Result<()> {
+    fn refuse_targets(&self, tx: &mut Tx<'_>, sort: &KindRecords, new: &[&Record]) -> Result<()> {
         let mut faults = Vec::new();
         for (id, problem) in rules::refused_targets(tx, new)? {
             let place = sort.places[sort.numbers[id]];
@@ -158,17 +158,17 @@ impl Structure {
         if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
     }
 
-    fn path(&self, place: Place) -> String {
+    fn path(&self, place: BodyPosition) -> String {
         path(&self.nodes, place)
     }
 
-    fn inside(&self, place: Place, fault: &str) -> String {
+    fn inside(&self, place: BodyPosition, fault: &str) -> String {
         inside(&self.nodes, place, fault)
     }
 }
 
 /// The place of a record in the body.
-fn path(nodes: &[cut::Node], place: Place) -> String {
+fn path(nodes: &[cut::CutObject], place: BodyPosition) -> String {
     let mut path = cut::path(nodes, place.node);
     if let Some(number) = place.link {
         let _ = write!(path, ".{}[{number}]", crate::syllabus::LINKS);
@@ -180,7 +180,7 @@ fn path(nodes: &[cut::Node], place: Place) -> String {
 }
 
 /// The place of an error in a record. The path of the error begins with the name of the kind.
-fn inside(nodes: &[cut::Node], place: Place, fault: &str) -> String {
+fn inside(nodes: &[cut::CutObject], place: BodyPosition, fault: &str) -> String {
     let path = path(nodes, place);
     match fault.split_once('.') {
         Some((_, rest)) => format!("{path}.{rest}"),
@@ -188,11 +188,11 @@ fn inside(nodes: &[cut::Node], place: Place, fault: &str) -> String {
     }
 }
 
-fn sorts() -> [Sort; 4] {
+fn sorts() -> [KindRecords; 4] {
     [
-        Sort::of(&RESOURCE),
-        Sort::of(&COURSE),
-        Sort::of(&COURSE_COMPONENT),
-        Sort::of(&COMPONENT_RESOURCE),
+        KindRecords::of(&RESOURCE),
+        KindRecords::of(&COURSE),
+        KindRecords::of(&COURSE_COMPONENT),
+        KindRecords::of(&COMPONENT_RESOURCE),
     ]
 }

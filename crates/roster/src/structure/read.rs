@@ -6,8 +6,8 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::cut::{self, Node, Slot};
-use super::{Place, Structure, inside, path, sorts};
+use super::cut::{self, CutObject, Slot};
+use super::{BodyPosition, Structure, inside, path, sorts};
 use crate::record::{Object, Record, Stamp};
 use crate::syllabus::{LINKS, PARTS};
 use crate::write::{IdPair, Rules};
@@ -22,7 +22,7 @@ const COMPONENTS: usize = 2;
 const LINKED: usize = 3;
 
 /// A component that is not a record yet.
-struct Draft {
+struct ComponentDraft {
     node: usize,
     /// The index of the node that contains it.
     of: usize,
@@ -33,17 +33,17 @@ struct Draft {
 
 /// The errors found so far, with their places.
 struct Faults<'a> {
-    nodes: &'a [Node],
+    nodes: &'a [CutObject],
     found: Vec<Detail>,
 }
 
 impl Faults<'_> {
-    fn at(&mut self, place: Place, member: &str, message: impl Into<String>) {
+    fn at(&mut self, place: BodyPosition, member: &str, message: impl Into<String>) {
         let path = format!("{}.{member}", path(self.nodes, place));
         self.found.push(Detail { path, message: message.into() });
     }
 
-    fn of_record(&mut self, place: Place, problem: &Problem) {
+    fn of_record(&mut self, place: BodyPosition, problem: &Problem) {
         self.found.extend(problem.details.iter().map(|detail| Detail {
             path: inside(self.nodes, place, &detail.path),
             message: detail.message.clone(),
@@ -86,7 +86,7 @@ pub(super) fn structure(body: &str, rules: &Rules) -> Result<Structure> {
     Ok(Structure { nodes, pair, sorts })
 }
 
-fn object(nodes: &[Node], node: usize) -> Result<Object> {
+fn object(nodes: &[CutObject], node: usize) -> Result<Object> {
     serde_json::from_str(&nodes[node].text).map_err(|error| {
         let place = cut::path(nodes, node);
         Problem::new(ProblemKind::Malformed, format!("{place} cannot be read: {error}"))
@@ -98,7 +98,7 @@ fn text<'a>(object: &'a Object, name: &str) -> &'a str {
 }
 
 fn check_root(root: &Object, node: usize, course: &str, faults: &mut Faults<'_>) {
-    let place = Place { node, link: None, resource: false };
+    let place = BodyPosition { node, link: None, resource: false };
     if root.get("sourcedId").is_some_and(|given| given != course) {
         faults.at(place, "sourcedId", format!("must be '{course}', the sourcedId of the course"));
     }
@@ -112,19 +112,19 @@ fn check_root(root: &Object, node: usize, course: &str, faults: &mut Faults<'_>)
 
 /// The components of the structure, with ids and references that their places determine.
 fn drafts(
-    nodes: &[Node],
+    nodes: &[CutObject],
     root: usize,
     course: &str,
     faults: &mut Faults<'_>,
-) -> Result<Vec<Draft>> {
+) -> Result<Vec<ComponentDraft>> {
     let mut ids = HashMap::from([(root, course.to_owned())]);
     let mut drafts = Vec::new();
     let mut count = 0;
-    for (node, Node { slot, .. }) in nodes.iter().enumerate() {
+    for (node, CutObject { slot, .. }) in nodes.iter().enumerate() {
         let Slot::Part { of, number } = *slot else { continue };
         // Skip parts of other members, such as of a course that was sent as a whole syllabus.
         let Some(above) = ids.get(&of) else { continue };
-        let place = Place { node, link: None, resource: false };
+        let place = BodyPosition { node, link: None, resource: false };
         let mut component = object(nodes, node)?;
         if component.shift_remove(PARTS).is_some_and(|parts| !parts.is_array() && !parts.is_null())
         {
@@ -140,7 +140,7 @@ fn drafts(
         if count > limits::COURSE_MAX_NODES {
             return Err(cut::too_many());
         }
-        drafts.push(Draft { node, of, component, links });
+        drafts.push(ComponentDraft { node, of, component, links });
         faults.refuse_if(limits::COURSE_MAX_REPORTED_FAULTS)?;
     }
     Ok(drafts)
@@ -149,7 +149,7 @@ fn drafts(
 fn links(
     component: &mut Object,
     id: &str,
-    place: Place,
+    place: BodyPosition,
     faults: &mut Faults<'_>,
 ) -> Vec<(Object, Option<Object>)> {
     let links = match component.shift_remove(LINKS) {
@@ -166,7 +166,7 @@ fn links(
             faults.at(place, &format!("{LINKS}[{number}]"), messages::MUST_BE_OBJECT);
             continue;
         };
-        let place = Place { link: Some(number), ..place };
+        let place = BodyPosition { link: Some(number), ..place };
         let link_id = give_id(&mut link, id, "componentResource", number);
         refer(&mut link, "courseComponent", Some(id), place, faults);
         let resource = match link.get_mut("resource") {
@@ -203,7 +203,7 @@ fn refer(
     object: &mut Object,
     name: &str,
     target: Option<&str>,
-    place: Place,
+    place: BodyPosition,
     faults: &mut Faults<'_>,
 ) {
     let given = object.get(name).filter(|given| !given.is_null());
@@ -219,7 +219,7 @@ fn refer(
     object.insert(name.into(), target);
 }
 
-fn number_parts(drafts: &mut [Draft]) {
+fn number_parts(drafts: &mut [ComponentDraft]) {
     let mut siblings: HashMap<usize, Vec<&mut Object>> = HashMap::new();
     for draft in drafts {
         siblings.entry(draft.of).or_default().push(&mut draft.component);
@@ -246,12 +246,12 @@ fn number_in_order(siblings: Vec<&mut Object>) {
 fn records(
     course: &Object,
     course_node: usize,
-    drafts: Vec<Draft>,
+    drafts: Vec<ComponentDraft>,
     rules: &Rules,
     faults: &mut Faults<'_>,
-) -> Result<[super::Sort; 4]> {
+) -> Result<[super::KindRecords; 4]> {
     let mut sorts = sorts();
-    let mut add = |sort: usize, object: &Object, place: Place| -> Result<()> {
+    let mut add = |sort: usize, object: &Object, place: BodyPosition| -> Result<()> {
         let kind = sorts[sort].kind;
         match Record::parse(kind, object, rules.dialect, Stamp::Now(rules.now)) {
             Ok(record) => {
@@ -263,14 +263,14 @@ fn records(
         }
         faults.refuse_if(limits::COURSE_MAX_REPORTED_FAULTS)
     };
-    add(COURSES, course, Place { node: course_node, link: None, resource: false })?;
-    for Draft { node, component, links, .. } in drafts {
-        add(COMPONENTS, &component, Place { node, link: None, resource: false })?;
+    add(COURSES, course, BodyPosition { node: course_node, link: None, resource: false })?;
+    for ComponentDraft { node, component, links, .. } in drafts {
+        add(COMPONENTS, &component, BodyPosition { node, link: None, resource: false })?;
         for (number, (link, resource)) in links.iter().enumerate() {
-            let place = Place { node, link: Some(number), resource: false };
+            let place = BodyPosition { node, link: Some(number), resource: false };
             add(LINKED, link, place)?;
             if let Some(resource) = resource {
-                add(RESOURCES, resource, Place { resource: true, ..place })?;
+                add(RESOURCES, resource, BodyPosition { resource: true, ..place })?;
             }
         }
     }

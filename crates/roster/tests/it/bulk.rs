@@ -1,7 +1,7 @@
 //! Many records in one request: written in batches, told line by line.
 
 use lyceum_core::{Problem, Result};
-use lyceum_roster::bulk::{self, Outcome};
+use lyceum_roster::bulk::{self, LineOutcome};
 use lyceum_roster::repository;
 use lyceum_roster::{kinds, record};
 use lyceum_store::{Db, Tx};
@@ -18,8 +18,8 @@ fn numbered(values: Vec<Result<Value, String>>) -> Lines {
 }
 
 /// What is told of each line: id, outcome, faults.
-fn told(outcomes: &[Outcome]) -> Vec<Value> {
-    let told = |one: &Outcome| match &one.result {
+fn told(outcomes: &[LineOutcome]) -> Vec<Value> {
+    let told = |one: &LineOutcome| match &one.result {
         Ok(outcome) => json!([one.line, one.sourced_id, outcome.word()]),
         Err(problem) => json!([one.line, one.sourced_id, problem.message, problem.details]),
     };
@@ -27,7 +27,10 @@ fn told(outcomes: &[Outcome]) -> Vec<Value> {
 }
 
 /// Runs the work and undoes it; answers what was told and what was stored then.
-fn tried(db: &Db, work: impl FnOnce(&mut Tx<'_>) -> Result<Vec<Outcome>>) -> (Vec<Value>, Value) {
+fn tried(
+    db: &Db,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<Vec<LineOutcome>>,
+) -> (Vec<Value>, Value) {
     let mut seen = None;
     let undone = db.write_blocking(|tx| {
         let outcomes = work(tx)?;

@@ -4,7 +4,7 @@ use lyceum_core::{Dialect, Problem, ProblemKind, limits};
 use lyceum_roster::cartridge::Content;
 use lyceum_roster::record::Status;
 use lyceum_roster::render::View;
-use lyceum_roster::repository::Outcome;
+use lyceum_roster::repository::WriteOutcome;
 use lyceum_roster::write::{self, Rules};
 use lyceum_roster::{course_tree, structure, syllabus};
 use lyceum_store::Db;
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 
 use crate::kit::{BASE, both, collection, create, rules};
 
-fn post(db: &Db, body: &str) -> Result<Outcome, Problem> {
+fn post(db: &Db, body: &str) -> Result<WriteOutcome, Problem> {
     let structure = structure::read(body, &rules())?;
     db.write_blocking(|tx| structure.create(tx))
 }
 
-pub(crate) fn made(db: &Db, body: &Value) -> Outcome {
+pub(crate) fn made(db: &Db, body: &Value) -> WriteOutcome {
     post(db, &body.to_string()).unwrap_or_else(|problem| panic!("{body}: {problem:?}"))
 }
 
@@ -73,15 +73,19 @@ fn what_lacks_ids_gets_the_same_ones_every_time_and_keeps_its_order() {
                 {"title": "Ant", "subComponents": [{"title": "Same"}, {"title": "Same"}]},
             ]),
         );
-        assert_eq!(made(db, &body), Outcome::Created);
-        assert_eq!(made(db, &body), Outcome::Unchanged);
+        assert_eq!(made(db, &body), WriteOutcome::Created);
+        assert_eq!(made(db, &body), WriteOutcome::Unchanged);
         let read = tree(db, "c");
         let shown = outline(&read);
         assert_eq!(shown["parts"][0]["links"], json!([["b", "b"], ["a", "a"], ["a", "a"]]));
         assert_eq!(shown["parts"][1]["title"], "Ant");
         assert_eq!(shown["parts"][1]["parts"].as_array().unwrap().len(), 2);
         let again = json!({"course": read.clone(), "courseStructure": read});
-        assert_eq!(made(db, &again), Outcome::Unchanged, "a syllabus stands for course and tree");
+        assert_eq!(
+            made(db, &again),
+            WriteOutcome::Unchanged,
+            "a syllabus stands for course and tree"
+        );
     });
 }
 
@@ -124,7 +128,7 @@ fn chain(depth: usize) -> String {
 fn nesting_has_no_bound() {
     const DEPTH: usize = 3000;
     both(|db| {
-        assert_eq!(post(db, &chain(DEPTH)).unwrap(), Outcome::Created);
+        assert_eq!(post(db, &chain(DEPTH)).unwrap(), WriteOutcome::Created);
         let text = read(db, "deep", Status::Active);
         assert_eq!(text.matches("\"Spine ").count(), DEPTH);
         let innermost = text.find(&format!("\"Spine {}\"", DEPTH - 1)).unwrap();
@@ -132,7 +136,7 @@ fn nesting_has_no_bound() {
         let closed = text[..innermost].matches("\"subComponents\":[]").count();
         assert_eq!(open - closed, DEPTH, "the innermost stands inside all others");
         let again = format!(r#"{{"course": {text}, "courseStructure": {text}}}"#);
-        assert_eq!(post(db, &again).unwrap(), Outcome::Unchanged);
+        assert_eq!(post(db, &again).unwrap(), WriteOutcome::Unchanged);
         let content = db.read_blocking(|tx| Content::read(tx, "deep")).unwrap();
         assert!(content.write().unwrap().len() > DEPTH);
     });
@@ -185,10 +189,10 @@ fn any_tree_is_read_back_as_it_was_sent() {
                 let id = format!("c{}", number.get());
                 let body = course(&id, json!(parts));
                 let text = if pretty { format!("{body:#}") } else { body.to_string() };
-                prop_assert_eq!(post(db, &text).unwrap(), Outcome::Created);
+                prop_assert_eq!(post(db, &text).unwrap(), WriteOutcome::Created);
                 let due = outline(&body["courseStructure"]);
                 prop_assert_eq!(&outline(&tree(db, &id))["parts"], &due["parts"]);
-                prop_assert_eq!(post(db, &text).unwrap(), Outcome::Unchanged);
+                prop_assert_eq!(post(db, &text).unwrap(), WriteOutcome::Unchanged);
                 Ok(())
             })
             .unwrap();
@@ -291,7 +295,7 @@ fn faults_are_named_by_their_whole_path_and_nothing_is_kept() {
         }
         let gone = db.read_blocking(|tx| course_tree::read(tx, "c", Status::Active));
         assert_eq!(gone.unwrap_err().kind, ProblemKind::NotFound);
-        assert_eq!(made(db, &sound()), Outcome::Created);
+        assert_eq!(made(db, &sound()), WriteOutcome::Created);
     });
 }
 

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Mutex;
 
-use lyceum_roster::csv::{Content, Mode, Options, files};
+use lyceum_roster::csv::{Content, FileMode, Options, files};
 use lyceum_roster::demo::generate;
 use lyceum_roster::record::members;
 use lyceum_roster::{kinds, repository};
@@ -193,7 +193,7 @@ fn a_delta_adds_changes_and_deletes() {
         let report = import_at(db, &delta.with_manifest("delta"), &Options::default(), later);
         assert!(report.committed, "{:#?}", report.faults);
         let users = report.files.iter().find(|one| one.file == "users").unwrap();
-        assert_eq!(users.mode, Mode::Delta);
+        assert_eq!(users.mode, FileMode::Delta);
         assert_eq!((users.rows, users.created, users.deleted), (4, 1, 1), "{users:?}");
         let ana = record(db, "user", "p1");
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, ProblemKind};
-use lyceum_roster::csv::rows::{Row, Rows};
+use lyceum_roster::csv::rows::{CsvRow, CsvRows};
 use lyceum_roster::csv::{Options, files, import};
 use lyceum_roster::record::{Record, Stamp};
 use lyceum_roster::render::View;
@@ -96,8 +96,8 @@ fn csv() {
 
 /// Rows come to an end, each on a later line.
 fn rise(text: &[u8]) {
-    let mut rows = Rows::new(text);
-    let mut row = Row::default();
+    let mut rows = CsvRows::new(text);
+    let mut row = CsvRow::default();
     let mut line = 0;
     while let Some(next) = rows.next(&mut row).expect("memory can be read") {
         let found = next.map_or_else(|broken| broken.line, |()| row.line);

@@ -7,7 +7,7 @@ use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::query::{Parameters, query};
 use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
-use lyceum_roster::repository::{self, Listed, Scope};
+use lyceum_roster::repository::{self, RecordPage, Scope};
 use lyceum_roster::write::{self, Rules};
 use lyceum_store::Db;
 use serde_json::Value;
@@ -53,16 +53,16 @@ pub(crate) fn list(
     path: &str,
     scope: Option<Scope>,
     parameters: &Parameters<'_>,
-) -> lyceum_core::Result<Listed> {
+) -> lyceum_core::Result<RecordPage> {
     let asked = query(collection(path), scope, parameters, db.dialect())?;
     let view = View { base_url: BASE, dialect: Dialect::Platform, fields: None };
     db.read_blocking(|tx| repository::list(tx, &asked, &view))
 }
 
-pub(crate) fn records(listed: &Listed) -> Vec<Value> {
+pub(crate) fn records(listed: &RecordPage) -> Vec<Value> {
     serde_json::from_str(&format!("[{}]", listed.records)).expect("records are JSON")
 }
 
-pub(crate) fn ids(listed: &Listed) -> Vec<String> {
+pub(crate) fn ids(listed: &RecordPage) -> Vec<String> {
     records(listed).iter().map(|r| r["sourcedId"].as_str().unwrap().to_owned()).collect()
 }

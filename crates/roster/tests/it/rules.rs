@@ -9,7 +9,7 @@ use lyceum_roster::csv::Options;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{CLASS, COURSE_COMPONENT, ORG, USER};
 use lyceum_roster::record::{Record, Stamp, members};
-use lyceum_roster::repository::{self, Outcome};
+use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::structure;
 use lyceum_roster::{bulk, write};
 use lyceum_store::{Db, Tx};
@@ -88,7 +88,7 @@ fn delete(db: &Db, path: &str, id: &str) {
     db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false, None)).unwrap();
 }
 
-fn put(db: &Db, path: &str, value: &Value) -> Result<Outcome> {
+fn put(db: &Db, path: &str, value: &Value) -> Result<WriteOutcome> {
     let (of, rules) = (collection(path), &rules());
     let sent = || object(value.clone());
     let put = db.write_blocking(|tx| write::put(tx, of, id(value), sent(), None, false, rules));
@@ -154,7 +154,7 @@ fn nothing_new_comes_under_what_is_deleted_at_any_door() {
         kept["title"] = "Renamed".into();
         assert_eq!(
             put(db, COMPONENTS, &kept).unwrap(),
-            Outcome::Updated,
+            WriteOutcome::Updated,
             "it stays editable where it is"
         );
         delete(db, COMPONENTS, "old");
@@ -195,7 +195,7 @@ fn a_structure_cannot_be_put_on_deleted_records() {
         assert_eq!(refused.details[0].path, path);
         assert_eq!(
             make(body("c", "a")).unwrap(),
-            Outcome::Unchanged,
+            WriteOutcome::Unchanged,
             "a retry is no new reference"
         );
         delete(db, "courses", "c");
@@ -287,7 +287,7 @@ fn an_id_of_a_deleted_record_is_told_as_deleted_with_the_way_back() {
         for (path, value) in [(COMPONENTS, component("a", "c", None)), ("classes", class("k", "s"))]
         {
             let again = make(path, value.clone()).unwrap();
-            assert_eq!(again.put.outcome, Outcome::Unchanged);
+            assert_eq!(again.put.outcome, WriteOutcome::Unchanged);
             let mut other = value.clone();
             other["title"] = "another".into();
             let exists = make(path, other).unwrap_err();
@@ -309,7 +309,7 @@ fn an_id_of_a_deleted_record_is_told_as_deleted_with_the_way_back() {
             .unwrap();
             assert_eq!(
                 make(path, value).unwrap().put.outcome,
-                Outcome::Unchanged,
+                WriteOutcome::Unchanged,
                 "the way back leads back"
             );
         }
@@ -435,7 +435,7 @@ fn records_that_are_written_together_make_no_cycle() {
         // One that is new and one that changed.
         put(&[parsed("new", "a"), parsed("a", "new")]).unwrap_err();
         let outcomes = put(&[parsed("new", "a"), parsed("a", "b")]).unwrap();
-        assert_eq!(outcomes, [Outcome::Created, Outcome::Updated]);
+        assert_eq!(outcomes, [WriteOutcome::Created, WriteOutcome::Updated]);
     });
 }
 

@@ -3,7 +3,7 @@
 use lyceum_core::ProblemKind;
 use lyceum_roster::credentials::{self, Login};
 use lyceum_roster::kinds::USER;
-use lyceum_roster::repository::{self, Outcome};
+use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::{agents, write};
 use lyceum_store::Db;
 use serde_json::json;
@@ -29,8 +29,8 @@ fn an_agent_that_is_one_already_changes_nothing() {
         let now = rules().now;
         let add =
             |user: &str, agent: &str| db.write_blocking(|tx| agents::add(tx, user, agent, now));
-        assert_eq!(add("ann", "eve").unwrap().outcome, Outcome::Updated);
-        assert_eq!(add("ann", "eve").unwrap().outcome, Outcome::Unchanged);
+        assert_eq!(add("ann", "eve").unwrap().outcome, WriteOutcome::Updated);
+        assert_eq!(add("ann", "eve").unwrap().outcome, WriteOutcome::Unchanged);
         assert_eq!(add("none", "eve").unwrap_err().kind, ProblemKind::NotFound);
         for wrong in ["none", "ann"] {
             let problem = add("ann", wrong).unwrap_err();

@@ -4,7 +4,7 @@ use lyceum_core::{Dialect, ProblemKind};
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::query::Parameters;
 use lyceum_roster::record::members;
-use lyceum_roster::repository::{self, Outcome};
+use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::write;
 use lyceum_store::Db;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn a_safe_retry_is_no_conflict() {
                 write::create(tx, collection("courses"), object(again.clone()), &rules())
             })
             .unwrap();
-        assert_eq!(put.put.outcome, Outcome::Unchanged);
+        assert_eq!(put.put.outcome, WriteOutcome::Unchanged);
         let other = json!({"sourcedId": "c", "title": "Physics", "org": {"sourcedId": "s"}});
         assert_eq!(refusal(db, "courses", other).kind, ProblemKind::Conflict);
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use lyceum_access::holder::{self, Closed};
-use lyceum_access::session::Sort;
+use lyceum_access::session::SessionKind;
 use lyceum_access::{self as access, Access, Client, Holder, Player, Subject, Trust, allowed};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Result, limits};
@@ -72,7 +72,7 @@ fn client(holder: &Holder) -> Client {
 /// The grant of a bearer that is kept as a hash. It is looked up every time: a key that is revoked and a
 /// person who is disabled are refused at once, on every server.
 pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant, Closed>> {
-    open(app, bearer, Sort::Token).await
+    open(app, bearer, SessionKind::Token).await
 }
 
 /// The grant of a token that a person or key made for a player: it opens what the token says, as long as
@@ -131,17 +131,17 @@ pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
 /// The grant of a browser's session, if it has one.
 pub(crate) async fn open_page(app: &App, headers: &HeaderMap) -> Result<Option<Grant>> {
     match session(app, headers) {
-        Some(session) => Ok(open(app, session, Sort::Page).await?.ok()),
+        Some(session) => Ok(open(app, session, SessionKind::Page).await?.ok()),
         None => Ok(None),
     }
 }
 
-async fn open(app: &App, text: &str, sort: Sort) -> Result<Result<Grant, Closed>> {
+async fn open(app: &App, text: &str, sort: SessionKind) -> Result<Result<Grant, Closed>> {
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let wanted = text.to_owned();
     let read = app.db.read(move |tx| match sort {
-        Sort::Token => holder::of_bearer(tx, now, environment, &wanted),
-        Sort::Page => holder::of_session(tx, now, environment, &wanted, sort),
+        SessionKind::Token => holder::of_bearer(tx, now, environment, &wanted),
+        SessionKind::Page => holder::of_session(tx, now, environment, &wanted, sort),
     });
     let (holder, is_stale) = match read.await? {
         Ok(found) => found,

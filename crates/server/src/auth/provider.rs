@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_access::oidc::{Attempt, Claims, Provider, refused};
+use lyceum_access::oidc::{Claims, Provider, SignInAttempt, refused};
 use lyceum_core::config::Oidc;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -23,12 +23,12 @@ use crate::state::App;
 /// The provider, and what was read of it lately.
 pub(crate) struct Providers {
     agent: ureq::Agent,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<FetchedProvider>>,
 }
 
 /// What was read of a provider.
 #[derive(Clone)]
-struct Known {
+struct FetchedProvider {
     provider: Arc<Provider>,
     /// Its keys as JWKs.
     keys: Arc<Vec<Value>>,
@@ -55,7 +55,7 @@ impl Providers {
         &self,
         app: &App,
         oidc: &Oidc,
-        attempt: &Attempt,
+        attempt: &SignInAttempt,
     ) -> Result<String> {
         let provider = self.known(app, oidc).await?.provider;
         let (state, nonce, challenge) = (attempt.state(), attempt.nonce(), attempt.challenge());
@@ -81,7 +81,7 @@ impl Providers {
         &self,
         app: &App,
         oidc: &Oidc,
-        attempt: &Attempt,
+        attempt: &SignInAttempt,
         code: &str,
     ) -> Result<Claims> {
         let known = self.known(app, oidc).await?;
@@ -139,7 +139,7 @@ impl Providers {
         &self,
         app: &App,
         oidc: &Oidc,
-        known: &Known,
+        known: &FetchedProvider,
         token: &str,
     ) -> Result<Map<String, Value>> {
         let token = jwt::read(token).map_err(|problem| refused(problem.message))?;
@@ -168,7 +168,7 @@ impl Providers {
     }
 
     /// The provider and its keys: from memory, or read.
-    async fn known(&self, app: &App, oidc: &Oidc) -> Result<Known> {
+    async fn known(&self, app: &App, oidc: &Oidc) -> Result<FetchedProvider> {
         let now = app.clock.now();
         let mut known = self.known.lock().await;
         if let Some(known) = known
@@ -185,7 +185,8 @@ impl Providers {
         let Value::Array(keys) = keys["keys"].take() else {
             return Err(refused("its keys are no JWK set"));
         };
-        let read = Known { provider: Arc::new(provider), keys: Arc::new(keys), read: now };
+        let read =
+            FetchedProvider { provider: Arc::new(provider), keys: Arc::new(keys), read: now };
         Ok(known.insert(read).clone())
     }
 

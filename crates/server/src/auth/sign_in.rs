@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use lyceum_access::guess::{self, Subject};
-use lyceum_access::session::{self, Sort};
+use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{Person, password, person};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 
@@ -61,7 +61,7 @@ pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> 
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let former = people::session(app, &context.headers).map(str::to_owned);
     let begun = app.db.write(move |tx| {
-        session::start(tx, now, environment, &person, Sort::Page, former.as_deref())
+        session::start(tx, now, environment, &person, SessionKind::Page, former.as_deref())
     });
     begun.await
 }

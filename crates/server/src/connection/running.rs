@@ -26,7 +26,7 @@ use crate::auth::{Caller, Grant};
 #[derive(Clone)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    pub(crate) running: Option<Arc<Running>>,
+    pub(crate) running: Option<Arc<RunningRequest>>,
 }
 
 impl Peer {
@@ -47,7 +47,7 @@ const LARGEST_BYTES: usize =
         - limits::PUBLIC_BODY_MAX_BYTES;
 
 /// A request in the works; ends when dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningRequest {
     activity: Arc<Activity>,
     /// The address behind a proxy; none: that of the connection.
     origin: Option<Arc<Origin>>,
@@ -60,7 +60,7 @@ pub(crate) struct Running {
     large: OnceLock<OwnedSemaphorePermit>,
 }
 
-impl Running {
+impl RunningRequest {
     pub(super) fn new(activity: Arc<Activity>) -> Self {
         let (held, client, large) = (AtomicUsize::new(0), OnceLock::new(), OnceLock::new());
         let is_long = AtomicBool::new(false);
@@ -140,9 +140,9 @@ impl Running {
 
     /// The body is waited for until what this answers is dropped. A caller who sends slowly makes room for
     /// others where memory is short.
-    pub(crate) fn reads_body(&self) -> Reading<'_> {
+    pub(crate) fn reads_body(&self) -> ReadingBody<'_> {
         self.activity.read();
-        Reading(&self.activity)
+        ReadingBody(&self.activity)
     }
 
     async fn take(&self, bytes: usize) -> Result<()> {
@@ -194,15 +194,15 @@ impl Running {
 }
 
 /// A body that is waited for.
-pub(crate) struct Reading<'a>(&'a Activity);
+pub(crate) struct ReadingBody<'a>(&'a Activity);
 
-impl Drop for Reading<'_> {
+impl Drop for ReadingBody<'_> {
     fn drop(&mut self) {
         self.0.reading.fetch_sub(1, Relaxed);
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.give_back();
         if let Some(client) = self.client.get() {
@@ -219,16 +219,16 @@ fn later(kind: ProblemKind, message: String) -> Problem {
 }
 
 /// A body that holds its guards until it is written or given up, and tells whether it is taken.
-pub(crate) struct Guarded<G> {
+pub(crate) struct GuardedBody<G> {
     body: Body,
-    running: Arc<Running>,
+    running: Arc<RunningRequest>,
     /// Whether the connection was given bytes and has not asked for more yet.
     is_full: bool,
     _guard: G,
 }
 
-impl<G> Guarded<G> {
-    pub(crate) fn new(body: Body, running: Arc<Running>, guard: G) -> Self {
+impl<G> GuardedBody<G> {
+    pub(crate) fn new(body: Body, running: Arc<RunningRequest>, guard: G) -> Self {
         Self { body, running, is_full: false, _guard: guard }
     }
 
@@ -243,13 +243,13 @@ impl<G> Guarded<G> {
     }
 }
 
-impl<G> Drop for Guarded<G> {
+impl<G> Drop for GuardedBody<G> {
     fn drop(&mut self) {
         self.set_full(false);
     }
 }
 
-impl<G: Unpin> HttpBody for Guarded<G> {
+impl<G: Unpin> HttpBody for GuardedBody<G> {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -14,24 +14,24 @@ use tokio::time::{Sleep, sleep};
 use super::Activity;
 
 /// The place of a connection; free again when dropped.
-pub(crate) struct Seat(pub(crate) Arc<Activity>);
+pub(crate) struct ConnectionSlot(pub(crate) Arc<Activity>);
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.leave();
     }
 }
 
 /// A stream whose reads and writes are told to the connection's [`Activity`].
-pub(crate) struct Watched<S> {
+pub(crate) struct WatchedStream<S> {
     stream: S,
-    seat: Seat,
+    seat: ConnectionSlot,
     /// When to look again whether there is memory to read on.
     again: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Watched<S> {
-    pub(crate) fn new(stream: S, seat: Seat) -> Self {
+impl<S> WatchedStream<S> {
+    pub(crate) fn new(stream: S, seat: ConnectionSlot) -> Self {
         Self { stream, seat, again: None }
     }
 
@@ -59,7 +59,7 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -79,7 +79,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -14,7 +14,7 @@ use lyceum_core::config::variable;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::{
-    Engine, EngineSettings, Running, SCHEME_HEADER, Worker, find_workerd,
+    Engine, EngineSettings, SCHEME_HEADER, StartedVersion, Worker, find_workerd,
 };
 use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, homes, projects, secrets};
@@ -98,7 +98,7 @@ pub(super) async fn rehearse(
 /// A version that answers and is not yet served.
 pub(super) struct Rehearsed {
     engine: Arc<Engine>,
-    running: Running,
+    running: StartedVersion,
 }
 
 impl Rehearsed {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::databases;
-use lyceum_hosting::projects::{self, Place};
+use lyceum_hosting::projects::{self, ProjectLocation};
 use lyceum_project::{DatabaseWish, Plan, State, schema};
 use lyceum_store::Tx;
 
@@ -42,7 +42,7 @@ impl Drop for Draft {
 pub(crate) struct Change {
     pub(crate) plan: Plan,
     pub(crate) state: State,
-    pub(crate) place: Place,
+    pub(crate) place: ProjectLocation,
     pub(crate) pushed: BTreeMap<String, String>,
 }
 
@@ -172,7 +172,7 @@ async fn rehearse_all(
 /// waits for it or not. `make` makes it from the file that is served; `commit` is told its name.
 pub(crate) async fn replace_database<T: Send + 'static>(
     app: &App,
-    (slug, place): (String, Place),
+    (slug, place): (String, ProjectLocation),
     make: impl FnOnce(&Path, &Path) -> Result<()> + Send + 'static,
     mut commit: impl FnMut(&mut Tx<'_>, &str) -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -200,7 +200,7 @@ pub(crate) async fn replace_database<T: Send + 'static>(
 }
 
 /// The file that is served.
-async fn live(app: &App, slug: &str, place: &Place) -> Result<PathBuf> {
+async fn live(app: &App, slug: &str, place: &ProjectLocation) -> Result<PathBuf> {
     let (slug, folder) = (slug.to_owned(), place.folder.clone());
     std::fs::create_dir_all(&folder).map_err(Problem::internal)?;
     app.db
@@ -215,7 +215,7 @@ fn settle(file: &Path) -> Result<()> {
 }
 
 /// Removes files that nobody needs. What fails here is done again after the next change.
-async fn sweep(app: &App, slug: &str, place: &Place) {
+async fn sweep(app: &App, slug: &str, place: &ProjectLocation) {
     let (sought, folder) = (slug.to_owned(), place.folder.clone());
     match app.db.write(move |tx| databases::forget(tx, &sought)).await {
         Ok(named) => databases::sweep(&folder, &named),

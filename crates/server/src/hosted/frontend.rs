@@ -19,7 +19,7 @@ use crate::etag;
 use crate::state::App;
 
 /// A file that answers a request: what is sent, and what it is.
-struct Found<'a> {
+struct FoundFile<'a> {
     /// The path that the caller's file has; what is sent may be a compressed copy of it.
     path: &'a str,
     media: &'a str,
@@ -64,7 +64,7 @@ fn find<'a>(
     files: &'a std::collections::BTreeMap<String, File>,
     path: &str,
     parts: &Parts,
-) -> Option<Found<'a>> {
+) -> Option<FoundFile<'a>> {
     let index = match path {
         "" => "index.html".to_owned(),
         path => format!("{}/index.html", path.trim_end_matches('/')),
@@ -76,14 +76,14 @@ fn find<'a>(
         false => get("404.html").map(|found| (found, StatusCode::NOT_FOUND)),
     });
     let ((path, file), status) = found?;
-    let plain = Found { path, media: &file.media, file, encoding: None, status };
+    let plain = FoundFile { path, media: &file.media, file, encoding: None, status };
     // A copy that the build compressed is better than what can be done while somebody waits.
     let copies = [("br", "br"), ("gzip", "gz")];
     let copy = copies.into_iter().filter(|(encoding, _)| accepts(parts, encoding)).find_map(
         |(encoding, extension)| Some((encoding, files.get(&format!("{path}.{extension}"))?)),
     );
     Some(match copy {
-        Some((encoding, file)) => Found { file, encoding: Some(encoding), ..plain },
+        Some((encoding, file)) => FoundFile { file, encoding: Some(encoding), ..plain },
         None => plain,
     })
 }
@@ -104,7 +104,7 @@ fn accepts(parts: &Parts, encoding: &str) -> bool {
     accepted.is_some_and(|accepted| compression::accepts(accepted, encoding))
 }
 
-async fn send(app: &App, found: Found<'_>, parts: &Parts) -> Result<Answer> {
+async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> {
     let text = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
     // What is compressed on the way out is another sequence of bytes: its tag is a weak one.
     let is_recoded = found.encoding.is_none()

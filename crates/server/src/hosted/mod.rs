@@ -43,7 +43,7 @@ pub(crate) use backend::{engine, folder};
 pub(crate) use change::{Change, deploy, rehearse, replace_database};
 use frontend::is_navigation;
 pub(crate) use node::begin;
-use preview::Asked;
+use preview::PreviewRequest;
 
 /// What serving projects remembers between requests.
 pub(crate) struct Hosted {
@@ -155,10 +155,12 @@ async fn respond(
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let kept = match preview::asked(app, &mut address, &parts)? {
-        Asked::Turned(answer) => return Ok(answer.into()),
-        Asked::Kept(version) => kept(app, &address.slug, version).await?,
-        Asked::Remembered(version) => kept(app, &address.slug, version).await.ok().flatten(),
-        Asked::Served => None,
+        PreviewRequest::Turned(answer) => return Ok(answer.into()),
+        PreviewRequest::Kept(version) => kept(app, &address.slug, version).await?,
+        PreviewRequest::Remembered(version) => {
+            kept(app, &address.slug, version).await.ok().flatten()
+        }
+        PreviewRequest::Served => None,
     };
     let (deployment, key) = match kept {
         Some(deployment) => {

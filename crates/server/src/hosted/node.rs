@@ -7,7 +7,7 @@ use lyceum_core::Result;
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_hosting::homes;
-use lyceum_hosting::nodes::{self, About, Node};
+use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_store::Db;
 
 use crate::apart::apart;
@@ -24,8 +24,10 @@ pub(crate) async fn begin(
     let shares_blobs = !config.s3.bucket.is_empty();
     let open = move || {
         let address = server.node_address();
-        let (node, alone) =
-            Node::of_folder(&folder, &About { name: &server.node_name, address, shares_blobs })?;
+        let (node, alone) = Node::of_folder(
+            &folder,
+            &NodeSettings { name: &server.node_name, address, shares_blobs },
+        )?;
         node.advance(&alone)?;
         Ok((node, alone))
     };

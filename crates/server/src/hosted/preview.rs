@@ -16,7 +16,7 @@ const SERVED: &str = "served";
 const COOKIE: &str = "lyceum-version";
 
 /// What a request says of the version.
-pub(super) enum Asked {
+pub(super) enum PreviewRequest {
     /// Nothing: the one that is served.
     Served,
     /// This one.
@@ -31,11 +31,11 @@ pub(super) enum Asked {
 /// Reads path and cookie; the path loses its prefix.
 ///
 /// Errors: `NotFound` for what is no version, and in production.
-pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<Asked> {
+pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<PreviewRequest> {
     let may = app.sandbox.is_some() || app.config.server.env == Environment::Staging;
     let Some(rest) = address.path.strip_prefix(PREFIX) else {
         let kept = cookie(parts).filter(|_| may && !address.is_by_path);
-        return Ok(kept.map_or(Asked::Served, Asked::Remembered));
+        return Ok(kept.map_or(PreviewRequest::Served, PreviewRequest::Remembered));
     };
     let (version, path) = rest.split_once('/').unwrap_or((rest, ""));
     let number = version.parse::<i64>().ok();
@@ -46,10 +46,10 @@ pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<A
     // Two slashes in front would lead to another host.
     let path = format!("/{}", path.trim_start_matches('/'));
     if !address.is_by_path && is_navigation(&path, parts) {
-        return Ok(Asked::Turned(turned(number, &path, parts)));
+        return Ok(PreviewRequest::Turned(turned(number, &path, parts)));
     }
     address.path = path;
-    Ok(number.map_or(Asked::Served, Asked::Kept))
+    Ok(number.map_or(PreviewRequest::Served, PreviewRequest::Kept))
 }
 
 fn turned(version: Option<i64>, path: &str, parts: &Parts) -> Answer {

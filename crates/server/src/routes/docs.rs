@@ -16,7 +16,7 @@ use crate::apart::apart;
 use crate::context::Context;
 use crate::openapi;
 use crate::render::Rendering;
-use crate::route::{Access, Area, Place, Route, get};
+use crate::route::{Access, Area, ParamPlace, Route, get};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -74,8 +74,8 @@ pub(super) fn area() -> Area {
             get("/docs/search", Access::Public, search)
                 .named("searchDocs")
                 .says("The sections of the documentation that hold every word.")
-                .param(Place::Query, "q", json!({ "type": "string" }), "The words.")
-                .param(Place::Query, "part", json!({ "type": "boolean" }), "Answer the list alone, not a page.")
+                .param(ParamPlace::Query, "q", json!({ "type": "string" }), "The words.")
+                .param(ParamPlace::Query, "part", json!({ "type": "boolean" }), "Answer the list alone, not a page.")
                 .answers_as(200, "The page.", page()),
             get("/docs/{file}", Access::Public, file)
                 .named("getDocsFile")

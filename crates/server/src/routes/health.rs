@@ -72,10 +72,10 @@ async fn ready(context: Context) -> Result<Answer> {
 
 /// Whether the store takes writes, as it was found last. One looks for all who ask at once: anybody may.
 #[derive(Default)]
-pub(crate) struct Readiness(tokio::sync::Mutex<Found>);
+pub(crate) struct Readiness(tokio::sync::Mutex<LastCheck>);
 
 #[derive(Default)]
-struct Found {
+struct LastCheck {
     last: Option<(Instant, bool)>,
     /// Since when writes only wait for others.
     waiting_since: Option<Instant>,
@@ -135,7 +135,7 @@ mod tests {
     /// What was found by looks of which the first found waiting writes so many seconds ago.
     fn waiting_for(seconds: u64) -> Readiness {
         let since = Instant::now().checked_sub(Duration::from_secs(seconds));
-        Readiness(Mutex::new(Found { last: None, waiting_since: since }))
+        Readiness(Mutex::new(LastCheck { last: None, waiting_since: since }))
     }
 
     #[test]

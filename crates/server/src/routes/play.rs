@@ -23,7 +23,7 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
 use crate::render::Rendering;
-use crate::route::{Access, Area, Place, Route, get, post};
+use crate::route::{Access, Area, ParamPlace, Route, get, post};
 use crate::routes::adaptive::shape::words;
 
 pub(super) fn area() -> Area {
@@ -39,7 +39,7 @@ pub(super) fn area() -> Area {
             page(get("/{slug}", Access::Public, show))
                 .named("getPlayPage")
                 .says("Signs a visitor in and shows the app from its own host; `mode=demo` shows it to everybody.")
-                .param(Place::Query, "mode", words(&["demo"]), "The demo, without an account.")
+                .param(ParamPlace::Query, "mode", words(&["demo"]), "The demo, without an account.")
                 .answers_empty(303, "The visitor signs in first."),
             post("/{slug}/token", Access::SignedIn, token_of)
                 .named("createPlayToken")

@@ -2,8 +2,8 @@
 //! are (RFC 8414).
 
 use axum::http::{HeaderValue, StatusCode, header};
-use lyceum_access::device::{self, Waiting};
-use lyceum_access::session::Sort;
+use lyceum_access::device::{self, TokenRefusal};
+use lyceum_access::session::SessionKind;
 use lyceum_access::{self as access, Client, Refusal, Scope, guess};
 use lyceum_core::{Result, limits};
 use serde_json::json;
@@ -151,18 +151,20 @@ async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
             return Ok(Answer::of(&json!({
                 "access_token": token,
                 "token_type": "Bearer",
-                "expires_in": Sort::Token.lifetime_s(),
+                "expires_in": SessionKind::Token.lifetime_s(),
                 "scope": person.role.scopes().to_string(),
             })));
         }
         Err(waiting) => waiting,
     };
     let (error, told) = match waiting {
-        Waiting::Pending => ("authorization_pending", "nobody has decided yet"),
-        Waiting::SlowDown => ("slow_down", "wait five seconds longer between two questions"),
-        Waiting::Denied => ("access_denied", "a person refused"),
-        Waiting::Expired => ("expired_token", "nobody decided in time; begin again"),
-        Waiting::Unknown => ("invalid_grant", "this code is not one of ours, or was used already"),
+        TokenRefusal::Pending => ("authorization_pending", "nobody has decided yet"),
+        TokenRefusal::SlowDown => ("slow_down", "wait five seconds longer between two questions"),
+        TokenRefusal::Denied => ("access_denied", "a person refused"),
+        TokenRefusal::Expired => ("expired_token", "nobody decided in time; begin again"),
+        TokenRefusal::Unknown => {
+            ("invalid_grant", "this code is not one of ours, or was used already")
+        }
     };
     Ok(refused(&Fault { error, description: told.to_owned() }))
 }

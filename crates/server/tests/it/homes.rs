@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lyceum_access::Role;
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
-use lyceum_hosting::nodes::{About, Node};
+use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_hosting::{backup, homes};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
 use lyceum_store::Target;
@@ -262,7 +262,7 @@ fn of_two_copies_of_a_data_folder_one_serves_its_projects() {
 fn adopt(node: &TestServer, is_forced: bool) -> lyceum_core::Result<()> {
     let config = &node.setup().config;
     let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
-    let about = About { name: "", address: "", shares_blobs: false };
+    let about = NodeSettings { name: "", address: "", shares_blobs: false };
     let (own, _alone) = Node::of_folder(&hosting(node), &about)?;
     node.db().write_blocking(|tx| homes::adopt(tx, (&own, &blobs), "rivers", is_forced).map(drop))
 }
@@ -301,7 +301,7 @@ fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
     both_as(&named("oak"), |oak| {
         deploy(oak, "one", "notes");
         oak.db().write_blocking(|tx| tx.execute("DELETE FROM project_homes", &[])).unwrap();
-        let about = About { name: "", address: "", shares_blobs: false };
+        let about = NodeSettings { name: "", address: "", shares_blobs: false };
         let node = Node::look(&hosting(oak), &about).unwrap();
         let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_milliseconds(0));
         let file = folder.path().join("oak.backup");

@@ -10,7 +10,7 @@ use crate::query::Query;
 
 /// A page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct RecordPage {
     /// A JSON array.
     pub records: String,
     /// How many are on the page.
@@ -20,7 +20,7 @@ pub struct Listed {
 }
 
 /// A page of frameworks or items, in their order of insertion unless the query says otherwise.
-pub fn list(tx: &mut Tx<'_>, reader: &Reader, query: &Query) -> Result<Listed> {
+pub fn list(tx: &mut Tx<'_>, reader: &Reader, query: &Query) -> Result<RecordPage> {
     let is_items = std::ptr::eq(query.class, &raw const ITEM);
     let (table, on) = if is_items {
         ("case_item t CROSS JOIN case_document d", "d.seq = t.document")
@@ -54,7 +54,7 @@ pub fn list(tx: &mut Tx<'_>, reader: &Reader, query: &Query) -> Result<Listed> {
         Ok(true)
     })?;
     records.push(']');
-    Ok(Listed { records, count, total: u64::try_from(total).unwrap_or(0) })
+    Ok(RecordPage { records, count, total: u64::try_from(total).unwrap_or(0) })
 }
 
 fn conditions(sql: &mut Sql, reader: &Reader, query: &Query) -> Result<()> {

@@ -12,7 +12,7 @@ mod write;
 pub use alignments::{Alignment, align, aligned, aligned_of_all, alignments, unalign};
 pub(crate) use alignments::{aligned_to, below, known};
 pub(crate) use filter::check as check_filter;
-pub use list::{Framework, Listed, frameworks, list};
+pub use list::{Framework, RecordPage, frameworks, list};
 pub(crate) use package::tree;
 pub use package::write_package;
 pub use read::{
@@ -22,4 +22,4 @@ pub use single::{
     add_association, add_document, add_item, remove_association, remove_document, remove_item,
     replace_association, replace_document, replace_item,
 };
-pub use write::{Stats, Written, create, publish, replace, upsert};
+pub use write::{Stats, WriteOutcome, create, publish, replace, upsert};

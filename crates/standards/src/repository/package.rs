@@ -7,7 +7,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde_json::{Map, Value};
 
-use super::read::{Head, Reader, TEXTS, head_of, separate, texts};
+use super::read::{FrameworkHead, Reader, TEXTS, head_of, separate, texts};
 use crate::class::{ASSOCIATION, CHILD_OF, Class, DEFINITIONS, DOCUMENT, ITEM, RUBRIC};
 use crate::shape::{Owner, Shape};
 
@@ -71,7 +71,7 @@ pub fn write_package(tx: &mut Tx<'_>, reader: &Reader, id: &str, out: &mut Strin
 /// Appends the framework's record inside its package. On the platform it has its link all the same.
 fn write_document(
     reader: &Reader,
-    head: &Head,
+    head: &FrameworkHead,
     texts: crate::shape::Texts<'_>,
     out: &mut String,
 ) -> Result<()> {
@@ -137,7 +137,7 @@ fn others(shape: Shape, rest: Option<&Value>, out: &mut String) {
 }
 
 /// An item in its tree.
-pub(crate) struct Node {
+pub(crate) struct ItemNode {
     /// Its identifier.
     pub(crate) id: String,
     /// Its type; empty where it says none.
@@ -151,7 +151,7 @@ pub(crate) struct Node {
 }
 
 /// The framework's record, and its items in their order. Errors: `NotFound`.
-pub(crate) fn tree(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<(String, Vec<Node>)> {
+pub(crate) fn tree(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<(String, Vec<ItemNode>)> {
     let head = head_of(tx, reader, id)?;
     let document = super::read::document(tx, reader, id)?;
     let mut parents: HashMap<String, (String, i64)> = HashMap::new();
@@ -177,7 +177,7 @@ pub(crate) fn tree(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<(String
         let (parent, place) = parents.remove(&id).unzip();
         let parent = parent.filter(|parent| *parent != head.id);
         let ty = record["CFItemType"].as_str().unwrap_or_default().to_owned();
-        nodes.push(Node { ty, text, parent, place: place.unwrap_or(i64::MAX), id });
+        nodes.push(ItemNode { ty, text, parent, place: place.unwrap_or(i64::MAX), id });
         Ok(true)
     })?;
     Ok((document, nodes))

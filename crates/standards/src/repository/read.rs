@@ -31,14 +31,14 @@ impl Reader {
 
 /// What records say of their framework.
 #[derive(Clone, Debug)]
-pub(crate) struct Head {
+pub(crate) struct FrameworkHead {
     pub(crate) seq: i64,
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) uri: String,
 }
 
-impl Head {
+impl FrameworkHead {
     pub(super) const COLUMNS: &'static str = "d.seq, d.id, d.title, d.uri";
 
     pub(super) fn read(row: &Row<'_>, from: usize) -> Result<Self> {
@@ -230,10 +230,13 @@ pub fn definition_set(
 }
 
 /// The framework of that identifier. Errors: `NotFound`.
-pub(crate) fn head_of(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<Head> {
-    let sql =
-        format!("SELECT {} FROM case_document d WHERE d.id = $1{}", Head::COLUMNS, reader.seen());
-    let found = tx.query_one(&sql, &[id.into()], |row| Head::read(row, 0))?;
+pub(crate) fn head_of(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<FrameworkHead> {
+    let sql = format!(
+        "SELECT {} FROM case_document d WHERE d.id = $1{}",
+        FrameworkHead::COLUMNS,
+        reader.seen()
+    );
+    let found = tx.query_one(&sql, &[id.into()], |row| FrameworkHead::read(row, 0))?;
     found.ok_or_else(|| super::write::missing(id))
 }
 

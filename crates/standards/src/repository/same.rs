@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::package::Package;
 use crate::record::Record;
-use crate::single::Sent;
+use crate::single::SentRecord;
 
 /// The texts that a record is kept in.
 type Texts = (String, Option<String>, Option<String>);
@@ -23,7 +23,11 @@ fn texts_of(record: &Record) -> Texts {
 
 /// The record that a table has under the identifier: its framework's number, and whether it says what is
 /// sent. A time of change that was not sent does not count as a difference.
-pub(super) fn stored(tx: &mut Tx<'_>, table: &str, sent: &Sent) -> Result<Option<(i64, bool)>> {
+pub(super) fn stored(
+    tx: &mut Tx<'_>,
+    table: &str,
+    sent: &SentRecord,
+) -> Result<Option<(i64, bool)>> {
     let framework = if table == "case_document" { "seq" } else { "document" };
     let sql = format!("SELECT {framework}, body, extensions, beyond FROM {table} WHERE id = $1");
     let read = |row: &Row<'_>| Ok((row.int(0)?, texts(row, 1)?));

@@ -8,30 +8,30 @@ use serde_json::Value;
 
 use super::same;
 use super::write::{
-    Written, at, empty, framework, insert_document, insert_words, missing, present, taken,
+    WriteOutcome, at, empty, framework, insert_document, insert_words, missing, present, taken,
     update_document,
 };
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
 use crate::package::{Association, Document, Item};
-use crate::single::Sent;
+use crate::single::SentRecord;
 
 /// Stores an empty framework. Sending the same one again is not an error (a safe retry). Errors: `Conflict`
 /// if another framework has its identifier.
-pub fn add_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<Written> {
+pub fn add_document(tx: &mut Tx<'_>, sent: &SentRecord) -> Result<WriteOutcome> {
     if let Some((_, is_same)) = same::stored(tx, "case_document", sent)? {
-        return if is_same { Ok(Written::Unchanged) } else { Err(taken(&sent.record.id)) };
+        return if is_same { Ok(WriteOutcome::Unchanged) } else { Err(taken(&sent.record.id)) };
     }
     let document = Document::of(sent.record.clone(), &sent.known);
     insert_document(tx, &document, r#"["CFItems","CFAssociations"]"#, None)?;
-    Ok(Written::Created)
+    Ok(WriteOutcome::Created)
 }
 
 /// Replaces a framework's own record. Errors: `NotFound`.
-pub fn replace_document(tx: &mut Tx<'_>, sent: &Sent) -> Result<Written> {
+pub fn replace_document(tx: &mut Tx<'_>, sent: &SentRecord) -> Result<WriteOutcome> {
     let id = &sent.record.id;
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
     update_document(tx, seq, &Document::of(sent.record.clone(), &sent.known))?;
-    Ok(Written::Replaced)
+    Ok(WriteOutcome::Replaced)
 }
 
 /// Removes a framework with all that is in it. Errors: `NotFound`.
@@ -44,7 +44,7 @@ pub fn remove_document(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 /// Adds an item behind the others of the framework that it names; the same one again is no fault (a safe
 /// retry). Errors: `Invalid` where it names none, or one that is not there; `Conflict` where the identifier is
 /// taken.
-pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
+pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
     let document = named(tx, "CFItem", sent.framework.as_deref())?;
     if let Some(former) = same::stored(tx, "case_item", sent)? {
         return retried(ITEM.name, former, Some(document), sent);
@@ -68,7 +68,7 @@ pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written>
     let seq = seq.ok_or_else(|| occupied(ITEM.name, &record.id))?;
     insert_words(tx, item.words.iter().map(|word| (word.as_str(), seq)))?;
     touch(tx, document, now)?;
-    Ok(Written::Created)
+    Ok(WriteOutcome::Created)
 }
 
 /// The outcome of adding a record whose identifier exists.
@@ -76,16 +76,16 @@ fn retried(
     class: &str,
     (stored_in, is_same): (i64, bool),
     named: Option<i64>,
-    sent: &Sent,
-) -> Result<Written> {
+    sent: &SentRecord,
+) -> Result<WriteOutcome> {
     match is_same && named.is_none_or(|named| named == stored_in) {
-        true => Ok(Written::Unchanged),
+        true => Ok(WriteOutcome::Unchanged),
         false => Err(occupied(class, &sent.record.id)),
     }
 }
 
 /// Replaces an item where it stands. Errors: `NotFound`; `Invalid` where it names another framework.
-pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
+pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
     let (seq, document) = place(tx, "case_item", ITEM.name, &sent.record.id)?;
     same(tx, ITEM.name, document, sent)?;
     update(tx, "case_item", seq, sent)?;
@@ -93,7 +93,7 @@ pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Writ
     let item = Item::of(sent.record.clone(), &sent.known);
     insert_words(tx, item.words.iter().map(|word| (word.as_str(), seq)))?;
     touch(tx, document, now)?;
-    Ok(Written::Replaced)
+    Ok(WriteOutcome::Replaced)
 }
 
 /// Removes an item and the associations of its framework that refer to it. Its children become roots.
@@ -114,7 +114,7 @@ pub fn remove_item(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
 /// Adds an association to the framework that it names, or to the one that its origin belongs to. Sending it again
 /// is not an error (a safe retry). Errors: `Invalid` if an end does not exist or the association would create a
 /// cycle; `Conflict`.
-pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
+pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
     let one = Association::of(sent.record.clone(), &sent.known);
     if let Some(former) = same::stored(tx, "case_association", sent)? {
         let document = match &sent.framework {
@@ -155,12 +155,16 @@ pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<W
     )?;
     match added {
         0 => Err(occupied(ASSOCIATION.name, &record.id)),
-        _ => touch(tx, document, now).map(|()| Written::Created),
+        _ => touch(tx, document, now).map(|()| WriteOutcome::Created),
     }
 }
 
 /// Replaces an association. Errors: `NotFound`, and as [`add_association`].
-pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Result<Written> {
+pub fn replace_association(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    sent: &SentRecord,
+) -> Result<WriteOutcome> {
     let (seq, document) = place(tx, "case_association", ASSOCIATION.name, &sent.record.id)?;
     same(tx, ASSOCIATION.name, document, sent)?;
     let one = Association::of(sent.record.clone(), &sent.known);
@@ -174,7 +178,7 @@ pub fn replace_association(tx: &mut Tx<'_>, now: Timestamp, sent: &Sent) -> Resu
         &[(&one.ty).into(), (&one.origin).into(), (&one.destination).into(), seq.into()],
     )?;
     touch(tx, document, now)?;
-    Ok(Written::Replaced)
+    Ok(WriteOutcome::Replaced)
 }
 
 /// Removes an association. Errors: `NotFound`.
@@ -208,7 +212,7 @@ fn place(tx: &mut Tx<'_>, table: &str, class: &str, id: &str) -> Result<(i64, i6
 }
 
 /// Refuses to move a record into another framework.
-fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &Sent) -> Result<()> {
+fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &SentRecord) -> Result<()> {
     if sent.framework.is_some() && named(tx, class, sent.framework.as_deref())? != document {
         let path = format!("{class}.CFDocumentURI.identifier");
         return Err(at(
@@ -219,7 +223,7 @@ fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &Sent) -> Result<()> 
     Ok(())
 }
 
-fn update(tx: &mut Tx<'_>, table: &str, seq: i64, sent: &Sent) -> Result<()> {
+fn update(tx: &mut Tx<'_>, table: &str, seq: i64, sent: &SentRecord) -> Result<()> {
     let (record, changed) = (&sent.record, sent.record.changed.to_string());
     tx.send(
         &format!(

@@ -31,7 +31,7 @@ impl Stats {
 
 /// What became of a package or a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// It is new.
     Created,
     /// It took another's place.
@@ -43,16 +43,16 @@ pub enum Written {
 /// Stores a new framework; the same one again is no fault (a safe retry). Errors: `Conflict` where there is
 /// another of that identifier, or where one of its records belongs to another; `Invalid` for associations
 /// that lead from nowhere to nowhere.
-pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(Written, Stats)> {
+pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Stats)> {
     let id = &package.document.record.id;
     if let Some(seq) = framework(tx, id)? {
         return match same::holds(tx, seq, package)? {
-            true => Ok((Written::Unchanged, Stats::of(package))),
+            true => Ok((WriteOutcome::Unchanged, Stats::of(package))),
             false => Err(taken(id)),
         };
     }
     let seq = insert_document(tx, &package.document, &package.parts, package.rest.as_deref())?;
-    Ok((Written::Created, fill(tx, seq, package)?))
+    Ok((WriteOutcome::Created, fill(tx, seq, package)?))
 }
 
 /// Puts a package in the place of the framework with its identifier. Whether people may read it
@@ -71,9 +71,9 @@ pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
 }
 
 /// [`create`] or [`replace`].
-pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(Written, Stats)> {
+pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Stats)> {
     match framework(tx, &package.document.record.id)? {
-        Some(_) => Ok((Written::Replaced, replace(tx, package)?)),
+        Some(_) => Ok((WriteOutcome::Replaced, replace(tx, package)?)),
         None => create(tx, package),
     }
 }

@@ -28,7 +28,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// An open connection.
 pub(crate) struct Client {
     /// What was sent, in its order, until its answer is looked at.
-    sent: Vec<Sent>,
+    sent: Vec<SentStatement>,
     /// Bytes in it.
     sent_bytes: usize,
     inner: Arc<tokio_postgres::Client>,
@@ -43,7 +43,7 @@ pub(crate) struct Client {
 }
 
 /// A statement on its way.
-struct Sent {
+struct SentStatement {
     sql: String,
     answer: Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>,
 }
@@ -120,7 +120,7 @@ impl Client {
             Some(Ok(())) => Ok(()),
             None => {
                 self.sent_bytes += bytes;
-                self.sent.push(Sent { sql: sql.to_owned(), answer });
+                self.sent.push(SentStatement { sql: sql.to_owned(), answer });
                 Ok(())
             }
         }
@@ -150,7 +150,7 @@ impl Client {
     ) -> Result<T, Failed> {
         self.sent_bytes = 0;
         let sent = async {
-            for Sent { sql, answer } in self.sent.drain(..) {
+            for SentStatement { sql, answer } in self.sent.drain(..) {
                 answer.await.map_err(|error| Failed::new(error, &sql))?;
             }
             Ok(())

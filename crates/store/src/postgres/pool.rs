@@ -59,17 +59,17 @@ pub(crate) enum Sees {
     Latest,
 }
 
-struct Request {
+struct QueuedRequest {
     task: Box<dyn Task>,
     mode: Mode,
     open: OpenRequest,
 }
 
 /// Counts a request as open until it is dropped, so also while it waits again after a lost connection.
-struct OpenRequest(Arc<Shared>);
+struct OpenRequest(Arc<PoolShared>);
 
 impl OpenRequest {
-    fn new(shared: &Arc<Shared>) -> Self {
+    fn new(shared: &Arc<PoolShared>) -> Self {
         shared.open.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
@@ -134,12 +134,12 @@ pub(crate) fn reach(address: &Address) -> Result<Client> {
 
 /// Threads with one connection each, started one by one as the queue demands.
 struct Pool {
-    queue: Arc<Queue<Request>>,
-    shared: Arc<Shared>,
+    queue: Arc<Queue<QueuedRequest>>,
+    shared: Arc<PoolShared>,
     size: usize,
 }
 
-struct Shared {
+struct PoolShared {
     address: Address,
     options: Options,
     threads: AtomicUsize,
@@ -156,7 +156,7 @@ struct Shared {
 
 impl Pool {
     fn new(address: &Address, options: Options, size: usize) -> Self {
-        let shared = Shared {
+        let shared = PoolShared {
             address: address.clone(),
             options,
             threads: AtomicUsize::new(0),
@@ -176,7 +176,7 @@ impl Pool {
             return Err(problem::out_of_reach());
         }
         let open = OpenRequest::new(&self.shared);
-        self.queue.put(Request { task, mode, open }).map_err(|_| task::queue_is_full())?;
+        self.queue.put(QueuedRequest { task, mode, open }).map_err(|_| task::queue_is_full())?;
         // The length of the queue would not do: a thread that has just taken a request does not show yet.
         let threads = self.shared.threads.load(Ordering::SeqCst);
         let is_short_of_threads = self.shared.open.load(Ordering::SeqCst) > threads;
@@ -209,8 +209,8 @@ impl Drop for Pool {
 
 struct Worker {
     session: Option<Session>,
-    queue: Arc<Queue<Request>>,
-    shared: Arc<Shared>,
+    queue: Arc<Queue<QueuedRequest>>,
+    shared: Arc<PoolShared>,
 }
 
 impl Worker {
@@ -226,7 +226,7 @@ impl Worker {
         self.shared.threads.fetch_sub(1, Ordering::SeqCst);
         // After the thread is counted out: who comes later starts another one.
         if self.shared.has_no_threads() {
-            for Request { task, .. } in self.queue.take_all() {
+            for QueuedRequest { task, .. } in self.queue.take_all() {
                 task.answer(Err(problem::out_of_reach()));
             }
         }
@@ -257,7 +257,7 @@ impl Worker {
         }
     }
 
-    fn serve(&mut self, Request { mut task, mut mode, open }: Request) {
+    fn serve(&mut self, QueuedRequest { mut task, mut mode, open }: QueuedRequest) {
         let (begun, patience) = (Instant::now(), Duration::from_millis(POSTGRES_RECONNECT_MS));
         let mut duplicates = 0;
         for attempt in 1.. {
@@ -265,7 +265,7 @@ impl Worker {
                 Ok(()) => self.attempt(&mut *task, mode),
                 // Others have connections, and this one was not begun or came to nothing.
                 Err(problem) if self.shared.is_connected() => {
-                    return self.give_back(Request { task, mode, open }, problem);
+                    return self.give_back(QueuedRequest { task, mode, open }, problem);
                 }
                 Err(problem) => (Err(problem), Some(Fault::Lost)),
             };
@@ -299,7 +299,7 @@ impl Worker {
     }
 
     /// Leaves a request to another thread.
-    fn give_back(&self, request: Request, problem: Problem) {
+    fn give_back(&self, request: QueuedRequest, problem: Problem) {
         if let Err(request) = self.queue.put(request) {
             request.task.answer(Err(problem));
         }
@@ -322,7 +322,7 @@ impl Worker {
     }
 }
 
-impl Shared {
+impl PoolShared {
     fn is_connected(&self) -> bool {
         self.connected.load(Ordering::SeqCst) > 0
     }

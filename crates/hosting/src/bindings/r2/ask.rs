@@ -17,7 +17,7 @@ pub(crate) enum Ask {
         range_header: Option<String>,
         only_if: Option<Condition>,
     },
-    List(List),
+    List(ListRequest),
     Put(Put),
     Delete {
         object: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct Put {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct List {
+pub(crate) struct ListRequest {
     pub(crate) limit: Option<i64>,
     #[serde(default)]
     pub(crate) prefix: String,

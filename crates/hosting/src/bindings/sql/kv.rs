@@ -17,7 +17,7 @@ pub(crate) struct Kv {
 }
 
 /// A stored value.
-pub(crate) struct Entry {
+pub(crate) struct KvEntry {
     pub(crate) value: Vec<u8>,
     /// JSON.
     pub(crate) metadata: Option<String>,
@@ -53,9 +53,9 @@ impl Kv {
         self.clock.now().seconds()
     }
 
-    pub(crate) fn get(&self, key: &str) -> Result<Option<Entry>> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<KvEntry>> {
         let entry = |row: &Row<'_>| {
-            Ok(Entry { value: row.get(0)?, metadata: row.get(1)?, expires: row.get(2)? })
+            Ok(KvEntry { value: row.get(0)?, metadata: row.get(1)?, expires: row.get(2)? })
         };
         let sql = "SELECT value, metadata, expires FROM entry \
                    WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
@@ -65,7 +65,7 @@ impl Kv {
     }
 
     /// Stores the entry, and removes expired entries.
-    pub(crate) fn put(&self, key: &str, entry: &Entry) -> Result<()> {
+    pub(crate) fn put(&self, key: &str, entry: &KvEntry) -> Result<()> {
         self.ask(|connection| {
             let transaction = connection.transaction()?;
             let clear = "DELETE FROM entry WHERE expires <= ?1";

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 use serde_json::{Map, Value as Json};
 
 use super::{failed, open};
-use crate::bindings::r2::{Condition, Fault, Field, List, Object};
+use crate::bindings::r2::{Condition, Fault, Field, ListRequest, Object};
 use crate::pieces::BlobsInTurn;
 
 /// Objects by key, in byte order of the keys.
@@ -32,7 +32,7 @@ pub(crate) struct Bucket {
 }
 
 /// A page of a list.
-pub(crate) struct Listed {
+pub(crate) struct ObjectPage {
     pub(crate) objects: Vec<Object>,
     pub(crate) prefixes: Vec<String>,
     /// Where the next page begins; `None` on the last page.
@@ -214,7 +214,7 @@ impl Bucket {
         })
     }
 
-    pub(crate) fn list(&self, list: &List) -> Result<Listed, Fault> {
+    pub(crate) fn list(&self, list: &ListRequest) -> Result<ObjectPage, Fault> {
         let mut limit = match list.limit {
             None => R2_PAGE_MAX_KEYS,
             Some(limit) => usize::try_from(limit)
@@ -347,17 +347,17 @@ fn remove(index: &Transaction<'_>, key: &str, gone: &mut Vec<[u8; 32]>) -> rusql
 /// Entries after the key: objects, and prefixes up to the delimiter. Each prefix counts once.
 fn page(
     index: &Connection,
-    list: &List,
+    list: &ListRequest,
     after: Option<&str>,
     limit: usize,
-) -> rusqlite::Result<Listed> {
+) -> rusqlite::Result<ObjectPage> {
     // The empty string is itself a key, and no key comes before it.
     let begin = if after.is_some() { "key >= ?1 AND key > ?2" } else { "key >= ?1 AND ?2 = ''" };
     let sql = format!("SELECT {OBJECT} FROM object WHERE {begin} ORDER BY key");
     let mut rows = index.prepare_cached(&sql)?;
     let mut rows = rows.query([list.prefix.as_str(), after.unwrap_or_default()])?;
     let delimiter = list.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty());
-    let mut listed = Listed { objects: Vec::new(), prefixes: Vec::new(), cursor: None };
+    let mut listed = ObjectPage { objects: Vec::new(), prefixes: Vec::new(), cursor: None };
     let mut behind = String::new();
     while let Some(row) = rows.next()? {
         let key: String = row.get(0)?;

@@ -8,7 +8,7 @@ use clap::Args;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_core::{Problem, ProblemKind};
-use lyceum_hosting::backup::{self, Cover, Draft};
+use lyceum_hosting::backup::{self, Cover, UnpackedBackup};
 use lyceum_hosting::homes;
 use lyceum_store::{Db, Target};
 use serde_json::json;
@@ -158,7 +158,7 @@ impl Restore {
         if let Target::Sqlite(to) = target {
             self.may_replace(config, to)?;
         }
-        if Draft::is_taken(data) && !self.force {
+        if UnpackedBackup::is_taken(data) && !self.force {
             let message =
                 format!("'{}' already contains files of deployed projects", data.display());
             return Err(Failure::new(Code::Conflict, message)
@@ -194,7 +194,12 @@ impl Restore {
     }
 
     /// Reads and checks the whole backup, and checks that it fits the settings.
-    fn unpacked(&self, config: &Config, target: &Target, printer: &Printer) -> Result<Draft> {
+    fn unpacked(
+        &self,
+        config: &Config,
+        target: &Target,
+        printer: &Printer,
+    ) -> Result<UnpackedBackup> {
         let bar = printer
             .progress("reading the backup", fs::metadata(&self.file).map_or(1, |data| data.len()));
         let draft = backup::take(&self.file, &config.store.data, |bytes| bar.set_position(bytes));
@@ -260,7 +265,7 @@ impl Restore {
 }
 
 /// The database next to which further nodes are restored. Errors: `Conflict` if it knows no project of the backup.
-fn beside(config: &Config, draft: &Draft) -> Result<Db> {
+fn beside(config: &Config, draft: &UnpackedBackup) -> Result<Db> {
     let db = settings::open_alone(config, Missing::Refuse)?;
     let known = db.read_blocking(homes::list)?;
     let is_known = |slug: &String| known.iter().any(|(known, _)| known == slug);
@@ -273,7 +278,7 @@ fn beside(config: &Config, draft: &Draft) -> Result<Db> {
 }
 
 /// Makes the node the holder of each project that is in both the backup and the database.
-fn adopt_beside(db: &Db, draft: Draft, config: &Config, printer: &Printer) -> Result {
+fn adopt_beside(db: &Db, draft: UnpackedBackup, config: &Config, printer: &Printer) -> Result {
     let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
     let (node, now, draft) =
         (Arc::new(projects::node(config)?.0), SystemClock.now(), Arc::new(draft));

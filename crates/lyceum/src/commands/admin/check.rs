@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lyceum_hosting::backup::{self, Checked};
+use lyceum_hosting::backup::{self, BackupReport};
 use lyceum_hosting::soundness;
 use lyceum_roster::imports;
 use lyceum_store::{Db, Dialect, Target};
@@ -26,7 +26,7 @@ pub(crate) struct Check {
 
 /// How much was read, and the errors found.
 #[derive(Default)]
-struct Found {
+struct CheckReport {
     records: u64,
     files: u64,
     faults: Vec<String>,
@@ -38,7 +38,7 @@ impl Check {
             Some(file) => of_backup(file, printer)?,
             None => self.of_data(printer)?,
         };
-        let Found { records, files, faults } = found;
+        let CheckReport { records, files, faults } = found;
         printer.answer(
             || faults.join("\n") + if faults.is_empty() { "" } else { "\n" },
             || json!({ "records": records, "files": files, "faults": faults }),
@@ -59,7 +59,7 @@ impl Check {
         Err(Failure::failed(message).hint(hint))
     }
 
-    fn of_data(&self, printer: &Printer) -> Result<Found> {
+    fn of_data(&self, printer: &Printer) -> Result<CheckReport> {
         let (config, db) = self.data.open(Missing::Refuse)?;
         let mut found = of_database(&db, printer)?;
         let node = projects::known_node(&config)?;
@@ -80,8 +80,8 @@ impl Check {
     }
 }
 
-fn of_database(db: &Db, printer: &Printer) -> Result<Found> {
-    let mut found = Found::default();
+fn of_database(db: &Db, printer: &Printer) -> Result<CheckReport> {
+    let mut found = CheckReport::default();
     // PostgreSQL checks its own pages.
     if db.dialect() == Dialect::Sqlite {
         printer.step("checking the pages of the database file");
@@ -98,7 +98,7 @@ fn of_database(db: &Db, printer: &Printer) -> Result<Found> {
 }
 
 /// Checks a backup's checksums and the database in it. A `pg_dump` archive is checked by its checksum only.
-fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
+fn of_backup(file: &Path, printer: &Printer) -> Result<CheckReport> {
     if !file.is_file() {
         let message = format!("there is no file '{}'", file.display());
         return Err(Failure::new(Code::NotFound, message));
@@ -116,7 +116,8 @@ fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
         printer.progress("reading the backup", fs::metadata(file).map_or(1, |data| data.len()));
     let checked = backup::check(file, |bytes| bar.set_position(bytes))?;
     bar.finish_and_clear();
-    let mut found = Found { files: checked.files, faults: checked.faults.clone(), records: 0 };
+    let mut found =
+        CheckReport { files: checked.files, faults: checked.faults.clone(), records: 0 };
     let Some(cover) = checked.cover.as_ref().filter(|cover| cover.store == "sqlite") else {
         return Ok(found);
     };
@@ -134,7 +135,7 @@ fn of_backup(file: &Path, printer: &Printer) -> Result<Found> {
 }
 
 /// Files that the backup's database names but the backup does not contain.
-fn absent(db: &Db, checked: &Checked, projects: &[String]) -> Result<Vec<String>> {
+fn absent(db: &Db, checked: &BackupReport, projects: &[String]) -> Result<Vec<String>> {
     let named = db.read_blocking(|tx| backup::blobs_of(tx, projects))?;
     let absent = named.into_iter().filter(|digest| !checked.has(digest));
     let absent = absent.map(|digest| format!("blobs/{digest}"));

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::homes;
-use lyceum_hosting::nodes::{self, About, Node};
+use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use serde_json::json;
 
 use crate::failure::Result;
@@ -51,7 +51,7 @@ impl List {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let all = db.read_blocking(homes::list)?;
-        let row = |(slug, node): &(String, Option<nodes::Known>)| {
+        let row = |(slug, node): &(String, Option<nodes::KnownNode>)| {
             let (name, address) =
                 node.as_ref().map_or(("", ""), |node| (node.name.as_str(), node.address.as_str()));
             vec![slug.clone(), name.to_owned(), address.to_owned()]
@@ -112,8 +112,8 @@ fn folder(config: &Config) -> PathBuf {
     config.store.data.join(lyceum_hosting::FOLDER)
 }
 
-fn about(config: &Config) -> About<'_> {
-    About {
+fn about(config: &Config) -> NodeSettings<'_> {
+    NodeSettings {
         name: &config.server.node_name,
         address: config.server.node_address(),
         shares_blobs: !config.s3.bucket.is_empty(),

@@ -12,7 +12,7 @@ use lyceum_deploy::{is_same, media_of};
 use serde_json::json;
 
 use super::target::Target;
-use super::{Place, show, size_of};
+use super::{BucketArgs, show, size_of};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 
@@ -33,7 +33,7 @@ pub(crate) struct Bulk {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: Place,
+    place: BucketArgs,
 }
 
 /// A file to upload as an object.

@@ -35,7 +35,7 @@ pub(crate) enum Bucket {
 
 /// Whose bucket to use.
 #[derive(Args, Clone)]
-pub(crate) struct Place {
+pub(crate) struct BucketArgs {
     /// The project's config file, or its folder
     #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
     config: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct Place {
 #[derive(Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    place: Place,
+    place: BucketArgs,
     /// Only objects whose keys begin with this prefix
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
@@ -73,7 +73,7 @@ pub(crate) struct Get {
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
-    place: Place,
+    place: BucketArgs,
 }
 
 #[derive(Args)]
@@ -86,7 +86,7 @@ pub(crate) struct Put {
     #[arg(long, value_name = "TYPE")]
     content_type: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: BucketArgs,
 }
 
 #[derive(Args)]
@@ -101,7 +101,7 @@ pub(crate) struct Delete {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
-    place: Place,
+    place: BucketArgs,
 }
 
 impl Bucket {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use lyceum_core::time::SystemClock;
 use lyceum_deploy::{Local, Objects, Options, Server};
 use lyceum_hosting::BlobsInTurn;
-use lyceum_hosting::buckets::{About, Bucket, Listing};
+use lyceum_hosting::buckets::{Bucket, Listing, ObjectDescription};
 use serde_json::{Value, json};
 
-use super::{Place, missing, pour};
+use super::{BucketArgs, missing, pour};
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 
@@ -26,7 +26,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn open(place: &Place, printer: &Printer) -> Result<Self> {
+    pub(super) fn open(place: &BucketArgs, printer: &Printer) -> Result<Self> {
         let config = crate::project::config(&place.config)?;
         if place.remote {
             let slug = Local::slug_of(config.as_ref(), &Options::default())?;
@@ -132,7 +132,7 @@ impl Target {
                     Failure::failed(format!("'{}' cannot be read: {error}", file.display()))
                 })?;
                 let content_type = Some(media.to_owned());
-                let about = About { content_type, ..About::default() };
+                let about = ObjectDescription { content_type, ..ObjectDescription::default() };
                 let size = bucket.put(key, &about, opened)?.size;
                 progress(size);
                 Ok(size)

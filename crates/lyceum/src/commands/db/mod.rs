@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_project::schema::{self, Consent, MigrationFile, Outcome, Rename};
+use lyceum_project::schema::{self, Consent, MigrationFile, Rename, SchemaChange};
 use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ pub(crate) enum Db {
 }
 
 #[derive(Args, Clone)]
-struct Place {
+struct DatabaseArgs {
     /// The project's config file, or its folder
     #[arg(
         short,
@@ -65,7 +65,7 @@ struct Place {
 #[derive(Args)]
 pub(crate) struct Diff {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
 }
@@ -87,7 +87,7 @@ impl Renames {
 #[derive(Args)]
 pub(crate) struct Change {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
     /// Apply changes even if they lose the data that `lyceum db diff` lists
@@ -98,7 +98,7 @@ pub(crate) struct Change {
 #[derive(Args)]
 pub(crate) struct Migrate {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// Apply migrations even if they lose rows
     #[arg(long)]
     accept_data_loss: bool,
@@ -107,7 +107,7 @@ pub(crate) struct Migrate {
 #[derive(Args)]
 pub(crate) struct Reset {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// Delete all rows without asking
     #[arg(short, long)]
     force: bool,
@@ -118,7 +118,7 @@ pub(crate) struct Backup {
     /// The file to create
     to: PathBuf,
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
 }
 
 #[derive(Args)]
@@ -126,13 +126,13 @@ pub(crate) struct Restore {
     /// The file to restore from. For a deployed database it can also be the id of a restore point
     from: PathBuf,
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
 }
 
 #[derive(Args)]
 pub(crate) struct Points {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
 }
 
 impl Db {
@@ -150,7 +150,7 @@ impl Db {
     }
 }
 
-impl Place {
+impl DatabaseArgs {
     fn project(&self) -> Result<Project> {
         Project::at(&self.config, self.file.as_deref())
     }
@@ -277,7 +277,7 @@ fn migrate(project: &Project, consent: Consent, printer: &Printer) -> Result {
     Ok(())
 }
 
-fn tell(printer: &Printer, outcome: &Outcome, what: &str) {
+fn tell(printer: &Printer, outcome: &SchemaChange, what: &str) {
     let point = outcome.restore_point.as_ref().map(|point| point.display().to_string());
     printer.answer(String::new, || json!({ "done": outcome.done, "restorePoint": point }));
     printer.done(&match outcome.done.len() {

@@ -11,7 +11,7 @@ use lyceum_hosting::engine::{EngineSettings, Stream, Worker, run_once};
 use lyceum_project::schema;
 use serde_json::json;
 
-use super::Place;
+use super::DatabaseArgs;
 use crate::commands::deploy::prompt;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
@@ -29,7 +29,7 @@ pub(crate) struct SeedDb {
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
 }
 
 impl SeedDb {

@@ -30,7 +30,7 @@ pub(crate) struct Simulate {
 
 /// Totals over several attempts.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct AttemptTotals {
     complete: u64,
     /// Number of answers in complete attempts.
     questions: u64,
@@ -39,7 +39,7 @@ struct Sum {
     xp: f64,
 }
 
-impl Sum {
+impl AttemptTotals {
     fn add(&mut self, outcome: Outcome) {
         self.score += outcome.score;
         if let Some(credit) = outcome.credit {
@@ -61,7 +61,7 @@ impl Simulate {
         let new = read(&self.file)?;
         let (_, db) = self.data.open(Missing::Refuse)?;
         let (student, lesson) = (self.student.as_deref(), self.lesson.as_deref());
-        let (banks, mut sums, mut count) = (Banks::default(), [Sum::default(); 2], 0_u64);
+        let (banks, mut sums, mut count) = (Banks::default(), [AttemptTotals::default(); 2], 0_u64);
         let mut changed: Vec<(Attempt, Change)> = Vec::new();
         db.read_blocking(|tx| {
             for attempt in attempts::past(tx, student, lesson)? {
@@ -107,7 +107,7 @@ impl Simulate {
 }
 
 /// Totals as they were, and as they would have been.
-fn together(count: u64, sums: [Sum; 2]) -> String {
+fn together(count: u64, sums: [AttemptTotals; 2]) -> String {
     let per =
         |sum: f64, of: u64| if of == 0 { "-".to_owned() } else { format!("{:.1}", sum / real(of)) };
     let row = |what: &str, told: [String; 2]| {

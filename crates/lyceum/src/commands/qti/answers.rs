@@ -40,8 +40,8 @@ pub(super) struct Scorer {
     random: Stream,
 }
 
-type Given = Map<String, Value>;
-type Each<'a> = Box<dyn Iterator<Item = Result<Given>> + 'a>;
+type GivenResponses = Map<String, Value>;
+type ResponsesIterator<'a> = Box<dyn Iterator<Item = Result<GivenResponses>> + 'a>;
 
 impl Answers {
     /// Reads the item and draws its variant.
@@ -58,7 +58,7 @@ impl Answers {
     }
 
     /// The responses in order, or one empty response if none is given.
-    pub(super) fn each<'a>(&'a self, item: &Item) -> Result<Each<'a>> {
+    pub(super) fn each<'a>(&'a self, item: &Item) -> Result<ResponsesIterator<'a>> {
         match &self.responses {
             None => Ok(Box::new(std::iter::once(typed(item, &self.response)))),
             Some(path) => read(path),
@@ -67,8 +67,8 @@ impl Answers {
 }
 
 /// Parses `NAME=VALUE` pairs.
-fn typed(item: &Item, texts: &[String]) -> Result<Given> {
-    let mut given = Given::new();
+fn typed(item: &Item, texts: &[String]) -> Result<GivenResponses> {
+    let mut given = GivenResponses::new();
     for text in texts {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Failure::new(Code::Usage, format!("--response must be NAME=VALUE: got '{text}'"))
@@ -99,7 +99,7 @@ fn typed(item: &Item, texts: &[String]) -> Result<Given> {
 }
 
 /// The objects of a file, read one at a time.
-fn read(path: &Path) -> Result<Each<'_>> {
+fn read(path: &Path) -> Result<ResponsesIterator<'_>> {
     let file = File::open(path).map_err(|error| {
         let code = match error.kind() {
             std::io::ErrorKind::NotFound => Code::NotFound,
@@ -119,7 +119,7 @@ fn read(path: &Path) -> Result<Each<'_>> {
 
 impl Scorer {
     /// Checks the responses against the item's declarations and interactions.
-    pub(super) fn read(&self, given: &Given) -> Result<(Responses, Vec<String>)> {
+    pub(super) fn read(&self, given: &GivenResponses) -> Result<(Responses, Vec<String>)> {
         let responses = Responses::from_json(&self.item, given).map_err(|faults| Failure {
             details: faults.iter().map(told).collect(),
             ..Failure::failed("the responses do not fit the item")

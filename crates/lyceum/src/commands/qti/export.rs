@@ -53,7 +53,7 @@ impl Export {
             {
                 let folder_path = part.join(folder);
                 fs::create_dir_all(&folder_path).map_err(|error| failed(&folder_path, &error))?;
-                let (mut names, mut count) = (Names::default(), 0_u64);
+                let (mut names, mut count) = (FileNames::default(), 0_u64);
                 repository::each(tx, kind, |seq, identifier, xml| {
                     let path = folder_path.join(names.of(identifier, seq));
                     fs::write(&path, xml).map_err(|error| failed(&path, &error))?;
@@ -86,12 +86,12 @@ fn failed(path: &Path, error: &io::Error) -> Problem {
 
 /// The file names used in one folder.
 #[derive(Default)]
-struct Names {
+struct FileNames {
     /// In lower case, because some file systems ignore case.
     given: HashSet<String>,
 }
 
-impl Names {
+impl FileNames {
     /// A file name for a document that cannot lead out of the folder: letters, digits, `.`, `-` and `_`
     /// stay, and every other byte becomes `%` and two hex digits. A name that is too long or already used
     /// ends with the document's row number.

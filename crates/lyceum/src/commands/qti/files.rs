@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
-use lyceum_qti::{Fault, Place, Severity};
+use lyceum_qti::{Fault, Position, Severity};
 
 use crate::failure::{Code, Failure, Result};
 
@@ -58,7 +58,7 @@ fn folder(path: &Path, found: &mut Vec<Source>) -> Result {
 
 /// The text of a file. Errors: why it cannot be a document.
 pub(super) fn text(path: &Path) -> Result<String, Fault> {
-    let start = Place { line: 1, column: 1 };
+    let start = Position { line: 1, column: 1 };
     let unread = |error: io::Error| {
         fault(start, format!("cannot be read: {error}"), "check its permissions, or leave it out")
     };
@@ -72,14 +72,16 @@ pub(super) fn text(path: &Path) -> Result<String, Fault> {
         let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
         let last = good.rsplit('\n').next().unwrap_or_default();
         let count = |n: usize| u32::try_from(n + 1).expect("the size limit is below 4 GiB");
-        let place =
-            Place { line: count(good.matches('\n').count()), column: count(last.chars().count()) };
+        let place = Position {
+            line: count(good.matches('\n').count()),
+            column: count(last.chars().count()),
+        };
         fault(place, "the text is not UTF-8", "save the file as UTF-8")
     })
 }
 
 /// An error about the file, not about a passage in its text.
-pub(super) fn fault(place: Place, message: impl Into<String>, mend: impl Into<String>) -> Fault {
+pub(super) fn fault(place: Position, message: impl Into<String>, mend: impl Into<String>) -> Fault {
     Fault {
         place,
         path: String::new(),

@@ -16,8 +16,10 @@ use lyceum_core::{Problem, origins};
 use lyceum_games::games::NewGame;
 use lyceum_games::players;
 use lyceum_project::{Config, Course, slug_of};
-use lyceum_sandbox::registry::{self, Entry};
-use lyceum_sandbox::{Demo, Learner, Mode, Organization, Place, Role, Sandbox, Tracking, ports};
+use lyceum_sandbox::registry::{self, RunningSandbox};
+use lyceum_sandbox::{
+    DatabaseFile, Demo, Learner, Mode, Organization, Role, Sandbox, Tracking, ports,
+};
 use lyceum_server::Server;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -182,15 +184,15 @@ impl Run {
         let makes_games = self.platform_role != players::Role::Player;
         let clock = SystemClock;
         let place = match self.memory {
-            true => Place::in_memory()?,
-            false => Place::on_disk(&self.database(), self.recreate_db)?,
+            true => DatabaseFile::in_memory()?,
+            false => DatabaseFile::on_disk(&self.database(), self.recreate_db)?,
         };
         config.store.data = place.data();
         let (now, migrations) = (clock.now(), lyceum_server::migrations());
         let Sandbox { mut place, db, keyring, player, link } =
             Sandbox::open(place, &migrations, now, &url, &demo)?;
         place.tell(&url);
-        let entry = Entry {
+        let entry = RunningSandbox {
             pid: std::process::id(),
             port,
             url,
@@ -281,7 +283,7 @@ pub(super) fn bind(port: u16) -> Result<Bound> {
         }
         let sandboxes = registry::running();
         let who = match sandboxes.iter().find(|entry| entry.port == port) {
-            Some(Entry { project, pid, .. }) => {
+            Some(RunningSandbox { project, pid, .. }) => {
                 format!("the sandbox of '{project}' (process {pid})")
             }
             None => match ports::holder(port) {
@@ -345,8 +347,8 @@ pub(super) fn stdin_ends() -> oneshot::Receiver<()> {
     ended
 }
 
-fn greet(printer: &Printer, entry: &Entry, link: &str) {
-    let Entry { url, project, slug, database, .. } = entry;
+fn greet(printer: &Printer, entry: &RunningSandbox, link: &str) {
+    let RunningSandbox { url, project, slug, database, .. } = entry;
     let learning = entry.learning.as_deref().unwrap_or("disabled");
     let kept = match database {
         Some(file) => file.display().to_string(),

@@ -27,7 +27,7 @@ pub enum Consent {
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SchemaChange {
     /// The statements or the names of the migration files, in order; none: there was nothing to do.
     pub done: Vec<String>,
     /// The file as it was before; none where nothing was there or nothing was done.
@@ -51,11 +51,11 @@ pub fn push(
     renames: &[Rename],
     consent: Consent,
     restore_point: &Path,
-) -> Result<Outcome> {
+) -> Result<SchemaChange> {
     let current = read(file)?;
     let Difference { statements, losses, .. } = diff(&current, desired, renames)?;
     if statements.is_empty() {
-        return Ok(Outcome::default());
+        return Ok(SchemaChange::default());
     }
     if consent == Consent::KeepEverything && !losses.is_empty() {
         let message = format!("this would lose data: {}", losses.join("; "));
@@ -64,7 +64,7 @@ pub fn push(
     let restore_point = change(file, restore_point, |connection| {
         take_steps(connection, (&current, desired), &statements, renames)
     })?;
-    Ok(Outcome { done: statements, restore_point })
+    Ok(SchemaChange { done: statements, restore_point })
 }
 
 /// The statements of a push, within a transaction.
@@ -77,7 +77,7 @@ fn take_steps(
     if describe(connection)? != *current {
         return Err(moved());
     }
-    let before = Rows::of(connection)?;
+    let before = RowCounts::of(connection)?;
     statements.iter().try_for_each(|statement| run(connection, statement))?;
     if describe(connection)? != *desired {
         let message = "the steps do not lead to the desired schema; nothing was changed";
@@ -185,12 +185,12 @@ fn attempt(
 }
 
 /// How many rows each table holds, and how many refer to what is not there.
-pub(crate) struct Rows {
+pub(crate) struct RowCounts {
     tables: BTreeMap<String, i64>,
     dangling: i64,
 }
 
-impl Rows {
+impl RowCounts {
     pub(crate) fn of(connection: &Connection) -> Result<Self> {
         let mut tables = BTreeMap::new();
         for (key, table) in describe(connection)?.tables {
@@ -241,7 +241,7 @@ impl Rows {
     }
 }
 
-impl Rows {
+impl RowCounts {
     /// Refuses what lost a whole table with its rows; a new one that holds as many took its place.
     pub(crate) fn check_gone(&self, connection: &Connection, consent: Consent) -> Result<()> {
         if consent == Consent::MayLose {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Schema;
 use super::super::text::normal;
-use super::apply::{Consent, Outcome, Rows, change, open};
+use super::apply::{Consent, RowCounts, SchemaChange, change, open};
 use super::describe::{broken, describe, run, scratch};
 
 /// What drizzle-kit writes between statements.
@@ -47,11 +47,11 @@ impl MigrationFile {
 
 #[derive(Deserialize)]
 struct Journal {
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct JournalEntry {
     idx: u64,
     tag: String,
 }
@@ -77,7 +77,7 @@ pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
         let message = format!("there are more than {} migrations", limits::MIGRATIONS_MAX_FILES);
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
-    let read = |entry: Entry| {
+    let read = |entry: JournalEntry| {
         let is_name =
             entry.tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         if !is_name || entry.tag.is_empty() {
@@ -131,14 +131,14 @@ pub fn migrate(
     now: Timestamp,
     consent: Consent,
     restore_point: &Path,
-) -> Result<Outcome> {
+) -> Result<SchemaChange> {
     let missing = pending(file, files)?;
     if missing.is_empty() {
-        return Ok(Outcome::default());
+        return Ok(SchemaChange::default());
     }
     let restore_point =
         change(file, restore_point, |connection| apply(connection, files, now, consent))?;
-    Ok(Outcome { done: missing.iter().map(|one| one.tag.clone()).collect(), restore_point })
+    Ok(SchemaChange { done: missing.iter().map(|one| one.tag.clone()).collect(), restore_point })
 }
 
 /// Applies what is missing, within a transaction.
@@ -151,7 +151,7 @@ pub(crate) fn apply(
     let applied = books(connection)?;
     let missing = unapplied(&applied, files)?;
     let adopts = adopts(&describe(connection)?, &applied, files)?;
-    let before = Rows::of(connection)?;
+    let before = RowCounts::of(connection)?;
     connection.execute_batch(BOOKS).map_err(broken)?;
     let first = files.len() - missing.len();
     for (n, one) in missing.iter().enumerate() {

@@ -20,7 +20,7 @@ pub fn problems(file: &Path, desired: &Schema, renames: &[Rename]) -> Result<Vec
     let live = open(file)?;
     let current = describe(&live)?;
     let wanted = scratch(&desired.ddl())?;
-    let look = Look { live: &live, wanted: &wanted, current: &current, desired, renames };
+    let look = ProblemSearch { live: &live, wanted: &wanted, current: &current, desired, renames };
     let mut found = Vec::new();
     for table in desired.tables.values().filter(|table| !table.is_virtual) {
         let Some(old) = look.old_table(&table.name) else { continue };
@@ -31,7 +31,7 @@ pub fn problems(file: &Path, desired: &Schema, renames: &[Rename]) -> Result<Vec
     Ok(found)
 }
 
-struct Look<'a> {
+struct ProblemSearch<'a> {
     live: &'a Connection,
     wanted: &'a Connection,
     current: &'a Schema,
@@ -39,7 +39,7 @@ struct Look<'a> {
     renames: &'a [Rename],
 }
 
-impl Look<'_> {
+impl ProblemSearch<'_> {
     /// The table that becomes the one of this name.
     fn old_table(&self, name: &str) -> Option<&Table> {
         let renamed = self.renames.iter().find_map(|rename| match rename {

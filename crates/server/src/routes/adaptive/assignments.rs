@@ -13,7 +13,7 @@ use serde_json::json;
 use super::shape::{some_text, words};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, delete, get, post, put};
+use crate::route::{ParamPlace, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -59,12 +59,12 @@ pub(super) fn routes() -> Vec<Route> {
 fn of_list(route: Route) -> Route {
     let least = |least: u64| json!({ "type": "integer", "minimum": least });
     route
-        .param(Place::Query, "student", some_text(), "Of which student.")
-        .param(Place::Query, "status", words(&STATUSES), "How far they are.")
-        .param(Place::Query, "subject", some_text(), "Of which subject.")
-        .param(Place::Query, "grade", some_text(), "Of which grade.")
-        .param(Place::Query, "limit", least(1), "How many at most.")
-        .param(Place::Query, "offset", least(0), "Behind how many.")
+        .param(ParamPlace::Query, "student", some_text(), "Of which student.")
+        .param(ParamPlace::Query, "status", words(&STATUSES), "How far they are.")
+        .param(ParamPlace::Query, "subject", some_text(), "Of which subject.")
+        .param(ParamPlace::Query, "grade", some_text(), "Of which grade.")
+        .param(ParamPlace::Query, "limit", least(1), "How many at most.")
+        .param(ParamPlace::Query, "offset", least(0), "Behind how many.")
 }
 
 async fn listed(context: Context, needs_student: bool) -> Result<Answer> {

@@ -11,7 +11,7 @@ use super::Success;
 use super::shape::some_text;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, get, post};
+use crate::route::{ParamPlace, Route, get, post};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
         get(path, AdaptiveRead, of_course)
             .named("getCourseProgress")
             .says("A student's results in the components and lessons of a course, and how far testing out of it is.")
-            .param(Place::Query, "lessonId", some_text(), "Of this lesson alone.")
+            .param(ParamPlace::Query, "lessonId", some_text(), "Of this lesson alone.")
             .answers::<CourseProgress>(200, "The results by line item."),
         post("/lessonPlans/updateStudentItemResponse", AdaptiveWrite, updated)
             .named("updateStudentItemResponse")

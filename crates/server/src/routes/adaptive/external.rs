@@ -14,7 +14,7 @@ use super::shape::some_text;
 use super::{Success, query_as};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, get, post};
+use crate::route::{ParamPlace, Route, get, post};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -33,15 +33,15 @@ pub(super) fn routes() -> Vec<Route> {
         get("/importExternalTestAssignmentResults", AdaptiveWrite, imported)
             .named("importExternalTestAssignmentResults")
             .says("Finishes a student's test at an outside tool with the result that the gradebook has of it; while there is none, it is not finished.")
-            .param(Place::Query, "student", some_text(), "The student's sourcedId; required.")
-            .param(Place::Query, "lesson", some_text(), "The lesson's sourcedId (a component resource); required.")
-            .param(Place::Query, "applicationName", some_text(), "Ignored: nobody is signed in at the tool.")
+            .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
+            .param(ParamPlace::Query, "lesson", some_text(), "The lesson's sourcedId (a component resource); required.")
+            .param(ParamPlace::Query, "applicationName", some_text(), "Ignored: nobody is signed in at the tool.")
             .answers::<Told>(200, "The assignment."),
         get("/testOut", AdaptiveRead, of_course)
             .named("getTestOut")
             .says("The test-out lesson of a course, for a student.")
-            .param(Place::Query, "student", some_text(), "The student's sourcedId; required.")
-            .param(Place::Query, "course", some_text(), "The course's sourcedId; required.")
+            .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
+            .param(ParamPlace::Query, "course", some_text(), "The course's sourcedId; required.")
             .answers::<TestOut>(200, "The lesson; null where the course has none."),
         get("/test-out/getTestOutEligibility/{studentId}/{subject}", AdaptiveRead, eligible)
             .named("getTestOutEligibility")

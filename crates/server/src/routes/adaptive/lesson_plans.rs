@@ -27,7 +27,7 @@ struct PlanId {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 #[expect(dead_code, reason = "plans are written as text")]
-struct Shown<T> {
+struct PlanAnswer<T> {
     lesson_plan: T,
 }
 
@@ -40,7 +40,7 @@ struct Operations {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-struct Written {
+struct WrittenPlan {
     message: &'static str,
     operation_id: String,
 }
@@ -64,7 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
         get("/lessonPlans/{courseId}/{userId}", AdaptiveRead, of_student)
             .named("getLessonPlan")
             .says("What a student sees of the plan in a course.")
-            .answers::<Shown<PlanTree>>(200, "The plan."),
+            .answers::<PlanAnswer<PlanTree>>(200, "The plan."),
         delete("/lessonPlans/{courseId}/deleteAll", AdaptiveWrite, all_deleted)
             .named("deleteLessonPlans")
             .says("Removes all plans of a course with their logs.")
@@ -77,7 +77,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("createLessonPlanOperation")
             .says("Writes an operation into a plan's log; the next sync applies it.")
             .reads::<OperationRequest>()
-            .answers::<Success<Written>>(201, "Written."),
+            .answers::<Success<WrittenPlan>>(201, "Written."),
         post("/lessonPlans/{lessonPlanId}/operations/sync", AdaptiveWrite, |context| {
             advanced(context, plans::sync)
         })
@@ -100,11 +100,11 @@ pub(super) fn routes() -> Vec<Route> {
         get("/lessonPlans/tree/{lessonPlanId}", AdaptiveRead, tree)
             .named("getLessonPlanTree")
             .says("What the student sees of a plan.")
-            .answers::<Shown<PlanTree>>(200, "The plan."),
+            .answers::<PlanAnswer<PlanTree>>(200, "The plan."),
         get("/lessonPlans/tree/{lessonPlanId}/structure", AdaptiveRead, structure)
             .named("getLessonPlanStructure")
             .says("Everything that a plan holds, hidden items too.")
-            .answers::<Shown<PlanStructure>>(200, "The plan."),
+            .answers::<PlanAnswer<PlanStructure>>(200, "The plan."),
     ]
 }
 
@@ -169,7 +169,7 @@ async fn asked(context: Context) -> Result<Answer> {
     let by = context.grant.as_ref().map(|grant| grant.client_id().to_owned());
     let operation_id =
         context.app.db.write(move |tx| plans::ask(tx, now, &id, &sent, by.as_deref())).await?;
-    let written = Written { message: "written; sync applies it", operation_id };
+    let written = WrittenPlan { message: "written; sync applies it", operation_id };
     Ok(Answer::of(&Success::of(written)).status(StatusCode::CREATED))
 }
 

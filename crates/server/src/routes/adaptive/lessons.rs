@@ -21,7 +21,7 @@ use super::{Success, query_as};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
-use crate::route::{Place, Route, get, post, put};
+use crate::route::{ParamPlace, Route, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getAssessmentProgress")
             .says("How far a student is in a lesson: questions, answers, score. What was right in a lesson that is shown whole is told when it is finished. A first attempt begins with it.")
             .param(
-                Place::Query,
+                ParamPlace::Query,
                 "attempt",
                 json!({ "type": "integer", "minimum": 1 }),
                 "Which attempt; the last one without it.",
@@ -67,7 +67,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getAttemptLog")
             .says("Every question that an attempt served, with the reason why it was that one, and every answer with what came of it. It tells keys.")
             .param(
-                Place::Query,
+                ParamPlace::Query,
                 "attempt",
                 json!({ "type": "integer", "minimum": 1 }),
                 "Which attempt; the last one without it.",
@@ -78,12 +78,14 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn of_query(route: Route) -> Route {
     let id = json!({ "type": "string", "minLength": 1 });
-    route.param(Place::Query, "student", id.clone(), "The student's sourcedId; required.").param(
-        Place::Query,
-        "lesson",
-        id,
-        "The lesson's sourcedId (a component resource); required.",
-    )
+    route
+        .param(ParamPlace::Query, "student", id.clone(), "The student's sourcedId; required.")
+        .param(
+            ParamPlace::Query,
+            "lesson",
+            id,
+            "The lesson's sourcedId (a component resource); required.",
+        )
 }
 
 /// Runs work on lessons in a write transaction.
@@ -123,14 +125,14 @@ fn attempt_asked(context: &Context) -> Result<Option<u32>> {
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum NextQuestion {
-    Asked(Next),
-    Finished(Finished),
+    Asked(AskedQuestion),
+    Finished(FinishedAttempt),
 }
 
 /// The question that is asked, and the score of the attempt.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Next {
+struct AskedQuestion {
     score: f64,
     finalized: bool,
     question: Question,
@@ -139,7 +141,7 @@ struct Next {
 /// The end of an attempt.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Finished {
+struct FinishedAttempt {
     #[serde(flatten)]
     outcome: Finalized,
     question: Option<Question>,
@@ -202,14 +204,18 @@ async fn next(context: Context) -> Result<Answer> {
                 context.app.lessons.keep(log);
             }
             let question = shown(&context, question).await?;
-            Ok(Answer::of(&NextQuestion::Asked(Next { score, finalized: false, question })))
+            Ok(Answer::of(&NextQuestion::Asked(AskedQuestion {
+                score,
+                finalized: false,
+                question,
+            })))
         }
         answer::Next::Finished { outcome, last } => {
             let question = match last {
                 Some(last) => Some(shown(&context, last).await?),
                 None => None,
             };
-            Ok(Answer::of(&NextQuestion::Finished(Finished { outcome, question })))
+            Ok(Answer::of(&NextQuestion::Finished(FinishedAttempt { outcome, question })))
         }
     }
 }

@@ -11,7 +11,7 @@ use super::query_as;
 use super::shape::some_text;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, get, post};
+use crate::route::{ParamPlace, Route, get, post};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -59,8 +59,8 @@ pub(super) fn routes() -> Vec<Route> {
 /// The parameters of questions about a student in a subject.
 fn of_subject(route: Route) -> Route {
     let says = |what| format!("The {what}; required.");
-    route.param(Place::Query, "student", some_text(), says("student's sourcedId")).param(
-        Place::Query,
+    route.param(ParamPlace::Query, "student", some_text(), says("student's sourcedId")).param(
+        ParamPlace::Query,
         "subject",
         some_text(),
         says("subject"),

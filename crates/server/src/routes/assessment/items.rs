@@ -9,7 +9,7 @@ use super::{documents, schema};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
-use crate::route::{Place, Route, get, post};
+use crate::route::{ParamPlace, Route, get, post};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getCandidateView")
             .says("What a learner is shown of an item: no keys, no processing, no hidden feedback.")
             .param(
-                Place::Query,
+                ParamPlace::Query,
                 "seed",
                 json!({ "type": "integer", "minimum": 0 }),
                 "Which variant of an item with templates; the same that is sent with the answer.",

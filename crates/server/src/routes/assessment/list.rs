@@ -8,15 +8,20 @@ use serde_json::{Value, json};
 use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route};
+use crate::route::{ParamPlace, Route};
 
 /// The parameters of a list that can be ordered by these fields.
 pub(super) fn parameters(route: Route, sorts: &[&str]) -> Route {
     schema::page_parameters(route)
-        .param(Place::Query, "sort", json!({ "enum": sorts }), "The field that orders the list.")
-        .param(Place::Query, "order", json!({ "enum": ["asc", "desc"] }), "Up or down.")
         .param(
-            Place::Query,
+            ParamPlace::Query,
+            "sort",
+            json!({ "enum": sorts }),
+            "The field that orders the list.",
+        )
+        .param(ParamPlace::Query, "order", json!({ "enum": ["asc", "desc"] }), "Up or down.")
+        .param(
+            ParamPlace::Query,
             "query",
             json!({ "type": "string" }),
             "A text to look for in identifiers and titles.",

@@ -3,7 +3,7 @@
 use lyceum_assessment::Kind;
 use serde_json::{Value, json};
 
-use crate::route::{Header, Place, Route};
+use crate::route::{Header, ParamPlace, Route};
 
 /// Headers of an answer that shows a document.
 pub(super) const TAGGED: &[Header] =
@@ -37,8 +37,8 @@ fn object(required: &[&str], properties: &Value) -> Value {
 /// The parameters of a page.
 pub(super) fn page_parameters(route: Route) -> Route {
     let whole = || json!({ "type": "integer", "minimum": 1 });
-    route.param(Place::Query, "page", whole(), "The page, from 1.").param(
-        Place::Query,
+    route.param(ParamPlace::Query, "page", whole(), "The page, from 1.").param(
+        ParamPlace::Query,
         "limit",
         whole(),
         "Documents on a page, 3000 at most.",
@@ -50,16 +50,16 @@ pub(super) fn list_parameters(route: Route) -> Route {
     let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
     let sorts = ["createdAt", "updatedAt", "identifier", "title", "type"];
     page_parameters(route)
-        .param(Place::Query, "sort", one_of(&sorts), "The field that orders the list.")
-        .param(Place::Query, "order", one_of(&["asc", "desc"]), "Its direction.")
+        .param(ParamPlace::Query, "sort", one_of(&sorts), "The field that orders the list.")
+        .param(ParamPlace::Query, "order", one_of(&["asc", "desc"]), "Its direction.")
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "query",
             text(),
             "A text to look for in identifiers, titles and bodies.",
         )
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "filter",
             text(),
             "Clauses such as `type='choice' AND metadata.difficulty!='hard'`, with parentheses.",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use lyceum_access::Scope;
-use lyceum_bridge::analytics::{self, Mastered, Report, WeeklyFact, Who};
+use lyceum_bridge::analytics::{self, Mastered, Report, StudentName, WeeklyFact};
 use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{self, Place, Route};
+use crate::route::{self, ParamPlace, Route};
 
 pub(super) fn routes() -> Vec<Route> {
     let days = "A day counts from its first to its last millisecond in the zone.";
@@ -30,7 +30,12 @@ pub(super) fn routes() -> Vec<Route> {
         student(zoned(route::get("/analytics/facts/weekly", Scope::BridgeRead, weekly)))
             .named("getWeeklyFacts")
             .says("Lists what a student did in the week, Monday to Sunday, event by event.")
-            .param(Place::Query, "weekDate", text(), "A day or an instant of the week; required.")
+            .param(
+                ParamPlace::Query,
+                "weekDate",
+                text(),
+                "A day or an instant of the week; required.",
+            )
             .answers::<WeeklyFacts>(200, "The facts, in the order of time."),
         route::get(
             "/analytics/highestGradeMastered/{studentId}/{subject}",
@@ -44,7 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn enrollment(context: Context) -> Result<Answer> {
-    let Asked { zone, range, start, end } = Asked::read(&context)?;
+    let AnalyticsQuery { zone, range, start, end } = AnalyticsQuery::read(&context)?;
     let id = context.param("enrollmentId").to_owned();
     let asked = id.clone();
     let report =
@@ -59,7 +64,7 @@ async fn enrollment(context: Context) -> Result<Answer> {
 }
 
 async fn activity(context: Context) -> Result<Answer> {
-    let Asked { zone, range, start, end } = Asked::read(&context)?;
+    let AnalyticsQuery { zone, range, start, end } = AnalyticsQuery::read(&context)?;
     let required = |name: &str, bound: Option<String>| {
         bound.ok_or_else(|| Problem::invalid(name, "is required, a day or an instant"))
     };
@@ -89,14 +94,14 @@ async fn highest_grade_mastered(context: Context) -> Result<Answer> {
 }
 
 /// What is asked for: bounds as sent and as meant.
-struct Asked {
+struct AnalyticsQuery {
     zone: Zone,
     range: Range,
     start: Option<String>,
     end: Option<String>,
 }
 
-impl Asked {
+impl AnalyticsQuery {
     fn read(context: &Context) -> Result<Self> {
         let zone = zone(context)?;
         let [start, end] = ["startDate", "endDate"].map(|name| parameter(context, name));
@@ -123,11 +128,11 @@ impl Whom {
         }
     }
 
-    fn who(&self) -> Who<'_> {
+    fn who(&self) -> StudentName<'_> {
         match (&self.id, &self.email) {
-            (Some(id), Some(email)) => Who::Both { id, email },
-            (Some(id), None) => Who::Id(id),
-            (None, email) => Who::Email(email.as_deref().unwrap_or_default()),
+            (Some(id), Some(email)) => StudentName::Both { id, email },
+            (Some(id), None) => StudentName::Id(id),
+            (None, email) => StudentName::Email(email.as_deref().unwrap_or_default()),
         }
     }
 }
@@ -192,18 +197,18 @@ struct WeeklyFacts {
 
 fn ranged(route: Route) -> Route {
     zoned(route)
-        .param(Place::Query, "startDate", text(), "The first day, or the first instant.")
-        .param(Place::Query, "endDate", text(), "The last day, or the last millisecond.")
+        .param(ParamPlace::Query, "startDate", text(), "The first day, or the first instant.")
+        .param(ParamPlace::Query, "endDate", text(), "The last day, or the last millisecond.")
 }
 
 fn zoned(route: Route) -> Route {
     let says = "The zone that days are meant in, such as America/New_York; else UTC.";
-    route.param(Place::Query, "timezone", text(), says)
+    route.param(ParamPlace::Query, "timezone", text(), says)
 }
 
 fn student(route: Route) -> Route {
-    route.param(Place::Query, "studentId", text(), "The student's sourcedId.").param(
-        Place::Query,
+    route.param(ParamPlace::Query, "studentId", text(), "The student's sourcedId.").param(
+        ParamPlace::Query,
         "email",
         text(),
         "The student's e-mail address; beside studentId it must be that student's.",

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
 use lyceum_adaptive::attempt::{Desk, reset_course};
-use lyceum_bridge::enroll::{self, Wish};
+use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, DefaultClass, Enrollment};
 use lyceum_bridge::goals;
 use lyceum_core::Result;
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(path, BridgeWrite, enrolled)
                 .named(["enroll", "enrollAtSchool"][n])
                 .says("Enrols a user in a course; class, term and school year are made as needed.")
-                .reads::<Wish>()
+                .reads::<EnrollmentRequest>()
                 .answers::<Data<Enrollment>>(201, "Enrolled.")
                 .answers::<Data<Enrollment>>(200, "Was enrolled already."),
         );
@@ -87,7 +87,7 @@ fn school(context: &Context) -> Option<String> {
 }
 
 async fn enrolled(context: Context) -> Result<Answer> {
-    let wish = context.body_as::<Wish>()?;
+    let wish = context.body_as::<EnrollmentRequest>()?;
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now) = (school(&context), context.app.clock.now());
     let (enrollment, is_new) = context

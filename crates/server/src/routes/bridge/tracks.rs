@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
-use lyceum_bridge::settle::{self, Who};
+use lyceum_bridge::settle::{self, SettledUsers};
 use lyceum_bridge::tracks::{self, Group, SubjectTrack, Track, TrackInput};
 use lyceum_core::{Result, limits};
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ async fn grouped(context: Context) -> Result<Answer> {
 
 async fn replaced(context: Context) -> Result<Answer> {
     let track = Track::from(context.body_as::<TrackInput>()?);
-    let who = Who::Grade(track.grade_value.clone());
+    let who = SettledUsers::Grade(track.grade_value.clone());
     let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track)).await?;
     settled(&context.app, &who).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
@@ -78,7 +78,7 @@ async fn deleted(context: Context) -> Result<Answer> {
 }
 
 /// Does what is due, page by page; pages for which nothing is due are only read.
-pub(crate) async fn settled(app: &App, who: &Who) -> Result<()> {
+pub(crate) async fn settled(app: &App, who: &SettledUsers) -> Result<()> {
     let now = app.clock.now();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let mut after = 0;
@@ -102,7 +102,7 @@ pub(crate) async fn keep_settled(app: App) {
     let pause = Duration::from_secs(app.config.roster.settle_interval_s.max(1));
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(problem) = settled(&app, &Who::Everybody).await {
+        if let Err(problem) = settled(&app, &SettledUsers::Everybody).await {
             tracing::warn!(%problem, "enrollments that are due were not all made; they are tried again");
         }
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, get};
+use crate::route::{ParamPlace, Route, get};
 use crate::routes::oneroster::{Does, Narrow, access, listing, schema};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -18,10 +18,15 @@ pub(super) fn routes() -> Vec<Route> {
     let route = get("/users", access(&USER, Does::ReadCore), listed)
         .named("getUsersByRole")
         .says("Lists the users who have these roles and no others.")
-        .param(Place::Query, "roles", texts(), "The roles, the parameter repeated; at least one.")
+        .param(
+            ParamPlace::Query,
+            "roles",
+            texts(),
+            "The roles, the parameter repeated; at least one.",
+        )
         .repeating()
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "orgSourcedIds",
             texts(),
             "Organizations, the parameter repeated; users with a role at one of them.",

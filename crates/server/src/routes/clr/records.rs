@@ -24,7 +24,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{Access, Place, Route, delete, get, post, put};
+use crate::route::{Access, ParamPlace, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     let reads: Access = [ClrCredentialReadonly, CredentialsRead].into();
@@ -60,9 +60,9 @@ pub(super) fn routes() -> Vec<Route> {
         get("/clr/{id}", reads, read)
             .named("getClr")
             .says("A record, as it was signed last.")
-            .param(Place::Query, "as", json!({ "enum": ["given"] }), "The record as it was sent.")
-            .param(Place::Query, "format", json!({ "enum": ["json", "jwt"] }), "The record as a JWT.")
-            .param(Place::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
+            .param(ParamPlace::Query, "as", json!({ "enum": ["given"] }), "The record as it was sent.")
+            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "The record as a JWT.")
+            .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
             .answers_schema(200, "The record.", credential()),
         put("/clr/{id}", writes, updated)
             .of_version()

@@ -1,7 +1,7 @@
 //! Badges and records: what was issued, issuing, revoking, verifying.
 
 use axum::http::header;
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_console::badges::{
     ACHIEVEMENTS, Badge, Badges, Check, DEFINITIONS, ISSUED, Issue, Learner, LearnerRecord,
     RECORDS, Tab, Verified, Verify,
@@ -21,7 +21,7 @@ use super::visitor::query;
 use super::{Form, Visitor, action, at_most, deadline, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::multipart::{self, Part};
+use crate::multipart::{self, FormField};
 use crate::route::Route;
 use crate::routes::credentials;
 
@@ -185,7 +185,7 @@ async fn issued_now(context: Context, visitor: Visitor, form: Form) -> Result<An
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
     let details = Value::Object(body);
     let note = move |tx: &mut Tx<'_>, issued: &Issued| {
-        let change = Change { who: &who, what: "badge.issue", subject: &issued.id };
+        let change = AuditChange { who: &who, what: "badge.issue", subject: &issued.id };
         change.note(tx, now, &details)
     };
     let (issued, _) = credentials::issue(&context, request, note).await?;
@@ -241,7 +241,7 @@ async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<An
     let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
     let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     let file = parts.into_iter().find(|part| part.file.is_some() && !part.body.is_empty());
-    let Some(Part { file: Some(name), body, .. }) = file else {
+    let Some(FormField { file: Some(name), body, .. }) = file else {
         let problem = "The file is missing or empty. Choose a file.".to_owned();
         return verify_page(&visitor, None, problem);
     };

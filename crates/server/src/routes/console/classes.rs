@@ -64,7 +64,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &id, day_count, &subject);
     let work = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
-    let view = Shown { work: &work, subject: &subject }.view(&visitor, query);
+    let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query);
     listed("class", &view.list, &view)
 }
 
@@ -84,12 +84,12 @@ fn about(class: &Class) -> Vec<(String, Option<String>)> {
 }
 
 /// What is shown of a class, in one subject or, if it is empty, in all.
-struct Shown<'a> {
+struct ShownClass<'a> {
     work: &'a ClassWork,
     subject: &'a str,
 }
 
-impl Shown<'_> {
+impl ShownClass<'_> {
     fn view(&self, visitor: &Visitor, query: Query) -> ClassPage {
         let ClassWork { class, days, students, .. } = self.work;
         let rows = students.iter().map(|student| self.row(student)).collect();

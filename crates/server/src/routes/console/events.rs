@@ -1,6 +1,6 @@
 //! Events: the log, its live tail, what was rejected and its replay.
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_console::{
     Cell, Choice, Column, Facts, File, List, Query, Row, events as view, links, screens, words,
 };
@@ -310,7 +310,7 @@ async fn replay_one(context: &Context, visitor: &Visitor, id: i64) -> Result<()>
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
     let replayed = context.app.db.write(move |tx| {
         repository::replay(tx, now, id)?;
-        let change = Change { who: &who, what: "events.replay", subject: &id.to_string() };
+        let change = AuditChange { who: &who, what: "events.replay", subject: &id.to_string() };
         change.note(tx, now, &json!(null))
     });
     replayed.await

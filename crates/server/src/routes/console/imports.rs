@@ -2,14 +2,14 @@
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_console::imports::{
     COLUMNS, ERRORS, File, Import as ImportPage, Imports, Progress, ROWS, Rows,
 };
 use lyceum_console::{Cell, Choice, List, Query, Row, links, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::csv::Came;
-use lyceum_roster::imports::{self, Import, New, State};
+use lyceum_roster::imports::{self, Import, ImportState, New};
 use lyceum_roster::screens::imports::{self as screen, DataError, FileReport, Report, RowOutcome};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::imports::keep;
-use crate::multipart::{self, Part};
+use crate::multipart::{self, FormField};
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -56,9 +56,9 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
         Cell::count(import.id).to(&to),
         Cell::text(&import.name).to(&to),
         Cell::text(import.state.name()).toned(match import.state {
-            State::Done => "good",
-            State::Failed => "bad",
-            State::Discarded => "",
+            ImportState::Done => "good",
+            ImportState::Failed => "bad",
+            ImportState::Discarded => "",
             _ => "warn",
         }),
         count(report.as_ref().map(Report::row_count)),
@@ -72,7 +72,7 @@ async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
     let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     let file = parts.into_iter().find(|part| part.file.is_some() && !part.body.is_empty());
-    let Some(Part { file: Some(name), body, .. }) = file else {
+    let Some(FormField { file: Some(name), body, .. }) = file else {
         return Err(Problem::invalid(
             "file",
             "is missing or empty; choose a zip of OneRoster CSV files",
@@ -84,7 +84,7 @@ async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let added = context.app.db.write(move |tx| {
         let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
         let id = imports::add(tx, now, &New { name: &name, bytes, file: &digest, who: &who })?;
-        let change = Change { who: &who, what: "import.send", subject: &id.to_string() };
+        let change = AuditChange { who: &who, what: "import.send", subject: &id.to_string() };
         change.note(tx, now, &json!({ "file": name, "sha256": digest }))?;
         Ok(id)
     });
@@ -119,7 +119,7 @@ fn view(
     import: &Import,
     progress: Option<imports::Progress>,
 ) -> ImportPage {
-    let is_running = matches!(import.state, State::Checking | State::Importing);
+    let is_running = matches!(import.state, ImportState::Checking | ImportState::Importing);
     let progress = progress.filter(|_| is_running).map(|now| Progress {
         file: now.file,
         rows: now.rows.to_string(),
@@ -152,22 +152,24 @@ fn view(
     }
 }
 
-fn says(state: State, error_count: u64) -> String {
+fn says(state: ImportState, error_count: u64) -> String {
     let errors = match error_count {
         1 => "1 error".to_owned(),
         many => format!("{many} errors"),
     };
     match (state, error_count) {
-        (State::Checking, _) => "The server checks the file. It changes nothing yet.".to_owned(),
-        (State::Importing, _) => "The server imports the file.".to_owned(),
-        (State::Checked, 0) => "The file has no errors. Nothing was changed yet.".to_owned(),
-        (State::Checked, _) => format!(
+        (ImportState::Checking, _) => {
+            "The server checks the file. It changes nothing yet.".to_owned()
+        }
+        (ImportState::Importing, _) => "The server imports the file.".to_owned(),
+        (ImportState::Checked, 0) => "The file has no errors. Nothing was changed yet.".to_owned(),
+        (ImportState::Checked, _) => format!(
             "The file has {errors}. Fix the rows and send the file again, or import only the good rows."
         ),
-        (State::Done, 0) => "The file is imported.".to_owned(),
-        (State::Done, _) => format!("The file is imported, except the rows with {errors}."),
-        (State::Failed, _) => String::new(),
-        (State::Discarded, _) => "The file was discarded. Nothing was changed.".to_owned(),
+        (ImportState::Done, 0) => "The file is imported.".to_owned(),
+        (ImportState::Done, _) => format!("The file is imported, except the rows with {errors}."),
+        (ImportState::Failed, _) => String::new(),
+        (ImportState::Discarded, _) => "The file was discarded. Nothing was changed.".to_owned(),
     }
 }
 
@@ -295,7 +297,7 @@ async fn decide(
     let (id, now, who) = (number(context)?, context.app.clock.now(), visitor.person.email.clone());
     let decided = context.app.db.write(move |tx| {
         decide(tx)?;
-        Change { who: &who, what, subject: &id.to_string() }.note(tx, now, &Value::Null)
+        AuditChange { who: &who, what, subject: &id.to_string() }.note(tx, now, &Value::Null)
     });
     decided.await?;
     context.app.imports.wake();

@@ -1,6 +1,6 @@
 //! System: what the server is, jobs, backups, the audit log, settings without secrets.
 
-use lyceum_access::audit::{By, Change, Entry, Filter, each};
+use lyceum_access::audit::{AuditChange, AuditEntry, By, Filter, each};
 use lyceum_access::screens::system as screen;
 use lyceum_console::{
     Cell, Choice, Column, Facts, File, List, Query, Row, links, screens, system as view,
@@ -120,7 +120,7 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     of_list("jobs", &visitor, "Jobs", says, false, list)
 }
 
-fn job_row(visitor: &Visitor, job: &jobs::Seen) -> Row {
+fn job_row(visitor: &Visitor, job: &jobs::JobStatus) -> Row {
     let to = links::job(job.id);
     vec![
         Cell::count(job.id).to(&to),
@@ -132,7 +132,7 @@ fn job_row(visitor: &Visitor, job: &jobs::Seen) -> Row {
     ]
 }
 
-fn state(job: &jobs::Seen) -> Cell {
+fn state(job: &jobs::JobStatus) -> Cell {
     Cell::text(&job.state).toned(match job.state.as_str() {
         "failed" => "bad",
         "done" => "good",
@@ -160,7 +160,7 @@ async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
     listed("tries", &page.list, &page)
 }
 
-fn try_row(visitor: &Visitor, job: &jobs::Seen, tried: &jobs::Try) -> Row {
+fn try_row(visitor: &Visitor, job: &jobs::JobStatus, tried: &jobs::Try) -> Row {
     let outcome = match (&tried.error, &tried.ended) {
         (Some(error), _) => Cell::text(error).toned("bad"),
         (None, Some(_)) => Cell::text("done").toned("good"),
@@ -184,13 +184,13 @@ fn of_list(
     list: List,
 ) -> Result<Answer> {
     let (frame, tabs) = (visitor.frame("System"), view::tabs(tab));
-    let page = view::Listed { frame, tabs, says, makes_backups, list };
+    let page = view::SystemListPage { frame, tabs, says, makes_backups, list };
     listed(name, &page.list, &page)
 }
 
 async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
     let backups = context.app.db.read(screen::newest_backups).await?;
-    let row = |entry: &Entry| {
+    let row = |entry: &AuditEntry| {
         vec![visitor.time(entry.at), Cell::text(&entry.who), Cell::text(&entry.subject)]
     };
     let rows = backups.iter().map(row).collect();
@@ -226,7 +226,11 @@ async fn back_up(context: Context, visitor: Visitor, _: Form) -> Result<Answer> 
     .await?;
     let noted = context.app.db.write(move |tx| {
         let subject = format!("backups/{name}");
-        Change { who: &who, what: screen::BACKUP, subject: &subject }.note(tx, now, &json!(null))
+        AuditChange { who: &who, what: screen::BACKUP, subject: &subject }.note(
+            tx,
+            now,
+            &json!(null),
+        )
     });
     noted.await?;
     Ok(on_to("/console/system/backups"))
@@ -283,7 +287,7 @@ fn filter(query: &Query, visitor: &Visitor) -> Result<Filter> {
     })
 }
 
-fn entry_row(visitor: &Visitor, entry: &Entry) -> Row {
+fn entry_row(visitor: &Visitor, entry: &AuditEntry) -> Row {
     let to = links::change(entry.id);
     vec![
         Cell::count(entry.id).to(&to),

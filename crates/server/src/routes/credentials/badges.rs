@@ -20,7 +20,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{Access, Place, Route, delete, get, post, put};
+use crate::route::{Access, ParamPlace, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     let award = |path, name: &'static str| {
@@ -36,13 +36,13 @@ pub(super) fn routes() -> Vec<Route> {
             .named("listBadges")
             .says("The definitions of badges, in the order of creation.")
             .param(
-                Place::Query,
+                ParamPlace::Query,
                 "limit",
                 json!({"type": "integer", "minimum": 1}),
                 "Definitions at most.",
             )
             .param(
-                Place::Query,
+                ParamPlace::Query,
                 "offset",
                 json!({"type": "integer", "minimum": 0}),
                 "How many to pass over.",

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::{MEDIA, as_jwt, badges, is_jws, is_rsa_wanted, schema, verify, wants_jws};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, get, post};
+use crate::route::{ParamPlace, Route, get, post};
 
 const JSON_LD: HeaderValue = HeaderValue::from_static("application/vc+ld+json");
 
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
             get("/credentials", [ObCredentialReadonly, CredentialsRead], listed)
                 .named("getCredentials")
                 .says("The credentials that are kept here, in the order in which they became valid.")
-                .param(Place::Query, "userId", text(), OF_USER),
+                .param(ParamPlace::Query, "userId", text(), OF_USER),
         )
         .answers_schema(200, "The page.", schema::credentials())
         .with_headers(schema::PAGED),
@@ -43,15 +43,15 @@ pub(super) fn routes() -> Vec<Route> {
             get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
                 .named("listAssertions")
                 .says("The badges of a student, or of all: the same list as of credentials.")
-                .param(Place::Query, "userId", text(), OF_USER),
+                .param(ParamPlace::Query, "userId", text(), OF_USER),
         )
         .answers_schema(200, "The page.", schema::credentials())
         .with_headers(schema::PAGED),
         get("/assertions/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getAssertion")
             .says("A credential, and what came of verifying it: each check by name.")
-            .param(Place::Query, "format", json!({ "enum": ["json", "jwt"] }), "The credential alone as a JWT.")
-            .param(Place::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
+            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "The credential alone as a JWT.")
+            .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
             .answers_schema(200, "The credential and the report.", schema::verified()),
         post("/assertions/{id}/revoke", [ObCredentialUpsert, CredentialsWrite], revoked)
             .named("revokeAssertion")
@@ -67,19 +67,19 @@ const OF_USER: &str = "Only those that this server issued to the user with this 
 pub(in crate::routes) fn list_parameters(route: Route) -> Route {
     route
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "limit",
             json!({"type": "integer", "minimum": 1}),
             "Credentials at most.",
         )
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "offset",
             json!({"type": "integer", "minimum": 0}),
             "How many to pass over.",
         )
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "since",
             json!({"type": "string", "format": "date-time"}),
             "Only those that are valid from later than this.",

@@ -13,7 +13,7 @@ use super::schema;
 use super::stored::stored;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Place, Route, get};
+use crate::route::{ParamPlace, Route, get};
 
 /// `GET /caliper/events`
 pub(super) fn list() -> Route {
@@ -21,15 +21,15 @@ pub(super) fn list() -> Route {
     let page = get("/events", Scope::EventsRead, listed)
         .named("listEvents")
         .says("Lists events in the order of their arrival; of corrected ones what counts.")
-        .param(Place::Query, "limit", whole(1), "Events on a page, 3000 at most.")
-        .param(Place::Query, "offset", whole(0), "Events before the page.")
+        .param(ParamPlace::Query, "limit", whole(1), "Events on a page, 3000 at most.")
+        .param(ParamPlace::Query, "offset", whole(0), "Events before the page.")
         .answers_schema(200, "A page.", schema::page());
     let times = [
         ("startDate", "The earliest `eventTime`: an instant, or a date."),
         ("endDate", "The latest `eventTime`: an instant, or a date, that day included."),
     ];
     let times = times.into_iter().fold(page, |route, (name, says)| {
-        route.param(Place::Query, name, json!({ "type": "string" }), says)
+        route.param(ParamPlace::Query, name, json!({ "type": "string" }), says)
     });
     filters(times)
 }
@@ -42,7 +42,7 @@ pub(super) fn filters(route: Route) -> Route {
         ("actorEmail", "The actor's e-mail address."),
     ];
     text.into_iter().fold(route, |route, (name, says)| {
-        route.param(Place::Query, name, json!({ "type": "string" }), says)
+        route.param(ParamPlace::Query, name, json!({ "type": "string" }), says)
     })
 }
 

@@ -24,7 +24,7 @@ use super::stored::stored;
 use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
-use crate::route::{Access, Place, Route, get};
+use crate::route::{Access, ParamPlace, Route, get};
 use crate::sse::{self, Feed};
 
 /// `GET /events/stream`
@@ -33,13 +33,13 @@ pub(super) fn route() -> Route {
         .named("streamEvents")
         .says("Sends events as they arrive. The id of each, and of the comments between them, is where a later stream goes on.")
         .param(
-            Place::Header,
+            ParamPlace::Header,
             "Last-Event-ID",
             json!({ "type": "string" }),
             "The id of the last event that was seen; without it only new events are sent.",
         )
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "follow",
             json!({ "type": "boolean", "default": true }),
             "Whether to wait for further events when all that are there were sent.",
@@ -125,7 +125,7 @@ fn place(comment: &str, follow: &Follow) -> String {
     format!(": {comment}\nid: {}\n\n", follow.seen())
 }
 
-fn check(context: Arc<Context>) -> sse::Check {
+fn check(context: Arc<Context>) -> sse::StillAllowed {
     Box::new(move || {
         let context = Arc::clone(&context);
         Box::pin(async move { still_allowed(&context).await.is_some() })

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_access::{self as access, Holder, Issued, Player, Subject};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
@@ -144,7 +144,7 @@ pub(crate) fn share_identity(
     who: &str,
 ) -> Result<games::Game> {
     let game = games::share_identity(tx, now, which, shares)?;
-    let change = Change { who, what: "game.identity", subject: &game.slug };
+    let change = AuditChange { who, what: "game.identity", subject: &game.slug };
     change.note(tx, now, &json!({ "shares": shares }))?;
     Ok(game)
 }

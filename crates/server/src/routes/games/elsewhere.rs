@@ -8,7 +8,7 @@ use lyceum_client::Client;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::Game;
 use lyceum_games::lms::{
-    self, Checked, Enrolled, Integration, Learner, Needed, Resource, Setup, State,
+    self, CheckedResources, Enrolled, Integration, Learner, Needed, Resource, Setup, State,
 };
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
@@ -71,7 +71,7 @@ impl Elsewhere {
     }
 
     /// What is there of each record that the integration needs, the student and the enrollments too.
-    async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<Checked>> {
+    async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<CheckedResources>> {
         let mut resources = Vec::new();
         let user = Resource {
             kind: USER.one,

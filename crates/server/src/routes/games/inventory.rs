@@ -5,7 +5,7 @@ use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_access::Subject;
 use lyceum_core::{Result, limits};
 use lyceum_games::games;
-use lyceum_games::inventory::{self, Held, Item, Movement, NewItem};
+use lyceum_games::inventory::{self, HeldItem, Item, Movement, NewItem};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
         of_player(get("/inventory", Access::player(GamesRead), held))
             .named("getInventory")
             .says("What a player has, the credits first.")
-            .answers::<Vec<Held>>(200, "The items and how many of each."),
+            .answers::<Vec<HeldItem>>(200, "The items and how many of each."),
         moved(post("/inventory/add", Access::player(GamesWrite), |context| moving(context, true)))
             .named("addToInventory")
             .says("Gives a player some of an item, named by id or slug. Of an item that belongs to no game: to the player of the token, or to a student of the caller's game."),

@@ -7,7 +7,7 @@ use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
-use lyceum_games::lms::activity::{self, Earned, Ended, Spent};
+use lyceum_games::lms::activity::{self, Earned, EndedActivity, SpentTime};
 use lyceum_games::lms::told::Scene;
 use lyceum_games::lms::xp::{self, Corrects, DayXp, Days, NewXp};
 use lyceum_games::lms::{self, Integration};
@@ -17,11 +17,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::lms::learning;
-use super::play::{Named, Play, of_game, of_player, once, read, scan, write, write_for};
+use super::play::{NamedPlayer, Play, of_game, of_player, once, read, scan, write, write_for};
 use super::told;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Access, Place, Route, get, post, put};
+use crate::route::{Access, ParamPlace, Route, get, post, put};
 use crate::routes::adaptive::shape::text;
 
 #[derive(Serialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub(super) struct History {
 pub(super) fn routes() -> Vec<Route> {
     let zoned = |route: Route| {
         of_player(route).param(
-            Place::Query,
+            ParamPlace::Query,
             "timezone",
             text(),
             "An IANA time zone; UTC unless said.",
@@ -60,15 +60,15 @@ pub(super) fn routes() -> Vec<Route> {
         learning(once(of_game(post("/lms/end-activity", may_write, ended))), told::ended)
             .named("endActivity")
             .says("Tells what came of an activity. A minute of active time is one XP, times 1.25 with all answers right, 1 from 80 %, else 0, and times 1, 0.5, 0.25, 0 by attempt; 'xpEarned' stands in place of that. Level, XP and the log of events follow at once.")
-            .reads::<Ended>()
+            .reads::<EndedActivity>()
             .answers::<Earned>(200, "What it has earned."),
         learning(once(of_game(post("/lms/time-spent", may_write, spent))), told::spent)
             .named("addTimeSpent")
             .says("Tells time that was spent in an activity; what is told here is not counted again when it ends.")
-            .reads::<Spent>()
+            .reads::<SpentTime>()
             .answers::<Kept>(200, "Kept."),
         learning(zoned(get("/lms/xp/today", may_read, today)), told::today)
-            .param(Place::Query, "date", date(), "Another day than today.")
+            .param(ParamPlace::Query, "date", date(), "Another day than today.")
             .named("getXpToday")
             .says("A player's XP of today in a time zone.")
             .answers::<DayXp>(200, "The XP."),
@@ -82,8 +82,8 @@ pub(super) fn routes() -> Vec<Route> {
             .says("All XP of a player.")
             .answers::<Total>(200, "The XP."),
         learning(zoned(get("/lms/xp/history", may_read, history)), told::history)
-            .param(Place::Query, "startDate", date(), "The first day.")
-            .param(Place::Query, "endDate", date(), "The last day.")
+            .param(ParamPlace::Query, "startDate", date(), "The first day.")
+            .param(ParamPlace::Query, "endDate", date(), "The last day.")
             .named("getXpHistory")
             .says("A player's XP by day, both days included: the last thirty days unless they are named.")
             .answers::<History>(200, "The days, the first first."),
@@ -94,7 +94,7 @@ pub(super) fn routes() -> Vec<Route> {
 fn on_scene<T>(
     tx: &mut Tx<'_>,
     play: &Play,
-    (game, student): Named<'_>,
+    (game, student): NamedPlayer<'_>,
     work: impl FnOnce(&mut Tx<'_>, &Scene<'_>) -> Result<T>,
 ) -> Result<T> {
     let game: Game = play.game_or(tx, game)?;
@@ -105,7 +105,7 @@ fn on_scene<T>(
 }
 
 async fn ended(context: Context) -> Result<Answer> {
-    let ended: Ended = context.body_as()?;
+    let ended: EndedActivity = context.body_as()?;
     let named = (ended.game_id.clone(), ended.student_id.clone());
     write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (ended.game_id.as_deref(), ended.student_id.as_deref());
@@ -115,7 +115,7 @@ async fn ended(context: Context) -> Result<Answer> {
 }
 
 async fn spent(context: Context) -> Result<Answer> {
-    let spent: Spent = context.body_as()?;
+    let spent: SpentTime = context.body_as()?;
     let named = (spent.game_id.clone(), spent.student_id.clone());
     write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (spent.game_id.as_deref(), spent.student_id.as_deref());

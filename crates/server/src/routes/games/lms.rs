@@ -8,7 +8,9 @@ use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_core::{Problem, Result};
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
-use lyceum_games::lms::{self, Checked, Integration, Organization, Setup, State, Taught, Writable};
+use lyceum_games::lms::{
+    self, CheckedResources, Integration, Organization, Setup, State, Taught, Writable,
+};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +23,7 @@ use crate::auth::Grant;
 use crate::context::Context;
 use crate::learning::{Elsewhere, Learning};
 use crate::render::game_refusal;
-use crate::route::{Access, Pending, Place, Route, delete, get, post};
+use crate::route::{Access, ParamPlace, Pending, Route, delete, get, post};
 use crate::state::App;
 
 /// An integration, of a dry run with what is there of it.
@@ -32,7 +34,7 @@ pub(super) struct SetUp {
     pub(super) integration: Integration,
     /// What is there already, of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) found: Option<Vec<Checked>>,
+    pub(super) found: Option<Vec<CheckedResources>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -42,7 +44,7 @@ pub(super) struct Verification {
     game_id: String,
     /// Whether everything is there.
     status: Completeness,
-    courses: Vec<Checked>,
+    courses: Vec<CheckedResources>,
     /// What is missing, in words.
     missing: Vec<String>,
 }
@@ -99,7 +101,7 @@ fn setup() -> Route {
     of_game(post("/lms/setup", GamesWrite, set_up))
         .named("setUpIntegration")
         .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date. A record that exists and that no setup of the game created needs the scope lyceum/roster.write, too.")
-        .param(Place::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")
+        .param(ParamPlace::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")
         .reads::<Setup>()
         .answers::<SetUp>(200, "The integration.")
 }
@@ -240,14 +242,14 @@ async fn verified(context: Context) -> Result<Answer> {
 }
 
 /// What was found of an integration's records.
-pub(super) fn verification(game: &Game, courses: Vec<Checked>) -> Verification {
+pub(super) fn verification(game: &Game, courses: Vec<CheckedResources>) -> Verification {
     let missing = missing(&courses);
     let status = if missing.is_empty() { Completeness::Ok } else { Completeness::Incomplete };
     Verification { game_id: game.id.clone(), status, courses, missing }
 }
 
 /// What is missing, in words; an organization that several courses need once.
-fn missing(courses: &[Checked]) -> Vec<String> {
+fn missing(courses: &[CheckedResources]) -> Vec<String> {
     let mut told = Vec::new();
     for resource in courses.iter().flat_map(|course| &course.resources) {
         let why = match resource.state {

@@ -11,7 +11,7 @@ use super::nothing;
 use super::play::{of_player, once, paged, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Access, Place, Route, get, post};
+use crate::route::{Access, ParamPlace, Route, get, post};
 use crate::routes::adaptive::shape::flag;
 
 #[derive(Serialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
         of_player(paged(get("/notifications", Access::player(GamesRead), listed)))
             .named("getNotifications")
             .says("What a player was told, the newest first.")
-            .param(Place::Query, "unread", flag(), "Only what the player has not seen.")
+            .param(ParamPlace::Query, "unread", flag(), "Only what the player has not seen.")
             .answers::<Vec<Notification>>(200, "A page."),
         once(post("/notifications/read", Access::player(GamesWrite), all_read))
             .named("readNotifications")

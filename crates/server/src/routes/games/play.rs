@@ -16,14 +16,14 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::{Context, parameters};
-use crate::route::{Place, Route};
+use crate::route::{ParamPlace, Route};
 use crate::routes::adaptive::shape::some_text;
 
 /// The header by which a program that sends a request again says that it is the same one.
 const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The game and the player that a body names.
-pub(super) type Named<'a> = (Option<&'a str>, Option<&'a str>);
+pub(super) type NamedPlayer<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// A request, with what its token and its query say of player and game.
 pub(super) struct Play {
@@ -295,7 +295,7 @@ impl Play {
     /// Who owns the keys of this request, of which the body may name game and player.
     ///
     /// Errors: those of [`Play::game_or`]; a request may name no game.
-    pub(super) fn owner(&self, tx: &mut Tx<'_>, (game, player): Named<'_>) -> Result<Owner> {
+    pub(super) fn owner(&self, tx: &mut Tx<'_>, (game, player): NamedPlayer<'_>) -> Result<Owner> {
         let game = match self.game_or(tx, game) {
             Ok(game) => Some(game.id),
             Err(problem) if problem.kind == ProblemKind::Invalid => None,
@@ -413,13 +413,13 @@ pub(super) fn text_of(answer: &impl Serialize) -> Result<String> {
 /// The same route, for which a client's token names the player in the query.
 pub(super) fn of_player(route: Route) -> Route {
     let says = "The player, where a client's token calls.";
-    route.param(Place::Query, "userId", some_text(), says)
+    route.param(ParamPlace::Query, "userId", some_text(), says)
 }
 
 /// The same route, for which the query may name a game.
 pub(super) fn of_game(route: Route) -> Route {
     let says = "Id or slug of the game, in place of the token's.";
-    route.param(Place::Query, "gameId", some_text(), says)
+    route.param(ParamPlace::Query, "gameId", some_text(), says)
 }
 
 /// The same route, of which a request that is sent again with the same key happens once.
@@ -428,14 +428,14 @@ pub(super) fn once(route: Route) -> Route {
     let key = serde_json::json!({
         "type": "string", "minLength": 1, "maxLength": limits::REQUEST_KEY_MAX_BYTES,
     });
-    of_player(route).param(Place::Header, "Idempotency-Key", key, says)
+    of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, says)
 }
 
 /// The same route, which answers a page.
 pub(super) fn paged(route: Route) -> Route {
     let least = |least: u64| serde_json::json!({ "type": "integer", "minimum": least });
-    route.param(Place::Query, "limit", least(1), "How many at most.").param(
-        Place::Query,
+    route.param(ParamPlace::Query, "limit", least(1), "How many at most.").param(
+        ParamPlace::Query,
         "offset",
         least(0),
         "Behind how many.",

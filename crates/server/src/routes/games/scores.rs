@@ -9,7 +9,7 @@ use lyceum_games::scores::{self, Board, Line, NewScore, Score, Timeframe};
 use super::play::{of_game, once, paged, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{Access, Place, Route, get, post};
+use crate::route::{Access, ParamPlace, Route, get, post};
 use crate::routes::adaptive::shape::words;
 
 /// Lines of a leader board where the request does not say.
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
     let board = |route: Route, name: &'static str| {
         let frames = Timeframe::ALL.map(|(name, _)| name);
         paged(route)
-            .param(Place::Query, "timeframe", words(&frames), "From when on; all_time unless said. In UTC.")
+            .param(ParamPlace::Query, "timeframe", words(&frames), "From when on; all_time unless said. In UTC.")
             .named(name)
             .says("The best score of each player, the highest first; of equal ones the first stands first.")
             .answers::<Vec<Line>>(200, "A part of the leader board.")

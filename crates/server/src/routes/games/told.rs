@@ -15,7 +15,7 @@ use lyceum_events::learning::LearningEvent;
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
 use lyceum_games::lms::Integration;
-use lyceum_games::lms::activity::{self, Activity, Ended, Spent, Told};
+use lyceum_games::lms::activity::{self, Activity, ActivityOutcome, EndedActivity, SpentTime};
 use lyceum_games::lms::told::{Actor, Scene, envelope};
 use lyceum_games::lms::xp::{DayXp, Days, NewXp};
 use lyceum_store::Tx;
@@ -115,7 +115,7 @@ async fn send(other: &Elsewhere, stage: &Stage, events: &[LearningEvent]) -> Res
 }
 
 pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let ended: Ended = context.body_as()?;
+    let ended: EndedActivity = context.body_as()?;
     ended.check()?;
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
@@ -129,7 +129,7 @@ pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Ans
         let course = of.activity().course(&weighing.integration)?;
         activity::weigh(tx, &weighing.scene(), course, &weighing.actor, &of)
     };
-    let Told { events, answer } = play.context.app.db.read(weigh).await?;
+    let ActivityOutcome { events, answer } = play.context.app.db.read(weigh).await?;
     send(&other, &stage, &events).await?;
     let count =
         move |tx: &mut Tx<'_>, earned: &_| activity::count(tx, &stage.scene(), &ended, earned);
@@ -137,7 +137,7 @@ pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Ans
 }
 
 pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let spent: Spent = context.body_as()?;
+    let spent: SpentTime = context.body_as()?;
     spent.check()?;
     let play = Arc::new(Play::of(context)?);
     let _turn = other.turn.lock().await;
@@ -147,7 +147,8 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
         Err(known) => return Ok(Answer::json(known)),
     };
     let course = spent.activity().course(&stage.integration)?;
-    let Told { events, answer } = activity::time(&stage.scene(), course, &stage.actor, &spent)?;
+    let ActivityOutcome { events, answer } =
+        activity::time(&stage.scene(), course, &stage.actor, &spent)?;
     let course = course.course_id.clone();
     send(&other, &stage, &events).await?;
     counted(play, named, Kept { event_id: answer }, move |tx, _| {

@@ -3,7 +3,7 @@
 use lyceum_access::Scope::GamesRead;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_games::lms::{self, Learner};
-use lyceum_games::players::{self, Profile, Seen};
+use lyceum_games::players::{self, Profile, PublicPlayer};
 use lyceum_games::{Page, visitors};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -19,16 +19,16 @@ use crate::route::{Access, Route, get};
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Player {
-    Whole(Whole),
+    Whole(PlayerWithLearning),
     Identity(Profile),
-    Name(Seen),
+    Name(PublicPlayer),
 }
 
 /// A player with their account for learning, under both spellings of the integration's name.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PlayerWithLearning")]
-struct Whole {
+struct PlayerWithLearning {
     #[serde(flatten)]
     profile: Profile,
     has_lms_account: bool,
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
         paged(get("/users", GamesRead, listed))
             .named("getPlayers")
             .says("The players by id and username, in the order in which they came. Developers, and keys of one project, see those who have played a game of theirs.")
-            .answers::<Vec<Seen>>(200, "A page of players."),
+            .answers::<Vec<PublicPlayer>>(200, "A page of players."),
         of_player(get("/users/{userId}", Access::visitor(GamesRead), shown))
             .named("getPlayer")
             .says(
@@ -115,7 +115,7 @@ fn player(
         },
     };
     let has_account = learner.is_some();
-    Ok(Some(Player::Whole(Whole {
+    Ok(Some(Player::Whole(PlayerWithLearning {
         profile,
         has_lms_account: has_account,
         lms: learner.clone(),

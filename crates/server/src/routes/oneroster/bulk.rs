@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_bridge::settle;
 use lyceum_core::{Problem, ProblemKind, Result, json, limits};
-use lyceum_roster::bulk::{self, Outcome};
+use lyceum_roster::bulk::{self, LineOutcome};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
@@ -17,7 +17,7 @@ use super::{operation, schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::render;
-use crate::route::{self, Place, Route};
+use crate::route::{self, ParamPlace, Route};
 
 const NDJSON: &[&str] = &["application/x-ndjson", "application/ndjson", "application/json"];
 
@@ -33,7 +33,7 @@ pub(super) fn bulk(collection: Collection) -> Route {
         collection.path
     ))
     .param(
-        Place::Query,
+        ParamPlace::Query,
         "atomic",
         json!({ "type": "boolean", "default": true }),
         "Whether one bad record refuses all (the default), or only itself.",
@@ -96,7 +96,7 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<V
     Ok(lines)
 }
 
-fn told(outcome: &Outcome) -> Value {
+fn told(outcome: &LineOutcome) -> Value {
     match &outcome.result {
         Ok(done) => json!({
             "line": outcome.line,

@@ -7,7 +7,7 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::kinds::COURSE;
 use lyceum_roster::record::Status;
 use lyceum_roster::render::View;
-use lyceum_roster::repository::Outcome;
+use lyceum_roster::repository::WriteOutcome;
 use lyceum_roster::{course_tree, structure, syllabus as tree};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::scopes::{Does, access};
 use super::write;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::{self, Place, Route};
+use crate::route::{self, ParamPlace, Route};
 
 /// `GET /adaptive/syllabus/{courseId}`
 pub(crate) fn syllabus() -> Route {
@@ -23,7 +23,7 @@ pub(crate) fn syllabus() -> Route {
         .named("getSyllabus")
         .says("Reads a course with its components and their resources, nested, in their order.")
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "status",
             json!({ "type": "string", "enum": ["active", "tobedeleted"], "default": "active" }),
             "Which records are shown.",
@@ -102,7 +102,8 @@ async fn created(context: Context) -> Result<Answer> {
     let id = pair.allocated_sourced_id.clone();
     let text = rendered(&context, id, Status::Active).await?;
     let pair = serde_json::to_string(&pair).map_err(Problem::internal)?;
-    let status = if outcome == Outcome::Created { StatusCode::CREATED } else { StatusCode::OK };
+    let status =
+        if outcome == WriteOutcome::Created { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::json(format!("{{\"sourcedIdPairs\":{pair},\"courseStructure\":{text}}}"))
         .status(status))
 }

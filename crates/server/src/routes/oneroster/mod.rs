@@ -13,7 +13,7 @@ mod scopes;
 mod users;
 mod write;
 
-use lyceum_roster::collections::{self, Collection, Part, Scoped};
+use lyceum_roster::collections::{self, Collection, CollectionPart, Scoped};
 use lyceum_roster::kind::{Kind, Service};
 
 use crate::render::Rendering;
@@ -82,7 +82,7 @@ fn of_collection(collection: Collection) -> Vec<Route> {
 }
 
 fn is_written(collection: Collection) -> bool {
-    collection.part == Part::Whole
+    collection.part == CollectionPart::Whole
         || matches!(collection.path, "schools" | "terms" | "gradingPeriods")
 }
 

@@ -7,7 +7,7 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::collections::{self, Collection, Scoped};
 use lyceum_roster::query::{Parameters, query};
 use lyceum_roster::render::{View, fields};
-use lyceum_roster::repository::{self, Cost, Listed, People, Scope};
+use lyceum_roster::repository::{self, Cost, People, RecordPage, Scope};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
@@ -69,7 +69,7 @@ pub(super) fn single(collection: Collection) -> Route {
     .named(operation("get", singular(collection)))
     .says(format!("Reads one of {}, deleted ones included.", collection.path))
     .param(
-        crate::route::Place::Query,
+        crate::route::ParamPlace::Query,
         "fields",
         json!({ "type": "array", "items": { "type": "string" } }),
         "The fields to show, commas between them.",
@@ -90,7 +90,7 @@ pub(crate) struct Narrow {
     /// Members that are shown whatever is selected.
     pub(crate) always: &'static [&'static str],
     /// The last hand on the page.
-    pub(crate) finish: fn(&mut Tx<'_>, Listed) -> Result<Listed>,
+    pub(crate) finish: fn(&mut Tx<'_>, RecordPage) -> Result<RecordPage>,
 }
 
 impl Default for Narrow {
@@ -144,8 +144,8 @@ pub(crate) async fn listing(
 async fn read_at_cost(
     db: &Db,
     cost: Cost,
-    work: impl Fn(&mut Tx<'_>) -> Result<Listed> + Clone + Send + 'static,
-) -> Result<Listed> {
+    work: impl Fn(&mut Tx<'_>) -> Result<RecordPage> + Clone + Send + 'static,
+) -> Result<RecordPage> {
     match cost {
         Cost::Low => return db.read(work).await,
         Cost::Counted(probe) => {

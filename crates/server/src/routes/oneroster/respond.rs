@@ -6,7 +6,7 @@ use axum::http::{HeaderName, header};
 use lyceum_core::{Dialect, Result};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::render::View;
-use lyceum_roster::repository::{Listed, Stored};
+use lyceum_roster::repository::{RecordPage, StoredRecord};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -28,10 +28,10 @@ pub(super) fn page(
     context: &Context,
     collection: Collection,
     page: &Page,
-    listed: Listed,
+    listed: RecordPage,
 ) -> Answer {
     let links = links(context, page, &listed);
-    let Listed { records: mut body, total, next, .. } = listed;
+    let RecordPage { records: mut body, total, next, .. } = listed;
     // The records are most of the body and stay where they are.
     let head = format!("{{\"{}\":[", collection.kind.many);
     let records = head.len()..head.len() + body.len();
@@ -65,7 +65,7 @@ fn many_keys(context: &Context, collection: Collection) -> impl Iterator<Item = 
 }
 
 /// RFC 8288 links to the other pages, as absolute addresses.
-fn links(context: &Context, page: &Page, listed: &Listed) -> String {
+fn links(context: &Context, page: &Page, listed: &RecordPage) -> String {
     if !page.by_cursor {
         return paging::links(context, page.limit, page.offset, listed.count, listed.total);
     }
@@ -75,7 +75,11 @@ fn links(context: &Context, page: &Page, listed: &Listed) -> String {
 }
 
 /// A record under its wrapper key: `{"course": {…}}`.
-pub(super) fn single(view: &View<'_>, collection: Collection, stored: &Stored) -> Result<String> {
+pub(super) fn single(
+    view: &View<'_>,
+    collection: Collection,
+    stored: &StoredRecord,
+) -> Result<String> {
     let mut body = String::with_capacity(stored.body.len() + 512);
     let _ = write!(body, "{{\"{}\":", collection.kind.one);
     let start = body.len();

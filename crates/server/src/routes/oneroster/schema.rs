@@ -3,13 +3,13 @@
 use lyceum_core::limits;
 use lyceum_core::schema::TypeSchema;
 use lyceum_roster::collections::Collection;
-use lyceum_roster::kind::{Field, Kind, Open, Presence, Type, Words};
+use lyceum_roster::kind::{Field, Kind, Presence, Type, Vocabulary, VocabularyExtension};
 use lyceum_roster::kinds;
 use lyceum_roster::write::Into;
 use serde_json::{Map, Value, json};
 
 use super::operation;
-use crate::route::{Place, Route};
+use crate::route::{ParamPlace, Route};
 
 /// `{course: Course}`
 pub(super) fn single(collection: Collection) -> TypeSchema {
@@ -221,13 +221,13 @@ fn nested(fields: &[Field], shown: bool) -> Value {
     json!({ "type": "object", "required": required, "properties": properties })
 }
 
-fn word(words: Words) -> Value {
+fn word(words: Vocabulary) -> Value {
     let all = [words.words, words.platform].concat();
     let listed = json!({ "type": "string", "enum": all });
     let pattern = match words.open {
-        Open::Closed => return listed,
-        Open::Extensions => r"^ext:[a-zA-Z0-9.\-_]+$".to_owned(),
-        Open::Sources => format!("^/(?!{}$)[a-z0-9]+$", words.words.join("$)(?!")),
+        VocabularyExtension::Closed => return listed,
+        VocabularyExtension::Extensions => r"^ext:[a-zA-Z0-9.\-_]+$".to_owned(),
+        VocabularyExtension::Sources => format!("^/(?!{}$)[a-z0-9]+$", words.words.join("$)(?!")),
     };
     json!({ "anyOf": [listed, { "type": "string", "pattern": pattern }] })
 }
@@ -252,12 +252,12 @@ pub(crate) fn list_parameters(route: Route) -> Route {
     let fields = json!({ "type": "array", "items": { "type": "string" } });
     let most = limits::PAGE_MAX_RECORDS;
     route
-        .param(Place::Query, "limit", whole(1, limits::PAGE_DEFAULT_RECORDS), format!("Records on the page at most; {most} is the most."))
-        .param(Place::Query, "offset", whole(0, 0), "Records before the page.")
-        .param(Place::Query, "sort", text(), "The field that orders the list.")
-        .param(Place::Query, "orderBy", json!({ "type": "string", "enum": ["asc", "desc"] }), "The direction of the order.")
-        .param(Place::Query, "filter", text(), "Clauses `field op 'value'` joined by AND and OR; op is one of = != > >= < <= ~.")
-        .param(Place::Query, "fields", fields, "The fields to show, commas between them.")
-        .param(Place::Query, "search", text(), "A text to look for in names, titles and codes.")
-        .param(Place::Query, "cursor", text(), "Where the page before ended; an empty one begins. Deep pages cost no more than the first.")
+        .param(ParamPlace::Query, "limit", whole(1, limits::PAGE_DEFAULT_RECORDS), format!("Records on the page at most; {most} is the most."))
+        .param(ParamPlace::Query, "offset", whole(0, 0), "Records before the page.")
+        .param(ParamPlace::Query, "sort", text(), "The field that orders the list.")
+        .param(ParamPlace::Query, "orderBy", json!({ "type": "string", "enum": ["asc", "desc"] }), "The direction of the order.")
+        .param(ParamPlace::Query, "filter", text(), "Clauses `field op 'value'` joined by AND and OR; op is one of = != > >= < <= ~.")
+        .param(ParamPlace::Query, "fields", fields, "The fields to show, commas between them.")
+        .param(ParamPlace::Query, "search", text(), "A text to look for in names, titles and codes.")
+        .param(ParamPlace::Query, "cursor", text(), "Where the page before ended; an empty one begins. Deep pages cost no more than the first.")
 }

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::credentials::Login;
 use lyceum_roster::kinds::{DEMOGRAPHICS, USER};
@@ -145,7 +145,7 @@ async fn decrypt(context: Context) -> Result<Answer> {
         let details = json!({
             "credential": id, "application": credential.application, "callerId": caller,
         });
-        let change = Change { who: &who, what: "password.decrypt", subject: &user };
+        let change = AuditChange { who: &who, what: "password.decrypt", subject: &user };
         change.note(tx, now, &details)?;
         Ok(credential.sealed)
     });

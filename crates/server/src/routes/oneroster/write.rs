@@ -10,7 +10,7 @@ use lyceum_roster::kind::Service;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
-use lyceum_roster::repository::{Outcome, Put};
+use lyceum_roster::repository::{WriteOutcome, WrittenRecord};
 use lyceum_roster::write as roster;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::etag;
-use crate::route::{self, Place, Route};
+use crate::route::{self, ParamPlace, Route};
 use crate::state::App;
 
 /// `POST /courses`
@@ -91,7 +91,12 @@ pub(super) fn delete(collection: Collection) -> Route {
     .of_version()
     .named(operation("delete", singular(collection)))
     .says(format!("Marks one of {} 'tobedeleted'; lists show it no more.", collection.path))
-    .param(Place::Query, "cascade", json!({"type": "boolean"}), "Marks those that refer to it too.")
+    .param(
+        ParamPlace::Query,
+        "cascade",
+        json!({"type": "boolean"}),
+        "Marks those that refer to it too.",
+    )
     .answers_empty(204, "Marked.")
 }
 
@@ -177,7 +182,7 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
         })
         .await?;
     let status = match created.put.outcome {
-        Outcome::Created => StatusCode::CREATED,
+        WriteOutcome::Created => StatusCode::CREATED,
         _ => StatusCode::OK,
     };
     let mut answer = json!({ "sourcedIdPairs": created.pair });
@@ -200,9 +205,9 @@ fn settle_written(
     tx: &mut Tx<'_>,
     collection: Collection,
     rules: &roster::Rules,
-    put: &Put,
+    put: &WrittenRecord,
 ) -> Result<()> {
-    if put.outcome == Outcome::Unchanged || collection.kind.one != USER.one {
+    if put.outcome == WriteOutcome::Unchanged || collection.kind.one != USER.one {
         return Ok(());
     }
     settle::written(tx, rules.now, collection.kind, &[fields::of(&put.stored)?])
@@ -213,7 +218,12 @@ fn location(context: &Context, collection: Collection, id: &str) -> String {
     format!("{}{}/{}/{id}", context.base_url(), collection.kind.service.prefix(), collection.path)
 }
 
-fn shown(app: &App, dialect: Dialect, collection: Collection, put: &Put) -> Result<String> {
+fn shown(
+    app: &App,
+    dialect: Dialect,
+    collection: Collection,
+    put: &WrittenRecord,
+) -> Result<String> {
     let view = View { base_url: &app.base_url, dialect, fields: None };
     respond::single(&view, collection, &put.stored)
 }
@@ -250,14 +260,16 @@ fn answer_put(
     context: &Context,
     collection: Collection,
     rules: &roster::Rules,
-    put: &Put,
+    put: &WrittenRecord,
 ) -> Result<Answer> {
     let is_standard_gradebook =
         rules.dialect == Dialect::Standard && collection.kind.service == Service::Gradebook;
     let status = match put.outcome {
-        Outcome::Created => StatusCode::CREATED,
-        Outcome::Updated | Outcome::Unchanged if is_standard_gradebook => StatusCode::CREATED,
-        Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
+        WriteOutcome::Created => StatusCode::CREATED,
+        WriteOutcome::Updated | WriteOutcome::Unchanged if is_standard_gradebook => {
+            StatusCode::CREATED
+        }
+        WriteOutcome::Updated | WriteOutcome::Unchanged => StatusCode::OK,
     };
     let tag = etag::tag(put.stored.version);
     let answer = match rules.dialect {

@@ -5,7 +5,9 @@ use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_hosting::buckets::{About, Bucket, Info, Listing, Page, Part, Upload};
+use lyceum_hosting::buckets::{
+    Bucket, Info, Listing, ObjectDescription, Page, Upload, UploadedPart,
+};
 use lyceum_hosting::{Pieces, deployments, homes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +18,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::hosted;
-use crate::route::Place::{Header, Query};
+use crate::route::ParamPlace::{Header, Query};
 use crate::route::{Route, get, post, put};
 use crate::routes::adaptive::shape::{some_text, text, whole};
 
@@ -37,7 +39,7 @@ struct NewObjectInParts {
     #[schemars(length(min = 1))]
     key: String,
     #[serde(flatten)]
-    about: About,
+    about: ObjectDescription,
 }
 
 /// The parts that become an object.
@@ -47,7 +49,7 @@ struct CompletedParts {
     #[schemars(length(min = 1))]
     key: String,
     /// All parts.
-    parts: Vec<Part>,
+    parts: Vec<UploadedPart>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
@@ -96,7 +98,7 @@ pub(super) fn routes() -> Vec<Route> {
             .reads_as(BYTES)
             .reads_schema(json!({}))
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
-            .answers::<Part>(200, "The part."),
+            .answers::<UploadedPart>(200, "The part."),
         post("/{slug}/bucket/uploads/{id}", ProjectsWrite, members(completed))
             .named("completeObject")
             .says("Makes the parts the object.")
@@ -184,7 +186,10 @@ pub(crate) async fn sent(bucket: Bucket, key: String, from: u64) -> Result<Answe
 
 async fn written(context: Context) -> Result<Answer> {
     let (bucket, key) = (bucket(&context).await?, key(&context)?);
-    let about = About { content_type: context.asked("contentType"), ..About::default() };
+    let about = ObjectDescription {
+        content_type: context.asked("contentType"),
+        ..ObjectDescription::default()
+    };
     let body = context.body;
     Ok(Answer::of(&apart(move || bucket.put(&key, &about, &body[..])).await?))
 }

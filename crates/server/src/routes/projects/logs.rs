@@ -9,7 +9,7 @@ use serde_json::json;
 use super::members;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::route::Place::Query;
+use crate::route::ParamPlace::Query;
 use crate::route::{Route, get};
 use crate::routes::adaptive::shape::whole;
 

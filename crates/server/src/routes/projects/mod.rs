@@ -17,7 +17,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_games::{games, lms};
 use lyceum_hosting::deployments::{self, Deployment};
-use lyceum_hosting::projects::{self, Place, Project};
+use lyceum_hosting::projects::{self, Project, ProjectLocation};
 use lyceum_hosting::{archive, audit, homes};
 use lyceum_project::{Artifact, Plan, State};
 use lyceum_store::Tx;
@@ -31,7 +31,7 @@ use crate::context::Context;
 use crate::hosted;
 use crate::learning::Learning;
 use crate::render::Rendering;
-use crate::route::Place::Query;
+use crate::route::ParamPlace::Query;
 use crate::route::{Area, Pending, get, post};
 use crate::routes::adaptive::shape::whole;
 use crate::routes::games::writable;
@@ -77,7 +77,7 @@ pub(super) fn areas() -> [Area; 2] {
             .named("getProjectAudit")
             .says("Who changed what, newest first.")
             .param(Query, "before", whole(), "Entries before this one.")
-            .answers::<Vec<audit::Entry>>(200, "A page of changes."),
+            .answers::<Vec<audit::AuditEntry>>(200, "A page of changes."),
     ];
     routes.extend(artifacts::routes());
     routes.extend(bucket::routes());
@@ -352,7 +352,7 @@ fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
 }
 
 /// Where a project is served.
-pub(crate) fn place(app: &App, slug: &str) -> Place {
+pub(crate) fn place(app: &App, slug: &str) -> ProjectLocation {
     let (environment, label) = match app.sandbox {
         Some(_) => ("local", slug.to_owned()),
         None => match app.config.server.env.name() {
@@ -370,7 +370,7 @@ pub(crate) fn place(app: &App, slug: &str) -> Place {
     let sandbox = app.sandbox.as_ref();
     let teaches = sandbox.is_none_or(|sandbox| matches!(sandbox.learning, Learning::Here));
     let node = Arc::clone(&app.node);
-    Place { environment, backend_url, frontend_url, play_url, node, folder, teaches }
+    ProjectLocation { environment, backend_url, frontend_url, play_url, node, folder, teaches }
 }
 
 /// Who asks.

@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::render::Rendering;
-use crate::route::{Area, Header, Place, get, post, put};
+use crate::route::{Area, Header, ParamPlace, get, post, put};
 use crate::routes::adaptive::shape::text;
 
 const BYTES: &[&str] = &["application/octet-stream"];
@@ -59,7 +59,7 @@ pub(super) fn area() -> Area {
                 .reads_as(BYTES)
                 .reads_schema(json!({}))
                 .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
-                .param(Place::Header, "Content-Range", text(), "Which bytes these are: `bytes 0-99/1000`.")
+                .param(ParamPlace::Header, "Content-Range", text(), "Which bytes these are: `bytes 0-99/1000`.")
                 .answers::<Upload>(200, "How far it is now.")
                 .with_headers(OFFSET_TOLD),
         ],

@@ -20,7 +20,7 @@ use crate::auth::people::{self, Cookie};
 use crate::auth::sign_in;
 use crate::context::Context;
 use crate::render::{self, Rendering, sentence};
-use crate::route::{Access, Area, Place, Route, get, post};
+use crate::route::{Access, Area, ParamPlace, Route, get, post};
 
 use page::shown;
 pub(super) use page::{Form, Guard};
@@ -52,25 +52,25 @@ pub(super) fn area() -> Area {
                 .says(
                     "Asks for e-mail address and password, or says how the first account is made.",
                 )
-                .param(Place::Query, "next", text(), "The path to go on to."),
+                .param(ParamPlace::Query, "next", text(), "The path to go on to."),
             form(post("/sign-in", Access::Public, begin), &["token", "email", "password", "next"])
                 .named("postSignInPage")
                 .says("Begins a session and goes on."),
             get("/sign-in/oidc", Access::Public, oidc::begin)
                 .named("beginOpenIdSignIn")
                 .says("Sends the browser to the OpenID provider of the settings.")
-                .param(Place::Query, "next", text(), "The path to go on to.")
+                .param(ParamPlace::Query, "next", text(), "The path to go on to.")
                 .answers_empty(303, "The provider is there."),
             get("/sign-in/oidc/callback", Access::Public, oidc::end)
                 .named("endOpenIdSignIn")
                 .says("Takes the browser back from the provider, begins a session and goes on.")
-                .param(Place::Query, "state", text(), "What the server sent with the browser.")
-                .param(Place::Query, "code", text(), "What the provider gives in return.")
+                .param(ParamPlace::Query, "state", text(), "What the server sent with the browser.")
+                .param(ParamPlace::Query, "code", text(), "What the provider gives in return.")
                 .answers_empty(303, "Somebody is signed in; the next page is there."),
             page(get("/first", Access::Public, first::show))
                 .named("getFirstAccountPage")
                 .says("Asks who owns the link of a server that nobody administers yet.")
-                .param(Place::Query, "link", text(), "The link's secret."),
+                .param(ParamPlace::Query, "link", text(), "The link's secret."),
             form(
                 post("/first", Access::Public, first::make),
                 &["token", "link", "email", "name", "password"],
@@ -83,14 +83,14 @@ pub(super) fn area() -> Area {
             page(get("/welcome", Access::Public, welcome::show))
                 .named("getWelcomePage")
                 .says("Asks the owner of a one-time link for a password.")
-                .param(Place::Query, "link", text(), "The link's secret."),
+                .param(ParamPlace::Query, "link", text(), "The link's secret."),
             form(post("/welcome", Access::Public, welcome::set), &["token", "link", "password"])
                 .named("postWelcomePage")
                 .says("Sets the password, uses the link up and begins a session."),
             page(get("/device", Access::Public, device::show))
                 .named("getDevicePage")
                 .says("Asks whether a program that shows a code may act for whoever is signed in.")
-                .param(Place::Query, "user_code", text(), "The code that the program shows."),
+                .param(ParamPlace::Query, "user_code", text(), "The code that the program shows."),
             form(
                 post("/device", Access::Public, device::decide),
                 &["token", "user_code", "decision"],

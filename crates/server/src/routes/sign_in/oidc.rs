@@ -2,7 +2,7 @@
 
 use axum::http::header;
 use lyceum_access::identity::{self, Rule};
-use lyceum_access::oidc::{Attempt, refused};
+use lyceum_access::oidc::{SignInAttempt, refused};
 use lyceum_access::{Person, Role};
 use lyceum_core::config::{NewAccounts, Oidc};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -18,7 +18,7 @@ use crate::context::Context;
 pub(super) async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
     let next = context.asked("next");
-    let attempt = Attempt::begin();
+    let attempt = SignInAttempt::begin();
     let going = context.app.providers.authorization(&context.app, oidc, &attempt).await;
     let address = match going {
         Ok(address) => address,
@@ -36,7 +36,7 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
     let kept = Cookie::Attempt.read(&context.app, &context.headers).unwrap_or_default();
     let (secret, next) = kept.split_once('.').unwrap_or_default();
     let next = percent_decode_str(next).decode_utf8_lossy().into_owned();
-    let attempt = Attempt::of_secret(secret);
+    let attempt = SignInAttempt::of_secret(secret);
     let gone = Cookie::Attempt.set(&context.app, "", 0);
     match person(&context, &attempt).await {
         Ok(person) => {
@@ -53,7 +53,7 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
     }
 }
 
-async fn person(context: &Context, attempt: &Attempt) -> Result<Person> {
+async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
     let oidc = configured(context)?;
     let sent = |wanted: &str| context.asked(wanted).unwrap_or_default();
     if attempt.secret().is_empty() || !attempt.is_state(&sent("state")) {

@@ -8,7 +8,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use crate::answer::Answer;
 use crate::auth::people::{self, Cookie};
 use crate::context::Context;
-use crate::multipart::{self, Part};
+use crate::multipart::{self, FormField};
 use crate::route::Access;
 use crate::routes::console::as_page;
 
@@ -71,7 +71,7 @@ impl Form {
         let (app, headers) = (&context.app, &context.headers);
         let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
         let form = Self(match multipart::parts(media, &context.body).await {
-            Some(parts) => parts.iter().filter_map(Part::field).collect(),
+            Some(parts) => parts.iter().filter_map(FormField::field).collect(),
             None => {
                 let pairs = form_urlencoded::parse(&context.body);
                 pairs.map(|(name, value)| (name.into(), value.into())).collect()

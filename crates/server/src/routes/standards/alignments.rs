@@ -14,7 +14,7 @@ use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::paging;
-use crate::route::{Place, Route, delete, get, post, put};
+use crate::route::{ParamPlace, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     let flag = || json!({ "type": "boolean" });
@@ -24,16 +24,26 @@ pub(super) fn routes() -> Vec<Route> {
         get("/CFItems/{sourcedId}/coverage", StandardsRead, coverage)
             .named("getCoverage")
             .says("The records that cover an item: aligned to it, or saying so themselves.")
-            .param(Place::Query, "children", flag(), "Records that cover an item below it, too.")
-            .param(Place::Query, "said", flag(), "false: leave out what records say themselves.")
+            .param(
+                ParamPlace::Query,
+                "children",
+                flag(),
+                "Records that cover an item below it, too.",
+            )
+            .param(
+                ParamPlace::Query,
+                "said",
+                flag(),
+                "false: leave out what records say themselves.",
+            )
             .answers_schema(200, "The records.", schema::coverage()),
         get("/alignments", StandardsRead, listed)
             .named("listAlignments")
             .says("Lists alignments in the order in which they were made.")
-            .param(Place::Query, "kind", text(), "The kind of record.")
-            .param(Place::Query, "item", text(), "The identifier of an item.")
-            .param(Place::Query, "limit", whole(1), "Alignments on the page, 3000 at most.")
-            .param(Place::Query, "offset", whole(0), "Alignments before the page.")
+            .param(ParamPlace::Query, "kind", text(), "The kind of record.")
+            .param(ParamPlace::Query, "item", text(), "The identifier of an item.")
+            .param(ParamPlace::Query, "limit", whole(1), "Alignments on the page, 3000 at most.")
+            .param(ParamPlace::Query, "offset", whole(0), "Alignments before the page.")
             .answers_schema(200, "A page.", schema::alignments()),
         post("/alignments", StandardsWrite, added)
             .named("addAlignments")

@@ -5,7 +5,7 @@ use lyceum_core::limits;
 use lyceum_standards::class::{self, Class, DEFINITIONS, Field, Type};
 use serde_json::{Map, Value, json};
 
-use crate::route::{Place, Route};
+use crate::route::{ParamPlace, Route};
 
 const CLASSES: [&Class; 11] = [
     &class::DOCUMENT,
@@ -193,18 +193,23 @@ pub(super) fn list_parameters(route: Route, class: &'static Class) -> Route {
     let text = || json!({ "type": "string" });
     let whole = |least: u32| json!({ "type": "integer", "minimum": least });
     let route = route
-        .param(Place::Query, "limit", whole(1), "Records on the page, 3000 at most.")
-        .param(Place::Query, "offset", whole(0), "Records before the page.")
-        .param(Place::Query, "sort", text(), "The member that orders the list.")
+        .param(ParamPlace::Query, "limit", whole(1), "Records on the page, 3000 at most.")
+        .param(ParamPlace::Query, "offset", whole(0), "Records before the page.")
+        .param(ParamPlace::Query, "sort", text(), "The member that orders the list.")
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "orderBy",
             json!({ "type": "string", "enum": ["asc", "desc"] }),
             "Its direction.",
         )
-        .param(Place::Query, "filter", text(), "Clauses such as `title~'math' AND subject='Math'`.")
         .param(
-            Place::Query,
+            ParamPlace::Query,
+            "filter",
+            text(),
+            "Clauses such as `title~'math' AND subject='Math'`.",
+        )
+        .param(
+            ParamPlace::Query,
             "fields",
             json!({ "type": "array", "items": text() }),
             "The members to show, commas between them.",
@@ -215,15 +220,20 @@ pub(super) fn list_parameters(route: Route, class: &'static Class) -> Route {
     let most = limits::CASE_SEARCH_MAX_ENTRIES;
     route
         .param(
-            Place::Query,
+            ParamPlace::Query,
             "search",
             text(),
             format!(
                 "Beginnings of words, {most} at most, of codes, statements, labels and keywords."
             ),
         )
-        .param(Place::Query, "framework", text(), "The identifier of a framework.")
-        .param(Place::Query, "grade", text(), "An education level; whole numbers compare by value.")
+        .param(ParamPlace::Query, "framework", text(), "The identifier of a framework.")
+        .param(
+            ParamPlace::Query,
+            "grade",
+            text(),
+            "An education level; whole numbers compare by value.",
+        )
 }
 
 pub(super) fn items() -> Value {

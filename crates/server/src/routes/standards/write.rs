@@ -5,8 +5,8 @@ use lyceum_access::Scope::StandardsWrite;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_standards::class::{self, Class};
-use lyceum_standards::repository::{self, Stats, Written};
-use lyceum_standards::{Package, Sent, identifier, read_single};
+use lyceum_standards::repository::{self, Stats, WriteOutcome};
+use lyceum_standards::{Package, SentRecord, identifier, read_single};
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::render::Case;
 use crate::route::{Route, delete, post, put};
 
 /// What is done with a record that was sent by itself.
-type Write = fn(&mut Tx<'_>, Timestamp, &Sent) -> Result<Written>;
+type Write = fn(&mut Tx<'_>, Timestamp, &SentRecord) -> Result<WriteOutcome>;
 /// What is done with the record of an identifier.
 type Remove = fn(&mut Tx<'_>, Timestamp, &str) -> Result<()>;
 
@@ -123,17 +123,17 @@ async fn sent(
     let (written, stored) = context.app.db.write(work).await?;
     let answer = single(shape, class.name, &stored).status(status(written));
     Ok(match written {
-        Written::Replaced => answer,
-        Written::Created | Written::Unchanged => {
+        WriteOutcome::Replaced => answer,
+        WriteOutcome::Created | WriteOutcome::Unchanged => {
             answer.header(header::LOCATION, format!("{at}/{id}"))
         }
     })
 }
 
-fn status(written: Written) -> StatusCode {
+fn status(written: WriteOutcome) -> StatusCode {
     match written {
-        Written::Created => StatusCode::CREATED,
-        Written::Replaced | Written::Unchanged => StatusCode::OK,
+        WriteOutcome::Created => StatusCode::CREATED,
+        WriteOutcome::Replaced | WriteOutcome::Unchanged => StatusCode::OK,
     }
 }
 

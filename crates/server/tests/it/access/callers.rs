@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_access::session::Sort;
+use lyceum_access::session::SessionKind;
 use lyceum_access::{
     DEMO_CLIENT, Keyring, Player, Realm, Rights, Role, Scope, Scopes, person, session,
 };
@@ -103,8 +103,8 @@ impl<'s> Callers<'s> {
                 });
                 begun.unwrap()
             };
-            let cookie = Some(format!("lyceum={}", begin(Sort::Page)));
-            self.fixed.insert(column, Caller { cookie, ..Caller::with(begin(Sort::Token)) });
+            let cookie = Some(format!("lyceum={}", begin(SessionKind::Page)));
+            self.fixed.insert(column, Caller { cookie, ..Caller::with(begin(SessionKind::Token)) });
         }
     }
 

@@ -122,7 +122,7 @@ impl RouteRequest {
         let path: Vec<String> = self.pattern.split('/').map(fill).collect();
         let mut query = Vec::new();
         for param in &self.route.params {
-            let is_query = param.place == lyceum_server::route::Place::Query;
+            let is_query = param.place == lyceum_server::route::ParamPlace::Query;
             match (&*param.name, self.game) {
                 ("gameId", Some(game)) if is_query => query.push(format!("gameId={game}")),
                 ("userId", _) if is_query && self.pattern.starts_with("/api/") => {

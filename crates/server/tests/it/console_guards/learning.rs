@@ -1,7 +1,7 @@
 //! Planted for the screens about learning: a class with its course, a badge, an import.
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_roster::imports::{self, New, Outcome};
+use lyceum_roster::imports::{self, ImportOutcome, New};
 use lyceum_testkit::server::TestServer;
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
         let new = New { name: EVIL, bytes: 1, file: &rejects, who: EVIL };
         let id = imports::add(tx, now, &new)?;
         let (job, import) = imports::claim(tx, now)?.expect("it was just added");
-        let outcome = Outcome { report: Some(&report), rejects: Some(&rejects), error: None };
+        let outcome = ImportOutcome { report: Some(&report), rejects: Some(&rejects), error: None };
         imports::end(tx, now, &job, &import, &outcome)?;
         Ok(id)
     });

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
 use lyceum_store::jobs as store;
 use lyceum_testkit::server::TestServer;
@@ -140,7 +140,7 @@ fn projects(server: &TestServer, planted: &mut Planted) {
 fn changes(server: &TestServer, planted: &mut Planted) {
     let now = server.setup().clock.now();
     let noted = server.db().write_blocking(|tx| {
-        let change = Change { who: EVIL, what: "test.change", subject: EVIL };
+        let change = AuditChange { who: EVIL, what: "test.change", subject: EVIL };
         change.note(tx, now, &json!({ "name": EVIL }))
     });
     noted.unwrap();

@@ -6,7 +6,7 @@ mod programs;
 
 use std::sync::Arc;
 
-use lyceum_access::session::{self, Sort};
+use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{NewApiKey, NewPerson, Role, api_key, password, person};
 use lyceum_core::config::Environment;
 use lyceum_core::limits;
@@ -68,7 +68,7 @@ pub(crate) fn let_in(server: &TestServer, email: &str, role: Role) -> TestClient
     let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
     let token = server.db().write_blocking(|tx| {
         let person = person::require(tx, email)?;
-        session::start(tx, now, environment, &person, Sort::Token, None)
+        session::start(tx, now, environment, &person, SessionKind::Token, None)
     });
     server.anonymous().with_token(token.unwrap())
 }

@@ -12,7 +12,7 @@ use super::{Bucket, json, random, store};
 use crate::bindings::r2::{Fault, Field, Object, Published};
 
 /// An uploaded part.
-struct Part {
+struct StoredPart {
     sha256: [u8; 32],
     size: u64,
     md5: [u8; 16],
@@ -176,21 +176,21 @@ fn chosen(
     index: &Transaction<'_>,
     upload: &str,
     named: &[Published],
-) -> rusqlite::Result<Result<Vec<Part>, Fault>> {
+) -> rusqlite::Result<Result<Vec<StoredPart>, Fault>> {
     let sql = "SELECT sha256, size, md5 FROM part WHERE upload = ?1 AND number = ?2";
     let mut find = index.prepare_cached(sql)?;
     let mut parts = Vec::with_capacity(named.len());
     for Published { part: number, etag } in named {
         let part = find.query_row(params![upload, number], |row| {
             let size = row.get::<_, i64>(1)?.unsigned_abs();
-            Ok(Part { sha256: row.get(0)?, size, md5: row.get(2)? })
+            Ok(StoredPart { sha256: row.get(0)?, size, md5: row.get(2)? })
         });
         match part.optional()? {
             Some(part) if hex(part.md5) == *etag => parts.push((*number, part)),
             _ => return Ok(Err(Fault::NoSuchPart)),
         }
     }
-    let is_small = |(_, part): &(i64, Part)| part.size < R2_PART_MIN_BYTES;
+    let is_small = |(_, part): &(i64, StoredPart)| part.size < R2_PART_MIN_BYTES;
     if parts.iter().rev().skip(1).any(is_small) {
         return Ok(Err(Fault::PartTooSmall));
     }
@@ -198,7 +198,7 @@ fn chosen(
     if parts.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return Ok(Err(Problem::internal("a part is named twice").into()));
     }
-    let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+    let parts: Vec<StoredPart> = parts.into_iter().map(|(_, part)| part).collect();
     if let [first, middle @ .., last] = parts.as_slice() {
         let is_even = middle.iter().all(|part| part.size == first.size);
         if !is_even || last.size > first.size {

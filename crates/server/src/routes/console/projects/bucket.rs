@@ -1,7 +1,7 @@
 //! The bucket of a project: its folders and objects, an object with its bytes, deleting.
 
 use axum::http::header;
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_console::{Cell, Column, Facts, List, Row, projects as view};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -179,7 +179,7 @@ async fn note(
     let (slug, details) = (slug.to_owned(), json!({ "key": key }));
     let noted = context.app.db.write(move |tx| {
         audit::note(tx, now, (&slug, &who), what, &details)?;
-        Change { who: &who, what, subject: &slug }.note(tx, now, &details)
+        AuditChange { who: &who, what, subject: &slug }.note(tx, now, &details)
     });
     noted.await
 }

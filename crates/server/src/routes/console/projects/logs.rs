@@ -35,12 +35,12 @@ fn named(stream: Stream) -> (&'static str, &'static str) {
 }
 
 /// Which lines are asked for.
-struct Wanted {
+struct LogFilter {
     query: Query,
     stream: String,
 }
 
-impl Wanted {
+impl LogFilter {
     fn of(context: &Context) -> Self {
         let query = query(context);
         Self { stream: query.own("stream").to_owned(), query }
@@ -54,7 +54,7 @@ impl Wanted {
 
 pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
-    let wanted = Wanted::of(&context);
+    let wanted = LogFilter::of(&context);
     let mut lines = context.app.hosted.logs(&slug);
     let newest = lines.last().map_or(0, |line| line.id);
     lines.retain(|line| wanted.takes(line));
@@ -84,7 +84,7 @@ pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> 
 pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let seen = context.header(sse::LAST_EVENT_ID).and_then(|text| text.trim().parse().ok());
-    let wanted = Wanted::of(&context);
+    let wanted = LogFilter::of(&context);
     let after = seen.or_else(|| wanted.query.own("after").parse().ok()).unwrap_or_default();
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
@@ -93,7 +93,7 @@ pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answe
     Ok(sse::answer(receiver))
 }
 
-fn still_admitted(context: Arc<Context>, slug: String) -> sse::Check {
+fn still_admitted(context: Arc<Context>, slug: String) -> sse::StillAllowed {
     Box::new(move || {
         let (context, slug) = (Arc::clone(&context), slug.clone());
         Box::pin(async move {
@@ -111,7 +111,7 @@ fn still_admitted(context: Arc<Context>, slug: String) -> sse::Check {
 async fn follow_lines(
     context: Arc<Context>,
     slug: String,
-    wanted: Wanted,
+    wanted: LogFilter,
     mut after: i64,
     mut feed: Feed,
 ) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use lyceum_access::{Denied, Holder, Role};
 use lyceum_console::{Button, Cell, Column, Facts, List, Row, links, projects as view, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_hosting::audit::Entry;
+use lyceum_hosting::audit::AuditEntry;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::homes;
 use lyceum_hosting::nodes::Node;
@@ -305,14 +305,14 @@ async fn secrets(context: Context, visitor: Visitor) -> Result<Answer> {
     let says =
         "Values are encrypted and never shown. `lyceum secrets push` changes them.".to_owned();
     let frame = visitor.frame(format!("Secrets of {slug}"));
-    let page = view::Listed { frame, tabs: view::tabs("Secrets", &slug), says, list };
+    let page = view::ListedProject { frame, tabs: view::tabs("Secrets", &slug), says, list };
     listed("secrets", &page.list, &page)
 }
 
 async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let work = |tx: &mut Tx<'_>, project: Project| screen::changes(tx, &project);
     let (slug, changes) = read(&context, &visitor, work).await?;
-    let row = |entry: &Entry| {
+    let row = |entry: &AuditEntry| {
         vec![
             Cell::count(entry.id),
             visitor.time(entry.at),
@@ -326,6 +326,6 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
         .note(at_most(changes.len(), limits::CONSOLE_EXPORT_MAX_ROWS));
     let says = "Who changed what in this project. Entries are never changed.".to_owned();
     let frame = visitor.frame(format!("Changes of {slug}"));
-    let page = view::Listed { frame, tabs: view::tabs("Changes", &slug), says, list };
+    let page = view::ListedProject { frame, tabs: view::tabs("Changes", &slug), says, list };
     listed("project-changes", &page.list, &page)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_access::audit::Change;
+use lyceum_access::audit::AuditChange;
 use lyceum_blob::Blobs;
 use lyceum_console::projects as view;
 use lyceum_core::config::Environment;
@@ -130,7 +130,8 @@ pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Resu
         let details = json!({ "version": version, "to": to, "as": applied.version });
         let noted = app.db.write(move |tx| {
             audit::note(tx, now, (&slug, &who), "promote", &details)?;
-            Change { who: &who, what: "project.promote", subject: &slug }.note(tx, now, &details)
+            AuditChange { who: &who, what: "project.promote", subject: &slug }
+                .note(tx, now, &details)
         });
         noted.await
     });
