@@ -42,7 +42,7 @@ fn the_link_makes_one_administrator_and_then_nobody() {
         let link = link(server);
         let page = server.anonymous().get("/sign-in").expect(200).text();
         for way in
-            ["link that the server showed", "lyceum admin user create", "LYCEUM_ADMIN__EMAIL"]
+            ["link that the server printed", "lyceum admin user create", "LYCEUM_ADMIN__EMAIL"]
         {
             assert!(page.contains(way), "{way}: {page}");
         }

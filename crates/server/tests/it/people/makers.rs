@@ -74,7 +74,7 @@ fn a_key_stops_when_its_maker_may_not_change_the_project_any_more() {
         assert_eq!(stopped(server), ["own"]);
         let browser = signed_in(server, "ada@example.org");
         let page = server.anonymous().get("/console/keys").header("cookie", &browser).expect(200);
-        assert_eq!(page.text().matches("stopped: its maker").count(), 1, "{}", page.text());
+        assert_eq!(page.text().matches("stopped: its creator").count(), 1, "{}", page.text());
 
         // Whoever comes back finds the key in force; a disabled account revokes it for good.
         member(true);
