@@ -77,7 +77,7 @@ pub fn served(
     }
     let Some(open) = open else { return Ok(None) };
     let bank = bank_of(tx, desk, &attempt)?;
-    let asked = asked(tx, desk, &attempt, &bank, open.question)?;
+    let asked = open_question(tx, desk, &attempt, &bank, open.question)?;
     Ok(Some(Next::Asked(asked)))
 }
 
@@ -94,7 +94,7 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     }
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(open) = open {
-        return asked(tx, desk, &attempt, &bank, open.question).map(Next::Asked);
+        return open_question(tx, desk, &attempt, &bank, open.question).map(Next::Asked);
     }
     let log = desk.memory.logs.get(tx, &attempt, &bank)?;
     let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
@@ -103,7 +103,7 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     };
     let place = choice.question;
     serve(tx, desk, &attempt, &bank, choice)?;
-    let asked = asked(tx, desk, &attempt, &bank, place)?;
+    let asked = open_question(tx, desk, &attempt, &bank, place)?;
     Ok(Next::Asked(Asked { log: Some(log), ..asked }))
 }
 
@@ -125,7 +125,7 @@ fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Next>
 }
 
 /// The open question, which is at that place of the bank.
-fn asked(
+fn open_question(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     attempt: &Attempt,
@@ -273,7 +273,7 @@ pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &Given) -> Result<TakenAn
         LessonType::Powerpath100 => {
             stepped(tx, desk, lesson, (attempt, open), (&bank, place), body)
         }
-        _ => whole(tx, desk, attempt, (&bank, place), body),
+        _ => answer_whole(tx, desk, attempt, (&bank, place), body),
     }
 }
 
@@ -345,11 +345,11 @@ fn not_asked(question: &str, open: Option<&Open>) -> Problem {
 
 /// Whether the answer equals the earlier one.
 fn is_same(former: &Answered, body: &Object) -> bool {
-    former.responses == given(body)
+    former.responses == responses_in(body)
 }
 
 /// The answers by response variable, as they were sent.
-fn given(body: &Object) -> Value {
+fn responses_in(body: &Object) -> Value {
     match (body.get("responses"), body.get("response")) {
         (Some(Value::Object(_)), _) => body["responses"].clone(),
         (_, Some(Value::Object(response))) => Value::Object(response.clone()),
@@ -378,7 +378,7 @@ fn scored(
     let share = (!pending).then(|| millionths(scored.share()));
     Ok(Answered {
         at: desk.now,
-        responses: given(body),
+        responses: responses_in(body),
         correct: share == Some(WHOLE),
         score: scored.score,
         share,
@@ -399,7 +399,7 @@ pub(crate) fn millionths(share: f64) -> u32 {
 }
 
 /// Takes an answer in a lesson that is shown whole. The last answer to each question counts.
-fn whole(
+fn answer_whole(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     mut attempt: Attempt,

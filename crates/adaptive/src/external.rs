@@ -146,7 +146,7 @@ pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Asked) -> Result<Told> {
         repository::finalize(tx, &assigned)?;
         assigned.finalized = true;
     }
-    told(tx, &lesson, &assigned)
+    shown(tx, &lesson, &assigned)
 }
 
 /// The lesson, if it is taken with an outside tool.
@@ -247,7 +247,7 @@ fn finish(
     gradebook::write(tx, desk, lesson, &attempt, &[], settled.told())
 }
 
-fn told(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Told> {
+fn shown(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Told> {
     Ok(Told {
         tool_provider: lesson.tool_provider().unwrap_or_default().to_owned(),
         lesson_type: lesson.lesson_type,

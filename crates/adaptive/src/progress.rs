@@ -127,7 +127,7 @@ fn of(
     let entries = log::entries(tx, &attempt)?;
     match attempt.lesson_type {
         LessonType::Powerpath100 => stepped(tx, desk, &attempt, &entries),
-        _ => whole(tx, desk, lesson, &attempt, &entries),
+        _ => progress_of_whole(tx, desk, lesson, &attempt, &entries),
     }
 }
 
@@ -177,7 +177,7 @@ fn stepped(
     Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
 }
 
-fn whole(
+fn progress_of_whole(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     lesson: &Lesson,

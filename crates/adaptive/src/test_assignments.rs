@@ -397,7 +397,7 @@ pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<Bulk> {
         match made {
             Ok(made) => bulk.results.push(made),
             Err(problem) if is_refusal(problem.kind) => {
-                bulk.errors.push(RowError { row: at + 1, message: said(&problem) });
+                bulk.errors.push(RowError { row: at + 1, message: all_errors(&problem) });
             }
             Err(problem) => return Err(problem),
         }
@@ -407,7 +407,7 @@ pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<Bulk> {
 }
 
 /// All errors of a row in one text.
-fn said(problem: &Problem) -> String {
+fn all_errors(problem: &Problem) -> String {
     let all = |Detail { path, message }: &Detail| format!("{path}: {message}");
     match problem.details.is_empty() {
         true => problem.message.clone(),

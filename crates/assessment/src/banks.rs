@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::messages::too_long;
+use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -60,7 +60,7 @@ impl Wish {
                 None | Some(Value::Null) => None,
                 Some(Value::Object(metadata)) => Some(metadata.clone()),
                 Some(_) => {
-                    faults.push(fault("metadata", "must be an object"));
+                    faults.push(fault("metadata", MUST_BE_OBJECT));
                     None
                 }
             },
@@ -157,7 +157,7 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
 /// Stores a new bank. If an equal bank already exists, it is returned. Errors: `Invalid` for tests that do not exist;
 /// `Conflict` if another bank has the identifier.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Bank> {
-    known(tx, &wish.tests)?;
+    check_tests(tx, &wish.tests)?;
     if let Some(before) = repository::get(tx, &wish.identifier)? {
         let same = (&before.title, &before.tests, &before.metadata)
             == (&wish.title, &wish.tests, &wish.metadata);
@@ -195,7 +195,7 @@ pub fn replace(
     expected: Option<i64>,
 ) -> Result<Bank> {
     let former = expect(tx, &wish.identifier, expected)?;
-    known(tx, &wish.tests)?;
+    check_tests(tx, &wish.tests)?;
     let bank = stored(wish, former.version + 1, former.created_at, now);
     repository::update(tx, &bank)?;
     Ok(bank)
@@ -279,7 +279,7 @@ fn missing(identifier: &str) -> Problem {
 }
 
 /// Checks that all tests exist. Errors: `Invalid`, with those that do not.
-fn known(tx: &mut Tx<'_>, tests: &[String]) -> Result<()> {
+fn check_tests(tx: &mut Tx<'_>, tests: &[String]) -> Result<()> {
     let known = crate::repository::known(tx, crate::Kind::Test, tests)?;
     let faults: Vec<Detail> = tests
         .iter()

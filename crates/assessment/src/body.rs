@@ -1,6 +1,6 @@
 //! Request bodies: JSON objects and their members.
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
 use serde_json::{Map, Value};
 
 /// A JSON object.
@@ -57,7 +57,7 @@ pub(crate) fn format(body: &Object) -> Result<()> {
 pub fn text<'o>(object: &'o Object, name: &str) -> Result<&'o str> {
     match object.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
-        None | Some(Value::Null) => Err(Problem::invalid(name, "is required; send a string")),
+        None | Some(Value::Null) => Err(Problem::invalid(name, messages::required("a string"))),
         Some(_) => Err(Problem::invalid(name, "must be a string that is not empty")),
     }
 }

@@ -1,6 +1,6 @@
 //! A document to store, read from a request before the transaction that writes it.
 
-use lyceum_core::messages::too_long;
+use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
 use lyceum_core::{Problem, Result, limits};
 use lyceum_qti::json;
 use serde_json::Value;
@@ -117,7 +117,7 @@ pub(crate) fn metadata(body: &Object) -> Result<Metadata> {
         None => return Ok(Metadata::Keep),
         Some(Value::Null) => return Ok(Metadata::Remove),
         Some(metadata @ Value::Object(_)) => metadata.to_string(),
-        Some(_) => return Err(Problem::invalid("metadata", "must be an object")),
+        Some(_) => return Err(Problem::invalid("metadata", MUST_BE_OBJECT)),
     };
     if metadata.len() > limits::RECORD_MAX_BYTES {
         let most = limits::RECORD_MAX_BYTES;

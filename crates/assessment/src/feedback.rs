@@ -1,6 +1,6 @@
 //! Feedback on lessons and questions.
 
-use lyceum_core::messages::too_long;
+use lyceum_core::messages::{MUST_BE_BOOLEAN, too_long};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -87,7 +87,7 @@ pub fn submit(tx: &mut Tx<'_>, now: Timestamp, about: About, body: &Object) -> R
     let human_approved = match body.get("humanApproved") {
         None | Some(Value::Null) => None,
         Some(Value::Bool(approved)) => Some(*approved),
-        Some(_) => return Err(Problem::invalid("humanApproved", "must be true or false")),
+        Some(_) => return Err(Problem::invalid("humanApproved", MUST_BE_BOOLEAN)),
     };
     let given = Feedback {
         id: Uuid::now_v7().to_string(),

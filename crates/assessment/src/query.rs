@@ -81,10 +81,10 @@ impl Page {
             let rule = format!("must have at most {most} bytes, without the character U+0000");
             return Err(bad("query", rule));
         }
-        let limit = whole("limit", given.limit.as_deref(), limits::PAGE_DEFAULT_RECORDS)?;
+        let limit = whole_number("limit", given.limit.as_deref(), limits::PAGE_DEFAULT_RECORDS)?;
         let limit = limit.min(limits::PAGE_MAX_RECORDS);
         Ok(Self {
-            number: whole("page", given.page.as_deref(), 1)?,
+            number: whole_number("page", given.page.as_deref(), 1)?,
             limit,
             sort,
             descending,
@@ -128,7 +128,7 @@ impl Query {
     }
 }
 
-fn whole(name: &str, given: Option<&str>, default: u64) -> Result<u64> {
+fn whole_number(name: &str, given: Option<&str>, default: u64) -> Result<u64> {
     match given {
         None => Ok(default),
         Some(text) => match text.parse() {

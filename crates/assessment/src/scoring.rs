@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lyceum_core::messages::MUST_BE_STRING;
 use lyceum_core::random::Stream;
 use lyceum_core::{Detail, Problem, Result, limits};
 use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
@@ -264,7 +265,7 @@ fn response_named<'i>(
     let name = match identifier {
         None | Some(Value::Null) => return Ok(item.response("RESPONSE")),
         Some(Value::String(name)) => name,
-        Some(_) => return Err(Problem::invalid("identifier", "must be a string")),
+        Some(_) => return Err(Problem::invalid("identifier", MUST_BE_STRING)),
     };
     if let Some(response) = item.response(name) {
         return Ok(Some(response));

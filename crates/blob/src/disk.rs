@@ -68,7 +68,7 @@ impl Blobs {
         let writing = Arc::new([const { Mutex::new(()) }; UPLOADS]);
         let blobs = Self { root, remote, writing };
         let asked = blobs.remote.as_ref().map(|_| blobs.root.join("asked"));
-        for folder in [blobs.whole(), blobs.uploads()].into_iter().chain(asked) {
+        for folder in [blobs.complete_blobs(), blobs.uploads()].into_iter().chain(asked) {
             fs::create_dir_all(&folder)
                 .map_err(|fault| failed(&format!("make {}", folder.display()), &fault))?;
         }
@@ -76,7 +76,7 @@ impl Blobs {
     }
 
     /// The folder of complete blobs.
-    fn whole(&self) -> PathBuf {
+    fn complete_blobs(&self) -> PathBuf {
         self.root.join(if self.remote.is_some() { "copies" } else { "blobs" })
     }
 
@@ -251,7 +251,7 @@ impl Blobs {
     /// The complete files.
     fn files(&self) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        for outer in entries(&self.whole())? {
+        for outer in entries(&self.complete_blobs())? {
             for inner in entries(&outer)? {
                 files.extend(entries(&inner)?);
             }
@@ -265,7 +265,7 @@ impl Blobs {
 
     fn path(&self, sha256: &Digest) -> PathBuf {
         let name = sha256.to_string();
-        self.whole().join(&name[..2]).join(&name[2..4]).join(name)
+        self.complete_blobs().join(&name[..2]).join(&name[2..4]).join(name)
     }
 
     /// Uploads a file to the bucket, if there is one.
@@ -290,7 +290,7 @@ impl Blobs {
                 fs::create_dir_all(inner)?;
                 let outer = inner.parent().expect("of two levels");
                 sync_folder(outer)?;
-                sync_folder(&self.whole())?;
+                sync_folder(&self.complete_blobs())?;
             }
             fs::rename(file, &path)?;
             sync_folder(inner)

@@ -81,11 +81,12 @@ impl Remote {
                     .put(&path, bytes.into())
                     .await
                     .map(drop)
-                    .map_err(|fault| told(&fault));
+                    .map_err(|fault| bucket_failed(&fault));
             }
-            let mut upload = self.store.put_multipart(&path).await.map_err(|fault| told(&fault))?;
+            let mut upload =
+                self.store.put_multipart(&path).await.map_err(|fault| bucket_failed(&fault))?;
             match parts(&mut *upload, &mut file).await {
-                Ok(()) => upload.complete().await.map(drop).map_err(|fault| told(&fault)),
+                Ok(()) => upload.complete().await.map(drop).map_err(|fault| bucket_failed(&fault)),
                 Err(problem) => {
                     // If this fails, a lifecycle rule of the bucket removes the parts.
                     let _ = upload.abort().await;
@@ -101,7 +102,7 @@ impl Remote {
         match wait(self.store.head(&path)) {
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(fault) => Err(told(&fault)),
+            Err(fault) => Err(bucket_failed(&fault)),
         }
     }
 
@@ -112,8 +113,8 @@ impl Remote {
         let mut offset = 0;
         while offset < size {
             let end = size.min(offset + S3_PART_BYTES);
-            let bytes =
-                wait(self.store.get_range(&path, offset..end)).map_err(|fault| told(&fault))?;
+            let bytes = wait(self.store.get_range(&path, offset..end))
+                .map_err(|fault| bucket_failed(&fault))?;
             to.write_all(&bytes).map_err(|fault| failed("write a copy of a blob", &fault))?;
             offset += bytes.len() as u64;
         }
@@ -125,7 +126,7 @@ impl Remote {
         let path = self.path(sha256);
         match wait(self.store.delete(&path)) {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(fault) => Err(told(&fault)),
+            Err(fault) => Err(bucket_failed(&fault)),
         }
     }
 
@@ -133,7 +134,7 @@ impl Remote {
     pub(crate) fn list(&self) -> Result<Vec<(Digest, i64)>> {
         let prefix = Path::from(self.prefix.as_str());
         let listed = wait(self.store.list_with_delimiter(Some(&prefix)))
-            .map_err(|fault| told(&fault))?
+            .map_err(|fault| bucket_failed(&fault))?
             .objects;
         let of = |meta: ObjectMeta| {
             let digest = meta.location.filename()?.parse().ok()?;
@@ -153,7 +154,7 @@ async fn parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> 
         if bytes.is_empty() {
             return Ok(());
         }
-        upload.put_part(bytes.into()).await.map_err(|fault| told(&fault))?;
+        upload.put_part(bytes.into()).await.map_err(|fault| bucket_failed(&fault))?;
     }
 }
 
@@ -166,7 +167,7 @@ fn part(file: &mut File) -> Result<Bytes> {
 }
 
 /// The problem of a request that the bucket did not carry out.
-fn told(fault: &object_store::Error) -> Problem {
+fn bucket_failed(fault: &object_store::Error) -> Problem {
     let message = "the S3 bucket of the server failed; try again";
     Problem::new(ProblemKind::Unavailable, message).because(fault.to_string())
 }

@@ -92,7 +92,7 @@ pub fn define(
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let is_name =
         (1..=limits::GAME_SLUG_MAX_BYTES).contains(&name.len()) && name.bytes().all(plain);
-    faults.unless(is_name, "name", "must be 1 to 50 letters, digits, '_', '-' and '.'");
+    faults.unless(is_name, "name", "must have 1 to 50 letters, digits, '_', '-' and '.'");
     faults.text("title", &new.title);
     faults.opt_text("description", new.description.as_deref());
     faults.none()?;

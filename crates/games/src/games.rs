@@ -227,8 +227,7 @@ fn check(game: &Game) -> Result<()> {
 }
 
 /// The rule of [`is_slug`] as a message.
-pub const SLUG_RULE: &str =
-    "must be 1 to 50 lower-case letters, digits and single dashes between them, such as 'my-game'";
+pub const SLUG_RULE: &str = "must have 1 to 50 lower-case letters, digits and single dashes between them, such as 'my-game'";
 
 /// Whether the text can be a slug. A slug becomes a label of a host name (RFC 1123), must leave room for the suffix
 /// `-staging`, and must not look like an id.

@@ -22,7 +22,7 @@ impl Faults {
     pub(crate) fn text(&mut self, path: &str, text: &str) {
         let most = limits::GAME_TEXT_MAX_BYTES;
         let fits = !text.trim().is_empty() && text.len() <= most;
-        self.unless(fits, path, format!("must be 1 to {most} bytes long"));
+        self.unless(fits, path, format!("must have 1 to {most} bytes"));
     }
 
     /// Checks the number of correct answers against the number of questions.
@@ -43,7 +43,7 @@ impl Faults {
     pub(crate) fn metadata(&mut self, metadata: &Metadata) {
         let most = limits::GAME_METADATA_MAX_BYTES;
         let fits = text_of(metadata).len() <= most;
-        self.unless(fits, "metadata", format!("must be at most {most} bytes of JSON"));
+        self.unless(fits, "metadata", format!("must have at most {most} bytes as JSON"));
     }
 
     /// Errors: `Invalid` with all errors found.

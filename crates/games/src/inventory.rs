@@ -1,5 +1,6 @@
 //! Items, and how many of each a player has.
 
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -181,11 +182,12 @@ fn check(item: &Item) -> Result<()> {
         && item.slug.bytes().all(plain)
         && Uuid::try_parse(&item.slug).is_err();
     let mut faults = Faults::default();
-    faults.unless(is_name, "slug", "must be 1 to 50 letters, digits, '_' and '-', but not a UUID");
+    let rule = "must have 1 to 50 letters, digits, '_' and '-', and must not be a UUID";
+    faults.unless(is_name, "slug", rule);
     faults.text("displayName", &item.display_name);
     faults.opt_text("description", item.description.as_deref());
-    let kinds = format!("must be one of {}", KINDS.join(", "));
-    faults.unless(KINDS.contains(&item.kind.as_str()), "type", kinds);
+    let is_kind = KINDS.contains(&item.kind.as_str());
+    faults.unless(is_kind, "type", must_be_one_of(&KINDS, &item.kind));
     faults.metadata(&item.metadata);
     faults.none()
 }

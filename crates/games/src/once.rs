@@ -54,7 +54,10 @@ impl Once {
     pub fn of(key: &str, method: &str, path: &str, body: &[u8]) -> Result<Self> {
         let most = limits::REQUEST_KEY_MAX_BYTES;
         if key.is_empty() || key.len() > most {
-            return Err(Problem::invalid("Idempotency-Key", format!("must be 1 to {most} bytes")));
+            return Err(Problem::invalid(
+                "Idempotency-Key",
+                format!("must have 1 to {most} bytes"),
+            ));
         }
         let mut digest = Sha256::new();
         for part in [method.as_bytes(), path.as_bytes(), body] {
@@ -81,7 +84,7 @@ impl Once {
         let kept = limits::REQUEST_KEPT_DAYS;
         repository::forget(tx, &owner.user, now.plus_seconds(-kept * 24 * 60 * 60))?;
         if !repository::begin(tx, now, owner, &self.key, &self.request)? {
-            return self.answered(tx, owner)?.ok_or_else(|| self.taken());
+            return self.answered(tx, owner)?.ok_or_else(|| self.key_reused());
         }
         let answer = match repository::former(tx, &owner.user, &self.key, &self.request)? {
             Some(former) => former,
@@ -98,7 +101,7 @@ impl Once {
     pub fn answered(&self, tx: &mut Tx<'_>, owner: &Owner) -> Result<Option<String>> {
         match repository::find(tx, owner, &self.key)? {
             Some((request, answer)) if request == self.request => Ok(Some(answer)),
-            Some(_) => Err(self.taken()),
+            Some(_) => Err(self.key_reused()),
             None => repository::former(tx, &owner.user, &self.key, &self.request),
         }
     }
@@ -108,7 +111,7 @@ impl Once {
         format!("{user}\n{scope}\n{}\n{}", self.key, self.request)
     }
 
-    fn taken(&self) -> Problem {
+    fn key_reused(&self) -> Problem {
         let message = format!(
             "the Idempotency-Key '{}' was used for another request; send a new key",
             self.key

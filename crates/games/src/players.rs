@@ -140,7 +140,7 @@ impl Identity {
 ///
 /// Errors: `Unauthorized` if the user is no longer active, or the visitor was purged.
 pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
-    known(tx, user).map_err(|problem| match problem.kind {
+    identity_of(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => Problem::new(
             ProblemKind::Unauthorized,
             format!("there is no active user '{user}'; get a token for an active one"),
@@ -203,7 +203,7 @@ fn public_name<'n>(chosen: &'n str, given: &'n str) -> &'n str {
     if chosen.is_empty() || chosen.contains('@') { given } else { chosen }
 }
 
-fn known(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+fn identity_of(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
     match visitors::lookup(tx, user)? {
         Some(visitor) => Ok(Identity::of_visitor(visitor)),
         None => Ok(Identity::of_user(user, &fields::in_use(tx, &USER, user)?)),
@@ -211,7 +211,7 @@ fn known(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
 }
 
 fn found(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
-    known(tx, user).map_err(|problem| match problem.kind {
+    identity_of(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => {
             Problem::new(ProblemKind::NotFound, format!("there is no user '{user}'"))
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
@@ -91,8 +92,8 @@ impl Timeframe {
     pub fn of(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, timeframe)| *timeframe).ok_or_else(|| {
-            let names = Self::ALL.map(|(name, _)| name).join(", ");
-            Problem::invalid("timeframe", format!("must be one of {names}"))
+            let names = Self::ALL.map(|(name, _)| name);
+            Problem::invalid("timeframe", must_be_one_of(&names, name))
         })
     }
 

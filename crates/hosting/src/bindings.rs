@@ -98,7 +98,7 @@ impl Bindings {
         let header = request.headers().get(BINDING_HEADER).and_then(|value| value.to_str().ok());
         let (binding, token) = header.and_then(|text| text.split_once(' ')).unwrap_or_default();
         if token != self.token {
-            return Answer::refusal(StatusCode::FORBIDDEN, "this is no binding").into();
+            return Answer::refusal(StatusCode::FORBIDDEN, "this is not a binding").into();
         }
         if let ("api", Some(api)) = (binding, &self.api) {
             request.headers_mut().remove(BINDING_HEADER);
@@ -125,7 +125,7 @@ impl Bindings {
 }
 
 /// Reads the whole body, up to a limit.
-async fn whole(request: Request<Incoming>, max_bytes: usize) -> Result<Bytes, Answer> {
+async fn whole_body(request: Request<Incoming>, max_bytes: usize) -> Result<Bytes, Answer> {
     let told = request.body().size_hint().lower();
     let body = Limited::new(request.into_body(), max_bytes).collect().await;
     body.map(http_body_util::Collected::to_bytes).map_err(|_| {

@@ -116,13 +116,13 @@ impl Bucket {
     /// An object's metadata; `None` if there is no object with the key.
     pub fn head(&self, key: &str) -> Result<Option<Info>> {
         check_key(key)?;
-        Ok(self.0.head(key).map_err(told)?.map(Info::from))
+        Ok(self.0.head(key).map_err(problem_of)?.map(Info::from))
     }
 
     /// An object with its bytes, as a sequence of blobs.
     pub fn get(&self, key: &str) -> Result<Option<(Info, BlobsInTurn)>> {
         check_key(key)?;
-        let found = self.0.open_object(key).map_err(told)?;
+        let found = self.0.open_object(key).map_err(problem_of)?;
         Ok(found.map(|(object, blobs)| (Info::from(object), blobs)))
     }
 
@@ -134,7 +134,7 @@ impl Bucket {
         let (http, custom) = about.fields()?;
         let (writer, md5) = self.written(reader)?;
         let checksums = Map::from_iter([("0".to_owned(), hex(md5).into())]);
-        let object = self.0.put(key, writer, checksums, http, custom, None).map_err(told)?;
+        let object = self.0.put(key, writer, checksums, http, custom, None).map_err(problem_of)?;
         Ok(object.into())
     }
 
@@ -160,7 +160,7 @@ impl Bucket {
     /// Deletes those of the keys that exist.
     pub fn delete(&self, keys: &[String]) -> Result<()> {
         keys.iter().try_for_each(|key| check_key(key))?;
-        self.0.delete(keys).map_err(told)
+        self.0.delete(keys).map_err(problem_of)
     }
 
     /// A page of objects. Errors: `Invalid` if the cursor or the limit is invalid.
@@ -173,7 +173,7 @@ impl Bucket {
             start_after: None,
             include: Vec::new(),
         };
-        let listed = self.0.list(&list).map_err(told)?;
+        let listed = self.0.list(&list).map_err(problem_of)?;
         Ok(Page {
             objects: listed.objects.into_iter().map(Info::from).collect(),
             prefixes: listed.prefixes,
@@ -189,7 +189,7 @@ impl Bucket {
             let parts = parts.into_iter().map(|(part, md5)| UploadedPart { part, etag: hex(md5) });
             return Ok(Upload { id, parts: parts.collect() });
         }
-        let id = self.0.begin_upload(key, &http, &custom).map_err(told)?;
+        let id = self.0.begin_upload(key, &http, &custom).map_err(problem_of)?;
         Ok(Upload { id, parts: Vec::new() })
     }
 
@@ -252,7 +252,7 @@ fn check_key(key: &str) -> Result<()> {
     Err(Problem::invalid("key", message))
 }
 
-fn told(fault: Fault) -> Problem {
+fn problem_of(fault: Fault) -> Problem {
     match fault {
         Fault::Internal(problem) => problem,
         Fault::BadLimit => Problem::invalid("limit", "must be from 1 to 1000"),

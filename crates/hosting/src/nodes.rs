@@ -200,12 +200,12 @@ pub(crate) fn write_durably(file: &Path, text: &[u8]) -> Result<()> {
 /// node's previous one, so the folder is a copy or an old state.
 pub fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<bool> {
     repository::forget(tx, now.plus_seconds(-limits::NODE_REMEMBERED_S))?;
-    repository::enter(tx, now, &known(node))
+    repository::enter(tx, now, &entry_of(node))
 }
 
 /// Records a node that does not serve yet. A node that is already recorded stays unchanged.
 pub fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
-    repository::note(tx, now, &known(node))
+    repository::note(tx, now, &entry_of(node))
 }
 
 /// Whether the database knows a later generation than the node's folder has, because a server was started on a copy

@@ -70,7 +70,7 @@ impl SchemaWish {
         Ok(Self::Push { ddl, renames })
     }
 
-    /// The renames, understood. Errors: `Invalid` for what is none.
+    /// The parsed renames. Errors: `Invalid` if one is malformed.
     pub fn renames(&self) -> Result<Vec<Rename>> {
         let Self::Push { renames, .. } = self else { return Ok(Vec::new()) };
         let parsed = renames.iter().map(|text| {
@@ -86,21 +86,21 @@ impl SchemaWish {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseChange {
-    /// How.
+    /// How the change is applied.
     pub strategy: Strategy,
-    /// Whether the database already matches the files, so that they are recorded as applied without being run.
+    /// The statements of a push, in order.
     pub statements: Vec<String>,
     /// The names of the migration files that are applied, in order.
     pub migrations: Vec<String>,
-    /// The files describe what is there already: they are noted as applied, and not run.
+    /// Whether the database already matches the files, so that they are recorded as applied without being run.
     pub adopts: bool,
-    /// What is lost, one sentence each.
+    /// The data that is lost, one sentence each.
     pub losses: Vec<String>,
-    /// What could be meant otherwise, one sentence each.
+    /// Other possible intentions, such as renames, one sentence each.
     pub hints: Vec<String>,
-    /// What somebody changed since the last deploy, as statements.
+    /// Changes that others made since the last deploy, as statements.
     pub drift: Vec<String>,
-    /// The DDL that it leads to.
+    /// The DDL after the change.
     pub ddl: String,
 }
 

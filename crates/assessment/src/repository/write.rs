@@ -54,7 +54,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> 
         let before = find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))?;
         return match says_same(&before, &stored) {
             true => Ok(before),
-            false => Err(taken(kind, identifier)),
+            false => Err(identifier_taken(kind, identifier)),
         };
     };
     tx.tally(kind.collection(), seq, 1);
@@ -194,7 +194,7 @@ fn metadata(given: &Metadata, before: Option<&str>) -> Option<String> {
     }
 }
 
-fn taken(kind: Kind, identifier: &str) -> Problem {
+fn identifier_taken(kind: Kind, identifier: &str) -> Problem {
     Problem::new(
         ProblemKind::Conflict,
         format!(

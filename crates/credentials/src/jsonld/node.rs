@@ -123,14 +123,14 @@ impl Expander<'_> {
             Quad { subject, predicate, object, graph: at.graph, picked }
         };
         if at.term.is_some_and(|term| term.coercion == Coercion::Json) {
-            whole(at.pick, path)?;
+            check_whole(at.pick, path)?;
             let object = self.json(value, path)?;
             self.data.add(quad(object, at.pick));
             return Ok(());
         }
         let container = at.term.map(|term| term.container).unwrap_or_default();
         if container == Container::List && !value.is_null() {
-            whole(at.pick, path)?;
+            check_whole(at.pick, path)?;
             let object = self.list(value, at, path)?;
             self.data.add(quad(object, at.pick));
             return Ok(());
@@ -174,7 +174,7 @@ impl Expander<'_> {
             (Value::Null, _) => Ok(None),
             (Value::Object(object), _) => match first_keyword(object) {
                 Some("@value") => {
-                    whole(at.pick, path)?;
+                    check_whole(at.pick, path)?;
                     self.value_object(object, at, path).map(Some)
                 }
                 Some(keyword) => Err(path.fault(format!(
@@ -283,7 +283,7 @@ fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Contex
     let Some(written) = object.get("@context") else { return Ok(context) };
     // If a part of this node were selected, it would be read without this context.
     if at.term.is_some() {
-        whole(at.pick, path)?;
+        check_whole(at.pick, path)?;
     }
     let path = &Path::Key(path, "@context");
     let urls = strings(written, path).map_err(|_| {
@@ -347,7 +347,7 @@ fn each(
 }
 
 /// A value without parts can only be picked as a whole.
-fn whole(pick: Pick<'_>, path: &Path<'_>) -> Result<()> {
+fn check_whole(pick: Pick<'_>, path: &Path<'_>) -> Result<()> {
     if pick.is_whole() { Ok(()) } else { Err(partly(path)) }
 }
 

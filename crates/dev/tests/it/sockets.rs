@@ -1,4 +1,4 @@
-//! WebSockets are passed through to the backend (RFC 6455).
+//! Web sockets are passed through to the backend (RFC 6455).
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

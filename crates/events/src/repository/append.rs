@@ -114,7 +114,7 @@ pub fn append_all(
         })
         .collect();
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    // Whoever draws one of these numbers moves young rows into runs.
+    // A transaction that draws one of these numbers moves young rows into runs.
     let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
     let rows: Vec<(Item<'_>, i64)> = items.into_iter().zip(seqs).collect();
     // Done before waiting for the turn to claim ids, because nearly all events are new.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::answer::Answer;
 use super::sql::{self, D1, Format};
-use super::{blocking, whole};
+use super::{blocking, whole_body};
 
 /// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says which form the
 /// results have.
@@ -27,7 +27,7 @@ pub(super) async fn answer(d1: &Arc<D1>, request: Request<Incoming>) -> Answer {
     };
     let d1 = Arc::clone(d1);
     let answered = async {
-        let body = whole(request, D1_REQUEST_MAX_BYTES).await?;
+        let body = whole_body(request, D1_REQUEST_MAX_BYTES).await?;
         let queries = match sql::queries(&body) {
             Ok(queries) => queries,
             Err(fault) => return Ok(failure(&format!("the request cannot be read: {fault}"))),

@@ -121,7 +121,7 @@ async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Inco
     let metadata = request.headers().get(METADATA);
     let metadata = metadata.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     // Read before any refusal: a client that is still sending may lose the response with the connection.
-    let value = whole(request, KV_VALUE_MAX_BYTES).await?;
+    let value = whole_body(request, KV_VALUE_MAX_BYTES).await?;
     let key = question.key(path)?;
     let expires = expires(question, kv.now())?;
     if let Some(metadata) = &metadata {

@@ -47,7 +47,7 @@ pub(super) async fn answer(bucket: &Arc<Bucket>, request: Request<Incoming>) -> 
 }
 
 /// Sends JSON, with its length in a header, followed by the value.
-fn told(value: &Json, pieces: Option<(BlobsInTurn, u64, u64)>) -> Answer {
+fn json_answer(value: &Json, pieces: Option<(BlobsInTurn, u64, u64)>) -> Answer {
     let head = Bytes::from(value.to_string());
     let size = head.len().to_string();
     let answer = match pieces {
@@ -65,7 +65,7 @@ async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> R2Result {
         Ask::Head { object } => {
             check_key(&object)?;
             let found = work(move || bucket.head(&object)).await?.ok_or(Fault::NoSuchKey)?;
-            Ok(told(&found.told(Some((0, found.size))), None))
+            Ok(json_answer(&found.told(Some((0, found.size))), None))
         }
         Ask::Get { object: key, range, range_header, only_if } => {
             check_key(&key)?;
@@ -75,7 +75,7 @@ async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> R2Result {
                 return Err(Fault::Condition(Some(Box::new(object))));
             }
             let (offset, length) = condition::range(range, range_header.as_deref(), object.size)?;
-            Ok(told(&object.told(Some((offset, length))), Some((blobs, offset, length))))
+            Ok(json_answer(&object.told(Some((offset, length))), Some((blobs, offset, length))))
         }
         Ask::List(list) => {
             let page = work(move || bucket.list(&list)).await?;
@@ -88,7 +88,7 @@ async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> R2Result {
             if let Some(cursor) = page.cursor {
                 answer["cursor"] = cursor.into();
             }
-            Ok(told(&answer, None))
+            Ok(json_answer(&answer, None))
         }
         _ => Err(Fault::BadRequest("this request changes data; send it with PUT".into())),
     }
@@ -114,7 +114,7 @@ async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> R2Result {
             let md5 = digests.md5_bytes();
             let part = (upload_id, part_number);
             let etag = work(move || bucket.put_part(&object, part, writer, md5)).await?;
-            Ok(told(&json!({ "etag": etag }), None))
+            Ok(json_answer(&json!({ "etag": etag }), None))
         }
         Ask::Delete { object, objects } => {
             let keys = objects.unwrap_or_else(|| object.into_iter().collect());
@@ -131,12 +131,12 @@ async fn change(bucket: Arc<Bucket>, request: Request<Incoming>) -> R2Result {
             let custom = custom_fields.unwrap_or_default();
             check_metadata(&custom)?;
             let upload = work(move || bucket.begin_upload(&object, &http_fields, &custom)).await?;
-            Ok(told(&json!({ "uploadId": upload }), None))
+            Ok(json_answer(&json!({ "uploadId": upload }), None))
         }
         Ask::CompleteMultipartUpload { object, upload_id, parts } => {
             check_key(&object)?;
             let object = work(move || bucket.complete(&object, &upload_id, &parts)).await?;
-            Ok(told(&object.told(None), None))
+            Ok(json_answer(&object.told(None), None))
         }
         Ask::AbortMultipartUpload { object, upload_id } => {
             check_key(&object)?;
@@ -162,7 +162,7 @@ async fn put_object(
     let stored = work(move || {
         bucket.put(&put.object, writer, checksums, put.http_fields, custom, put.only_if)
     });
-    Ok(told(&stored.await?.told(None), None))
+    Ok(json_answer(&stored.await?.told(None), None))
 }
 
 /// Reads the value, unless the request is refused.

@@ -59,7 +59,7 @@ impl Connections {
         guard: G,
     ) -> Result<Response<Body>, BoxError> {
         loop {
-            let (mut sender, is_new) = match self.kept() {
+            let (mut sender, is_new) = match self.idle_connection() {
                 Some(mut sender) => match is_ready(&mut sender).await {
                     true => (sender, false),
                     false => continue,
@@ -83,7 +83,7 @@ impl Connections {
         }
     }
 
-    fn kept(&self) -> Option<SendRequest<Body>> {
+    fn idle_connection(&self) -> Option<SendRequest<Body>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 

@@ -1,4 +1,4 @@
-//! Requests that leave HTTP, such as WebSockets: the caller's connection is joined to a separate connection to the
+//! Requests that leave HTTP, such as web sockets: the caller's connection is joined to a separate connection to the
 //! process.
 
 use std::path::Path;

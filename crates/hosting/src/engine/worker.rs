@@ -15,7 +15,8 @@ pub struct Worker {
     /// The version, as a text that the deploy chooses.
     pub version: String,
     /// Modules by the name under which others import them. The extension determines the type: `.js` and `.mjs` are ES
-    /// modules, `.cjs` CommonJS modules, then `.json`, `.wasm`, `.txt`, `.html`, `.sql`. Others are bytes.
+    /// modules, `.cjs` are modules for `require`, and `.json`, `.wasm`, `.txt`, `.html` and `.sql` have their own types.
+    /// Others are bytes.
     pub modules: Vec<(String, Vec<u8>)>,
     /// The module whose default export answers requests.
     pub main: String,

@@ -68,7 +68,7 @@ fn the_running_sandbox_is_found_and_managed() {
     place.write("early.json", &lms.to_string());
     let (code, why) = place.fails("lms setup --config-path early.json");
     assert_eq!(code, 1);
-    assert!(why.contains("courses[1].totalXp: must be known before the setup"), "{why}");
+    assert!(why.contains("courses[1].totalXp: must be a number above 0"), "{why}");
     drop(sandbox);
     let (code, why) = place.fails("lms verify --url http://127.0.0.1:1");
     assert_eq!(code, 1);

@@ -40,7 +40,7 @@ impl Writer<'_> {
             Type::Json => {
                 match check_json(value) {
                     Ok(()) => {
-                        write!(self.out(), "{value}").expect("writing to a string never fails")
+                        write!(self.out(), "{value}").expect("writing never fails")
                     }
                     Err(message) => self.fault(path.into(), message),
                 }

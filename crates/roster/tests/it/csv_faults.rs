@@ -26,7 +26,7 @@ const CASES: &[Case] = &[
         (4, "dateLastModified", "yesterday", "instant", "2026-01-15T08:00:00Z"),
     ),
     ("orgs", ",,,X,school,,", (4, "sourcedId", "", "required", "fill the cell")),
-    ("orgs", "s1,,,Again,school,,", (4, "sourcedId", "s1", "earlier row", "keep one")),
+    ("orgs", "s1,,,Again,school,,", (4, "sourcedId", "s1", "earlier row", "remove one")),
     ("orgs", "x,,,X,school", (4, "", "", "5 fields, but the header has 7", "missing comma")),
     ("orgs", "x,,,\"X \"Y\",school,,", (4, "", "", "quoted field", "twice")),
     ("orgs", "x,,,\"X,school,,", (4, "", "", "never closed", "close the quote")),
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
     (
         "classes",
         "x,,,X,05,c1,X,scheduled,,s1,\"y,t9\",,,",
-        (3, "termSourcedIds", "t9", "no academicSession with the sourcedId 't9'", "correct"),
+        (3, "termSourcedIds", "t9", "no academicSession with the sourcedId 't9'", "fix the cell"),
     ),
     (
         "classResources",

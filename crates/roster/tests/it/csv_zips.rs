@@ -64,7 +64,7 @@ fn a_folder_and_a_zip_with_one_folder_are_read() {
 fn what_is_no_package_is_refused_with_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     refused(imported(&folder.path().join("none.zip")), "cannot be read");
-    refused(imported(folder.path()), "no manifest.csv and no roster file");
+    refused(imported(folder.path()), "neither manifest.csv nor a roster file");
     let text = folder.path().join("orgs.csv");
     std::fs::write(&text, ORGS).unwrap();
     refused(imported(&text), "neither a folder nor a zip");

@@ -282,7 +282,7 @@ fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
         let mark = fs::read(project(elm).join("home")).unwrap();
         fs::write(project(elm).join("home"), "another\n").unwrap();
         let refused = adopt(elm, false).unwrap_err();
-        assert!(refused.message.contains("another mark"), "{refused}");
+        assert!(refused.message.contains("their mark is not"), "{refused}");
         fs::write(project(elm).join("home"), mark).unwrap();
         adopt(elm, false).unwrap();
         assert_names(&oak.client().get("/api/projects/rivers/state").send(), "'elm'", "the former");
@@ -291,7 +291,7 @@ fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
         assert_eq!(object.text(), "a map");
         // What stayed behind is stale, and says so.
         let refused = adopt(oak, false).unwrap_err();
-        assert!(refused.message.contains("another mark"), "{refused}");
+        assert!(refused.message.contains("their mark is not"), "{refused}");
         deploy(elm, "two", "notes");
     });
 }

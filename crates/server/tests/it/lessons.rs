@@ -408,7 +408,7 @@ fn every_refusal_says_what_is_wrong() {
         assert!(refused("lesson=quiz", 422).contains("student: is required"));
         assert!(refused("student=amy&lesson=quiz&attempt=0", 422).contains("attempt"));
         let other = answer(&client, "quiz", "other", "A", 422);
-        assert!(message(&other).contains("is none of the lesson 'quiz'"), "{other}");
+        assert!(message(&other).contains("is not in the lesson 'quiz'"), "{other}");
         let shape = answer(&client, "quiz", "q1", "C", 422);
         assert!(message(&shape).contains("RESPONSE"), "{shape}");
         let put = |body: Value| {

@@ -445,7 +445,7 @@ fn a_server_takes_so_many_projects_and_secrets_so_long() {
         server.db().write_blocking(|tx| tx.execute(&fill, &[])).unwrap();
         let refused = send(&client, &plan(&known, &wanted(&known, &zip, &[])), &[]);
         assert_eq!(refused.status, 409, "{}", refused.text());
-        assert!(refused.text().contains("takes no more"), "{}", refused.text());
+        assert!(refused.text().contains("the limit for projects"), "{}", refused.text());
     });
 }
 

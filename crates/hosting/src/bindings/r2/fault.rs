@@ -99,7 +99,7 @@ impl From<Fault> for Answer {
         let error = json!({ "version": 1, "v4code": code, "message": message }).to_string();
         let answer = match fault {
             Fault::Condition(Some(object)) => {
-                super::told(&object.told(Some((0, object.size))), None)
+                super::json_answer(&object.told(Some((0, object.size))), None)
             }
             _ => Answer::empty(),
         };

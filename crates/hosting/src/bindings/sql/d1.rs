@@ -68,7 +68,7 @@ impl D1 {
             let mut results = Results::new(format);
             let ran = queries.into_iter().try_for_each(|query| {
                 if guard.is_late() {
-                    return Err(told(&too_long()));
+                    return Err(server_error(&too_long()));
                 }
                 run_one(query, &transaction, guard, &mut results)
             });
@@ -147,7 +147,7 @@ fn run_one(
     let mut batch = Batch::new(connection, &query.sql);
     let mut next = batch.next()?;
     if next.is_none() {
-        return Err(told("SQL code did not contain a statement."));
+        return Err(server_error("SQL code did not contain a statement."));
     }
     let mut rows_read = 0;
     while let Some(mut statement) = next {
@@ -181,7 +181,7 @@ fn run_one(
 
 fn bind(statement: &mut Statement<'_>, params: &[Parameter]) -> rusqlite::Result<()> {
     if statement.parameter_count() != params.len() {
-        return Err(told("Wrong number of parameter bindings for SQL query."));
+        return Err(server_error("Wrong number of parameter bindings for SQL query."));
     }
     let mut params = (1_usize..).zip(params);
     params.try_for_each(|(index, value)| statement.raw_bind_parameter(index, value))
@@ -202,7 +202,7 @@ fn too_long() -> String {
 }
 
 /// An error of the server itself.
-pub(super) fn told(message: &str) -> rusqlite::Error {
+pub(super) fn server_error(message: &str) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(message.into())
 }
 

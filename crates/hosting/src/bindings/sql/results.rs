@@ -5,7 +5,7 @@ use rusqlite::Statement;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
-use super::d1::told;
+use super::d1::server_error;
 
 /// How rows are answered.
 #[derive(Clone, Copy, PartialEq)]
@@ -72,7 +72,7 @@ impl Results {
                 if self.text.len() > D1_RESULT_MAX_BYTES {
                     let message =
                         format!("the results are larger than {D1_RESULT_MAX_BYTES} bytes");
-                    return Err(told(&message));
+                    return Err(server_error(&message));
                 }
             }
             self.close(close);
