@@ -121,7 +121,7 @@ pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &ExternalTestRequest) -> Re
     };
     let lesson = outside_lesson(tx, desk, &asked.student, &asked.lesson)?;
     let assigned = assign(tx, desk.now, &asked.student, &lesson, &terms)?;
-    told(tx, &lesson, &assigned)
+    shown(tx, &lesson, &assigned)
 }
 
 /// Takes the result of a student's test from the gradebook, if it is there: the lesson is finished

@@ -185,7 +185,7 @@ impl Bucket {
     pub fn begin(&self, key: &str, about: &ObjectDescription) -> Result<Upload> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
-        if let Some((id, parts)) = self.0.unfinished(key, &http, &custom).map_err(told)? {
+        if let Some((id, parts)) = self.0.unfinished(key, &http, &custom).map_err(problem_of)? {
             let parts = parts.into_iter().map(|(part, md5)| UploadedPart { part, etag: hex(md5) });
             return Ok(Upload { id, parts: parts.collect() });
         }
@@ -196,14 +196,15 @@ impl Bucket {
     /// Stores a part of an upload.
     pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<UploadedPart> {
         let (writer, md5) = self.written(bytes)?;
-        let etag = self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(told)?;
+        let etag =
+            self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(problem_of)?;
         Ok(UploadedPart { part: number, etag })
     }
 
     /// Combines the parts into the object.
     pub fn complete(&self, key: &str, id: &str, parts: Vec<UploadedPart>) -> Result<Info> {
         let named = parts.into_iter().map(|UploadedPart { part, etag }| Published { part, etag });
-        let object = self.0.complete(key, id, &named.collect::<Vec<_>>()).map_err(told)?;
+        let object = self.0.complete(key, id, &named.collect::<Vec<_>>()).map_err(problem_of)?;
         Ok(object.into())
     }
 }

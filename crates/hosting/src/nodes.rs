@@ -217,7 +217,7 @@ pub(crate) fn is_passed(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
     }
 }
 
-fn known(node: &Node) -> KnownNode {
+fn entry_of(node: &Node) -> KnownNode {
     KnownNode {
         id: node.id.clone(),
         name: node.name.clone(),

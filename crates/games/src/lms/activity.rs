@@ -1,6 +1,5 @@
 //! Activities that players finish, and time that they spend in them.
 
-use lyceum_core::messages::MUST_BE_INSTANT;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use lyceum_events::facts::{Measure, Metric};

@@ -3,7 +3,6 @@
 use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::zone::{Range, Zone};
-use lyceum_core::messages::MUST_BE_DATE;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use lyceum_events::facts::Measure;

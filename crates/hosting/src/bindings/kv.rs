@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::answer::Answer;
 use super::sql::{Kv, KvEntry};
-use super::{blocking, whole};
+use super::{blocking, whole_body};
 
 const EXPIRATION: HeaderName = HeaderName::from_static("cf-expiration");
 const METADATA: HeaderName = HeaderName::from_static("cf-kv-metadata");
@@ -225,7 +225,7 @@ struct Many {
 const MANY_BYTES: usize = KV_BULK_KEYS_MAX_COUNT * KV_KEY_MAX_BYTES * 6;
 
 async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> KvResult {
-    let body = whole(request, MANY_BYTES).await?;
+    let body = whole_body(request, MANY_BYTES).await?;
     let asked: Many = serde_json::from_slice(&body).map_err(|fault| refused(&fault.to_string()))?;
     let is_json = match asked.r#type.as_deref() {
         None | Some("text") => false,

@@ -39,9 +39,7 @@ impl Writer<'_> {
             Type::Integer | Type::Number => self.number(ty, value, path),
             Type::Json => {
                 match check_json(value) {
-                    Ok(()) => {
-                        write!(self.out(), "{value}").expect("writing never fails")
-                    }
+                    Ok(()) => write!(self.out(), "{value}").expect("writing never fails"),
                     Err(message) => self.fault(path.into(), message),
                 }
                 None
