@@ -39,9 +39,9 @@ pub fn check(viewer: &Person) -> Result<()> {
 /// Reads the list of clients. Errors: `Forbidden`.
 pub fn list(tx: &mut Tx<'_>, viewer: &Person) -> Result<Vec<ClientWithUse>> {
     check(viewer)?;
-    let uses = client::uses(tx)?;
+    let last_uses = client::uses(tx)?;
     let with_use = |client: Client| {
-        let used = uses.get(&client.id).copied();
+        let used = last_uses.get(&client.id).copied();
         ClientWithUse { client, used }
     };
     Ok(client::list(tx)?.into_iter().map(with_use).collect())

@@ -3,12 +3,14 @@
 use lyceum_access::audit::{self, AuditChange};
 use lyceum_access::screens::{clients, keys, system};
 use lyceum_access::{NewApiKey, NewClient, NewPerson, Person, Role, Scopes, api_key, person};
-use lyceum_core::ProblemKind;
 use lyceum_core::config::Environment;
+use lyceum_core::{ProblemKind, Result};
 use lyceum_store::{Db, Tx, jobs};
 use serde_json::Value;
 
 use crate::{morning, on_both_stores, write};
+
+type Work<'a> = dyn Fn(&mut Tx<'_>) -> Result<()> + 'a;
 
 fn someone(db: &Db, email: &str, role: Role) -> Person {
     let new = NewPerson { email: email.to_owned(), name: email.to_owned(), role, password: None };
@@ -42,7 +44,7 @@ fn people_see_their_own_keys_and_administrators_all() {
             list.into_iter().map(|one| (one.key.name, one.maker)).collect()
         };
         let own_row = ("own".to_owned(), Some("dev@example.org".to_owned()));
-        assert_eq!(seen(&dev), [own_row.clone()]);
+        assert_eq!(seen(&dev), std::slice::from_ref(&own_row));
         let mut all = seen(&ada);
         all.sort();
         assert_eq!(all, [("command".to_owned(), None), own_row]);
@@ -69,9 +71,9 @@ fn clients_are_for_administrators_and_each_change_is_noted() {
         let listed = write(db, |tx| clients::list(tx, &ada));
         assert_eq!((listed.len(), listed[0].used), (1, None));
         assert_eq!(write(db, |tx| clients::read(tx, &ada, &client.id)), listed[0]);
-        let kind = |tried: lyceum_core::Result<()>| tried.unwrap_err().kind;
+        let kind = |tried: Result<()>| tried.unwrap_err().kind;
         let id = client.id.as_str();
-        let tries: [&dyn Fn(&mut Tx<'_>) -> lyceum_core::Result<()>; 5] = [
+        let tries: [&Work<'_>; 5] = [
             &|tx| clients::list(tx, &dev).map(drop),
             &|tx| clients::read(tx, &dev, id).map(drop),
             &|tx| clients::create(tx, morning(), &dev, &new).map(drop),

@@ -91,7 +91,7 @@ fn complete(db: &Db, student: &str) {
     let at = noon().plus_seconds(-60);
     let id = Uuid::from_u128(1).urn().to_string();
     let event = LearningEvent::new(id, at, Learner::new(iri, ""), activity, metrics);
-    db.write_blocking(|tx| learning::append(tx, at, BASE, &[event.clone()])).unwrap();
+    db.write_blocking(|tx| learning::append(tx, at, BASE, std::slice::from_ref(&event))).unwrap();
 }
 
 fn ids(days: &[lyceum_bridge::today::StudentDay]) -> Vec<&str> {

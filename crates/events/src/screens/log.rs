@@ -77,7 +77,7 @@ pub fn filter(search: &str, base_url: &str) -> Filter {
     match search {
         "" => {}
         iri if iri.contains("://") || iri.starts_with("urn:") => {
-            filter.actor_id = Some(iri.to_owned())
+            filter.actor_id = Some(iri.to_owned());
         }
         email if email.contains('@') => filter.actor_email = Some(email.to_owned()),
         id => {
@@ -99,11 +99,11 @@ pub fn app<'e>(content: &'e Value, sensor: &'e str) -> &'e str {
 
 /// The sensors with the apps that their newest events name. If two apps have one name, the sensor stands beside it.
 fn apps(newest: &[Logged]) -> Vec<(String, String)> {
-    let named = newest.iter().map(|one| {
+    let app_of = |one: &Logged| {
         let sensor = &one.event.sensor;
         (sensor.clone(), app(&one.event.content(), sensor).to_owned())
-    });
-    let mut apps: Vec<(String, String)> = named.collect();
+    };
+    let mut apps: Vec<(String, String)> = newest.iter().map(app_of).collect();
     apps.sort_by_cached_key(|(_, name)| folded(name));
     let names: Vec<String> = apps.iter().map(|(_, name)| name.clone()).collect();
     for (sensor, name) in &mut apps {

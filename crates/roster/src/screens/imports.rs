@@ -102,22 +102,21 @@ pub struct Rows {
 /// Reads the rows of a file from the notes of its import. An empty outcome means all. Errors: `Internal` for bytes
 /// that are not such notes.
 pub fn rows(import: &Import, notes: &[u8], file: &str, outcome: &str) -> Result<Rows> {
-    let noted = csv::noted(notes, file)?;
+    let all = csv::noted(notes, file)?;
     let outcomes: Vec<Came> =
-        Came::ALL.into_iter().filter(|came| noted.iter().any(|row| row.came == *came)).collect();
+        Came::ALL.into_iter().filter(|came| all.iter().any(|row| row.came == *came)).collect();
     let name = format!("{file}.csv");
     let report = Report::of(import).unwrap_or_default();
     let of_file = report.errors.into_iter().filter(|error| error.file == name);
-    let mut problems: HashMap<u64, String> =
-        of_file.map(|error| (error.line, error.problem)).collect();
+    let problems: HashMap<u64, String> = of_file.map(|error| (error.line, error.problem)).collect();
     // Line 1 is the header, and a record whose parts are all in other files has no line here.
     let is_listed = |row: &Noted| match outcome {
         "" => row.line > 1,
         outcome => row.came.name() == outcome,
     };
-    let rows = noted.into_iter().filter(is_listed).map(|row| RowOutcome {
+    let rows = all.into_iter().filter(is_listed).map(|row| RowOutcome {
         problem: match row.came {
-            Came::Rejected => problems.remove(&row.line).unwrap_or_default(),
+            Came::Rejected => problems.get(&row.line).cloned().unwrap_or_default(),
             _ => String::new(),
         },
         row,

@@ -45,14 +45,14 @@ fn row(course: &list_screen::Course) -> Row {
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query) = (context.param("id").to_owned(), query(&context));
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &id);
-    let content = context.app.db.scan(deadline(), read).await?;
+    let found = context.app.db.scan(deadline(), read).await?;
     if query.export.is_some() {
-        let frame = visitor.frame(&content.course.title);
-        let list = List::new("Tree", TREE, query, content.nodes.iter().map(exported).collect());
+        let frame = visitor.frame(&found.course.title);
+        let list = List::new("Tree", TREE, query, found.nodes.iter().map(exported).collect());
         let view = Courses { frame, list };
         return listed("course", &view.list, &view);
     }
-    shown(&view(&visitor, &query, content))
+    shown(&view(&visitor, &query, found))
 }
 
 fn view(visitor: &Visitor, query: &Query, content: screen::CourseContent) -> Course {

@@ -190,15 +190,15 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = query(&context).own("id").to_owned();
     let logged = context.app.db.read(move |tx| screen::event(tx, &id)).await?;
     let event = &logged.event;
-    let content = event.content();
+    let fields = event.content();
     let facts = Facts::new(vec![
         ("Happened", visitor.time(event.time)),
         ("Sent", visitor.time(event.send_time)),
         ("Arrived", visitor.time(logged.received)),
         ("Delivery delay", Cell::text(words::brief(logged.delay_ms()))),
         ("Person", person(event.person())),
-        ("Action", Cell::text(content["action"].as_str().unwrap_or("–"))),
-        ("App", Cell::text(screen::app(&content, &event.sensor))),
+        ("Action", Cell::text(fields["action"].as_str().unwrap_or("–"))),
+        ("App", Cell::text(screen::app(&fields, &event.sensor))),
         ("Client", Cell::text(&logged.client)),
         ("Sensor", Cell::text(&event.sensor)),
         ("Id", Cell::text(&event.id)),
