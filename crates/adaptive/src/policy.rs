@@ -246,7 +246,7 @@ impl Faults {
                     self.add(path, format!("must be in rising order: {from} comes after {before}"));
                 }
                 _ if from > 99 => {
-                    self.add(path, "must begin at 99 or below, because an attempt ends at 100")
+                    self.add(path, "must begin at 99 or below, because an attempt ends at 100");
                 }
                 _ => {}
             }

@@ -2,20 +2,20 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, body, limits};
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::body::{Object, text};
+use crate::body::Object;
 use crate::repository::banks as repository;
 use crate::{Kind, Page, Reference};
 
 /// A bank as it is stored and shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AssessmentBank")]
 pub struct Bank {
     /// Its identifier.
     pub identifier: String,
@@ -34,41 +34,41 @@ pub struct Bank {
     pub updated_at: String,
 }
 
-/// The bank that a request asks for.
-#[derive(Clone, Debug, PartialEq)]
+/// What a request wants a bank to be.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(rename = "AssessmentBankInput")]
 pub struct Wish {
-    /// Its identifier.
+    /// Its name.
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
     pub identifier: String,
     /// Its title.
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
     pub title: String,
-    /// The identifiers of its tests.
+    /// The identifiers of its tests, in the order in which they take turns.
+    #[schemars(
+        length(min = 1, max = limits::BANK_TESTS_MAX_COUNT),
+        inner(length(min = 1)),
+        extend("uniqueItems" = true)
+    )]
     pub tests: Vec<String>,
     /// Its metadata.
     pub metadata: Option<Object>,
 }
 
 impl Wish {
-    /// Reads `{identifier, title, tests: [identifier…], metadata?}`. Errors: `Invalid`, with every error and its
-    /// path.
-    pub fn read(body: &Object) -> Result<Self> {
+    /// A bank as it is sent. Errors: `Invalid`, with every fault and its path.
+    pub fn read(body: Object) -> Result<Self> {
+        let wish: Self = body::of(body.into())?;
         let mut faults = Vec::new();
-        let wish = Self {
-            identifier: name(body, "identifier", &mut faults),
-            title: name(body, "title", &mut faults),
-            tests: tests(body, &mut faults),
-            metadata: match body.get("metadata") {
-                None | Some(Value::Null) => None,
-                Some(Value::Object(metadata)) => Some(metadata.clone()),
-                Some(_) => {
-                    faults.push(fault("metadata", MUST_BE_OBJECT));
-                    None
-                }
-            },
-        };
-        match faults.is_empty() {
-            true => Ok(wish),
-            false => Err(Problem::invalid_all(faults)),
+        for (at, test) in wish.tests.iter().enumerate() {
+            if wish.tests[..at].contains(test) {
+                faults.push(fault(
+                    &format!("tests[{at}]"),
+                    format!("'{test}' stands twice; name each test once"),
+                ));
+            }
         }
+        if faults.is_empty() { Ok(wish) } else { Err(Problem::invalid_all(faults)) }
     }
 }
 
@@ -76,46 +76,26 @@ fn fault(path: &str, message: impl Into<String>) -> Detail {
     Detail { path: path.to_owned(), message: message.into() }
 }
 
-fn name(body: &Object, member: &str, faults: &mut Vec<Detail>) -> String {
-    let most = limits::QTI_IDENTIFIER_MAX_BYTES;
-    match text(body, member) {
-        Ok(text) if text.len() <= most => return text.to_owned(),
-        Ok(_) => faults.push(fault(member, too_long(most))),
-        Err(problem) => faults.extend(problem.details),
-    }
-    String::new()
-}
-
-fn tests(body: &Object, faults: &mut Vec<Detail>) -> Vec<String> {
-    let most = limits::BANK_TESTS_MAX_COUNT;
-    let Some(members) = body.get("tests").and_then(Value::as_array) else {
-        faults.push(fault("tests", "is required; send an array of the identifiers of tests"));
-        return Vec::new();
-    };
-    if members.is_empty() || members.len() > most {
-        faults.push(fault("tests", format!("must name 1 to {most} tests")));
-        return Vec::new();
-    }
-    let mut tests: Vec<String> = Vec::with_capacity(members.len());
-    for (at, member) in members.iter().enumerate() {
-        let path = format!("tests[{at}]");
-        match member.as_str().filter(|test| !test.is_empty()) {
-            None => faults.push(fault(&path, "must be the identifier of a test")),
-            Some(test) if tests.iter().any(|other| other == test) => {
-                faults.push(fault(&path, format!("names the test '{test}' twice; remove one")));
-            }
-            Some(test) => tests.push(test.to_owned()),
-        }
-    }
-    tests
+/// Who asks a bank for a test.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "AssessmentBankTurnInput")]
+pub struct AskedTurn {
+    /// The user.
+    #[schemars(length(min = 1, max = limits::SOURCED_ID_MAX_BYTES))]
+    pub user_id: String,
+    /// The user's attempt; without it, the one that follows the last.
+    #[schemars(range(min = 1, max = limits::BANK_ATTEMPT_MAX_COUNT))]
+    pub attempt: Option<i64>,
 }
 
 /// The fields that order lists of banks. The first is the default.
 pub const SORTS: [&str; 4] = ["createdAt", "updatedAt", "identifier", "title"];
 
-/// The variation that a user gets in an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The variation that a user is served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AssessmentBankTurn")]
 pub struct Turn {
     /// The bank.
     pub assessment_bank: String,

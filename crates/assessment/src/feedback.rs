@@ -1,19 +1,18 @@
 //! Feedback on lessons and questions.
 
-use lyceum_core::messages::{MUST_BE_BOOLEAN, too_long};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::body::{Object, text};
 use crate::repository;
 
-/// The subject of feedback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What feedback is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schemars(rename = "FeedbackSubject")]
 pub enum About {
     /// A whole lesson.
     Lesson,
@@ -34,8 +33,8 @@ impl About {
     }
 }
 
-/// Feedback from a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What somebody said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
     /// Its id, which the server generates.
@@ -59,45 +58,57 @@ pub struct Feedback {
     pub created_at: String,
 }
 
-/// The feedback on a lesson, as clients read it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The feedback on a lesson as clients read it: the newest, and all of it beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LessonFeedback")]
 pub struct OnLesson {
     /// The newest feedback on the lesson itself; if there is none, the newest on one of its questions.
     #[serde(flatten)]
     pub newest: Feedback,
-    /// The newest [`limits::FEEDBACK_SHOWN_COUNT`] on the lesson and its questions, newest first.
+    /// The newest on lesson and questions, the newest first.
     pub all: Vec<Feedback>,
 }
 
-/// Stores feedback: `{userId, lessonId, feedback, questionId?, humanApproved?}`. Errors: `Invalid`, with the member's
-/// name.
-pub fn submit(tx: &mut Tx<'_>, now: Timestamp, about: About, body: &Object) -> Result<Feedback> {
-    let said = |name: &str| -> Result<String> {
-        let said = text(body, name)?;
-        let most = match name {
-            "feedback" => limits::FEEDBACK_MAX_BYTES,
-            _ => limits::QTI_IDENTIFIER_MAX_BYTES,
-        };
-        match said.len() > most {
-            true => Err(Problem::invalid(name, too_long(most))),
-            false => Ok(said.to_owned()),
-        }
-    };
-    let question = body.get("questionId").is_some_and(|question| !question.is_null());
-    let human_approved = match body.get("humanApproved") {
-        None | Some(Value::Null) => None,
-        Some(Value::Bool(approved)) => Some(*approved),
-        Some(_) => return Err(Problem::invalid("humanApproved", MUST_BE_BOOLEAN)),
-    };
+/// Feedback as it is sent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FeedbackInput")]
+pub struct NewFeedback {
+    /// Who says it.
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    user_id: String,
+    /// The lesson.
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    lesson_id: String,
+    /// The question, if it is about one.
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    question_id: Option<String>,
+    /// What is said.
+    #[schemars(length(min = 1, max = limits::FEEDBACK_MAX_BYTES))]
+    feedback: String,
+    /// Whether a person approved it.
+    human_approved: Option<bool>,
+}
+
+/// Keeps feedback.
+pub fn submit(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    about: About,
+    new: &NewFeedback,
+) -> Result<Feedback> {
+    let NewFeedback { user_id, lesson_id, question_id, feedback, human_approved } = new.clone();
+    let id = Uuid::now_v7().to_string();
+    let created_at = now.to_string();
     let given = Feedback {
-        id: Uuid::now_v7().to_string(),
+        id,
         about,
-        lesson_id: said("lessonId")?,
-        question_id: question.then(|| said("questionId")).transpose()?,
-        user_id: said("userId")?,
-        feedback: said("feedback")?,
+        lesson_id,
+        question_id,
+        user_id,
+        feedback,
         human_approved,
-        created_at: now.to_string(),
+        created_at,
     };
     repository::append(tx, &given)?;
     Ok(given)

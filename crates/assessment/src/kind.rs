@@ -3,9 +3,13 @@
 use std::fmt;
 
 use lyceum_core::{Problem, ProblemKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// A kind of document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "AssessmentDocumentKind")]
 pub enum Kind {
     /// A question (`qti-assessment-item`).
     Item,

@@ -38,7 +38,9 @@ pub use delete::delete_any;
 pub use draft::{Draft, Metadata, Reference};
 pub use kind::Kind;
 pub use query::{Page, Parameters, Query};
-pub use scoring::{Chosen, Items, Scored, candidate, full_score, respond, respond_validated};
+pub use scoring::{
+    Chosen, ItemAnswer, Items, Scored, candidate, full_score, respond, respond_validated,
+};
 pub use stored::Stored;
 
 /// The tables of this crate.

@@ -1,5 +1,6 @@
 //! Scores responses to stored items, and renders items for learners.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lyceum_core::messages::MUST_BE_STRING;
@@ -13,8 +14,8 @@ use lyceum_qti::{
 use lyceum_store::Tx;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::body::Object;
@@ -147,10 +148,40 @@ pub struct Shown {
     pub content: String,
 }
 
-/// Scores an answer: `{response, identifier?, seed?}`, or `{responses: {variable: value}, seed?}` for an item with
-/// several response variables. `identifier` names the response variable, or the item. `seed` selects the variant of
-/// an item with templates. An answer that breaks a rule such as `min-choices` is scored and marked. Errors: `Invalid`
-/// for responses that do not match the item's variables.
+/// An answer to an item. It is kept as it was sent: the item says how its answers are read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct ItemAnswer(pub Object);
+
+impl JsonSchema for ItemAnswer {
+    fn schema_name() -> Cow<'static, str> {
+        "ItemAnswer".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        AnswerMembers::json_schema(generator)
+    }
+}
+
+/// The members of an answer; one of response and responses must be there.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the item says how its answers are read")]
+struct AnswerMembers {
+    /// The name of the response variable, or of the item.
+    identifier: Option<String>,
+    /// The answer to one response variable: a text, a list of texts, or null for none.
+    response: Option<Value>,
+    /// The answers by response variable.
+    responses: Option<Map<String, Value>>,
+    /// The variant of an item with templates.
+    seed: Option<u64>,
+}
+
+/// Scores an answer: `{response, identifier?, seed?}`, or `{responses: {variable: value}, seed?}` for
+/// an item with several response variables. `identifier` names the response variable, or the item.
+/// `seed` names the variant of an item with templates. An answer that breaks a rule such as
+/// `min-choices` is scored and marked. Errors: `Invalid` for answers that do not fit the item, each by
+/// its variable.
 pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
     let seed = seed(body.get("seed"))?;
     let responses = responses(item, body)?;

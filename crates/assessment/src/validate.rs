@@ -1,13 +1,11 @@
 //! Checks documents without storing them.
 
-use lyceum_core::messages::too_many;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result, limits, messages};
 use lyceum_qti::{Content, Fault, Faults, Position, Severity};
 use lyceum_store::Tx;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::body::{Object, text};
 use crate::{Kind, repository};
 
 /// A document to check.
@@ -19,8 +17,8 @@ pub struct Wanted {
     xml: Option<String>,
 }
 
-/// The result of a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationResult {
     /// Whether the document would be accepted.
@@ -38,31 +36,48 @@ pub struct ValidationResult {
     pub message: String,
 }
 
+/// A document to check.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ValidationRequest {
+    /// What it is to be.
+    schema: Kind,
+    /// The document; without it, the stored one of that identifier.
+    #[schemars(length(min = 1))]
+    xml: Option<String>,
+    /// The identifier of a stored document, or any name of the one that is sent.
+    #[schemars(length(min = 1))]
+    entity_id: Option<String>,
+}
+
+/// Documents to check.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ValidationBatch")]
+pub struct Batch {
+    /// What they are to be.
+    schema: Kind,
+    /// The documents.
+    #[schemars(length(max = limits::QTI_BATCH_MAX_COUNT))]
+    xml: Vec<String>,
+    /// Names of the documents, in their order.
+    entity_ids: Option<Vec<String>>,
+}
+
 impl Wanted {
-    /// Reads `{schema, xml?, entityId?}`. Errors: `Invalid`, with the member's name.
-    pub fn one(body: &Object) -> Result<Self> {
-        let entity = match body.get("entityId") {
-            None | Some(Value::Null) => "",
-            Some(_) => text(body, "entityId")?,
-        };
-        let xml = match body.get("xml") {
-            None | Some(Value::Null) if !entity.is_empty() => None,
-            _ => Some(text(body, "xml")?.to_owned()),
-        };
-        Ok(Self { kind: schema(body)?, entity: entity.to_owned(), xml })
+    /// Errors: `Invalid` without a document.
+    pub fn one(asked: ValidationRequest) -> Result<Self> {
+        let entity = asked.entity_id.unwrap_or_default();
+        if asked.xml.is_none() && entity.is_empty() {
+            return Err(Problem::invalid("xml", messages::required("a string")));
+        }
+        Ok(Self { kind: asked.schema, entity, xml: asked.xml })
     }
 
-    /// Reads `{schema, xml: […], entityIds: […]}`, with at most [`limits::QTI_BATCH_MAX_COUNT`] documents. Errors:
-    /// `Invalid`, with the member's name.
-    pub fn batch(body: &Object) -> Result<Vec<Self>> {
-        let kind = schema(body)?;
-        let xml = texts(body, "xml")?;
-        let entities =
-            if body.contains_key("entityIds") { texts(body, "entityIds")? } else { Vec::new() };
-        if xml.len() > limits::QTI_BATCH_MAX_COUNT {
-            let most = limits::QTI_BATCH_MAX_COUNT;
-            return Err(Problem::invalid("xml", too_many(most, "documents")));
-        }
+    /// Errors: `Invalid` for another number of names than of documents.
+    pub fn batch(asked: Batch) -> Result<Vec<Self>> {
+        let Batch { schema: kind, xml, entity_ids } = asked;
+        let entities = entity_ids.unwrap_or_default();
         if !entities.is_empty() && entities.len() != xml.len() {
             return Err(Problem::invalid(
                 "entityIds",
@@ -136,17 +151,4 @@ fn another(wanted: Kind) -> Fault {
         mend: format!("send a qti-assessment-{wanted}, or change 'schema'"),
         severity: Severity::Error,
     }
-}
-
-fn schema(body: &Object) -> Result<Kind> {
-    Kind::named(text(body, "schema")?)
-        .ok_or_else(|| Problem::invalid("schema", "must be 'test', 'item' or 'stimulus'"))
-}
-
-fn texts(body: &Object, name: &str) -> Result<Vec<String>> {
-    let members = body.get(name).and_then(Value::as_array);
-    let texts = members.and_then(|all| {
-        all.iter().map(|member| member.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
-    });
-    texts.ok_or_else(|| Problem::invalid(name, "must be an array of strings"))
 }

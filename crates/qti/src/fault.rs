@@ -6,7 +6,10 @@ use lyceum_core::problem::Detail;
 use lyceum_core::{Problem, ProblemKind};
 
 /// A place in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[schemars(rename = "DocumentPlace")]
 pub struct Position {
     /// From 1.
     pub line: u32,
@@ -38,7 +41,7 @@ impl Position {
 }
 
 /// How grave a fault is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The document is refused.
@@ -48,10 +51,11 @@ pub enum Severity {
 }
 
 /// One fault of a document.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "DocumentFault")]
 pub struct Fault {
-    #[serde(flatten)]
     /// Where it is.
+    #[serde(flatten)]
     pub place: Position,
     /// The element or attribute, as a path of names from the root; empty where the text is not
     /// well-formed.
@@ -87,7 +91,7 @@ impl fmt::Display for Fault {
 }
 
 /// The faults of a document, in the order of its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Faults(pub Vec<Fault>);
 

@@ -43,6 +43,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
         "components": {
             "schemas": shared.schemas,
             "parameters": shared.parameters,
+            "headers": shared.headers,
             "responses": shared.responses,
             "securitySchemes": {
                 "client": security(base_url),
@@ -114,6 +115,7 @@ fn of_clients(scopes: Scopes) -> impl Iterator<Item = Value> {
 struct SharedParts {
     schemas: Map<String, Value>,
     parameters: Map<String, Value>,
+    headers: Map<String, Value>,
     responses: Map<String, Value>,
 }
 
@@ -200,8 +202,9 @@ impl SharedParts {
             }
             for header in answer.headers {
                 let schema = json!({ "type": header.ty });
+                let told = json!({ "description": header.says, "schema": schema });
                 response["headers"][header.name] =
-                    json!({ "description": header.says, "schema": schema });
+                    shared(&mut self.headers, "headers", header.name, told);
             }
             responses.insert(answer.status.as_str().to_owned(), response);
         }

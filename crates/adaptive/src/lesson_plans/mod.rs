@@ -107,6 +107,7 @@ pub struct Why {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LessonPlanInput")]
+#[expect(clippy::struct_field_names, reason = "requests name them so")]
 pub struct NewPlan {
     /// The course's sourcedId.
     #[schemars(with = "Line")]

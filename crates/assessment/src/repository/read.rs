@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Row, Tx};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Kind, Query, Stored};
@@ -218,8 +219,8 @@ pub(crate) fn parsed<T>(
     make(version, &xml.ok_or_else(|| Kind::Item.missing(identifier))?)
 }
 
-/// A current or earlier version of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A version that a document has or had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FormerVersion {
     /// Its number, from 1.

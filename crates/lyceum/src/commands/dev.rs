@@ -125,7 +125,7 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
             }
         }
         DevMessage::Fault(fault) => {
-            printer.warn(&format!("the last change is not served: {fault}"))
+            printer.warn(&format!("the last change is not served: {fault}"));
         }
         DevMessage::Answered { method, path, status, took } if logs => {
             printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));

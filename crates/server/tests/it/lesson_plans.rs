@@ -276,11 +276,11 @@ fn what_cannot_be_planned_is_refused() {
             |kind: &str, payload: Value| json!({"operation": {"type": kind, "payload": payload}});
         for (body, places) in [
             (json!({}), vec!["operation"]),
-            (json!({"operation": {}}), vec!["operation.type", "operation.payload"]),
+            (json!({"operation": {}}), vec!["operation.type"]),
             (asked("turn", json!({})), vec!["operation.type"]),
             (
                 asked("set-skipped", json!({})),
-                vec!["operation.payload.value", "operation.payload.target"],
+                vec!["operation.payload.target", "operation.payload.value"],
             ),
             (
                 asked("set-skipped", json!({"target": {"type": "unit"}, "value": 1})),

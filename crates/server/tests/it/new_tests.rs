@@ -137,19 +137,17 @@ fn a_test_that_makes_no_sense_is_refused_with_every_place() {
             assert_eq!(paths, places, "{body}: {told}");
         };
         let internal = "createInternalTest";
-        refused(internal, json!({}), &["lessonType", "testType", "courseId"]);
+        refused(internal, json!({}), &["courseId", "lessonType", "testType"]);
         let body = |more: Value| {
             let mut body = json!({"courseId": "math", "lessonType": "quiz", "testType": "qti", "qti": {"url": URL}});
             body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             body
         };
         refused(internal, body(json!({"qti": {}})), &["qti.url"]);
-        refused(
-            internal,
-            body(json!({"qti": {"url": "file:///x", "title": 3}})),
-            &["qti.url", "qti.title"],
-        );
-        refused(internal, body(json!({"assessmentBank": {}})), &["assessmentBank"]);
+        refused(internal, body(json!({"qti": {"title": 3}})), &["qti.url", "qti.title"]);
+        refused(internal, body(json!({"qti": {"url": "file:///x"}})), &["qti.url"]);
+        let bank = json!({"resources": [{"url": URL}]});
+        refused(internal, body(json!({"assessmentBank": bank})), &["assessmentBank"]);
         refused(internal, body(json!({"testType": "assessment-bank"})), &["qti", "assessmentBank"]);
         let bank = json!({"testType": "assessment-bank", "qti": null, "assessmentBank": {"resources": [{"url": URL}, 3, {}]}});
         refused(
@@ -167,11 +165,16 @@ fn a_test_that_makes_no_sense_is_refused_with_every_place() {
         let nothing = body(json!({"lessonType": "placement", "courseId": "art"}));
         refused(internal, nothing, &["grades", "resourceMetadata.subject"]);
         post(&client, "/adaptive/createInternalTest", &body(json!({"courseId": "none"})), 404);
-        refused("createExternalTestOut", json!({}), &["grades", "xp", "toolProvider", "courseId"]);
+        refused("createExternalTestOut", json!({}), &["courseId", "toolProvider", "xp", "grades"]);
         refused(
             "createExternalPlacementTest",
-            json!({"courseId": "math", "grades": [3], "toolProvider": "pen", "launchUrl": "x", "lessonType": "quiz"}),
-            &["lessonType", "launchUrl", "toolProvider"],
+            json!({"courseId": "math", "grades": [3], "toolProvider": "pen"}),
+            &["toolProvider"],
+        );
+        refused(
+            "createExternalPlacementTest",
+            json!({"courseId": "math", "grades": [3], "toolProvider": "edulastic", "launchUrl": "x", "lessonType": "quiz"}),
+            &["lessonType", "launchUrl"],
         );
         // Nothing of it was made.
         assert_eq!(get(&client, "/adaptive/syllabus/math")["syllabus"]["subComponents"], json!([]));

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
-use lyceum_assessment::banks::{self, Wish};
-use lyceum_assessment::{Page, parse, text};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_assessment::banks::{self, AskedTurn, Bank, Turn, Wish};
+use lyceum_assessment::{Page, parse};
+use lyceum_core::{Problem, Result, body, limits};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
 
-use super::{list, schema, test_schema};
+use super::list::{self, ListPage};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::etag;
@@ -21,22 +20,22 @@ pub(super) fn routes() -> Vec<Route> {
         list::parameters(get("", QtiRead, listed), &banks::SORTS)
             .named("getAssessmentBanks")
             .says("Assessment banks, page by page.")
-            .answers_schema(200, "A page of banks.", schema::page(&test_schema::bank())),
+            .answers::<ListPage<Bank>>(200, "A page of banks."),
         post("", QtiWrite, created)
             .named("createAssessmentBank")
             .says("Stores several variations of a test for one lesson.")
-            .reads_schema(test_schema::bank_input())
-            .answers_schema(201, "The bank.", test_schema::bank()),
+            .reads::<Wish>()
+            .answers::<Bank>(201, "The bank."),
         get("/{bank}", QtiRead, shown)
             .named("getAssessmentBank")
             .says("An assessment bank.")
-            .answers_schema(200, "The bank.", test_schema::bank()),
+            .answers::<Bank>(200, "The bank."),
         put("/{bank}", QtiWrite, replaced)
             .of_version()
             .named("putAssessmentBank")
             .says("Replaces a bank; who was served which test stays known.")
-            .reads_schema(test_schema::bank_input())
-            .answers_schema(200, "The bank.", test_schema::bank()),
+            .reads::<Wish>()
+            .answers::<Bank>(200, "The bank."),
         delete("/{bank}", QtiWrite, deleted)
             .of_version()
             .named("deleteAssessmentBank")
@@ -45,8 +44,8 @@ pub(super) fn routes() -> Vec<Route> {
         post("/{bank}/next", QtiWrite, next)
             .named("nextAssessmentTest")
             .says("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
-            .reads_schema(test_schema::turn_input())
-            .answers_schema(200, "The test.", test_schema::turn()),
+            .reads::<AskedTurn>()
+            .answers::<Turn>(200, "The test."),
     ]
 }
 
@@ -56,11 +55,11 @@ async fn listed(context: Context) -> Result<Answer> {
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let read = move |tx: &mut Tx<'_>| banks::list(tx, &asked);
     let (banks, total) = context.app.db.scan(deadline, read).await?;
-    Ok(list::answer(&page, &json!(banks), total))
+    Ok(list::answer(&page, banks, total))
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (wish, now) = (Wish::read(&parse(&context.body)?)?, context.app.clock.now());
+    let (wish, now) = (Wish::read(parse(&context.body)?)?, context.app.clock.now());
     let bank = context.app.db.write(move |tx| banks::create(tx, now, &wish)).await?;
     let tag = etag::tag(bank.version);
     Ok(Answer::of(&bank).status(StatusCode::CREATED).header(header::ETAG, tag))
@@ -80,7 +79,7 @@ async fn replaced(context: Context) -> Result<Answer> {
         return Err(Problem::invalid("identifier", message));
     }
     let (wish, now, expected) =
-        (Wish::read(&body)?, context.app.clock.now(), etag::expected(&context)?);
+        (Wish::read(body)?, context.app.clock.now(), etag::expected(&context)?);
     let bank = context.app.db.write(move |tx| banks::replace(tx, now, &wish, expected)).await?;
     Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
 }
@@ -92,23 +91,8 @@ async fn deleted(context: Context) -> Result<Answer> {
 }
 
 async fn next(context: Context) -> Result<Answer> {
-    let (body, bank) = (parse(&context.body)?, context.param("bank").to_owned());
-    let user = text(&body, "userId")?.to_owned();
-    if user.len() > limits::SOURCED_ID_MAX_BYTES {
-        let most = limits::SOURCED_ID_MAX_BYTES;
-        return Err(Problem::invalid("userId", format!("has at most {most} bytes")));
-    }
-    let attempt = match body.get("attempt") {
-        None | Some(Value::Null) => None,
-        Some(given) => match given.as_i64() {
-            Some(attempt @ 1..=limits::BANK_ATTEMPT_MAX_COUNT) => Some(attempt),
-            _ => {
-                let most = limits::BANK_ATTEMPT_MAX_COUNT;
-                let message = format!("must be a whole number from 1 to {most}");
-                return Err(Problem::invalid("attempt", message));
-            }
-        },
-    };
+    let bank = context.param("bank").to_owned();
+    let AskedTurn { user_id: user, attempt } = body::of(parse(&context.body)?.into())?;
     if let Some(attempt) = attempt {
         let (bank, user) = (bank.clone(), user.clone());
         let served = move |tx: &mut lyceum_store::Tx<'_>| banks::served(tx, &bank, &user, attempt);

@@ -4,18 +4,27 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
-use lyceum_assessment::{Change, Draft, Kind, Query, Stored, parse, repository};
+use lyceum_assessment::repository::FormerVersion;
+use lyceum_assessment::{Change, Draft, Kind, Page, Query, Stored, parse, repository};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::{list, schema, structure};
+use super::list::{self, ListPage};
+use super::{schema, structure};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
 use crate::route::{Access, Route, delete, get, post, put};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Deleted {
+    message: String,
+}
 
 /// The routes of a kind, below its collection.
 pub(super) fn routes(kind: Kind) -> Vec<Route> {
@@ -31,7 +40,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
                 .named(format!("list{many}"))
                 .says("A page of the collection, searched, filtered and ordered."),
         )
-        .answers_schema(200, "The page.", schema::page(&schema::document(kind))),
+        .answers_schema(200, "The page.", schema::page(kind)),
         post("", QtiWrite, move |context| created(context, kind))
             .named(format!("create{one}"))
             .says("Stores a new document, sent as XML or in its JSON form.")
@@ -63,7 +72,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
                 .named(format!("list{one}Versions"))
                 .says("The versions that a document has and had, the newest first."),
         )
-        .answers_schema(200, "The page.", schema::page(&schema::former())),
+        .answers::<ListPage<FormerVersion>>(200, "The page."),
         get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
             .named(format!("get{one}Version"))
             .says("Reads a version of a document by its number, also of one that was deleted.")
@@ -77,7 +86,7 @@ pub(super) fn delete_any(name: &str) -> Route {
         .of_version()
         .named(format!("deleteContent{name}"))
         .says("Deletes the item, test, stimulus or feedback with that identifier.")
-        .answers_schema(200, "Deleted.", schema::message())
+        .answers::<Deleted>(200, "Deleted.")
         .answers_schema(
             409,
             "Something refers to it, or several have the identifier.",
@@ -171,15 +180,8 @@ async fn versions(context: Context, kind: Kind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let page = query.clone();
     let found = context.app.db.read(move |tx| repository::versions(tx, &page, &id)).await?;
-    Ok(Answer::of(&json!({
-        "items": found.items,
-        "total": found.total,
-        "page": query.page.number,
-        "pages": query.page.pages(found.total),
-        "limit": query.page.limit,
-        "sort": "version",
-        "order": "desc",
-    })))
+    let page = Page { sort: "version", descending: true, ..query.page };
+    Ok(list::answer(&page, found.items, found.total))
 }
 
 async fn version(context: Context, kind: Kind) -> Result<Answer> {
@@ -197,7 +199,7 @@ async fn any_deleted(context: Context) -> Result<Answer> {
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
     let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, &id, expected);
     let was = context.app.db.write(delete).await?;
-    Ok(Answer::of(&json!({ "message": format!("deleted: {was}") })))
+    Ok(Answer::of(&Deleted { message: format!("deleted: {was}") }))
 }
 
 /// A list that takes too long is the caller's to narrow: trying again would not help.

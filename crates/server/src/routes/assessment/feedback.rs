@@ -2,12 +2,11 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{QtiRead, QtiWrite};
-use lyceum_assessment::feedback::{self, About};
+use lyceum_assessment::feedback::{self, About, Feedback, NewFeedback, OnLesson};
 use lyceum_assessment::parse;
-use lyceum_core::Result;
+use lyceum_core::{Result, body};
 use lyceum_store::Tx;
 
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Route, get, post};
@@ -18,7 +17,7 @@ pub(super) fn of_lessons() -> Vec<Route> {
         get("/{lessonId}", QtiRead, read)
             .named("getLessonFeedback")
             .says("The newest feedback on a lesson, and beside it all of it, questions included.")
-            .answers_schema(200, "The feedback.", schema::on_lesson()),
+            .answers::<OnLesson>(200, "The feedback."),
     ]
 }
 
@@ -32,13 +31,14 @@ pub(super) fn of_questions() -> Vec<Route> {
 
 fn submit(about: About) -> Route {
     post("", QtiWrite, move |context| submitted(context, about))
-        .reads_schema(schema::feedback_input())
-        .answers_schema(201, "Kept.", schema::feedback())
+        .reads::<NewFeedback>()
+        .answers::<Feedback>(201, "Kept.")
 }
 
 async fn submitted(context: Context, about: About) -> Result<Answer> {
-    let (body, now) = (parse(&context.body)?, context.app.clock.now());
-    let write = move |tx: &mut Tx<'_>| feedback::submit(tx, now, about, &body);
+    let new: NewFeedback = body::of(parse(&context.body)?.into())?;
+    let now = context.app.clock.now();
+    let write = move |tx: &mut Tx<'_>| feedback::submit(tx, now, about, &new);
     Ok(Answer::of(&context.app.db.write(write).await?).status(StatusCode::CREATED))
 }
 

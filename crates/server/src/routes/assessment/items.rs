@@ -1,8 +1,10 @@
 //! What items alone have: answers scored, and what a learner is shown.
 
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
-use lyceum_assessment::{Kind, candidate, parse, repository, respond};
-use lyceum_core::Result;
+use lyceum_assessment::{ItemAnswer, Kind, Scored, candidate, parse, repository, respond};
+use lyceum_core::{Result, body};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use super::{documents, schema};
@@ -10,6 +12,19 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get, post};
+
+/// An item for its candidate.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CandidateView {
+    identifier: String,
+    version: i64,
+    qti_version: &'static str,
+    /// The item as XML of QTI 3.0: no keys, no processing, no hidden feedback.
+    raw_xml: String,
+    /// The same.
+    qti_xml: String,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -23,8 +38,8 @@ pub(super) fn routes() -> Vec<Route> {
         post("/{identifier}/process-response", QtiRead, responded)
             .named("processResponse")
             .says("Scores an answer to an item; nothing is stored.")
-            .reads_schema(schema::answer())
-            .answers_schema(200, "What came of it.", schema::scored()),
+            .reads::<ItemAnswer>()
+            .answers::<Scored>(200, "What came of it."),
         get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
             .named("getCandidateView")
             .says("What a learner is shown of an item: no keys, no processing, no hidden feedback.")
@@ -34,15 +49,15 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({ "type": "integer", "minimum": 0 }),
                 "Which variant of an item with templates; the same that is sent with the answer.",
             )
-            .answers_schema(200, "The item for its candidate.", schema::candidate()),
+            .answers::<CandidateView>(200, "The item for its candidate."),
     ]
 }
 
 async fn responded(context: Context) -> Result<Answer> {
-    let body = parse(&context.body)?;
+    let ItemAnswer(answer) = body::of(parse(&context.body)?.into())?;
     let (app, id) = (context.app.clone(), context.param("identifier").to_owned());
     let item = context.app.db.read(move |tx| app.items.item(tx, &id)).await?;
-    Ok(Answer::of(&respond(&item, &body)?))
+    Ok(Answer::of(&respond(&item, &answer)?))
 }
 
 async fn shown(context: Context) -> Result<Answer> {
@@ -51,11 +66,11 @@ async fn shown(context: Context) -> Result<Answer> {
     let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;
     let xml = stored.xml;
     let xml = apart(move || candidate(&xml, seed)).await?.xml;
-    Ok(Answer::of(&json!({
-        "identifier": stored.identifier,
-        "version": stored.version,
-        "qtiVersion": "3.0",
-        "rawXml": xml,
-        "qtiXml": xml,
-    })))
+    Ok(Answer::of(&CandidateView {
+        identifier: stored.identifier,
+        version: stored.version,
+        qti_version: "3.0",
+        qti_xml: xml.clone(),
+        raw_xml: xml,
+    }))
 }

@@ -3,6 +3,8 @@
 
 use lyceum_assessment::{Page, Parameters};
 use lyceum_core::Result;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::schema;
@@ -73,18 +75,34 @@ pub(super) fn sliced(
     let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let skip = number(asked.skip());
     let page: Vec<Value> = all.into_iter().skip(skip).take(number(asked.limit)).collect();
-    Ok(answer(&asked, &page.into(), total))
+    Ok(answer(&asked, page, total))
 }
 
 /// A page as clients read it.
-pub(super) fn answer(page: &Page, items: &Value, total: u64) -> Answer {
-    Answer::of(&json!({
-        "items": items,
-        "total": total,
-        "page": page.number,
-        "pages": page.pages(total),
-        "limit": page.limit,
-        "sort": page.sort,
-        "order": page.order(),
-    }))
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct ListPage<T> {
+    items: Vec<T>,
+    /// How many there are on all pages.
+    total: u64,
+    page: u64,
+    pages: u64,
+    limit: u64,
+    /// The field that orders the list.
+    sort: &'static str,
+    #[schemars(extend("enum" = ["asc", "desc"]))]
+    order: &'static str,
+}
+
+/// A page as clients read it.
+pub(super) fn answer<T: Serialize>(page: &Page, items: Vec<T>, total: u64) -> Answer {
+    Answer::of(&ListPage {
+        items,
+        total,
+        page: page.number,
+        pages: page.pages(total),
+        limit: page.limit,
+        sort: page.sort,
+        order: page.order(),
+    })
 }

@@ -1,6 +1,7 @@
 //! JSON Schemas of assessment content.
 
 use lyceum_assessment::Kind;
+use lyceum_core::schema::TypeSchema;
 use serde_json::{Value, json};
 
 use crate::route::{Header, ParamPlace, Route};
@@ -66,16 +67,17 @@ pub(super) fn list_parameters(route: Route) -> Route {
         )
 }
 
-/// A page of a list.
-pub(super) fn page(items: &Value) -> Value {
+/// A page of documents of the kind.
+pub(super) fn page(kind: Kind) -> TypeSchema {
     let order = json!({ "type": "string", "enum": ["asc", "desc"] });
-    object(
+    let page = object(
         &["items", "total", "page", "pages", "limit", "sort", "order"],
         &json!({
-            "items": list(items), "total": whole(), "page": whole(), "pages": whole(),
+            "items": list(&document(kind)), "total": whole(), "page": whole(), "pages": whole(),
             "limit": whole(), "sort": text(), "order": order,
         }),
-    )
+    );
+    TypeSchema::named(format!("{}Page", component(kind)), page)
 }
 
 /// A document of the kind, as it is read.
@@ -201,7 +203,7 @@ fn part() -> Value {
 }
 
 /// What a request to store a document may say.
-pub(super) fn input(kind: Kind) -> Value {
+pub(super) fn input(kind: Kind) -> TypeSchema {
     let metadata = json!({ "type": ["object", "null"] });
     let xml = object(
         &["xml"],
@@ -223,141 +225,6 @@ pub(super) fn input(kind: Kind) -> Value {
     };
     let properties = json_form["properties"].as_object_mut().expect("an object was made");
     properties.extend(own.as_object().expect("an object was made").clone());
-    json!({ "anyOf": [xml, json_form] })
-}
-
-/// A version in the list of versions.
-pub(super) fn former() -> Value {
-    object(
-        &["version", "title", "updatedAt", "current"],
-        &json!({ "version": whole(), "title": text(), "updatedAt": text(), "current": flag() }),
-    )
-}
-
-pub(super) fn message() -> Value {
-    object(&["message"], &json!({ "message": text() }))
-}
-
-/// An answer to an item.
-pub(super) fn answer() -> Value {
-    object(
-        &[],
-        &json!({
-            "identifier": text(),
-            "response": { "anyOf": [text(), list(&text()), { "type": "null" }] },
-            "responses": { "type": "object" },
-            "seed": whole(),
-        }),
-    )
-}
-
-/// What came of an answer.
-pub(super) fn scored() -> Value {
-    let shown = json!({
-        "type": { "type": "string", "enum": ["modal", "inline", "block"] },
-        "outcomeIdentifier": text(), "identifier": text(), "title": text(), "content": text(),
-    });
-    let shown = object(&["type", "outcomeIdentifier", "identifier", "content"], &shown);
-    let fault = json!({ "identifier": text(), "message": text(), "mend": text() });
-    let fault = object(&["identifier", "message", "mend"], &fault);
-    let chosen =
-        object(&["identifier", "value"], &json!({ "identifier": text(), "value": text() }));
-    object(
-        &["score", "maxScore", "needsManualScoring", "isValid", "outcomes", "feedbacks"],
-        &json!({
-            "score": { "type": "number" },
-            "maxScore": { "type": "number" },
-            "needsManualScoring": { "type": "boolean" },
-            "isValid": { "type": "boolean" },
-            "faults": list(&fault),
-            "feedback": chosen,
-            "outcomes": { "type": "object" },
-            "feedbacks": list(&shown),
-        }),
-    )
-}
-
-/// An item for its candidate.
-pub(super) fn candidate() -> Value {
-    object(
-        &["identifier", "version", "qtiVersion", "rawXml", "qtiXml"],
-        &json!({
-            "identifier": text(), "version": whole(), "qtiVersion": text(), "rawXml": text(),
-            "qtiXml": text(),
-        }),
-    )
-}
-
-fn kinds() -> Value {
-    json!({ "type": "string", "enum": Kind::ALL.map(Kind::name) })
-}
-
-/// A document to check.
-pub(super) fn wanted() -> Value {
-    object(&["schema"], &json!({ "schema": kinds(), "xml": text(), "entityId": text() }))
-}
-
-/// Documents to check.
-pub(super) fn wanted_batch() -> Value {
-    object(
-        &["schema", "xml"],
-        &json!({ "schema": kinds(), "xml": list(&text()), "entityIds": list(&text()) }),
-    )
-}
-
-/// What came of a check.
-pub(super) fn checked() -> Value {
-    let fault = json!({
-        "line": whole(), "column": whole(), "path": text(), "message": text(), "mend": text(),
-        "severity": { "type": "string", "enum": ["error", "warning"] },
-    });
-    let fault = object(&["line", "column", "path", "message", "mend", "severity"], &fault);
-    object(
-        &["success", "entityId", "validationErrors", "faults", "message"],
-        &json!({
-            "success": flag(), "entityId": text(), "xmlContent": text(),
-            "validationErrors": list(&text()), "faults": list(&fault), "message": text(),
-        }),
-    )
-}
-
-/// What came of the checks.
-pub(super) fn checked_batch() -> Value {
-    object(&["results"], &json!({ "results": list(&checked()) }))
-}
-
-/// Feedback as it is sent.
-pub(super) fn feedback_input() -> Value {
-    object(
-        &["userId", "lessonId", "feedback"],
-        &json!({
-            "userId": text(), "lessonId": text(), "questionId": { "type": ["string", "null"] },
-            "feedback": text(), "humanApproved": { "type": ["boolean", "null"] },
-        }),
-    )
-}
-
-/// Feedback as it is read.
-pub(super) fn feedback() -> Value {
-    object(
-        &["id", "type", "lessonId", "userId", "feedback", "createdAt"],
-        &json!({
-            "id": text(),
-            "type": { "type": "string", "enum": ["LESSON", "QUESTION"] },
-            "lessonId": text(),
-            "questionId": text(),
-            "userId": text(),
-            "feedback": text(),
-            "humanApproved": flag(),
-            "createdAt": { "type": "string", "format": "date-time" },
-        }),
-    )
-}
-
-/// The feedback on a lesson.
-pub(super) fn on_lesson() -> Value {
-    let mut schema = feedback();
-    schema["required"].as_array_mut().expect("an array was made").push("all".into());
-    schema["properties"]["all"] = list(&feedback());
-    schema
+    let input = json!({ "anyOf": [xml, json_form] });
+    TypeSchema::named(format!("{}Input", component(kind)), input)
 }

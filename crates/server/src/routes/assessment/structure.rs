@@ -4,11 +4,17 @@ use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::structure::{self, Edit};
 use lyceum_assessment::{Change, Kind, Stored, parse, repository};
+use lyceum_core::schema::TypeSchema;
 use lyceum_core::{ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::Value;
 
-use super::{documents, list, schema, test_schema};
+use super::list::{self, ListPage};
+use super::test_schema::{
+    self, ItemOrder, ItemReferenceInput, MetadataInput, TestPart, TestPartInput, TestSection,
+    TestSectionInput,
+};
+use super::{documents, schema};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -28,34 +34,34 @@ pub(super) fn routes() -> Vec<Route> {
         get("/{identifier}/questions", QtiRead, questions)
             .named("getAssessmentTestQuestions")
             .says("The items of a test, each with its place.")
-            .answers_schema(200, "The questions.", test_schema::questions(&schema::document(Kind::Item))),
+            .answers_schema(200, "The questions.", test_schema::questions()),
         put("/{identifier}/metadata", QtiWrite, metadata_replaced)
             .of_version()
             .named("putAssessmentTestMetadata")
             .says("Replaces the metadata of a test; null takes them away.")
-            .reads_schema(test_schema::metadata_input())
+            .reads_schema(TypeSchema::input::<MetadataInput>())
             .answers_schema(200, "The test.", schema::document(Kind::Test))
             .with_headers(schema::TAGGED),
         list::parameters(get(PARTS, QtiRead, listed), &SORTS)
             .named("getTestParts")
             .says("The parts of a test, in their order.")
-            .answers_schema(200, "A page of parts.", schema::page(&test_schema::part())),
+            .answers::<ListPage<TestPart>>(200, "A page of parts."),
         post(PARTS, QtiWrite, added)
             .of_version()
             .named("createTestPart")
             .says("Adds a part at the end of a test.")
-            .reads_schema(test_schema::part_input())
-            .answers_schema(201, "The part.", test_schema::part()),
+            .reads_schema(TypeSchema::input::<TestPartInput>())
+            .answers::<TestPart>(201, "The part."),
         get(PART, QtiRead, shown)
             .named("getTestPart")
             .says("A part of a test.")
-            .answers_schema(200, "The part.", test_schema::part()),
+            .answers::<TestPart>(200, "The part."),
         put(PART, QtiWrite, replaced)
             .of_version()
             .named("putTestPart")
             .says("Changes a part and the sections that it names; what the body leaves out stays.")
-            .reads_schema(test_schema::part_input())
-            .answers_schema(200, "The part.", test_schema::part()),
+            .reads_schema(TypeSchema::input::<TestPartInput>())
+            .answers::<TestPart>(200, "The part."),
         delete(PART, QtiWrite, removed)
             .of_version()
             .named("deleteTestPart")
@@ -64,23 +70,23 @@ pub(super) fn routes() -> Vec<Route> {
         list::parameters(get(SECTIONS, QtiRead, listed), &SORTS)
             .named("getSections")
             .says("The sections of a part, in their order.")
-            .answers_schema(200, "A page of sections.", schema::page(&test_schema::section())),
+            .answers::<ListPage<TestSection>>(200, "A page of sections."),
         post(SECTIONS, QtiWrite, added)
             .of_version()
             .named("createSection")
             .says("Adds a section to a part, in the place of its sequence.")
-            .reads_schema(test_schema::section_input())
-            .answers_schema(201, "The section.", test_schema::section()),
+            .reads_schema(TypeSchema::input::<TestSectionInput>())
+            .answers::<TestSection>(201, "The section."),
         get(SECTION, QtiRead, shown)
             .named("getSection")
             .says("A section at any depth of a part.")
-            .answers_schema(200, "The section.", test_schema::section()),
+            .answers::<TestSection>(200, "The section."),
         put(SECTION, QtiWrite, replaced)
             .of_version()
             .named("putSection")
             .says("Changes a section, its place and the items that it names; what the body leaves out stays.")
-            .reads_schema(test_schema::section_input())
-            .answers_schema(200, "The section.", test_schema::section()),
+            .reads_schema(TypeSchema::input::<TestSectionInput>())
+            .answers::<TestSection>(200, "The section."),
         delete(SECTION, QtiWrite, removed)
             .of_version()
             .named("deleteSection")
@@ -90,14 +96,14 @@ pub(super) fn routes() -> Vec<Route> {
             .of_version()
             .named("addSectionItem")
             .says("Adds a reference to an item to a section, in the place of its sequence.")
-            .reads_schema(test_schema::item_ref_input())
-            .answers_schema(201, "The section.", test_schema::section()),
+            .reads_schema(TypeSchema::input::<ItemReferenceInput>())
+            .answers::<TestSection>(201, "The section."),
         put(ORDER, QtiWrite, ordered)
             .of_version()
             .named("orderSectionItems")
             .says("Puts the references of a section in order; each is named once.")
-            .reads_schema(test_schema::order_input())
-            .answers_schema(200, "The section.", test_schema::section()),
+            .reads_schema(TypeSchema::input::<ItemOrder>())
+            .answers::<TestSection>(200, "The section."),
         delete(ITEM, QtiWrite, removed)
             .of_version()
             .named("removeSectionItem")

@@ -1,191 +1,158 @@
-//! JSON Schemas of what tests are made of, and of banks.
+//! What tests are made of, for the API document: parts and sections are read from the XML of their test, and what a
+//! request leaves out of them stays.
+#![expect(dead_code, reason = "documents hold what these types describe")]
 
-use lyceum_core::limits;
-use serde_json::{Value, json};
+use lyceum_core::schema::TypeSchema;
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 
-fn name() -> Value {
-    json!({ "type": "string", "minLength": 1 })
-}
-
-fn list(items: &Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
-fn object(required: &[&str], properties: &Value) -> Value {
-    json!({ "type": "object", "required": required, "properties": properties })
-}
-
-fn sequence() -> Value {
-    json!({ "type": "integer", "minimum": 1, "description": "The place among its like, from 1." })
-}
+use super::schema;
 
 /// The metadata of a test as they are sent.
-pub(super) fn metadata_input() -> Value {
-    object(&[], &json!({ "metadata": { "type": ["object", "null"] } }))
+#[derive(JsonSchema)]
+#[schemars(inline)]
+pub(super) struct MetadataInput {
+    metadata: Option<Map<String, Value>>,
 }
 
-fn item_ref() -> Value {
-    object(
-        &["identifier", "href", "sequence"],
-        &json!({ "identifier": name(), "href": name(), "sequence": sequence() }),
-    )
+/// A reference to an item.
+#[derive(JsonSchema)]
+struct ItemReference {
+    identifier: String,
+    /// The address of the item.
+    href: String,
+    /// The place among its like, from 1.
+    #[schemars(range(min = 1))]
+    sequence: u32,
 }
 
-/// A section as it is read.
-pub(super) fn section() -> Value {
-    object(
-        &[
-            "identifier",
-            "title",
-            "visible",
-            "required",
-            "fixed",
-            "sequence",
-            "qti-assessment-item-ref",
-        ],
-        &json!({
-            "identifier": name(),
-            "title": { "type": "string" },
-            "visible": { "type": "boolean" },
-            "required": { "type": "boolean" },
-            "fixed": { "type": "boolean" },
-            "sequence": sequence(),
-            "qti-assessment-item-ref": list(&item_ref()),
-        }),
-    )
+/// A section of a test.
+#[derive(JsonSchema)]
+pub(super) struct TestSection {
+    identifier: String,
+    title: String,
+    visible: bool,
+    required: bool,
+    fixed: bool,
+    /// The place among its like, from 1.
+    #[schemars(range(min = 1))]
+    sequence: u32,
+    #[serde(rename = "qti-assessment-item-ref")]
+    items: Vec<ItemReference>,
 }
 
-/// A part as it is read.
-pub(super) fn part() -> Value {
-    object(
-        &["identifier", "navigationMode", "submissionMode", "qti-assessment-section"],
-        &json!({
-            "identifier": name(),
-            "navigationMode": { "enum": ["linear", "nonlinear"] },
-            "submissionMode": { "enum": ["individual", "simultaneous"] },
-            "qti-assessment-section": list(&section()),
-        }),
-    )
+/// How a candidate goes through a part.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum NavigationMode {
+    Linear,
+    Nonlinear,
+}
+
+/// When a candidate sends the answers of a part.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum SubmissionMode {
+    Individual,
+    Simultaneous,
+}
+
+/// A part of a test.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TestPart {
+    identifier: String,
+    navigation_mode: NavigationMode,
+    submission_mode: SubmissionMode,
+    #[serde(rename = "qti-assessment-section")]
+    sections: Vec<TestSection>,
 }
 
 /// A reference to an item as it is sent.
-pub(super) fn item_ref_input() -> Value {
-    object(
-        &["identifier", "href"],
-        &json!({
-            "identifier": name(),
-            "href": { "type": "string", "minLength": 1, "description": "The address of an item that is there: its last segment, with or without .xml, is the item's identifier; else the reference has the item's name." },
-            "sequence": sequence(),
-        }),
-    )
+#[derive(JsonSchema)]
+pub(super) struct ItemReferenceInput {
+    #[schemars(length(min = 1))]
+    identifier: String,
+    /// The address of an item that is there: its last segment, with or without .xml, is the item's identifier; else the
+    /// reference has the item's name.
+    #[schemars(length(min = 1))]
+    href: String,
+    /// The place among its like, from 1.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u32>,
 }
 
 /// A section as it is sent.
-pub(super) fn section_input() -> Value {
-    object(
-        &["identifier", "title"],
-        &json!({
-            "identifier": name(),
-            "title": name(),
-            "visible": { "type": "boolean", "default": true },
-            "required": { "type": "boolean", "default": false },
-            "fixed": { "type": "boolean", "default": false },
-            "sequence": sequence(),
-            "qti-assessment-item-ref": list(&item_ref_input()),
-        }),
-    )
+#[derive(JsonSchema)]
+pub(super) struct TestSectionInput {
+    #[schemars(length(min = 1))]
+    identifier: String,
+    #[schemars(length(min = 1))]
+    title: String,
+    /// True unless sent.
+    visible: Option<bool>,
+    /// False unless sent.
+    required: Option<bool>,
+    /// False unless sent.
+    fixed: Option<bool>,
+    /// The place among its like, from 1.
+    #[schemars(range(min = 1))]
+    sequence: Option<u32>,
+    #[serde(rename = "qti-assessment-item-ref")]
+    items: Option<Vec<ItemReferenceInput>>,
 }
 
 /// A part as it is sent.
-pub(super) fn part_input() -> Value {
-    object(
-        &["identifier", "qti-assessment-section"],
-        &json!({
-            "identifier": name(),
-            "navigationMode": { "enum": ["linear", "nonlinear"], "default": "nonlinear" },
-            "submissionMode": { "enum": ["individual", "simultaneous"], "default": "individual" },
-            "qti-assessment-section": { "type": "array", "items": section_input(), "minItems": 1 },
-        }),
-    )
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TestPartInput {
+    #[schemars(length(min = 1))]
+    identifier: String,
+    /// Nonlinear unless sent.
+    navigation_mode: Option<NavigationMode>,
+    /// Individual unless sent.
+    submission_mode: Option<SubmissionMode>,
+    #[serde(rename = "qti-assessment-section")]
+    #[schemars(length(min = 1))]
+    sections: Vec<TestSectionInput>,
 }
 
 /// A new order of the references of a section.
-pub(super) fn order_input() -> Value {
-    let items = json!({ "type": "array", "items": item_ref_input(), "minItems": 1 });
-    object(&["items"], &json!({ "items": items }))
+#[derive(JsonSchema)]
+pub(super) struct ItemOrder {
+    #[schemars(length(min = 1))]
+    items: Vec<ItemReferenceInput>,
 }
 
-/// The questions of a test, with the schema of an item.
-pub(super) fn questions(item: &Value) -> Value {
-    let reference = object(
-        &["identifier", "href", "testPart", "section"],
-        &json!({ "identifier": name(), "href": name(), "testPart": name(), "section": name() }),
-    );
-    let question =
-        object(&["reference", "question"], &json!({ "reference": reference, "question": item }));
-    object(
-        &["assessmentTest", "title", "totalQuestions", "questions"],
-        &json!({
+/// The questions of a test.
+pub(super) fn questions() -> TypeSchema {
+    let name = || json!({ "type": "string", "minLength": 1 });
+    let reference = json!({
+        "type": "object",
+        "required": ["identifier", "href", "testPart", "section"],
+        "properties": {
+            "identifier": name(), "href": name(), "testPart": name(), "section": name(),
+        },
+    });
+    let question = json!({
+        "type": "object",
+        "required": ["reference", "question"],
+        "properties": {
+            "reference": reference, "question": schema::document(lyceum_assessment::Kind::Item),
+        },
+    });
+    let questions = json!({
+        "type": "object",
+        "required": ["assessmentTest", "title", "totalQuestions", "questions"],
+        "properties": {
             "assessmentTest": name(),
             "title": { "type": "string" },
             "totalQuestions": { "type": "integer", "minimum": 0 },
-            "questions": list(&question),
-        }),
-    )
-}
-
-/// An assessment bank as it is sent.
-pub(super) fn bank_input() -> Value {
-    let most = limits::BANK_TESTS_MAX_COUNT;
-    object(
-        &["identifier", "title", "tests"],
-        &json!({
-            "identifier": name(),
-            "title": name(),
-            "tests": { "type": "array", "items": name(), "minItems": 1, "maxItems": most, "uniqueItems": true, "description": "Identifiers of tests, in the order in which they take turns." },
-            "metadata": { "type": "object" },
-        }),
-    )
-}
-
-/// An assessment bank as it is read.
-pub(super) fn bank() -> Value {
-    let instant = json!({ "type": "string", "format": "date-time" });
-    object(
-        &["identifier", "title", "tests", "version", "createdAt", "updatedAt"],
-        &json!({
-            "identifier": name(),
-            "title": name(),
-            "tests": list(&name()),
-            "metadata": { "type": "object" },
-            "version": { "type": "integer", "minimum": 1 },
-            "createdAt": instant,
-            "updatedAt": instant,
-        }),
-    )
-}
-
-/// Who asks a bank for a test.
-pub(super) fn turn_input() -> Value {
-    let most = limits::BANK_ATTEMPT_MAX_COUNT;
-    object(
-        &["userId"],
-        &json!({
-            "userId": name(),
-            "attempt": { "type": "integer", "minimum": 1, "maximum": most, "description": "The user's attempt; without it, the one that follows the last." },
-        }),
-    )
-}
-
-/// The test that a user is served.
-pub(super) fn turn() -> Value {
-    object(
-        &["assessmentBank", "userId", "attempt", "assessmentTest"],
-        &json!({
-            "assessmentBank": name(),
-            "userId": name(),
-            "attempt": { "type": "integer", "minimum": 1 },
-            "assessmentTest": name(),
-        }),
-    )
+            "questions": { "type": "array", "items": question },
+        },
+    });
+    TypeSchema::named("TestQuestions", questions)
 }

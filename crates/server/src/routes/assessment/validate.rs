@@ -2,39 +2,44 @@
 
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::parse;
-use lyceum_assessment::validate::Wanted;
-use lyceum_core::{Result, limits};
-use serde_json::json;
+use lyceum_assessment::validate::{Batch, ValidationRequest, ValidationResult, Wanted};
+use lyceum_core::{Result, body, limits};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::schema;
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{Route, post};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Results {
+    results: Vec<ValidationResult>,
+}
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("", [QtiRead, QtiWrite], one)
             .named("validate")
             .says("Checks a document, or a stored one by its identifier.")
-            .reads_schema(schema::wanted())
+            .reads::<ValidationRequest>()
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
-            .answers_schema(
+            .answers::<ValidationResult>(
                 200,
                 "What came of it; `success` says whether it is valid.",
-                schema::checked(),
             ),
         post("/batch", [QtiRead, QtiWrite], batch)
             .named("validateBatch")
             .says("Checks several documents.")
-            .reads_schema(schema::wanted_batch())
+            .reads::<Batch>()
             .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-            .answers_schema(200, "What came of each, in their order.", schema::checked_batch()),
+            .answers::<Results>(200, "What came of each, in their order."),
     ]
 }
 
 async fn one(context: Context) -> Result<Answer> {
-    let mut wanted = Wanted::one(&parse(&context.body)?)?;
+    let mut wanted = Wanted::one(body::of(parse(&context.body)?.into())?)?;
     if wanted.is_stored() {
         wanted = context.app.db.read(move |tx| wanted.clone().stored(tx)).await?;
     }
@@ -42,11 +47,11 @@ async fn one(context: Context) -> Result<Answer> {
 }
 
 async fn batch(context: Context) -> Result<Answer> {
-    let body = context.body.clone();
+    let sent = context.body.clone();
     apart(move || {
-        let wanted = Wanted::batch(&parse(&body)?)?;
-        let results: Vec<_> = wanted.into_iter().map(Wanted::check).collect();
-        Ok(Answer::of(&json!({ "results": results })))
+        let wanted = Wanted::batch(body::of(parse(&sent)?.into())?)?;
+        let results = wanted.into_iter().map(Wanted::check).collect();
+        Ok(Answer::of(&Results { results }))
     })
     .await
 }

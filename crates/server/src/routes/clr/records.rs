@@ -84,11 +84,11 @@ pub(super) fn routes() -> Vec<Route> {
         get("/clr/{id}/achievements", reads, achievements)
             .named("getClrAchievements")
             .says("The achievements of a record and of the credentials in it, each once.")
-            .answers_schema(200, "The achievements.", list_of("achievements", &json!({ "type": "object" }))),
+            .answers_schema(200, "The achievements.", list_of("achievements", json!({ "type": "object" }).into())),
         get("/clr/{id}/versions", reads, versions)
             .named("getClrVersions")
             .says("The versions of a record, the newest first.")
-            .answers_schema(200, "The versions.", list_of("versions", &json!({ "type": "object" }))),
+            .answers_schema(200, "The versions.", list_of("versions", json!({ "type": "object" }).into())),
         get("/clr/{id}/versions/{version}", reads, version)
             .named("getClrVersion")
             .says("A version of a record by its number.")

@@ -47,7 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({"type": "integer", "minimum": 0}),
                 "How many to pass over.",
             )
-            .answers_schema(200, "The page.", schema::list_of("badges", &schema::definition()))
+            .answers_schema(200, "The page.", schema::list_of("badges", schema::definition()))
             .with_headers(schema::PAGED),
         post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("createBadge")

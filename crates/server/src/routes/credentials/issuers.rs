@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
         get("/issuers/{issuer}/keys", Access::Public, listed_keys)
             .named("getIssuerKeys")
             .says("The public keys of an issuer, each with its did:key and as a JWK.")
-            .answers_schema(200, "The keys.", super::schema::list_of("keys", &object())),
+            .answers_schema(200, "The keys.", super::schema::list_of("keys", object().into())),
         get("/issuers/{issuer}/status/{list}", Access::Public, status_list)
             .named("getStatusList")
             .says("A Bitstring Status List of an issuer, signed: which of its credentials are revoked.")

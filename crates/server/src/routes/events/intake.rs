@@ -4,9 +4,9 @@ use axum::http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_events::{CONTEXTS, parse, repository};
-use serde_json::json;
+use serde_json::Map;
 
-use super::schema;
+use super::schema::{self, AcceptedEnvelope, Checked, EndpointConfiguration, Status};
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
@@ -29,10 +29,9 @@ fn taking(path: &'static str, name: &'static str) -> Route {
         .says("Takes an envelope: every event of it is kept, or none. Sending again is safe.")
         .reads_schema(schema::envelope())
         .checks_keys()
-        .answers_schema(
+        .answers::<AcceptedEnvelope>(
             200,
             "Every event is kept. In the standard dialect the body is empty.",
-            schema::accepted(),
         )
 }
 
@@ -43,7 +42,7 @@ pub(super) fn validate() -> Route {
         .says("Checks an envelope and keeps nothing.")
         .reads_schema(schema::envelope())
         .checks_keys()
-        .answers_schema(200, "The envelope would be taken.", schema::checked())
+        .answers::<Checked>(200, "The envelope would be taken.")
 }
 
 /// `GET /ims/caliper/v1p2/events`
@@ -51,21 +50,21 @@ pub(super) fn configuration() -> Route {
     get("/events", [Scope::EventsWrite, Scope::EventsRead], configured)
         .named("getEndpointConfiguration")
         .says("What this endpoint takes (Caliper 1.2, endpoint configuration).")
-        .answers_schema(200, "The configuration.", schema::configuration())
+        .answers::<EndpointConfiguration>(200, "The configuration.")
 }
 
 async fn configured(context: Context) -> Result<Answer> {
-    Ok(Answer::of(&json!({
-        "caliperSupportedVersions": CONTEXTS,
-        "caliperMaximumPayloadSize": context.app.config.server.body_max_bytes / 1024,
-        "caliperSupportedExtensions": {},
-    })))
+    Ok(Answer::of(&EndpointConfiguration {
+        caliper_supported_versions: &CONTEXTS,
+        caliper_maximum_payload_size: context.app.config.server.body_max_bytes / 1024,
+        caliper_supported_extensions: Map::new(),
+    }))
 }
 
 async fn check(context: Context) -> Result<Answer> {
     let envelope = parse(context.text()?)?;
     let counted = counted(envelope.events.len(), envelope.entities.len());
-    Ok(Answer::of(&json!({ "status": "success", "message": format!("{counted} valid") })))
+    Ok(Answer::of(&Checked { status: Status::Success, message: format!("{counted} valid") }))
 }
 
 async fn take(context: Context) -> Result<Answer> {
@@ -78,11 +77,11 @@ async fn take(context: Context) -> Result<Answer> {
     let message = kept_message(events, entities, &receipt);
     Ok(match context.dialect {
         Dialect::Standard => Answer::empty(StatusCode::OK),
-        Dialect::Platform => Answer::of(&json!({
-            "status": "success",
-            "message": message,
-            "jobId": receipt.job.to_string(),
-        })),
+        Dialect::Platform => Answer::of(&AcceptedEnvelope {
+            status: Status::Success,
+            message,
+            job_id: receipt.job.to_string(),
+        }),
     })
 }
 

@@ -7,9 +7,11 @@ use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::repository::{self, Filter, Order};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::schema;
+use super::schema::{
+    EventPage, Job, JobStatus, KeptEvent, OneEvent, Pagination, ReturnValue, Status, StoredEvent,
+};
 use super::stored::stored;
 use crate::answer::Answer;
 use crate::context::Context;
@@ -23,7 +25,7 @@ pub(super) fn list() -> Route {
         .says("Lists events in the order of their arrival; of corrected ones what counts.")
         .param(ParamPlace::Query, "limit", whole(1), "Events on a page, 3000 at most.")
         .param(ParamPlace::Query, "offset", whole(0), "Events before the page.")
-        .answers_schema(200, "A page.", schema::page());
+        .answers::<EventPage>(200, "A page.");
     let times = [
         ("startDate", "The earliest `eventTime`: an instant, or a date."),
         ("endDate", "The latest `eventTime`: an instant, or a date, that day included."),
@@ -51,7 +53,7 @@ pub(super) fn read() -> Route {
     get("/events/{externalId}", Scope::EventsRead, found)
         .named("getEvent")
         .says("Reads an event by the id that its sender gave it.")
-        .answers_schema(200, "The event.", schema::one())
+        .answers::<OneEvent>(200, "The event.")
 }
 
 /// `GET /jobs/{id}/status`
@@ -59,7 +61,7 @@ pub(super) fn job() -> Route {
     get("/{id}/status", [Scope::EventsRead, Scope::EventsWrite], status)
         .named("getJobStatus")
         .says("What became of a sent envelope; kept for 30 days.")
-        .answers_schema(200, "The job.", schema::job())
+        .answers::<JobStatus>(200, "The job.")
 }
 
 async fn listed(context: Context) -> Result<Answer> {
@@ -76,16 +78,14 @@ async fn listed(context: Context) -> Result<Answer> {
         move |tx: &mut Tx<'_>| repository::list(tx, &filter, Order::default(), page_limit, skip);
     let page = context.app.db.scan(deadline, read).await.map_err(too_slow)?;
     let total = u64::try_from(page.total).unwrap_or(0);
-    let events: Vec<Value> = page.events.into_iter().map(stored).collect();
-    Ok(Answer::of(&json!({
-        "events": events,
-        "pagination": {
-            "total": total,
-            "totalPages": total.div_ceil(limit),
-            "currentPage": offset / limit + 1,
-            "limit": limit,
-        },
-    })))
+    let events = page.events.into_iter().map(|event| StoredEvent(stored(event))).collect();
+    let pagination = Pagination {
+        total,
+        total_pages: total.div_ceil(limit),
+        current_page: offset / limit + 1,
+        limit,
+    };
+    Ok(Answer::of(&EventPage { events, pagination }))
 }
 
 async fn found(context: Context) -> Result<Answer> {
@@ -94,7 +94,7 @@ async fn found(context: Context) -> Result<Answer> {
         Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));
     let event = context.app.db.read(move |tx| repository::read(tx, &id)).await?;
     let event = event.ok_or(unknown)?;
-    Ok(Answer::of(&json!({ "event": stored(event) })))
+    Ok(Answer::of(&OneEvent { event: StoredEvent(stored(event)) }))
 }
 
 async fn status(context: Context) -> Result<Answer> {
@@ -103,19 +103,17 @@ async fn status(context: Context) -> Result<Answer> {
     let id: i64 = name.parse().map_err(|_| unknown())?;
     let done = context.app.db.read(move |tx| repository::done(tx, id)).await?;
     let done = done.ok_or_else(unknown)?;
-    let results: Vec<Value> = done
-        .events
-        .into_iter()
-        .map(|(seq, id)| json!({ "allocatedId": seq.to_string(), "externalId": id }))
+    let kept = done.events.into_iter();
+    let results = kept
+        .map(|(seq, id)| KeptEvent { allocated_id: seq.to_string(), external_id: id })
         .collect();
-    Ok(Answer::of(&json!({
-        "job": {
-            "id": name,
-            "state": "completed",
-            "returnValue": { "status": "success", "results": results },
-            "processedOn": done.at.to_string(),
-        },
-    })))
+    let job = Job {
+        id: name.clone(),
+        state: "completed",
+        return_value: ReturnValue { status: Status::Success, results },
+        processed_on: done.at,
+    };
+    Ok(Answer::of(&JobStatus { job }))
 }
 
 /// The query's parameters by which events are chosen.

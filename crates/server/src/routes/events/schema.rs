@@ -1,22 +1,25 @@
-//! JSON Schemas of the event routes.
+//! Bodies of the event routes. Envelopes are read by the crate of events, which keeps what it refuses.
 
+use std::borrow::Cow;
+
+use lyceum_core::schema::TypeSchema;
+use lyceum_core::time::Timestamp;
 use lyceum_events::CONTEXTS;
-use serde_json::{Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::stored::ENTITIES;
 
-fn time() -> Value {
-    json!({ "type": "string", "format": "date-time" })
-}
-
-pub(super) fn envelope() -> Value {
-    json!({
+/// An envelope of Caliper 1.2.
+pub(super) fn envelope() -> TypeSchema {
+    let schema = json!({
         "type": "object",
         "required": ["sensor", "sendTime", "dataVersion", "data"],
         "additionalProperties": false,
         "properties": {
             "sensor": { "type": "string", "format": "iri" },
-            "sendTime": time(),
+            "sendTime": { "type": "string", "format": "date-time" },
             "dataVersion": { "type": "string", "enum": CONTEXTS },
             "data": {
                 "type": "array",
@@ -29,116 +32,143 @@ pub(super) fn envelope() -> Value {
                 },
             },
         },
-    })
-}
-
-pub(super) fn checked() -> Value {
-    json!({
-        "type": "object",
-        "required": ["status", "message"],
-        "properties": {
-            "status": { "type": "string", "const": "success" },
-            "message": { "type": "string" },
-        },
-    })
-}
-
-pub(super) fn accepted() -> Value {
-    let mut schema = checked();
-    schema["required"] = json!(["status", "message", "jobId"]);
-    schema["properties"]["message"]["description"] = json!(
-        "How many events were kept, how many of them are new and how many were known already."
-    );
-    schema["properties"]["jobId"] = json!({ "type": "string" });
-    schema
-}
-
-pub(super) fn configuration() -> Value {
-    json!({
-        "type": "object",
-        "required": ["caliperSupportedVersions"],
-        "properties": {
-            "caliperSupportedVersions": { "type": "array", "items": { "type": "string" } },
-            "caliperMaximumPayloadSize": { "type": "integer", "description": "In KB." },
-            "caliperSupportedExtensions": { "type": "object" },
-        },
-    })
-}
-
-pub(super) fn stored() -> Value {
-    let entity = json!({ "type": ["object", "string", "null"] });
-    let mut properties = json!({
-        "id": { "type": "integer" },
-        "externalId": { "type": "string" },
-        "sensor": { "type": "string" },
-        "type": { "type": "string" },
-        "profile": { "type": ["string", "null"] },
-        "action": { "type": "string" },
-        "eventTime": time(),
-        "sendTime": time(),
-        "created_at": time(),
-        "updated_at": time(),
-        "deleted_at": { "type": ["string", "null"] },
-        "extensions": { "type": ["object", "null"] },
-        "clientAppId": { "type": "string" },
     });
-    for member in ENTITIES {
-        properties[member] = entity.clone();
+    TypeSchema::named("CaliperEnvelope", schema)
+}
+
+/// Whether something succeeded.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum Status {
+    Success,
+}
+
+/// An envelope would be taken.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Checked {
+    pub(super) status: Status,
+    pub(super) message: String,
+}
+
+/// An envelope was taken.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AcceptedEnvelope {
+    pub(super) status: Status,
+    /// How many events were kept, how many of them are new and how many were known already.
+    pub(super) message: String,
+    /// The id under which the envelope's status is told.
+    pub(super) job_id: String,
+}
+
+/// What an endpoint takes.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[expect(clippy::struct_field_names, reason = "the names of Caliper 1.2, 4.4.3")]
+pub(super) struct EndpointConfiguration {
+    pub(super) caliper_supported_versions: &'static [&'static str],
+    /// In KB.
+    pub(super) caliper_maximum_payload_size: usize,
+    pub(super) caliper_supported_extensions: Map<String, Value>,
+}
+
+/// An event as it is shown.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(super) struct StoredEvent(pub(super) Value);
+
+impl JsonSchema for StoredEvent {
+    fn schema_name() -> Cow<'static, str> {
+        "StoredEvent".into()
     }
-    json!({
-        "type": "object",
-        "required": ["id", "externalId", "sensor", "type", "action", "eventTime", "sendTime", "created_at"],
-        "properties": properties,
-    })
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let entity = json!({ "type": ["object", "string", "null"] });
+        let time = json!({ "type": "string", "format": "date-time" });
+        let mut properties = json!({
+            "id": { "type": "integer" },
+            "externalId": { "type": "string" },
+            "sensor": { "type": "string" },
+            "type": { "type": "string" },
+            "profile": { "type": ["string", "null"] },
+            "action": { "type": "string" },
+            "eventTime": time,
+            "sendTime": time,
+            "created_at": time,
+            "updated_at": time,
+            "deleted_at": { "type": ["string", "null"] },
+            "extensions": { "type": ["object", "null"] },
+            "clientAppId": { "type": "string" },
+        });
+        for member in ENTITIES {
+            properties[member] = entity.clone();
+        }
+        schemars::json_schema!({
+            "type": "object",
+            "required": ["id", "externalId", "sensor", "type", "action", "eventTime", "sendTime", "created_at"],
+            "properties": properties,
+        })
+    }
 }
 
-pub(super) fn page() -> Value {
-    let whole = json!({ "type": "integer" });
-    json!({
-        "type": "object",
-        "required": ["events", "pagination"],
-        "properties": {
-            "events": { "type": "array", "items": stored() },
-            "pagination": {
-                "type": "object",
-                "required": ["total", "totalPages", "currentPage", "limit"],
-                "properties": {
-                    "total": whole, "totalPages": whole, "currentPage": whole, "limit": whole,
-                },
-            },
-        },
-    })
+/// A page of events.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EventPage {
+    pub(super) events: Vec<StoredEvent>,
+    pub(super) pagination: Pagination,
 }
 
-pub(super) fn one() -> Value {
-    json!({ "type": "object", "required": ["event"], "properties": { "event": stored() } })
+/// Which page it is.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct Pagination {
+    pub(super) total: u64,
+    pub(super) total_pages: u64,
+    pub(super) current_page: u64,
+    pub(super) limit: u64,
 }
 
-pub(super) fn job() -> Value {
-    let result = json!({
-        "type": "object",
-        "required": ["allocatedId", "externalId"],
-        "properties": {
-            "allocatedId": { "type": "string" }, "externalId": { "type": "string" },
-        },
-    });
-    let value = json!({
-        "type": "object",
-        "required": ["status", "results"],
-        "properties": {
-            "status": { "type": "string", "enum": ["success", "error"] },
-            "results": { "type": "array", "items": result },
-        },
-    });
-    let job = json!({
-        "type": "object",
-        "required": ["id", "state"],
-        "properties": {
-            "id": { "type": "string" },
-            "state": { "type": "string", "enum": ["waiting", "active", "completed", "failed"] },
-            "returnValue": value,
-            "processedOn": time(),
-        },
-    });
-    json!({ "type": "object", "required": ["job"], "properties": { "job": job } })
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct OneEvent {
+    pub(super) event: StoredEvent,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct JobStatus {
+    pub(super) job: Job,
+}
+
+/// What became of an envelope.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "EventsJob")]
+pub(super) struct Job {
+    pub(super) id: String,
+    /// Always completed: an envelope is kept before it is answered.
+    pub(super) state: &'static str,
+    pub(super) return_value: ReturnValue,
+    pub(super) processed_on: Timestamp,
+}
+
+/// The events that were kept.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct ReturnValue {
+    pub(super) status: Status,
+    pub(super) results: Vec<KeptEvent>,
+}
+
+/// An event that was kept.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct KeptEvent {
+    pub(super) allocated_id: String,
+    pub(super) external_id: String,
 }

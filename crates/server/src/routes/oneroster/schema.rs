@@ -50,22 +50,26 @@ pub(super) fn wrapped_input(collection: Collection) -> TypeSchema {
 }
 
 /// What a create inside another record sends.
-pub(super) fn input_in(into: &Into, collection: Collection) -> Value {
+pub(super) fn input_in(into: &Into, collection: Collection) -> TypeSchema {
     let mut item = object(collection.kind, false);
+    let mut name = format!("{}Without", input_name(collection.kind));
     if let Some(Value::Array(required)) = item.get_mut("required") {
         let from_path = |name: &Value| {
             into.fields.iter().flatten().any(|field| name == field)
                 || into.also.iter().any(|(field, _)| name == field)
                 || name == "sourcedId"
         };
-        required.retain(|name| !from_path(name));
+        let left_out = required.extract_if(.., |name| from_path(name));
+        name.extend(left_out.filter_map(|field| Some(operation("", field.as_str()?))));
     }
+    let mut input = TypeSchema::named(name, item);
     let (one, many) = (collection.kind.one, collection.kind.many);
-    json!({
+    input.schema = json!({
         "type": "object",
-        "properties": { many: { "type": "array", "items": item }, one: item },
+        "properties": { many: { "type": "array", "items": input.schema }, one: input.schema },
         "anyOf": [{ "required": [many] }, { "required": [one] }],
-    })
+    });
+    input
 }
 
 /// `{sourcedIdPairs: …, course: Course}`
