@@ -9,40 +9,40 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::attempt::{self, Answered, Attempt, Desk, Entry, Open, bank_of};
+use crate::attempt::{self, Attempt, Desk, LogEntry, LoggedAnswer, OpenQuestion, bank_of};
 use crate::bank::Bank;
 use crate::engine::{self, Answer, Choice, Reason, WHOLE, stream};
 use crate::finalize::Finalized;
 use crate::lesson::Lesson;
-use crate::logs::Read;
-use crate::question::{Draft, Wanted, drafts};
+use crate::logs::ReadLog;
+use crate::question::{QuestionDraft, QuestionRequest, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, Policy, credit, gradebook};
 
 /// What a student gets next.
 #[derive(Clone, Debug)]
-pub enum Next {
+pub enum NextStep {
     /// A question.
-    Asked(Asked),
+    Asked(NextQuestion),
     /// Nothing, because the attempt is complete.
     Finished {
         /// The result of the attempt.
         outcome: Finalized,
         /// The question that was answered last, which older clients go on showing. `None` if the attempt was
         /// completed without one.
-        last: Option<Draft>,
+        last: Option<QuestionDraft>,
     },
 }
 
 /// A served question.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct NextQuestion {
     /// The score of the attempt.
     pub score: f64,
     /// The question.
-    pub question: Draft,
+    pub question: QuestionDraft,
     /// The log from which it was chosen, for [`crate::Memory::keep`] after the commit.
-    pub log: Option<Read>,
+    pub log: Option<ReadLog>,
 }
 
 /// An accepted answer, from which [`crate::reply::Reply`] is made.
@@ -50,11 +50,11 @@ pub struct Asked {
 pub struct TakenAnswer {
     pub(crate) attempt: Attempt,
     pub(crate) question: String,
-    pub(crate) answered: Answered,
+    pub(crate) answered: LoggedAnswer,
     /// The assessment results of question and attempt, if answers are scored at once.
     pub(crate) results: Option<[Option<Object>; 2]>,
     /// The log from which the next question was chosen, for [`crate::Memory::keep`] after the commit.
-    pub log: Option<Read>,
+    pub log: Option<ReadLog>,
 }
 
 /// The question that was served to the student and not answered yet. `None` if one must be chosen first, which
@@ -66,7 +66,7 @@ pub fn served(
     desk: &Desk<'_>,
     student: &str,
     lesson: &str,
-) -> Result<Option<Next>> {
+) -> Result<Option<NextStep>> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
     let Some((attempt, open)) = repository::sitting(tx, student, &lesson.id)? else {
         return Ok(None);
@@ -78,14 +78,14 @@ pub fn served(
     let Some(open) = open else { return Ok(None) };
     let bank = bank_of(tx, desk, &attempt)?;
     let asked = open_question(tx, desk, &attempt, &bank, open.question)?;
-    Ok(Some(Next::Asked(asked)))
+    Ok(Some(NextStep::Asked(asked)))
 }
 
 /// The student's open question. If there is none, the engine chooses one, which counts as served. Begins the first
 /// attempt if there is none.
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions.
-pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Next> {
+pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<NextStep> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, &lesson)?;
     by_steps(attempt.lesson_type)?;
@@ -94,7 +94,7 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     }
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(open) = open {
-        return open_question(tx, desk, &attempt, &bank, open.question).map(Next::Asked);
+        return open_question(tx, desk, &attempt, &bank, open.question).map(NextStep::Asked);
     }
     let log = desk.memory.logs.get(tx, &attempt, &bank)?;
     let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
@@ -104,24 +104,24 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     let place = choice.question;
     serve(tx, desk, &attempt, &bank, choice)?;
     let asked = open_question(tx, desk, &attempt, &bank, place)?;
-    Ok(Next::Asked(Asked { log: Some(log), ..asked }))
+    Ok(NextStep::Asked(NextQuestion { log: Some(log), ..asked }))
 }
 
 /// What a complete attempt answers to a request for the next question.
-fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Next> {
+fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<NextStep> {
     let outcome = Finalized::of(attempt);
     let Some(entry) = log::entry(tx, attempt, attempt.answered - 1)? else {
-        return Ok(Next::Finished { outcome, last: None });
+        return Ok(NextStep::Finished { outcome, last: None });
     };
     let bank = bank_of(tx, desk, attempt)?;
-    let wanted = Wanted {
+    let wanted = QuestionRequest {
         place: entry.question as usize,
         seed: variant_seed(attempt, entry.number),
         answered: entry.answered.as_ref(),
         is_told: true,
     };
     let last = drafts(tx, desk, attempt, &bank, &[wanted])?.pop();
-    Ok(Next::Finished { outcome, last })
+    Ok(NextStep::Finished { outcome, last })
 }
 
 /// The open question, which is at that place of the bank.
@@ -131,11 +131,11 @@ fn open_question(
     attempt: &Attempt,
     bank: &Bank,
     place: u32,
-) -> Result<Asked> {
+) -> Result<NextQuestion> {
     let seed = variant_seed(attempt, attempt.answered);
-    let wanted = [Wanted { place: place as usize, seed, answered: None, is_told: false }];
+    let wanted = [QuestionRequest { place: place as usize, seed, answered: None, is_told: false }];
     let question = drafts(tx, desk, attempt, bank, &wanted)?.remove(0);
-    Ok(Asked { score: attempt.score, question, log: None })
+    Ok(NextQuestion { score: attempt.score, question, log: None })
 }
 
 fn sitting(
@@ -143,7 +143,7 @@ fn sitting(
     desk: &Desk<'_>,
     student: &str,
     lesson: &Lesson,
-) -> Result<(Attempt, Option<Open>)> {
+) -> Result<(Attempt, Option<OpenQuestion>)> {
     match repository::sitting(tx, student, &lesson.id)? {
         Some(sitting) => Ok(sitting),
         None => Ok((attempt::at(tx, desk, student, lesson)?, None)),
@@ -163,7 +163,7 @@ fn by_steps(lesson_type: LessonType) -> Result<()> {
 }
 
 /// The engine's choice after the answers in a log.
-fn choose(policy: &Policy, attempt: &Attempt, bank: &Bank, log: &Read) -> Option<Choice> {
+fn choose(policy: &Policy, attempt: &Attempt, bank: &Bank, log: &ReadLog) -> Option<Choice> {
     let mut lots = stream(attempt.seed, log.log.answers.len());
     engine::next(policy, &bank.questions, &log.log, &mut lots)
 }
@@ -176,7 +176,7 @@ fn serve(
     bank: &Bank,
     choice: Choice,
 ) -> Result<()> {
-    let entry = Entry {
+    let entry = LogEntry {
         number: attempt.answered,
         question: choice.question,
         item: bank.questions.questions[choice.question as usize].id.clone(),
@@ -195,7 +195,7 @@ fn serve_ahead(
     desk: &Desk<'_>,
     policy: &Policy,
     (attempt, bank): (&Attempt, &Bank),
-    log: &Read,
+    log: &ReadLog,
 ) -> Result<()> {
     let was_asked = |question| log.log.answers.iter().any(|answer| answer.question == question);
     match choose(policy, attempt, bank, log) {
@@ -221,7 +221,7 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
 /// Whose answer to which question of which lesson a request is.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LessonAnswer")]
-pub struct Given {
+pub struct AnswerRequest {
     /// The student's sourcedId.
     #[schemars(with = "Line")]
     student: String,
@@ -253,8 +253,8 @@ struct AnswerMembers {
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson, and for answers that do not match
 /// the item; `Conflict` if the attempt is complete, or another question was served.
-pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &Given) -> Result<TakenAnswer> {
-    let Given { student, question, lesson, body } = given;
+pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &AnswerRequest) -> Result<TakenAnswer> {
+    let AnswerRequest { student, question, lesson, body } = given;
     let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, lesson)?;
     let bank = bank_of(tx, desk, &attempt)?;
@@ -281,7 +281,7 @@ fn stepped(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     lesson: &Lesson,
-    (mut attempt, open): (Attempt, Option<Open>),
+    (mut attempt, open): (Attempt, Option<OpenQuestion>),
     (bank, place): (&Bank, usize),
     body: &Object,
 ) -> Result<TakenAnswer> {
@@ -328,7 +328,7 @@ fn stepped(
     Ok(TakenAnswer { attempt, question, answered, results, log })
 }
 
-fn not_asked(question: &str, open: Option<&Open>) -> Problem {
+fn not_asked(question: &str, open: Option<&OpenQuestion>) -> Problem {
     let message = match open {
         Some(open) => {
             format!(
@@ -344,7 +344,7 @@ fn not_asked(question: &str, open: Option<&Open>) -> Problem {
 }
 
 /// Whether the answer equals the earlier one.
-fn is_same(former: &Answered, body: &Object) -> bool {
+fn is_same(former: &LoggedAnswer, body: &Object) -> bool {
     former.responses == responses_in(body)
 }
 
@@ -364,7 +364,7 @@ fn scored(
     (bank, place): (&Bank, usize),
     seed: u64,
     body: &Object,
-) -> Result<Answered> {
+) -> Result<LoggedAnswer> {
     let (id, item) = (&bank.questions.questions[place].id, &bank.items[place]);
     let score = if item.validates_responses { respond_validated } else { respond };
     let item = desk.items.version(tx, id, item.version)?;
@@ -376,7 +376,7 @@ fn scored(
     let scored = score(&item, &answer)?;
     let pending = scored.needs_manual_scoring;
     let share = (!pending).then(|| millionths(scored.share()));
-    Ok(Answered {
+    Ok(LoggedAnswer {
         at: desk.now,
         responses: responses_in(body),
         correct: share == Some(WHOLE),
@@ -423,7 +423,7 @@ fn answer_whole(
     let seed = variant_seed(&attempt, i64::try_from(place).unwrap_or(i64::MAX));
     let answered = scored(tx, desk, (bank, place), seed, body)?;
     let question = u32::try_from(place).map_err(Problem::internal)?;
-    let entry = Entry {
+    let entry = LogEntry {
         number: attempt.answered,
         question,
         item,

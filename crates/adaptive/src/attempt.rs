@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::bank::Bank;
 use crate::engine::{self, Counts, Log, Reason};
 use crate::lesson::{self, Lesson};
-use crate::logs::Read;
+use crate::logs::ReadLog;
 use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies, test_out};
@@ -102,7 +102,7 @@ pub(crate) struct Beginning<'a> {
 }
 
 /// A question that was served and not answered yet.
-pub(crate) struct Open {
+pub(crate) struct OpenQuestion {
     /// Its place in the bank.
     pub(crate) question: u32,
     /// The identifier of its item.
@@ -113,7 +113,7 @@ pub(crate) struct Open {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AttemptLogEntry")]
-pub struct Entry {
+pub struct LogEntry {
     /// Its place in the log, from 0.
     pub number: i64,
     /// The place of the question in the bank.
@@ -126,13 +126,13 @@ pub struct Entry {
     pub reason: Reason,
     /// The answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answered: Option<Answered>,
+    pub answered: Option<LoggedAnswer>,
 }
 
 /// An answer, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "AttemptLogAnswer")]
-pub struct Answered {
+pub struct LoggedAnswer {
     /// When it arrived.
     pub at: Timestamp,
     /// The answers by response variable, as they were sent.
@@ -159,7 +159,7 @@ pub struct Answered {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Attempt")]
-pub struct Shown {
+pub struct AttemptSummary {
     /// Its number, from 1.
     pub attempt: u32,
     /// The score, 0 to 100.
@@ -218,8 +218,8 @@ impl Attempt {
     }
 
     /// The attempt, as clients read it.
-    pub fn shown(&self) -> Shown {
-        Shown {
+    pub fn shown(&self) -> AttemptSummary {
+        AttemptSummary {
             attempt: self.number,
             score: self.score,
             score_status: self.score_status(),
@@ -268,7 +268,7 @@ impl Attempt {
 /// Whose attempts of which lesson a request is about.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "StudentAndLesson")]
-pub struct Asked {
+pub struct StudentLesson {
     /// The student's sourcedId.
     #[schemars(with = "Line")]
     pub student: String,
@@ -374,7 +374,7 @@ fn seed(parts: &[&str]) -> u64 {
 }
 
 /// A new attempt, with its log if that is known without reading it, for [`crate::Memory::keep`] after the commit.
-pub type Begun = (Attempt, Option<Read>);
+pub type Begun = (Attempt, Option<ReadLog>);
 
 /// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last attempt runs or waits to be scored,
 /// and for a test-out, which can be taken only once.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use lyceum_assessment::repository::{self as content, Head};
+use lyceum_assessment::repository::{self as content, ItemHead};
 use lyceum_assessment::{Kind, Reference, structure};
 use lyceum_core::text::hex;
 use lyceum_core::{Problem, Result, limits};
@@ -91,7 +91,7 @@ impl Bank {
     }
 
     /// Whether it has exactly these versions of items, whose content never changes.
-    fn is_of(&self, heads: &[Head]) -> bool {
+    fn is_of(&self, heads: &[ItemHead]) -> bool {
         let own = self.questions.questions.iter().zip(&self.items);
         let own = own.map(|(question, item)| (question.id.as_str(), item.version));
         own.eq(heads.iter().map(|head| (head.identifier.as_str(), head.version)))
@@ -120,7 +120,12 @@ const DRAWS: u64 = 8;
 
 /// The items that the seed selects, in its order. The order differs from the previous attempt's if one is found
 /// within [`DRAWS`] draws. An item that is drawn twice is asked once, because answers name items.
-fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Result<Vec<Head>> {
+fn arranged(
+    tx: &mut Tx<'_>,
+    test: &str,
+    seed: u64,
+    former: Option<&Bank>,
+) -> Result<Vec<ItemHead>> {
     let test = structure::test(tx, test)?;
     let (mut heads, mut drawn) = (Vec::new(), None);
     for draw in 0..DRAWS {
@@ -141,7 +146,7 @@ fn arranged(tx: &mut Tx<'_>, test: &str, seed: u64, former: Option<&Bank>) -> Re
 
 /// A question with the data in its item's metadata: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
 /// `learningObjectives`. Without a difficulty, it counts as easy.
-fn row(head: Head, validated: &HashSet<String>) -> Row {
+fn row(head: ItemHead, validated: &HashSet<String>) -> Row {
     let metadata: Map<String, Value> = head
         .metadata
         .as_deref()
@@ -188,9 +193,9 @@ fn of_b(calibration: Calibration) -> Difficulty {
 
 /// A cache of the item references of tests, valid as long as a test stays the same. It is limited to
 /// [`limits::LESSON_TEST_CACHE_BYTES`] of names.
-pub(crate) struct Tests(Recent<String, Names>);
+pub(crate) struct Tests(Recent<String, QuestionNames>);
 
-struct Names {
+struct QuestionNames {
     state: String,
     of: Vec<Reference>,
     /// Whether its sections select or shuffle.
@@ -207,7 +212,7 @@ impl Default for Tests {
 
 impl Tests {
     /// Errors: `NotFound`.
-    fn names(&self, tx: &mut Tx<'_>, test: &str) -> Result<Arc<Names>> {
+    fn names(&self, tx: &mut Tx<'_>, test: &str) -> Result<Arc<QuestionNames>> {
         let state =
             content::state(tx, Kind::Test, test)?.ok_or_else(|| Kind::Test.missing(test))?;
         let test = test.to_owned();
@@ -221,7 +226,7 @@ impl Tests {
         let validated = structure::validated(&read);
         let names = of.iter().chain(&validated);
         let bytes = names.map(|name| name.identifier.len() + name.href.len()).sum();
-        let names = Arc::new(Names { state, of, varies, validated });
+        let names = Arc::new(QuestionNames { state, of, varies, validated });
         self.0.keep(test, Arc::clone(&names), bytes);
         Ok(names)
     }

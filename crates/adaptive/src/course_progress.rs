@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::lesson_plans::Sort;
+use crate::lesson_plans::PlanItemSort;
 use crate::listed::shown;
 use crate::test_out::TestOutStatus;
 use crate::{gradebook, lesson, test_out};
@@ -44,7 +44,7 @@ pub struct CourseProgress {
 pub struct LineItem {
     /// What it is of.
     #[serde(rename = "type")]
-    pub sort: Sort,
+    pub sort: PlanItemSort,
     /// The line item's sourcedId.
     pub assessment_line_item_sourced_id: String,
     /// The component that it is of.
@@ -121,7 +121,7 @@ pub fn of(
         let id = fields::text(item, "sourcedId");
         let is_component = *field == "component";
         LineItem {
-            sort: if is_component { Sort::Component } else { Sort::Resource },
+            sort: if is_component { PlanItemSort::Component } else { PlanItemSort::Resource },
             assessment_line_item_sourced_id: id.to_owned(),
             course_component_sourced_id: is_component.then(|| node.clone()),
             course_component_resource_sourced_id: (!is_component).then(|| node.clone()),

@@ -3,7 +3,7 @@
 
 use lyceum_core::Result;
 use lyceum_events::facts::{Measure, Metric};
-use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, Named};
+use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Kind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, USER};
@@ -86,7 +86,7 @@ fn urn(attempt: &Attempt, part: &str) -> String {
 
 fn event(desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt, email: &str) -> LearningEvent {
     let address = |kind: &Kind, id: &str| kind.address(desk.base_url, id);
-    let named = |id: &str, name: &str| Named { id: id.to_owned(), name: name.to_owned() };
+    let named = |id: &str, name: &str| NamedEntity { id: id.to_owned(), name: name.to_owned() };
     let course = &lesson.course;
     let object = Activity {
         id: address(&COMPONENT_RESOURCE, &lesson.id),

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::attempt::{self, Asked, Desk};
+use crate::attempt::{self, Desk, StudentLesson};
 use crate::engine::Counts;
 use crate::lesson::Lesson;
-use crate::listed::{Mark, Marks};
+use crate::listed::{LessonResult, LessonResults};
 use crate::repository::{attempts, external as repository};
 use crate::{LessonType, credit, gradebook, placement, test_out};
 
@@ -73,7 +73,7 @@ pub struct Outside {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ExternalTestAssignment")]
-pub struct Told {
+pub struct ExternalAssignment {
     /// The outside tool.
     pub tool_provider: String,
     /// The type of the lesson.
@@ -113,7 +113,11 @@ pub struct ExternalTestRequest {
 /// as it is.
 ///
 /// Errors: `Invalid` for lessons that are taken here; `NotFound`.
-pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &ExternalTestRequest) -> Result<Told> {
+pub fn make(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    asked: &ExternalTestRequest,
+) -> Result<ExternalAssignment> {
     let terms = Terms {
         application: asked.application_name.clone(),
         test_id: asked.test_id.clone(),
@@ -128,8 +132,12 @@ pub fn make(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &ExternalTestRequest) -> Re
 /// with it, as one that is taken here.
 ///
 /// Errors: `Invalid`; `NotFound`, where no test was assigned too.
-pub fn import(tx: &mut Tx<'_>, desk: &Desk<'_>, asked: &Asked) -> Result<Told> {
-    let Asked { student, lesson } = asked;
+pub fn import(
+    tx: &mut Tx<'_>,
+    desk: &Desk<'_>,
+    asked: &StudentLesson,
+) -> Result<ExternalAssignment> {
+    let StudentLesson { student, lesson } = asked;
     let lesson = outside_lesson(tx, desk, student, lesson)?;
     let Some(mut assigned) = last(tx, student, &lesson.id)? else {
         let message = format!(
@@ -202,8 +210,8 @@ pub(crate) fn assign(
 /// The score and the counts (correct, total) of the assignment's result in the gradebook: one that names its attempt,
 /// or one written after the assignment was created.
 fn result(tx: &mut Tx<'_>, assigned: &Assignment) -> Result<Option<(f64, (u32, u32))>> {
-    let marks = Marks::of(tx, &assigned.student, &[&assigned.lesson])?;
-    let is_its = |mark: &&Mark| match mark.attempt() {
+    let marks = LessonResults::of(tx, &assigned.student, &[&assigned.lesson])?;
+    let is_its = |mark: &&LessonResult| match mark.attempt() {
         Some(attempt) => attempt == i64::from(assigned.attempt),
         None => fields::text(&mark.fields, "dateLastModified") >= assigned.assigned_at.as_str(),
     };
@@ -247,8 +255,8 @@ fn finish(
     gradebook::write(tx, desk, lesson, &attempt, &[], settled.told())
 }
 
-fn shown(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Told> {
-    Ok(Told {
+fn shown(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<ExternalAssignment> {
+    Ok(ExternalAssignment {
         tool_provider: lesson.tool_provider().unwrap_or_default().to_owned(),
         lesson_type: lesson.lesson_type,
         lesson_id: lesson.id.clone(),

@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
+use crate::attempt::{Attempt, Desk, LogEntry, bank_of, current};
 use crate::bank::Bank;
 use crate::engine::Counts;
 use crate::repository::{attempts as repository, log};
@@ -111,7 +111,7 @@ pub fn finalize(
     };
     repository::update(tx, &attempt, desk.now)?;
     // The results of answers were written the first time, and a person may have added scores and comments to them.
-    let answers: Vec<(&Entry, &str)> = last
+    let answers: Vec<(&LogEntry, &str)> = last
         .values()
         .filter(|_| !was_pending)
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
@@ -121,12 +121,12 @@ pub fn finalize(
 }
 
 /// The last answer to each question, by place.
-pub(crate) fn latest(entries: &[Entry]) -> BTreeMap<u32, &Entry> {
+pub(crate) fn latest(entries: &[LogEntry]) -> BTreeMap<u32, &LogEntry> {
     let answered = entries.iter().filter(|entry| entry.answered.is_some());
     answered.map(|entry| (entry.question, entry)).collect()
 }
 
-fn all_answered(bank: &Bank, last: &BTreeMap<u32, &Entry>) -> Result<()> {
+fn all_answered(bank: &Bank, last: &BTreeMap<u32, &LogEntry>) -> Result<()> {
     let questions = (0..).zip(&bank.questions.questions);
     let open: Vec<&str> = questions
         .filter(|(place, _)| !last.contains_key(place))

@@ -16,11 +16,11 @@ use uuid::Uuid;
 
 use crate::LessonType;
 use crate::answer::millionths;
-use crate::attempt::{Answered, Attempt, Desk, Entry};
+use crate::attempt::{Attempt, Desk, LogEntry, LoggedAnswer};
 use crate::engine::WHOLE;
 use crate::finalize::latest;
 use crate::lesson::Lesson;
-use crate::listed::Marks;
+use crate::listed::LessonResults;
 use crate::repository::log;
 
 /// The namespace of the ids of line items and results. They are derived, so that a repeated answer is the same
@@ -63,11 +63,11 @@ pub(crate) fn write(
     desk: &Desk<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
-    answers: &[(&Entry, &str)],
+    answers: &[(&LogEntry, &str)],
     also: &[(&str, Value)],
 ) -> Result<()> {
     let parent = lesson_item(&lesson.id);
-    let answered: Vec<(String, &Entry, &Answered, &str)> = answers
+    let answered: Vec<(String, &LogEntry, &LoggedAnswer, &str)> = answers
         .iter()
         .filter_map(|(entry, title)| {
             let item = question_item(&lesson.id, &entry.item);
@@ -92,7 +92,7 @@ pub(crate) fn write_step(
     lesson: &Lesson,
     attempt: &Attempt,
     (question, title): (&str, &str),
-    answered: &Answered,
+    answered: &LoggedAnswer,
 ) -> Result<[Object; 2]> {
     let (parent, item) = (lesson_item(&lesson.id), question_item(&lesson.id, question));
     let items = [
@@ -110,7 +110,7 @@ pub(crate) fn write_step(
 fn of_answer<'a>(
     attempt: &'a Attempt,
     question: &str,
-    answered: &Answered,
+    answered: &LoggedAnswer,
     line_item: &'a str,
 ) -> AssessmentResult<'a> {
     let mut metadata = Object::new();
@@ -196,7 +196,7 @@ pub(crate) fn take_back_answers(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     attempt: &Attempt,
-    entries: &[Entry],
+    entries: &[LogEntry],
 ) -> Result<()> {
     let ids: Vec<String> =
         entries.iter().map(|entry| answer_result(attempt, &entry.item)).collect();
@@ -280,7 +280,7 @@ pub(crate) fn take_back_exemptions(
 
 /// Marks results by others as `tobedeleted` if they name the attempt, or no attempt.
 pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
-    let marks = Marks::of(tx, &attempt.student, &[&attempt.lesson])?;
+    let marks = LessonResults::of(tx, &attempt.student, &[&attempt.lesson])?;
     let own = attempt_result(&attempt.student, &attempt.lesson, attempt.number);
     let others = marks.in_lesson(&attempt.lesson).iter().filter(|mark| {
         let is_its = mark.attempt().is_none_or(|number| number == i64::from(attempt.number));
@@ -294,7 +294,7 @@ pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Atte
 pub(crate) fn take_scores(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
-    entries: &mut [Entry],
+    entries: &mut [LogEntry],
 ) -> Result<bool> {
     let last: HashSet<i64> = latest(entries).values().map(|entry| entry.number).collect();
     let ids = entries.iter().map(|entry| answer_result(attempt, &entry.item));

@@ -15,7 +15,7 @@ use crate::LessonType;
 use crate::{gradebook, lesson};
 
 /// A lesson, as lists need it.
-pub(crate) struct Listed {
+pub(crate) struct ListedLesson {
     /// The course's sourcedId.
     pub(crate) course: String,
     /// The component resource's sourcedId.
@@ -32,7 +32,7 @@ pub(crate) struct Listed {
     pub(crate) records: Placed,
 }
 
-impl Listed {
+impl ListedLesson {
     /// A lesson with the type that its component resource or resource names.
     fn of(records: Placed) -> Result<Self> {
         let (own, resource) = (fields::of(&records.lesson)?, fields::of(&records.resource)?);
@@ -56,22 +56,22 @@ fn grades(metadata: &Object) -> Vec<String> {
 }
 
 /// All test-outs, placement tests or unit tests of all courses, in order of creation.
-pub(crate) fn of_type(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Listed>> {
+pub(crate) fn of_type(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<ListedLesson>> {
     let placed = repository::placed_with_word(tx, lesson_type.name())?;
-    let listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
+    let listed = placed.into_iter().map(ListedLesson::of).collect::<Result<Vec<_>>>()?;
     Ok(listed.into_iter().filter(|listed| listed.lesson_type == Some(lesson_type)).collect())
 }
 
 /// The lessons of the courses, in order of creation.
-pub(crate) fn of_courses(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Listed>> {
+pub(crate) fn of_courses(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<ListedLesson>> {
     let placed = repository::placed_in(tx, courses)?;
-    let mut listed = placed.into_iter().map(Listed::of).collect::<Result<Vec<_>>>()?;
+    let mut listed = placed.into_iter().map(ListedLesson::of).collect::<Result<Vec<_>>>()?;
     name_quizzes(tx, &mut listed)?;
     Ok(listed.into_iter().filter(|listed| listed.lesson_type.is_some()).collect())
 }
 
 /// Makes lessons without a type adaptive quizzes if their resources are tests or banks.
-fn name_quizzes(tx: &mut Tx<'_>, listed: &mut [Listed]) -> Result<()> {
+fn name_quizzes(tx: &mut Tx<'_>, listed: &mut [ListedLesson]) -> Result<()> {
     let mut unnamed = Vec::new();
     for (at, lesson) in listed.iter().enumerate() {
         let own = fields::of(&lesson.records.lesson)?;
@@ -91,14 +91,14 @@ fn name_quizzes(tx: &mut Tx<'_>, listed: &mut [Listed]) -> Result<()> {
 }
 
 /// A student's result in a lesson.
-pub(crate) struct Mark {
+pub(crate) struct LessonResult {
     /// The record.
     pub(crate) stored: StoredRecord,
     /// Its members.
     pub(crate) fields: Object,
 }
 
-impl Mark {
+impl LessonResult {
     /// The score, if it is fully graded.
     pub(crate) fn graded(&self) -> Option<f64> {
         gradebook::graded(&self.fields)
@@ -120,14 +120,14 @@ impl Mark {
 }
 
 /// A student's results in lessons.
-pub(crate) struct Marks {
+pub(crate) struct LessonResults {
     /// The lessons' line items, by lesson.
     pub(crate) items: HashMap<String, Vec<StoredRecord>>,
     /// The results by lesson, in the order of attempts.
-    pub(crate) results: HashMap<String, Vec<Mark>>,
+    pub(crate) results: HashMap<String, Vec<LessonResult>>,
 }
 
-impl Marks {
+impl LessonResults {
     /// The active results under the line items of the lessons, but not of their questions. Runs two statements.
     pub(crate) fn of(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result<Self> {
         let field = "componentResource";
@@ -143,7 +143,7 @@ impl Marks {
             lesson_of.insert(fields::text(&record, "sourcedId").to_owned(), lesson.clone());
             items.entry(lesson).or_default().push(item);
         }
-        let mut results: HashMap<String, Vec<Mark>> = HashMap::new();
+        let mut results: HashMap<String, Vec<LessonResult>> = HashMap::new();
         let ids: Vec<&str> = lesson_of.keys().map(String::as_str).collect();
         let students = [student];
         let (of_student, of_items) = (("student", &students[..]), ("assessmentLineItem", &ids[..]));
@@ -155,30 +155,30 @@ impl Marks {
             let fields = fields::of(&stored)?;
             let item = lyceum_roster::fields::reference(&fields, "assessmentLineItem");
             if let Some(lesson) = lesson_of.get(item) {
-                results.entry(lesson.clone()).or_default().push(Mark { stored, fields });
+                results.entry(lesson.clone()).or_default().push(LessonResult { stored, fields });
             }
         }
         for marks in results.values_mut() {
-            marks.sort_by_key(Mark::attempt);
+            marks.sort_by_key(LessonResult::attempt);
         }
         Ok(Self { items, results })
     }
 
     /// The results in a lesson.
-    pub(crate) fn in_lesson(&self, lesson: &str) -> &[Mark] {
+    pub(crate) fn in_lesson(&self, lesson: &str) -> &[LessonResult] {
         self.results.get(lesson).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a lesson is done: an attempt is graded, or the student is exempt.
     pub(crate) fn is_done(&self, lesson: &str) -> bool {
         let is_exempt =
-            |mark: &Mark| fields::text(&mark.fields, "scoreStatus") == gradebook::EXEMPT;
+            |mark: &LessonResult| fields::text(&mark.fields, "scoreStatus") == gradebook::EXEMPT;
         self.in_lesson(lesson).iter().any(|mark| mark.graded().is_some() || is_exempt(mark))
     }
 
     /// The score of the last graded attempt at a lesson.
     pub(crate) fn last_score(&self, lesson: &str) -> Option<f64> {
-        self.in_lesson(lesson).iter().rev().find_map(Mark::graded)
+        self.in_lesson(lesson).iter().rev().find_map(LessonResult::graded)
     }
 }
 

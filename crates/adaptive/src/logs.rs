@@ -19,12 +19,12 @@ pub(crate) struct Logs(Recent<(i64, i64), Log>);
 /// A log that was read. Cache it only after the commit of the transaction that read it, because a rollback could undo
 /// an answer in it.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct ReadLog {
     key: (i64, i64),
     pub(crate) log: Arc<Log>,
 }
 
-impl Read {
+impl ReadLog {
     /// The log with one more answer.
     pub(crate) fn and(mut self, answer: Answer) -> Self {
         Arc::make_mut(&mut self.log).answers.push(answer);
@@ -40,7 +40,7 @@ impl Default for Logs {
 
 impl Logs {
     /// The log of an attempt's current round.
-    pub(crate) fn get(&self, tx: &mut Tx<'_>, attempt: &Attempt, bank: &Bank) -> Result<Read> {
+    pub(crate) fn get(&self, tx: &mut Tx<'_>, attempt: &Attempt, bank: &Bank) -> Result<ReadLog> {
         let key = (attempt.id, attempt.round);
         let answered = usize::try_from(attempt.answered).unwrap_or(usize::MAX);
         let log = match self.0.get(&key) {
@@ -52,12 +52,17 @@ impl Logs {
             }
             _ => Arc::new(attempt.log(tx, bank)?),
         };
-        Ok(Read { key, log })
+        Ok(ReadLog { key, log })
     }
 
     /// The log with which an attempt begins, if the complete log of the previous attempt is cached. This avoids
     /// reading the logs of all earlier attempts again.
-    pub(crate) fn after(&self, former: &Attempt, attempt: &Attempt, bank: &Bank) -> Option<Read> {
+    pub(crate) fn after(
+        &self,
+        former: &Attempt,
+        attempt: &Attempt,
+        bank: &Bank,
+    ) -> Option<ReadLog> {
         let known = self.0.get(&(former.id, former.round))?;
         let answered = usize::try_from(former.answered).unwrap_or(usize::MAX);
         if known.answers.len() != answered || [&former.bank, &attempt.bank] != [&bank.id; 2] {
@@ -74,10 +79,10 @@ impl Logs {
         };
         let earlier = questions.iter().zip(before).map(with).collect();
         let log = Arc::new(Log { earlier, answers: Vec::new() });
-        Some(Read { key: (attempt.id, attempt.round), log })
+        Some(ReadLog { key: (attempt.id, attempt.round), log })
     }
 
-    pub(crate) fn keep(&self, read: Read) {
+    pub(crate) fn keep(&self, read: ReadLog) {
         let Log { earlier, answers } = &*read.log;
         let bytes = size_of_val(&earlier[..]) + answers.capacity() * size_of::<Answer>();
         self.0.keep(read.key, read.log, bytes);

@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 use crate::bank::{Banks, Tests};
 use crate::lesson::Lessons;
 use crate::logs::{self, Logs};
-use crate::question::Views;
+use crate::question::RenderedItems;
 
 /// The caches.
 #[derive(Default)]
@@ -23,25 +23,25 @@ pub struct Memory {
     /// Item references of tests, valid as long as a test stays the same.
     pub(crate) tests: Tests,
     /// Versions of items, as learners see them.
-    pub(crate) views: Views,
+    pub(crate) views: RenderedItems,
 }
 
 impl Memory {
     /// Caches a log after its transaction was committed.
-    pub fn keep(&self, log: logs::Read) {
+    pub fn keep(&self, log: logs::ReadLog) {
         self.logs.keep(log);
     }
 }
 
 /// A cache with a limit in bytes.
-pub(crate) struct Recent<K, T>(Cache<K, Kept<T>, Bytes>);
+pub(crate) struct Recent<K, T>(Cache<K, CachedValue<T>, Bytes>);
 
-struct Kept<T> {
+struct CachedValue<T> {
     what: Arc<T>,
     bytes: u64,
 }
 
-impl<T> Clone for Kept<T> {
+impl<T> Clone for CachedValue<T> {
     fn clone(&self) -> Self {
         Self { what: Arc::clone(&self.what), bytes: self.bytes }
     }
@@ -50,8 +50,8 @@ impl<T> Clone for Kept<T> {
 #[derive(Clone)]
 struct Bytes;
 
-impl<K, T> Weighter<K, Kept<T>> for Bytes {
-    fn weight(&self, _: &K, kept: &Kept<T>) -> u64 {
+impl<K, T> Weighter<K, CachedValue<T>> for Bytes {
+    fn weight(&self, _: &K, kept: &CachedValue<T>) -> u64 {
         kept.bytes.max(1)
     }
 }
@@ -68,6 +68,6 @@ impl<K: Eq + Hash, T> Recent<K, T> {
     }
 
     pub(crate) fn keep(&self, key: K, what: Arc<T>, bytes: usize) {
-        self.0.insert(key, Kept { what, bytes: bytes as u64 });
+        self.0.insert(key, CachedValue { what, bytes: bytes as u64 });
     }
 }

@@ -23,7 +23,7 @@ use crate::render_config::{ADDRESS, is_address};
 
 /// A request for a test.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct NewTest {
     course: String,
     lesson_type: LessonType,
     lesson_title: Option<String>,
@@ -33,11 +33,11 @@ pub struct Wish {
     xp: Option<f64>,
     grades: Option<Vec<String>>,
     course_on_fail: Option<String>,
-    content: Content,
+    content: TestContent,
 }
 
 #[derive(Clone, Debug)]
-enum Content {
+enum TestContent {
     Qti(Link),
     Bank(Vec<Link>),
     External {
@@ -66,7 +66,7 @@ struct Link {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "NewTestLesson")]
-pub struct Made {
+pub struct CreatedTest {
     /// The type of the lesson.
     pub lesson_type: LessonType,
     /// What it is made of, if it is taken here.
@@ -102,7 +102,7 @@ pub struct Made {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-struct Shared {
+struct CommonTestFields {
     /// The course's sourcedId.
     #[schemars(with = "Line")]
     course_id: String,
@@ -127,7 +127,7 @@ struct Shared {
 #[serde(rename_all = "camelCase")]
 pub struct InternalTest {
     #[serde(flatten)]
-    shared: Shared,
+    shared: CommonTestFields,
     /// What sort of lesson it is.
     lesson_type: LessonType,
     /// What it is made of.
@@ -170,7 +170,7 @@ struct LinkedBank {
 #[schemars(inline)]
 pub struct ExternalTest<X> {
     #[serde(flatten)]
-    shared: Shared,
+    shared: CommonTestFields,
     /// The sort of lesson, if it is named at all.
     lesson_type: Option<String>,
     /// The outside tool.
@@ -212,7 +212,7 @@ impl Tool {
     }
 }
 
-impl Wish {
+impl NewTest {
     /// A test that is taken here. Errors: `Invalid`, with every fault and its path.
     pub fn internal(test: InternalTest) -> Result<Self> {
         let mut faults = Vec::new();
@@ -227,17 +227,17 @@ impl Wish {
             fault(other.to_owned(), format!("must not be there where testType is '{kind}'"));
         }
         let content = match test.test_type {
-            TestType::Qti => test.qti.map(Content::Qti),
+            TestType::Qti => test.qti.map(TestContent::Qti),
             TestType::AssessmentBank => {
-                test.assessment_bank.map(|bank| Content::Bank(bank.resources))
+                test.assessment_bank.map(|bank| TestContent::Bank(bank.resources))
             }
         };
         match &content {
             None => fault(own.to_owned(), messages::required("an object")),
-            Some(Content::Qti(link)) if !is_address(&link.url) => {
+            Some(TestContent::Qti(link)) if !is_address(&link.url) => {
                 fault("qti.url".to_owned(), ADDRESS.to_owned());
             }
-            Some(Content::Bank(links)) => {
+            Some(TestContent::Bank(links)) => {
                 let wrong = links.iter().enumerate().filter(|(_, link)| !is_address(&link.url));
                 for (at, _) in wrong {
                     fault(format!("assessmentBank.resources[{at}].url"), ADDRESS.to_owned());
@@ -271,7 +271,7 @@ impl Wish {
         if !faults.is_empty() {
             return Err(Problem::invalid_all(faults));
         }
-        let content = Content::External {
+        let content = TestContent::External {
             tool: test.tool_provider,
             launch_url: test.launch_url,
             vendor_id: test.vendor_id,
@@ -281,9 +281,9 @@ impl Wish {
     }
 
     fn of(
-        shared: Shared,
+        shared: CommonTestFields,
         lesson_type: LessonType,
-        content: Content,
+        content: TestContent,
         xp: Option<f64>,
         grades: Option<Vec<Grade>>,
     ) -> Self {
@@ -307,7 +307,7 @@ impl Wish {
 ///
 /// Errors: `NotFound` for the course; `Invalid` for a component of another course, an unknown `courseIdOnFail`, and a
 /// placement test without subject or grades; `Conflict` for a second test-out lesson of the course.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &NewTest) -> Result<CreatedTest> {
     let course = fields::in_use(tx, &COURSE, &wish.course)?;
     check(tx, wish, &course)?;
     let grades = wish.grades.clone().unwrap_or_else(|| fields::texts(&course, "grades"));
@@ -320,13 +320,13 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
     };
     let lesson_id = maker.lesson(wish, &course_component_id, &resource_id)?;
     let (test_type, tool_provider, launch_url, vendor_id) = match &wish.content {
-        Content::Qti(_) => (Some(TestType::Qti), None, None, None),
-        Content::Bank(_) => (Some(TestType::AssessmentBank), None, None, None),
-        Content::External { tool, launch_url, vendor_id, .. } => {
+        TestContent::Qti(_) => (Some(TestType::Qti), None, None, None),
+        TestContent::Bank(_) => (Some(TestType::AssessmentBank), None, None, None),
+        TestContent::External { tool, launch_url, vendor_id, .. } => {
             (None, Some(*tool), launch_url.clone(), vendor_id.clone())
         }
     };
-    Ok(Made {
+    Ok(CreatedTest {
         lesson_type: wish.lesson_type,
         test_type,
         lesson_id,
@@ -341,7 +341,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
     })
 }
 
-fn check(tx: &mut Tx<'_>, wish: &Wish, course: &Object) -> Result<()> {
+fn check(tx: &mut Tx<'_>, wish: &NewTest, course: &Object) -> Result<()> {
     let mut faults = Vec::new();
     let mut fault = |path: &str, message: String| {
         faults.push(Detail { path: path.into(), message });
@@ -399,7 +399,7 @@ fn found(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Option<Object>> {
 }
 
 /// The lesson's data in the resource's metadata.
-fn metadata(wish: &Wish, course: &Object, grades: &[String]) -> Object {
+fn metadata(wish: &NewTest, course: &Object, grades: &[String]) -> Object {
     let mut metadata = wish.metadata.clone();
     metadata.insert("lessonType".into(), wish.lesson_type.name().into());
     if !metadata.contains_key("subject")
@@ -426,15 +426,15 @@ struct Maker<'a, 'tx> {
 
 impl Maker<'_, '_> {
     /// The resource of the lesson, and the resources that it uses in turn.
-    fn resource(&mut self, wish: &Wish, mut metadata: Object) -> Result<(String, Vec<String>)> {
+    fn resource(&mut self, wish: &NewTest, mut metadata: Object) -> Result<(String, Vec<String>)> {
         let title = wish.lesson_title.as_deref();
         match &wish.content {
-            Content::Qti(link) => {
+            TestContent::Qti(link) => {
                 metadata.extend(link.metadata.clone().unwrap_or_default());
                 let title = link.title.as_deref().or(title);
                 Ok((self.test(link, title.unwrap_or_else(|| named(wish)), metadata)?, Vec::new()))
             }
-            Content::Bank(links) => {
+            TestContent::Bank(links) => {
                 let mut children = Vec::with_capacity(links.len());
                 for (at, link) in links.iter().enumerate() {
                     let numbered = format!("{} {}", title.unwrap_or_else(|| named(wish)), at + 1);
@@ -452,7 +452,7 @@ impl Maker<'_, '_> {
                 let bank = json!({ "title": title, "vendorResourceId": own, "metadata": metadata });
                 Ok((self.make(&RESOURCE, bank)?, children))
             }
-            Content::External { tool, launch_url, vendor_id, description } => {
+            TestContent::External { tool, launch_url, vendor_id, description } => {
                 metadata.insert("type".into(), "interactive".into());
                 metadata.insert("toolProvider".into(), tool.name().into());
                 let said = [("launchUrl", launch_url), ("description", description)];
@@ -487,7 +487,7 @@ impl Maker<'_, '_> {
     }
 
     /// A new component at the end of the course's top level.
-    fn component(&mut self, wish: &Wish) -> Result<String> {
+    fn component(&mut self, wish: &NewTest) -> Result<String> {
         let others =
             repository::referring_to(self.tx, &COURSE_COMPONENT, "course", &[&wish.course])?;
         let title = wish.unit_title.as_deref().or(wish.lesson_title.as_deref());
@@ -500,7 +500,7 @@ impl Maker<'_, '_> {
     }
 
     /// A new lesson at the end of the component.
-    fn lesson(&mut self, wish: &Wish, component: &str, resource: &str) -> Result<String> {
+    fn lesson(&mut self, wish: &NewTest, component: &str, resource: &str) -> Result<String> {
         let field = "courseComponent";
         let others = repository::referring_to(self.tx, &COMPONENT_RESOURCE, field, &[component])?;
         let lesson = json!({
@@ -533,7 +533,7 @@ fn next_place(others: &[repository::StoredRecord]) -> Result<i64> {
     Ok(last.saturating_add(1))
 }
 
-fn named(wish: &Wish) -> &'static str {
+fn named(wish: &NewTest) -> &'static str {
     match wish.lesson_type {
         LessonType::Powerpath100 => "Practice",
         LessonType::Quiz => "Quiz",

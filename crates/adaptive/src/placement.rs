@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lesson::{self, Lesson};
-use crate::listed::{Listed, Marks, of_type, shown};
+use crate::listed::{LessonResults, ListedLesson, of_type, shown};
 use crate::repository::{attempts, external};
 use crate::{LessonType, policies};
 
 /// Whom and what a request asks about.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "StudentAndSubject")]
-pub struct Asked {
+pub struct PlacementQuery {
     /// The student's sourcedId.
     #[schemars(with = "Line")]
     pub(crate) student: String,
@@ -142,13 +142,13 @@ impl Settled {
 /// The next placement test of a student in a subject.
 ///
 /// Errors: `NotFound` for the student, and for a subject without placement tests.
-pub fn next(tx: &mut Tx<'_>, asked: &Asked) -> Result<Standing> {
+pub fn next(tx: &mut Tx<'_>, asked: &PlacementQuery) -> Result<Standing> {
     let tests = tests(tx, asked)?;
     standing(tx, &asked.student, &tests)
 }
 
 /// The grade of a student in a subject. Errors: as [`next`].
-pub fn level(tx: &mut Tx<'_>, asked: &Asked) -> Result<Level> {
+pub fn level(tx: &mut Tx<'_>, asked: &PlacementQuery) -> Result<Level> {
     let Standing { reached, onboarded, available_tests, .. } = next(tx, asked)?;
     Ok(Level { grade_level: reached, onboarded, available_tests })
 }
@@ -162,8 +162,8 @@ pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Placements> {
     subjects.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
     let mut placements = Vec::new();
     for subject in subjects.iter().filter(|subject| !subject.is_empty()) {
-        let of_subject = |test: &&Listed| test.subject.eq_ignore_ascii_case(subject);
-        let tests: Vec<&Listed> = all.iter().filter(of_subject).collect();
+        let of_subject = |test: &&ListedLesson| test.subject.eq_ignore_ascii_case(subject);
+        let tests: Vec<&ListedLesson> = all.iter().filter(of_subject).collect();
         let standing = standing(tx, student, &tests)?;
         let current_level = standing.reached.clone();
         placements.push(SubjectStanding { standing, subject: subject.clone(), current_level });
@@ -172,10 +172,10 @@ pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Placements> {
 }
 
 /// The tests of a subject with the student's results in them. Errors: as [`next`].
-pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<PlacementTest>> {
+pub fn all(tx: &mut Tx<'_>, asked: &PlacementQuery, view: &View<'_>) -> Result<Vec<PlacementTest>> {
     let tests = tests(tx, asked)?;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-    let marks = Marks::of(tx, &asked.student, &ids)?;
+    let marks = LessonResults::of(tx, &asked.student, &ids)?;
     let told = tests.iter().map(|test| {
         let resource = shown(&test.records.resource, view)?;
         let item = marks.items.get(&test.id).and_then(|items| items.first());
@@ -193,11 +193,11 @@ pub fn all(tx: &mut Tx<'_>, asked: &Asked, view: &View<'_>) -> Result<Vec<Placem
 
 /// Resets a student's placement in a subject: results of its tests are marked as `tobedeleted`, and their attempts no
 /// longer count. Earned XP stay. Errors: as [`next`].
-pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &Asked) -> Result<Reset> {
+pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &PlacementQuery) -> Result<Reset> {
     let tests = tests(tx, asked)?;
     let was_over = standing(tx, &asked.student, &tests)?.onboarded;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-    let marks = Marks::of(tx, &asked.student, &ids)?;
+    let marks = LessonResults::of(tx, &asked.student, &ids)?;
     let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
     let mut deleted = 0;
     for mark in marks.results.values().flatten() {
@@ -242,7 +242,7 @@ fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
     Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
 }
 
-fn tests(tx: &mut Tx<'_>, asked: &Asked) -> Result<Vec<Listed>> {
+fn tests(tx: &mut Tx<'_>, asked: &PlacementQuery) -> Result<Vec<ListedLesson>> {
     lesson::in_use(tx, &USER, &asked.student, "student")?;
     let mut tests = of_type(tx, LessonType::Placement)?;
     tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));
@@ -256,24 +256,24 @@ fn tests(tx: &mut Tx<'_>, asked: &Asked) -> Result<Vec<Listed>> {
     Ok(sorted(tests))
 }
 
-fn sorted(mut tests: Vec<Listed>) -> Vec<Listed> {
+fn sorted(mut tests: Vec<ListedLesson>) -> Vec<ListedLesson> {
     tests.sort_by_key(|test| grade_of(test).unwrap_or(i64::MAX));
     tests
 }
 
 /// The first grade of a test.
-fn grade_of(test: &Listed) -> Option<i64> {
+fn grade_of(test: &ListedLesson) -> Option<i64> {
     test.grades.first().and_then(|grade| grade::value(grade))
 }
 
 /// Computes the standing from the tests, which are sorted by grade.
-fn standing<T: std::borrow::Borrow<Listed>>(
+fn standing<T: std::borrow::Borrow<ListedLesson>>(
     tx: &mut Tx<'_>,
     student: &str,
     tests: &[T],
 ) -> Result<Standing> {
     let ids: Vec<&str> = tests.iter().map(|test| test.borrow().id.as_str()).collect();
-    let marks = Marks::of(tx, student, &ids)?;
+    let marks = LessonResults::of(tx, student, &ids)?;
     let pass_mark = pass_mark(tx)?;
     let told = |test: &T| grade_of(test.borrow()).map(|grade| grade.to_string());
     let mut reached = tests.first().and_then(told).unwrap_or_default();

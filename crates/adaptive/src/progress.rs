@@ -10,23 +10,23 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::variant_seed;
-use crate::attempt::{Attempt, Desk, Entry, bank_of, current};
+use crate::attempt::{Attempt, Desk, LogEntry, bank_of, current};
 use crate::finalize::latest;
 use crate::lesson::Lesson;
-use crate::question::{Draft, Question, Wanted, drafts};
+use crate::question::{Question, QuestionDraft, QuestionRequest, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{ByDifficulty, LessonType, Memory, engine, gradebook};
 
 /// A student's progress in an attempt at a lesson.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    head: Head,
-    questions: Vec<Draft>,
+    head: ProgressHead,
+    questions: Vec<QuestionDraft>,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct ProgressHead {
     lesson_type: LessonType,
     attempt: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,9 +54,9 @@ struct Head {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LessonProgress")]
-pub struct Shown {
+pub struct ProgressView {
     #[serde(flatten)]
-    head: Head,
+    head: ProgressHead,
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<Vec<Question>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,14 +65,14 @@ pub struct Shown {
 
 impl Progress {
     /// The progress, as clients read it. Renders the questions for learners, which needs no transaction.
-    pub fn shown(self, memory: &Memory) -> Result<Shown> {
+    pub fn shown(self, memory: &Memory) -> Result<ProgressView> {
         let questions = self.questions.into_iter().map(|draft| draft.shown(memory));
         let questions = questions.collect::<Result<_>>()?;
         let (questions, seen_questions) = match self.head.finalized {
             Some(_) => (Some(questions), None),
             None => (None, Some(questions)),
         };
-        Ok(Shown { head: self.head, questions, seen_questions })
+        Ok(ProgressView { head: self.head, questions, seen_questions })
     }
 }
 
@@ -131,9 +131,9 @@ fn of(
     }
 }
 
-fn head(attempt: &Attempt) -> Head {
+fn head(attempt: &Attempt) -> ProgressHead {
     let result = gradebook::attempt_result(&attempt.student, &attempt.lesson, attempt.number);
-    Head {
+    ProgressHead {
         lesson_type: attempt.lesson_type,
         attempt: attempt.number,
         score: None,
@@ -155,21 +155,21 @@ fn stepped(
     tx: &mut Tx<'_>,
     desk: &Desk<'_>,
     attempt: &Attempt,
-    entries: &[Entry],
+    entries: &[LogEntry],
 ) -> Result<Progress> {
     let bank = bank_of(tx, desk, attempt)?;
     let log_of = attempt.log(tx, &bank)?;
     let last = latest(entries);
-    let wanted: Vec<Wanted<'_>> = last
+    let wanted: Vec<QuestionRequest<'_>> = last
         .values()
-        .map(|entry| Wanted {
+        .map(|entry| QuestionRequest {
             place: entry.question as usize,
             seed: variant_seed(attempt, entry.number),
             answered: entry.answered.as_ref(),
             is_told: true,
         })
         .collect();
-    let head = Head {
+    let head = ProgressHead {
         score: Some(attempt.score),
         remaining_questions_per_difficulty: Some(engine::remaining(&bank.questions, &log_of)),
         ..head(attempt)
@@ -182,14 +182,14 @@ fn progress_of_whole(
     desk: &Desk<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
-    entries: &[Entry],
+    entries: &[LogEntry],
 ) -> Result<Progress> {
     let bank = bank_of(tx, desk, attempt)?;
     let last = latest(entries);
     let is_complete = attempt.completed.is_some();
-    let wanted: Vec<Wanted<'_>> = (0..)
+    let wanted: Vec<QuestionRequest<'_>> = (0..)
         .zip(0..bank.questions.questions.len())
-        .map(|(number, place)| Wanted {
+        .map(|(number, place)| QuestionRequest {
             place,
             seed: variant_seed(attempt, i64::from(number)),
             answered: last.get(&number).and_then(|entry| entry.answered.as_ref()),
@@ -197,7 +197,7 @@ fn progress_of_whole(
         })
         .collect();
     let total = u32::try_from(bank.questions.questions.len()).map_err(Problem::internal)?;
-    let head = Head {
+    let head = ProgressHead {
         finalized: Some(is_complete),
         score: is_complete.then_some(attempt.score),
         tool_provider: lesson.tool_provider().map(str::to_owned),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::Difficulty;
-use crate::attempt::{Answered, Attempt, Desk};
+use crate::attempt::{Attempt, Desk, LoggedAnswer};
 use crate::bank::Bank;
 use crate::gradebook;
 use crate::memory::{Memory, Recent};
@@ -35,7 +35,7 @@ pub struct Question {
     /// Whether a person approved it.
     pub human_approved: bool,
     /// Its content.
-    pub content: Content,
+    pub content: QuestionContent,
     /// The answer, if the item has one response variable and was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
@@ -62,7 +62,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LessonQuestionContent")]
-pub struct Content {
+pub struct QuestionContent {
     /// The type of its first interaction, such as `choice`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -73,20 +73,20 @@ pub struct Content {
 /// A question to render. Its item may still be in its stored form; rendering that for a learner is work that needs no
 /// transaction.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct QuestionDraft {
     question: Question,
     /// The work that is left.
-    left: Option<Left>,
+    left: Option<StoredItem>,
 }
 
 /// An item in its stored form.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct StoredItem {
     version: i64,
     seed: u64,
 }
 
-impl Draft {
+impl QuestionDraft {
     /// Whether no work is left.
     pub fn is_ready(&self) -> bool {
         self.left.is_none()
@@ -95,7 +95,7 @@ impl Draft {
     /// The question, as a learner sees it.
     pub fn shown(self, memory: &Memory) -> Result<Question> {
         let Self { mut question, left } = self;
-        if let Some(Left { version, seed }) = left {
+        if let Some(StoredItem { version, seed }) = left {
             let seen = candidate(&question.content.raw_xml, seed)?;
             question.content.raw_xml = seen.xml;
             if !seen.varies {
@@ -109,22 +109,22 @@ impl Draft {
 }
 
 /// A cache of rendered items by identifier and version, for items that look the same for everyone.
-pub(crate) struct Views(Recent<(String, i64), Content>);
+pub(crate) struct RenderedItems(Recent<(String, i64), QuestionContent>);
 
-impl Default for Views {
+impl Default for RenderedItems {
     fn default() -> Self {
         Self(Recent::new(limits::LESSON_VIEW_CACHE_BYTES, 4096))
     }
 }
 
 /// A question to prepare.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct QuestionRequest<'a> {
     /// Its place in the bank.
     pub(crate) place: usize,
     /// The seed of its variant.
     pub(crate) seed: u64,
     /// The answer to it, if there is one.
-    pub(crate) answered: Option<&'a Answered>,
+    pub(crate) answered: Option<&'a LoggedAnswer>,
     /// Whether the result of the answer is shown.
     pub(crate) is_told: bool,
 }
@@ -136,9 +136,9 @@ pub(crate) fn drafts(
     desk: &Desk<'_>,
     attempt: &Attempt,
     bank: &Bank,
-    wanted: &[Wanted<'_>],
-) -> Result<Vec<Draft>> {
-    let key = |wanted: &Wanted<'_>| {
+    wanted: &[QuestionRequest<'_>],
+) -> Result<Vec<QuestionDraft>> {
+    let key = |wanted: &QuestionRequest<'_>| {
         (bank.questions.questions[wanted.place].id.clone(), bank.items[wanted.place].version)
     };
     let seen: Vec<_> = wanted.iter().map(|one| desk.memory.views.0.get(&key(one))).collect();
@@ -158,12 +158,14 @@ pub(crate) fn drafts(
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     let drafts = wanted.iter().zip(seen).map(|(wanted, seen)| {
-        let of_text =
-            |text: &content::Text| Content { kind: text.kind.clone(), raw_xml: text.xml.clone() };
-        let left = Left { version: bank.items[wanted.place].version, seed: wanted.seed };
+        let of_text = |text: &content::Text| QuestionContent {
+            kind: text.kind.clone(),
+            raw_xml: text.xml.clone(),
+        };
+        let left = StoredItem { version: bank.items[wanted.place].version, seed: wanted.seed };
         let left = seen.is_none().then_some(left);
         let content = match seen {
-            Some(seen) => Content::clone(&seen),
+            Some(seen) => QuestionContent::clone(&seen),
             None => texts
                 .get(&key(wanted))
                 .map(of_text)
@@ -172,7 +174,7 @@ pub(crate) fn drafts(
         let question = &bank.questions.questions[wanted.place];
         let told = wanted.answered.filter(|_| wanted.is_told);
         let id = segment(&question.id);
-        Ok(Draft {
+        Ok(QuestionDraft {
             question: Question {
                 id: question.id.clone(),
                 index: wanted.place,

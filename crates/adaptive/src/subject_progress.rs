@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 
 use crate::LessonType;
 use crate::lesson;
-use crate::listed::{Listed, Mark, Marks, of_courses, shown};
-use crate::placement::Asked;
+use crate::listed::{LessonResult, LessonResults, ListedLesson, of_courses, shown};
+use crate::placement::PlacementQuery;
 
 /// How far a student is in a course.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct CourseProgress {
 pub fn of(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    Asked { student, subject }: &Asked,
+    PlacementQuery { student, subject }: &PlacementQuery,
     view: &View<'_>,
 ) -> Result<Vec<CourseProgress>> {
     lesson::in_use(tx, &USER, student, "student")?;
@@ -70,22 +70,28 @@ pub fn of(
     let known: Vec<&str> = ids.iter().map(String::as_str).collect();
     let lessons = of_courses(tx, &known)?;
     let lesson_ids: Vec<&str> = lessons.iter().map(|lesson| lesson.id.as_str()).collect();
-    let marks = Marks::of(tx, student, &lesson_ids)?;
+    let marks = LessonResults::of(tx, student, &lesson_ids)?;
     let enrolled: HashSet<String> = enroll::learned(tx, now, student)?.into_iter().collect();
     let told = courses.iter().zip(&ids).map(|(course, id)| {
-        let own: Vec<&Listed> = lessons.iter().filter(|lesson| lesson.course == *id).collect();
+        let own: Vec<&ListedLesson> =
+            lessons.iter().filter(|lesson| lesson.course == *id).collect();
         Ok(counted(shown(course, view)?, enrolled.contains(id), &own, &marks))
     });
     told.collect()
 }
 
-fn counted(course: Value, in_enrolled: bool, lessons: &[&Listed], marks: &Marks) -> CourseProgress {
-    let is_done = |lesson: &&&Listed| marks.is_done(&lesson.id);
-    let best = |lesson: &&Listed| {
-        let earned = marks.in_lesson(&lesson.id).iter().map(Mark::xp);
+fn counted(
+    course: Value,
+    in_enrolled: bool,
+    lessons: &[&ListedLesson],
+    marks: &LessonResults,
+) -> CourseProgress {
+    let is_done = |lesson: &&&ListedLesson| marks.is_done(&lesson.id);
+    let best = |lesson: &&ListedLesson| {
+        let earned = marks.in_lesson(&lesson.id).iter().map(LessonResult::xp);
         earned.fold(0.0, f64::max)
     };
-    let is_test_out = |lesson: &&&Listed| lesson.lesson_type == Some(LessonType::TestOut);
+    let is_test_out = |lesson: &&&ListedLesson| lesson.lesson_type == Some(LessonType::TestOut);
     let test_out = lessons.iter().find(is_test_out);
     CourseProgress {
         course,

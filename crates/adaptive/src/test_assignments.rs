@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::LessonType;
 use crate::lesson::{self, Lesson};
-use crate::listed::{Listed, of_type};
+use crate::listed::{ListedLesson, of_type};
 use crate::placement::is_refusal;
 use crate::repository::test_assignments as repository;
 
@@ -65,7 +65,7 @@ pub struct Assignment {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "NewTestAssignment")]
-pub struct Made {
+pub struct CreatedAssignment {
     /// The assignment's id.
     pub assignment_id: String,
     /// The lesson.
@@ -77,11 +77,11 @@ pub struct Made {
 /// What came of many.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TestAssignmentsReport")]
-pub struct Bulk {
+pub struct BulkOutcome {
     /// Whether all were assigned.
     pub success: bool,
     /// The assigned tests.
-    pub results: Vec<Made>,
+    pub results: Vec<CreatedAssignment>,
     /// Errors of the rows that were not assigned.
     pub errors: Vec<RowError>,
 }
@@ -98,7 +98,7 @@ pub struct RowError {
 
 /// A request to assign a test.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct NewTestAssignment {
     student: String,
     subject: String,
     grade: String,
@@ -126,7 +126,7 @@ pub struct NewAssignment {
     expires_at: Option<Timestamp>,
 }
 
-impl From<NewAssignment> for Wish {
+impl From<NewAssignment> for NewTestAssignment {
     fn from(new: NewAssignment) -> Self {
         let NewAssignment { student, subject, grade, test_name, expires_at } = new;
         Self { student, subject, grade: grade.stored, test_name, expires: expires_at }
@@ -172,7 +172,11 @@ pub struct Table {
 /// placement test, a unit test.
 ///
 /// Errors: `NotFound` for the student, and if there is no such test.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Made> {
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    wish: &NewTestAssignment,
+) -> Result<CreatedAssignment> {
     lesson::in_use(tx, &USER, &wish.student, "student")?;
     let Some(id) = fitting(tx, now, wish)? else {
         let message = format!(
@@ -191,8 +195,8 @@ pub(crate) fn assign_lesson(
     student: &str,
     subject: &str,
     lesson: &Lesson,
-) -> Result<Made> {
-    let wish = Wish {
+) -> Result<CreatedAssignment> {
+    let wish = NewTestAssignment {
         student: student.to_owned(),
         subject: subject.to_owned(),
         grade: lesson.grade.clone().unwrap_or_default(),
@@ -202,9 +206,14 @@ pub(crate) fn assign_lesson(
     note(tx, now, &wish, &lesson.id)
 }
 
-fn note(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish, lesson: &str) -> Result<Made> {
+fn note(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    wish: &NewTestAssignment,
+    lesson: &str,
+) -> Result<CreatedAssignment> {
     let record = fields::in_use(tx, &COMPONENT_RESOURCE, lesson)?;
-    let made = Made {
+    let made = CreatedAssignment {
         assignment_id: Uuid::now_v7().to_string(),
         lesson_id: lesson.to_owned(),
         resource_id: fields::reference(&record, "resource").to_owned(),
@@ -222,10 +231,10 @@ fn note(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish, lesson: &str) -> Result<Ma
 }
 
 /// The lesson that best matches a request.
-fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &Wish) -> Result<Option<String>> {
+fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &NewTestAssignment) -> Result<Option<String>> {
     let courses = enroll::learned(tx, now, &wish.student)?;
     let grade = comparable(&wish.grade);
-    let mut fitting: Vec<(bool, bool, Listed)> = Vec::new();
+    let mut fitting: Vec<(bool, bool, ListedLesson)> = Vec::new();
     for lesson_type in ASSIGNABLE {
         for test in of_type(tx, lesson_type)? {
             let fits = test.subject.eq_ignore_ascii_case(&wish.subject)
@@ -386,12 +395,12 @@ fn missing(id: &str) -> Problem {
 }
 
 /// Assigns many, each by itself.
-pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<Bulk> {
-    let mut bulk = Bulk { success: true, results: Vec::new(), errors: Vec::new() };
+pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<BulkOutcome> {
+    let mut bulk = BulkOutcome { success: true, results: Vec::new(), errors: Vec::new() };
     for (at, item) in items.iter().enumerate() {
         let made = match item {
             Value::Object(_) => body::of::<NewAssignment>(item.clone())
-                .and_then(|new| create(tx, now, &Wish::from(new))),
+                .and_then(|new| create(tx, now, &NewTestAssignment::from(new))),
             _ => Err(Problem::invalid(format!("items[{at}]"), messages::MUST_BE_OBJECT)),
         };
         match made {
@@ -419,7 +428,7 @@ fn all_errors(problem: &Problem) -> String {
 /// one row that cannot be read.
 ///
 /// Errors: `Invalid`.
-pub fn import(tx: &mut Tx<'_>, now: Timestamp, table: &Table) -> Result<Bulk> {
+pub fn import(tx: &mut Tx<'_>, now: Timestamp, table: &Table) -> Result<BulkOutcome> {
     let Some(csv) = &table.csv else {
         let named = [("spreadsheetUrl", &table.spreadsheet_url), ("sheet", &table.sheet)];
         let missing = named.iter().filter(|(_, text)| text.is_none());
@@ -435,7 +444,7 @@ pub fn import(tx: &mut Tx<'_>, now: Timestamp, table: &Table) -> Result<Bulk> {
         let message = "this server opens no addresses that a request names; send the sheet's rows as \
                        'csv', or as 'items' to /test-assignments/bulk";
         let errors = vec![RowError { row: 0, message: message.into() }];
-        return Ok(Bulk { success: false, results: Vec::new(), errors });
+        return Ok(BulkOutcome { success: false, results: Vec::new(), errors });
     };
     let NewAssignments { items } = body::of(json!({ "items": rows(csv)? }))?;
     bulk(tx, now, &items)

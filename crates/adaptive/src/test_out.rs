@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::attempt::Desk;
 use crate::external::{self, Assignment, Outside};
 use crate::lesson::{self, Lesson};
-use crate::listed::{Listed, Marks, of_courses};
+use crate::listed::{LessonResults, ListedLesson, of_courses};
 use crate::repository::attempts;
-use crate::test_assignments::{self, Made};
+use crate::test_assignments::{self, CreatedAssignment};
 use crate::{LessonType, gradebook, policies};
 
 /// The test-out lesson of a course, for a student.
@@ -69,7 +69,7 @@ pub struct TestOutRequest {
 pub struct TestOutAssignment {
     /// What was assigned.
     #[serde(flatten)]
-    pub made: Made,
+    pub made: CreatedAssignment,
     /// The course.
     pub course_id: String,
     /// The outside tool that it is taken in.
@@ -128,7 +128,7 @@ pub fn of(
         (Some(attempt), None) => Some(attempt.number),
         (None, None) => None,
     };
-    let graded = Marks::of(tx, student, &[&id])?.last_score(&id).is_some();
+    let graded = LessonResults::of(tx, student, &[&id])?.last_score(&id).is_some();
     let outside = assigned.map(|assigned| external::outside(tx, &lesson, &assigned)).transpose()?;
     Ok(TestOut {
         lesson_type,
@@ -155,7 +155,7 @@ pub(crate) fn status(
 ) -> Result<TestOutStatus> {
     let before = |status| TestOutStatus { status, assignment_id: None, lesson_id: None };
     let Some(id) = lesson_of(tx, course)? else { return Ok(before("not_eligible")) };
-    let score = Marks::of(tx, student, &[&id])?.last_score(&id);
+    let score = LessonResults::of(tx, student, &[&id])?.last_score(&id);
     let assigned = external::last(tx, student, &id)?;
     let has_begun = assigned.is_some() || attempts::last(tx, student, &id)?.is_some();
     let mastery = f64::from(policies::current(tx, LessonType::TestOut)?.policy.mastery);
@@ -193,7 +193,7 @@ pub(crate) fn skip(
     let exempt = gradebook::exempt(tx, student, &ids)?;
     let mastered = attempts::mastered(tx, student, course)?;
     let lessons = of_courses(tx, &[course])?;
-    let is_new = |lesson: &&Listed| {
+    let is_new = |lesson: &&ListedLesson| {
         ids.contains(&lesson.id.as_str())
             && !exempt.contains(&lesson.id)
             && !mastered.contains(&lesson.id)

@@ -7,7 +7,7 @@ use lyceum_bridge::today::{self, StudentDay, SubjectDay};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::{Measure, Sums};
+use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
 use crate::lesson;
@@ -38,8 +38,8 @@ pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Stud
 }
 
 /// What an answer in a running lesson adds to a day. When the lesson is complete, its event reports its answers.
-fn sums(answer: &Underway) -> Sums {
-    let mut sums = Sums::default();
+fn sums(answer: &Underway) -> MeasureSums {
+    let mut sums = MeasureSums::default();
     if let Some(correct) = answer.correct {
         sums.measures[Measure::TotalQuestions as usize] = 1000;
         sums.measures[Measure::CorrectQuestions as usize] = i64::from(correct) * 1000;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::body::{Object, format};
 use crate::draft::{metadata, says_content};
-use crate::{Draft, Kind, Metadata, Stored};
+use crate::{Draft, Kind, Metadata, StoredDocument};
 
 /// A change of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ impl Change {
     }
 
     /// Applies the change to the stored document.
-    pub(crate) fn onto(&self, stored: &Stored) -> Result<Draft> {
+    pub(crate) fn onto(&self, stored: &StoredDocument) -> Result<Draft> {
         match self {
             Self::Whole(draft) => Ok((**draft).clone()),
             Self::Around { title, metadata } => {

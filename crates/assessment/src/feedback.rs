@@ -13,14 +13,14 @@ use crate::repository;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "FeedbackSubject")]
-pub enum About {
+pub enum FeedbackSubject {
     /// A whole lesson.
     Lesson,
     /// A question of a lesson.
     Question,
 }
 
-impl About {
+impl FeedbackSubject {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lesson => "LESSON",
@@ -41,7 +41,7 @@ pub struct Feedback {
     pub id: String,
     /// Its subject.
     #[serde(rename = "type")]
-    pub about: About,
+    pub about: FeedbackSubject,
     /// The lesson.
     pub lesson_id: String,
     /// The question; `None` if it is about the whole lesson.
@@ -94,7 +94,7 @@ pub struct NewFeedback {
 pub fn submit(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    about: About,
+    about: FeedbackSubject,
     new: &NewFeedback,
 ) -> Result<Feedback> {
     let NewFeedback { user_id, lesson_id, question_id, feedback, human_approved } = new.clone();
@@ -118,7 +118,7 @@ pub fn submit(
 pub fn of_lesson(tx: &mut Tx<'_>, lesson: &str) -> Result<OnLesson> {
     let most = i64::try_from(limits::FEEDBACK_SHOWN_COUNT).unwrap_or(i64::MAX);
     let all = repository::newest(tx, lesson, most)?;
-    let own = all.iter().find(|given| given.about == About::Lesson);
+    let own = all.iter().find(|given| given.about == FeedbackSubject::Lesson);
     match own.or(all.first()) {
         Some(newest) => Ok(OnLesson { newest: newest.clone(), all }),
         None => Err(Problem::new(

@@ -41,7 +41,7 @@ pub use query::{Page, Parameters, Query};
 pub use scoring::{
     Chosen, ItemAnswer, Items, Scored, candidate, full_score, respond, respond_validated,
 };
-pub use stored::Stored;
+pub use stored::StoredDocument;
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[Migration {

@@ -99,7 +99,7 @@ pub struct Scored {
     #[schemars(with = "Map<String, Value>")]
     pub outcomes: Value,
     /// All visible feedback, in document order.
-    pub feedbacks: Vec<Shown>,
+    pub feedbacks: Vec<ShownFeedback>,
 }
 
 impl Scored {
@@ -132,7 +132,7 @@ pub struct Chosen {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ShownFeedback")]
-pub struct Shown {
+pub struct ShownFeedback {
     /// Where it is shown.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = ["modal", "inline", "block"]))]
@@ -249,7 +249,7 @@ fn scored(item: &Item, outcomes: &Outcomes) -> Scored {
         outcomes: outcomes.to_json(),
         feedbacks: shown
             .into_iter()
-            .map(|feedback| Shown {
+            .map(|feedback| ShownFeedback {
                 kind: match feedback.kind {
                     FeedbackKind::Inline => "inline",
                     FeedbackKind::Block => "block",

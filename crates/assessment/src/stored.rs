@@ -6,7 +6,7 @@ use crate::Kind;
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredDocument {
     /// Its kind.
     pub kind: Kind,
     /// Its identifier.
@@ -27,7 +27,7 @@ pub struct Stored {
     pub updated_at: String,
 }
 
-impl Stored {
+impl StoredDocument {
     /// Appends the JSON for clients: the JSON form with `version`, `metadata`, `createdAt`, `updatedAt`, `rawXml` and
     /// `qtiXml`. Errors: `Internal` if the row does not contain a JSON object.
     pub fn render(&self, out: &mut String) -> Result<()> {

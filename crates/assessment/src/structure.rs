@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::body::{Object, format};
 use crate::draft::metadata;
 use crate::repository;
-use crate::{Change, Draft, Kind, Reference, Stored};
+use crate::{Change, Draft, Kind, Reference, StoredDocument};
 
 /// A change of a test at a path of identifiers (`[]`, `[part]`, `[part, section]`, `[part, section, item]`).
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Edited {
 
 /// Changes a test that was read. Errors: the path does not exist; an identifier is taken; the member is in use; the
 /// test would become invalid.
-pub fn edited(stored: &Stored, path: &[&str], edit: &Edit) -> Result<Edited> {
+pub fn edited(stored: &StoredDocument, path: &[&str], edit: &Edit) -> Result<Edited> {
     if let Edit::Replace(json) = edit {
         format(json)?;
     }
@@ -73,12 +73,12 @@ pub fn edited(stored: &Stored, path: &[&str], edit: &Edit) -> Result<Edited> {
 }
 
 /// The part or section at a path. Errors: it does not exist.
-pub fn member(stored: &Stored, path: &[&str]) -> Result<Value> {
+pub fn member(stored: &StoredDocument, path: &[&str]) -> Result<Value> {
     json::member_json(&read_test(&stored.xml)?, path)
 }
 
 /// The parts of a test, or the sections of a part. Errors: the part does not exist.
-pub fn members(stored: &Stored, path: &[&str]) -> Result<Vec<Value>> {
+pub fn members(stored: &StoredDocument, path: &[&str]) -> Result<Vec<Value>> {
     json::members_json(&read_test(&stored.xml)?, path)
 }
 
@@ -173,7 +173,7 @@ pub fn varies(test: &Test) -> bool {
 }
 
 /// The heads of the items with these names. Missing items are left out. Runs one query for any number of items.
-pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::Head>> {
+pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::ItemHead>> {
     let all: HashSet<&str> = names.iter().flat_map(Reference::names).collect();
     let heads = repository::heads(tx, &all)?;
     let head =

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Kind, repository};
 
-/// A document to check.
+/// One document to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DocumentCheck {
     kind: Kind,
     entity: String,
     /// The document's XML; `None` for the stored document with that identifier.
@@ -64,19 +64,19 @@ pub struct Batch {
     entity_ids: Option<Vec<String>>,
 }
 
-impl Wanted {
+impl DocumentCheck {
     /// Errors: `Invalid` without a document.
-    pub fn one(asked: ValidationRequest) -> Result<Self> {
-        let entity = asked.entity_id.unwrap_or_default();
-        if asked.xml.is_none() && entity.is_empty() {
+    pub fn one(request: ValidationRequest) -> Result<Self> {
+        let entity = request.entity_id.unwrap_or_default();
+        if request.xml.is_none() && entity.is_empty() {
             return Err(Problem::invalid("xml", messages::required("a string")));
         }
-        Ok(Self { kind: asked.schema, entity, xml: asked.xml })
+        Ok(Self { kind: request.schema, entity, xml: request.xml })
     }
 
     /// Errors: `Invalid` for another number of names than of documents.
-    pub fn batch(asked: Batch) -> Result<Vec<Self>> {
-        let Batch { schema: kind, xml, entity_ids } = asked;
+    pub fn batch(batch: Batch) -> Result<Vec<Self>> {
+        let Batch { schema: kind, xml, entity_ids } = batch;
         let entities = entity_ids.unwrap_or_default();
         if !entities.is_empty() && entities.len() != xml.len() {
             return Err(Problem::invalid(

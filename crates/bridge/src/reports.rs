@@ -2,7 +2,7 @@
 
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
-use lyceum_events::facts::{self, Measure, Sums};
+use lyceum_events::facts::{self, Measure, MeasureSums};
 use lyceum_roster::default_class::SchoolYear;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
@@ -164,9 +164,9 @@ pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSav
 }
 
 /// What the student did from one instant up to another, by whole buckets.
-fn sums(tx: &mut Tx<'_>, person: &Object, from: Timestamp, to: Timestamp) -> Result<Sums> {
+fn sums(tx: &mut Tx<'_>, person: &Object, from: Timestamp, to: Timestamp) -> Result<MeasureSums> {
     let (from, to) = (from.milliseconds(), to.milliseconds() + facts::BUCKET_MS);
-    let (mut sums, actors) = (Sums::default(), actors(tx, person)?);
+    let (mut sums, actors) = (MeasureSums::default(), actors(tx, person)?);
     facts::read(tx, &actors, from..to, |_, _, _, more| sums.add(more, 1))?;
     Ok(sums)
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_events::facts::{self, Did, Measure, Sums};
+use lyceum_events::facts::{self, Did, Measure, MeasureSums};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::record::{Object, members};
@@ -28,7 +28,7 @@ pub struct StudentDay {
     /// The daily XP of all courses together; 0 where there is no goal.
     pub goal_xp: i64,
     /// The sums of the day.
-    pub sums: Sums,
+    pub sums: MeasureSums,
     /// The last event of the day.
     pub last: Option<Timestamp>,
     /// The lesson that was failed most often without success, of those that were failed today, and how
@@ -90,7 +90,7 @@ pub struct SubjectDay {
     /// The daily XP of its courses; 0 where there is no goal.
     pub goal_xp: i64,
     /// The sums of the day.
-    pub sums: Sums,
+    pub sums: MeasureSums,
 }
 
 /// One student's day, subject by subject: those that have a goal, in the order of the enrollments, then

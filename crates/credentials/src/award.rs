@@ -19,10 +19,10 @@ use sha2::{Digest, Sha256};
 
 use crate::body::{self, Object};
 use crate::definition::{self, Definition};
-use crate::issued::{Form, Issued, Kept, New};
+use crate::issued::{CredentialForm, CredentialText, Issued, New};
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
-use crate::status::{self, Place};
+use crate::status::{self, StatusEntry};
 use crate::{issued, secret, verify};
 
 /// Below the server's address: where users are.
@@ -30,7 +30,7 @@ const USERS: &str = "/ims/oneroster/rostering/v1p2/users/";
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct AwardRequest {
     achievement: String,
     user: String,
     awarded: Option<Instant>,
@@ -76,7 +76,7 @@ pub struct Unsigned {
     new: New,
 }
 
-impl Request {
+impl AwardRequest {
     /// Reads `{achievementId, userId, awardedDate?, validFrom?, validUntil?, evidence?, narrative?,
     /// result?, hashed?, …}`; `userId` may be the address of the user.
     /// Errors: `Invalid`, naming the member.
@@ -133,7 +133,7 @@ pub fn prepare(
     tx: &mut Tx<'_>,
     now: Timestamp,
     base_url: &str,
-    request: &Request,
+    request: &AwardRequest,
     signer: Signer,
 ) -> Result<Prepared> {
     let Some(stored) = definitions::find(tx, &request.achievement)? else {
@@ -171,11 +171,11 @@ pub fn prepare(
         learner: Some(request.user.clone()),
         award,
         place: Some(place),
-        kept: Kept {
+        kept: CredentialText {
             issuer: signer.issuer.did.clone(),
             credential: credential["id"].as_str().unwrap_or_default().to_owned(),
             valid_from: from.map_or(now, |from| from.at),
-            form: Form::Json,
+            form: CredentialForm::Json,
             body: String::new(),
         },
     };
@@ -186,12 +186,12 @@ pub fn prepare(
 fn credential(
     now: Timestamp,
     base_url: &str,
-    request: &Request,
+    request: &AwardRequest,
     signer: &Signer,
     definition: &Definition,
     user: &Object,
     id: &str,
-    place: Place,
+    place: StatusEntry,
 ) -> Result<Value> {
     let now = now.to_string();
     let awarded = request.awarded.as_ref().map_or(&now, |awarded| &awarded.text);
@@ -218,7 +218,7 @@ fn credential(
 
 fn subject(
     base_url: &str,
-    request: &Request,
+    request: &AwardRequest,
     definition: &Definition,
     user: &Object,
 ) -> Result<Value> {

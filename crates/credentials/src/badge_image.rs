@@ -20,7 +20,7 @@ type Point = (f64, f64);
 type Rgb = [u8; 3];
 
 /// A filled outline.
-struct Shape {
+struct Outline {
     points: Vec<Point>,
     fill: Rgb,
 }
@@ -68,7 +68,7 @@ pub fn png(name: &str, issuer: &str) -> Vec<u8> {
 }
 
 /// From the ground up: ribbons, rosette, rim, field, star.
-fn shapes(name: &str, issuer: &str) -> Vec<Shape> {
+fn shapes(name: &str, issuer: &str) -> Vec<Outline> {
     let seed = Sha256::new_with_prefix(name).chain_update([0]).chain_update(issuer).finalize();
     let hue = f64::from(u16::from_be_bytes([seed[0], seed[1]])) / 65_536.0;
     let petals = f64::from(12 + seed[2] % 9);
@@ -94,17 +94,17 @@ fn shapes(name: &str, issuer: &str) -> Vec<Shape> {
         (x + radius * angle.sin(), y - radius * angle.cos())
     });
     vec![
-        Shape { points: ribbon(-1.0), fill: tone(0.34) },
-        Shape { points: ribbon(1.0), fill: tone(0.40) },
-        Shape { points: ring(140.0, 9.0), fill: tone(0.46) },
-        Shape { points: ring(118.0, 0.0), fill: [255, 255, 255] },
-        Shape { points: ring(110.0, 0.0), fill: tone(0.30) },
-        Shape { points: star.collect(), fill: color(hue + 0.45, 0.75, 0.72) },
+        Outline { points: ribbon(-1.0), fill: tone(0.34) },
+        Outline { points: ribbon(1.0), fill: tone(0.40) },
+        Outline { points: ring(140.0, 9.0), fill: tone(0.46) },
+        Outline { points: ring(118.0, 0.0), fill: [255, 255, 255] },
+        Outline { points: ring(110.0, 0.0), fill: tone(0.30) },
+        Outline { points: star.collect(), fill: color(hue + 0.45, 0.75, 0.72) },
     ]
 }
 
 /// For each line of samples in a row of pixels and each shape: where the line crosses it, sorted.
-fn scan_lines(shapes: &[Shape], row: u16) -> Vec<Vec<Vec<f64>>> {
+fn scan_lines(shapes: &[Outline], row: u16) -> Vec<Vec<Vec<f64>>> {
     let lines = (0..SAMPLES).map(|sample| {
         let y = f64::from(row) + (f64::from(sample) + 0.5) / f64::from(SAMPLES);
         let crossings = shapes.iter().map(|shape| {
@@ -124,7 +124,7 @@ fn scan_lines(shapes: &[Shape], row: u16) -> Vec<Vec<Vec<f64>>> {
     lines.collect()
 }
 
-fn pixel(shapes: &[Shape], lines: &[Vec<Vec<f64>>], column: u16) -> [u8; 4] {
+fn pixel(shapes: &[Outline], lines: &[Vec<Vec<f64>>], column: u16) -> [u8; 4] {
     let (mut sum, mut covered) = ([0_u32; 3], 0);
     for line in lines {
         for sample in 0..SAMPLES {

@@ -42,7 +42,7 @@ pub struct Definition {
 
 /// A definition as it is stored.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredDefinition {
     /// The definition.
     pub definition: Definition,
     /// The number of its version, from 1.
@@ -241,7 +241,7 @@ pub fn delete(tx: &mut Tx<'_>, now: Timestamp, id: &str, expected: Option<i64>) 
     repository::delete(tx, &known.definition.id, now)
 }
 
-fn as_expected(known: &Stored, expected: Option<i64>) -> Result<()> {
+fn as_expected(known: &StoredDefinition, expected: Option<i64>) -> Result<()> {
     match expected {
         Some(expected) if expected != known.version => Err(Problem::new(
             ProblemKind::PreconditionFailed,
@@ -276,7 +276,7 @@ fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> 
 
 /// The definition with that id, or the one of the achievement with that id.
 /// Errors: `NotFound`, which says of a deleted one that it is deleted.
-pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Stored> {
+pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<StoredDefinition> {
     let stored = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     match stored.deleted {
         None => Ok(stored),
@@ -298,7 +298,7 @@ pub(crate) fn deleted(id: &str) -> String {
 }
 
 /// A page of the definitions in the order of creation, and how many there are on all pages.
-pub fn list(tx: &mut Tx<'_>, limit: u64, offset: u64) -> Result<(Vec<Stored>, u64)> {
+pub fn list(tx: &mut Tx<'_>, limit: u64, offset: u64) -> Result<(Vec<StoredDefinition>, u64)> {
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let (found, total) = repository::list(tx, number(limit), number(offset))?;
     Ok((found, u64::try_from(total).unwrap_or(0)))

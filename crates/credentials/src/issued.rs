@@ -12,18 +12,18 @@ use serde_json::Value;
 use crate::body::{self, Object};
 use crate::repository::issued as repository;
 use crate::secret;
-use crate::status::Place;
+use crate::status::StatusEntry;
 
 /// The form in which a credential was signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum CredentialForm {
     /// JSON with an embedded proof.
     Json,
     /// A compact JWS.
     Jws,
 }
 
-impl Form {
+impl CredentialForm {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -38,7 +38,7 @@ impl Form {
 
 /// What a credential says of itself, and its text.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CredentialText {
     /// The id of its issuer.
     pub issuer: String,
     /// Its own id.
@@ -46,7 +46,7 @@ pub struct Kept {
     /// From when it is valid.
     pub valid_from: Timestamp,
     /// How it was signed.
-    pub form: Form,
+    pub form: CredentialForm,
     /// The JSON or the JWS, as it was signed.
     pub body: String,
 }
@@ -63,9 +63,9 @@ pub struct New {
     /// What makes a repeated request the same award.
     pub award: Option<String>,
     /// Its place in a status list.
-    pub place: Option<Place>,
+    pub place: Option<StatusEntry>,
     /// The credential.
-    pub kept: Kept,
+    pub kept: CredentialText,
 }
 
 /// A credential of the store.
@@ -78,9 +78,9 @@ pub struct Issued {
     /// The sourcedId of the learner, where this server issued it.
     pub learner: Option<String>,
     /// Its place in a status list.
-    pub place: Option<Place>,
+    pub place: Option<StatusEntry>,
     /// The credential.
-    pub kept: Kept,
+    pub kept: CredentialText,
     /// When it was revoked.
     pub revoked: Option<String>,
     /// Why it was revoked.
@@ -91,13 +91,15 @@ impl Issued {
     /// The credential as a JSON object, that of a JWS out of its payload.
     pub fn object(&self) -> Result<Object> {
         match self.kept.form {
-            Form::Json => serde_json::from_str(&self.kept.body).map_err(Problem::internal),
-            Form::Jws => payload(&self.kept.body),
+            CredentialForm::Json => {
+                serde_json::from_str(&self.kept.body).map_err(Problem::internal)
+            }
+            CredentialForm::Jws => payload(&self.kept.body),
         }
     }
 }
 
-impl Kept {
+impl CredentialText {
     /// Reads a credential with an embedded proof. Errors: `Invalid`, naming the member.
     pub fn read(object: &Object, text: &str) -> Result<Self> {
         if !body::has_proof(object) {
@@ -114,17 +116,17 @@ impl Kept {
                 "is required; send an object",
             ));
         }
-        Self::of(object, Form::Json, text)
+        Self::of(object, CredentialForm::Json, text)
     }
 
     /// Reads a compact JWS without verifying its signature. Errors: `Invalid`.
     pub fn read_jws(text: &str) -> Result<Self> {
         let text = text.trim();
         let object = payload(text)?;
-        Self::of(&object, Form::Jws, text)
+        Self::of(&object, CredentialForm::Jws, text)
     }
 
-    pub(crate) fn of(object: &Object, form: Form, text: &str) -> Result<Self> {
+    pub(crate) fn of(object: &Object, form: CredentialForm, text: &str) -> Result<Self> {
         if text.len() > limits::CREDENTIAL_STORED_MAX_BYTES {
             let most = limits::CREDENTIAL_STORED_MAX_BYTES;
             let message = format!("a credential has at most {most} bytes");
@@ -190,7 +192,7 @@ pub enum Upserted {
 
 /// Keeps a credential, in place of an older one of the same issuer with the same id (Open Badges 3.0,
 /// equality and comparison). Errors: `Conflict` where the one that is there was revoked.
-pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, kept: &Kept) -> Result<Upserted> {
+pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, kept: &CredentialText) -> Result<Upserted> {
     let Some(known) = repository::same(tx, &kept.issuer, &kept.credential)? else {
         let new = New {
             id: secret::random_id(),

@@ -18,7 +18,7 @@ const STEP: i64 = 85_229;
 
 /// A place in a status list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StatusEntry {
     /// The number of the list among the issuer's, from 1.
     pub list: i64,
     /// The place in it, from 0.
@@ -26,10 +26,10 @@ pub struct Place {
 }
 
 /// Takes a place for a new credential of an issuer; none is given twice.
-pub fn take(tx: &mut Tx<'_>, issuer: &str) -> Result<Place> {
+pub fn take(tx: &mut Tx<'_>, issuer: &str) -> Result<StatusEntry> {
     let anywhere = i64::from(u32::from_be_bytes(secret::random())) % LIST_PLACES;
     let (list, first, before) = repository::take(tx, issuer, LIST_PLACES, anywhere)?;
-    Ok(Place { list, index: (first + before * STEP) % LIST_PLACES })
+    Ok(StatusEntry { list, index: (first + before * STEP) % LIST_PLACES })
 }
 
 /// The address of an issuer's list.
@@ -38,7 +38,7 @@ pub fn address(base_url: &str, issuer: &str, list: i64) -> String {
 }
 
 /// The `credentialStatus` of the place.
-pub fn entry(base_url: &str, issuer: &str, place: Place) -> Value {
+pub fn entry(base_url: &str, issuer: &str, place: StatusEntry) -> Value {
     status_list::entry(&address(base_url, issuer, place.list), index(place.index))
 }
 

@@ -8,7 +8,7 @@ use crate::custom;
 use crate::event::id_of;
 use crate::faults::Faults;
 use crate::profiles::{self, EventType, is_custom};
-use crate::tree::{Object, Tree};
+use crate::tree::{Tree, TreeObject};
 use crate::vocabulary::{self, Shape, Type};
 use crate::{CONTEXT, CONTEXTS};
 
@@ -72,7 +72,7 @@ pub(crate) fn item(faults: &mut Faults, value: &Tree<'_>) -> Item {
     }
 }
 
-fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
+fn event(faults: &mut Faults, object: &TreeObject<'_>, known: Option<&EventType>) {
     head(faults, object, instant);
     if let Some(email) = object.get("actor").and_then(|actor| actor["email"].as_str())
         && (email.len() > EVENT_EMAIL_MAX_BYTES || email.contains('\0'))
@@ -141,7 +141,7 @@ fn event(faults: &mut Faults, object: &Object<'_>, known: Option<&EventType>) {
 /// profile requires.
 pub(crate) fn head(
     faults: &mut Faults,
-    object: &Object<'_>,
+    object: &TreeObject<'_>,
     instant: fn(&str) -> Option<Timestamp>,
 ) {
     match object.get("@context") {
@@ -202,7 +202,7 @@ fn context(faults: &mut Faults, value: &Tree<'_>) {
 /// A member that must be text.
 pub(crate) fn text<'a>(
     faults: &mut Faults,
-    object: &'a Object<'_>,
+    object: &'a TreeObject<'_>,
     member: &str,
 ) -> Option<&'a str> {
     match object.get(member) {
@@ -215,7 +215,7 @@ pub(crate) fn text<'a>(
     None
 }
 
-fn required(faults: &mut Faults, object: &Object<'_>, member: &str, types: &[&str]) {
+fn required(faults: &mut Faults, object: &TreeObject<'_>, member: &str, types: &[&str]) {
     match object.get(member) {
         Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
         None => faults.at(member, messages::required("an entity or its IRI")),
@@ -265,7 +265,7 @@ fn part(faults: &mut Faults, value: &Tree<'_>, wanted: &str) {
     }
 }
 
-fn members(faults: &mut Faults, object: &Object<'_>, known: &Type) {
+fn members(faults: &mut Faults, object: &TreeObject<'_>, known: &Type) {
     for member in known.required.iter().filter(|member| !object.has(member)) {
         faults.at(member, format!("is required in the type {}", known.name));
     }

@@ -94,7 +94,7 @@ fn member<'t>(faults: &mut Faults, name: &str, value: Option<&'t Tree<'_>>) -> O
 struct Members<'a> {
     /// Those of [`NAMES`].
     known: [Option<Tree<'a>>; 3],
-    data: Option<Data>,
+    data: Option<EnvelopeData>,
     /// Errors about unknown members.
     faults: Faults,
 }
@@ -104,7 +104,7 @@ const NAMES: [&str; 3] = ["sensor", "sendTime", "dataVersion"];
 
 /// The content of `data`, read before the rest of the envelope is known.
 #[derive(Default)]
-struct Data {
+struct EnvelopeData {
     /// Without sensor and send time, which are set later.
     events: Vec<Event>,
     entities: Vec<Entity>,
@@ -126,7 +126,7 @@ impl<'a> Members<'a> {
 
     fn take(&mut self, name: &str, reader: &mut Reader<'a>) -> Option<()> {
         if name == "data" {
-            self.data = Some(Data::read(reader)?);
+            self.data = Some(EnvelopeData::read(reader)?);
             return Some(());
         }
         let value = reader.value()?.0.unwrap_or(Tree::Null);
@@ -142,7 +142,7 @@ impl<'a> Members<'a> {
     }
 }
 
-impl Data {
+impl EnvelopeData {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let (mut data, mut faults) = (Self::default(), Faults::default());
         faults.inside("data", |faults| match reader.takes('[') {

@@ -59,9 +59,9 @@ pub struct Activity {
     /// The app in which it was done.
     pub app: App,
     /// The course, with its IRI.
-    pub course: Named,
+    pub course: NamedEntity,
     /// The activity as the app calls it.
-    pub activity: Named,
+    pub activity: NamedEntity,
 }
 
 /// An app.
@@ -76,7 +76,7 @@ pub struct App {
 
 /// Something with an id and a name.
 #[derive(Clone, Debug, Serialize)]
-pub struct Named {
+pub struct NamedEntity {
     /// Its id.
     pub id: String,
     /// What people call it.
@@ -259,7 +259,7 @@ mod tests {
             Metrics::TimeSpent { id: METRICS.into(), items: Vec::new() },
         ];
         for (metrics, email) in all.into_iter().zip(["ada@example.org", "", "none"]) {
-            let named = |id: &str, name: &str| Named { id: id.into(), name: name.into() };
+            let named = |id: &str, name: &str| NamedEntity { id: id.into(), name: name.into() };
             let object = Activity {
                 id: "https://a.example/activities/1".into(),
                 subject: "Math".into(),

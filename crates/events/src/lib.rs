@@ -38,8 +38,8 @@ use lyceum_store::Migration;
 pub use envelope::{Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
-    Actor, Appended, Known, Learned, Logged, Sent, actors_behind, actors_called, append,
-    append_all, last_actor, of_actor, scan,
+    Actor, Appended, ClientEvents, KnownNames, Learned, Logged, actors_behind, actors_called,
+    append, append_all, last_actor, of_actor, scan,
 };
 
 /// The context of Caliper 1.2, which is the version of an envelope, too.

@@ -16,7 +16,7 @@ pub(crate) enum Tree<'a> {
     Number(Number),
     Text(Cow<'a, str>),
     List(Vec<Self>),
-    Object(Object<'a>),
+    Object(TreeObject<'a>),
 }
 
 /// Room for the members of an object, of which one of an event has about as many.
@@ -27,7 +27,7 @@ type Member<'a> = (Cow<'a, str>, Tree<'a>);
 
 /// The members of an object, in the order sent. Each name appears once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Object<'a>(Vec<Member<'a>>);
+pub(crate) struct TreeObject<'a>(Vec<Member<'a>>);
 
 impl<'a> Tree<'a> {
     pub(crate) fn as_str(&self) -> Option<&str> {
@@ -47,7 +47,7 @@ impl<'a> Tree<'a> {
         if let Self::List(items) = self { Some(items) } else { None }
     }
 
-    pub(crate) fn as_object(&self) -> Option<&Object<'a>> {
+    pub(crate) fn as_object(&self) -> Option<&TreeObject<'a>> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-impl<'a> Object<'a> {
+impl<'a> TreeObject<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<&Tree<'a>> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
@@ -176,7 +176,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(Text(name)) = map.next_key()? {
             members.push((name, map.next_value()?));
         }
-        Ok(Tree::Object(Object(once(members))))
+        Ok(Tree::Object(TreeObject(once(members))))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept, take_jobs};
-use lyceum_events::{Appended, Envelope, Known, Learned, Sent, append_all};
+use lyceum_events::{Appended, ClientEvents, Envelope, KnownNames, Learned, append_all};
 use lyceum_store::{Dialect, Tx};
 use tokio::sync::oneshot;
 
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 2;
 #[derive(Default)]
 pub(crate) struct Intake {
     queue: Mutex<Queue>,
-    known: Known,
+    known: KnownNames,
 }
 
 #[derive(Default)]
@@ -183,9 +183,9 @@ fn keep(
     taken: &[TakenEnvelope],
 ) -> Result<(Vec<EnvelopeReceipt>, Learned)> {
     let now = app.clock.now();
-    let sent: Vec<Sent<'_>> = taken
+    let sent: Vec<ClientEvents<'_>> = taken
         .iter()
-        .map(|TakenEnvelope { client, envelope }| Sent { client, events: &envelope.events })
+        .map(|TakenEnvelope { client, envelope }| ClientEvents { client, events: &envelope.events })
         .collect();
     let jobs = take_jobs(tx, taken.len())?;
     let (appended, learned) = append_all(tx, now, &sent, &app.intake.known)?;

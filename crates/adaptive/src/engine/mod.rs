@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{ByDifficulty, Difficulty};
 
 pub use choose::{next, remaining};
-pub use replay::{Change, Outcome, Past, Replay, Replayed, replay, simulate};
+pub use replay::{Past, Replay, Replayed, ReplayedResult, ResultChange, replay, simulate};
 pub use score::{
     Counts, Credit, WHOLE, accuracy, counted, credit, is_complete, score_after, score_of,
 };

@@ -30,7 +30,7 @@ pub struct Replay {
     /// The question that would come next; `None` if the attempt is complete.
     pub next: Option<Choice>,
     /// The result.
-    pub outcome: Outcome,
+    pub outcome: ReplayedResult,
 }
 
 /// One answer of a replay.
@@ -53,7 +53,7 @@ pub struct Replayed {
 /// The result of an attempt, or its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outcome {
+pub struct ReplayedResult {
     /// The number of scored answers that count: all of them if scoring is by steps, and the last one to each question
     /// of a test.
     pub questions: u32,
@@ -67,11 +67,11 @@ pub struct Outcome {
 
 /// An attempt's result under two policies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Change {
+pub struct ResultChange {
     /// Under the old policy.
-    pub old: Outcome,
+    pub old: ReplayedResult,
     /// Under the new one.
-    pub new: Outcome,
+    pub new: ReplayedResult,
 }
 
 /// Replays an attempt under a policy, with its answers in their order. Answers after the score of 100 do not count.
@@ -101,10 +101,10 @@ pub fn replay(policy: &Policy, past: &Past) -> Replay {
     let credit = (is_scored && is_complete(policy, bank, &log))
         .then(|| credit(policy, past.base_xp, past.attempt, &counts));
     let (questions, correct) = (counts.total, counts.correct);
-    Replay { steps, next: choice, outcome: Outcome { questions, correct, score, credit } }
+    Replay { steps, next: choice, outcome: ReplayedResult { questions, correct, score, credit } }
 }
 
 /// The result of an attempt under its own policy, and under another one.
-pub fn simulate(old: &Policy, new: &Policy, past: &Past) -> Change {
-    Change { old: replay(old, past).outcome, new: replay(new, past).outcome }
+pub fn simulate(old: &Policy, new: &Policy, past: &Past) -> ResultChange {
+    ResultChange { old: replay(old, past).outcome, new: replay(new, past).outcome }
 }

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-pub use operation::{Operation, OperationInput, Sort, TYPES};
-pub use shown::{PlanStructure, PlanTree, Shown, structure, tree as visible};
+pub use operation::{Operation, OperationInput, PlanItemSort, TYPES};
+pub use shown::{PlanJson, PlanStructure, PlanTree, structure, tree as visible};
 pub use tree::{Item, Tree};
 
 use operation::spell_plainly;

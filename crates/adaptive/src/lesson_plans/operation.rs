@@ -10,14 +10,14 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "LessonPlanItemSort")]
-pub enum Sort {
+pub enum PlanItemSort {
     /// A unit, module or lesson.
     Component,
     /// A resource in a component.
     Resource,
 }
 
-impl Sort {
+impl PlanItemSort {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -30,10 +30,10 @@ impl Sort {
 /// An item, as operations name it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "LessonPlanTarget")]
-pub struct Target {
+pub struct PlanTarget {
     /// Its sort.
     #[serde(rename = "type")]
-    pub sort: Sort,
+    pub sort: PlanItemSort,
     /// Its id.
     #[schemars(with = "Line")]
     pub id: String,
@@ -43,7 +43,7 @@ pub struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum Where {
+pub enum InsertPosition {
     /// Before the item, or at the start.
     Start,
     /// After the item, or at the end.
@@ -56,7 +56,7 @@ pub enum Operation {
     /// Hides an item with everything below it, or shows it again.
     SetSkipped {
         /// The item.
-        target: Target,
+        target: PlanTarget,
         /// Whether it is hidden.
         value: bool,
     },
@@ -72,27 +72,27 @@ pub enum Operation {
     /// Moves an item next to another one of its type, anywhere in the plan.
     MoveBeside {
         /// The item.
-        target: Target,
+        target: PlanTarget,
         /// The other item.
         reference: String,
         /// Before or after it.
-        place: Where,
+        place: InsertPosition,
     },
     /// Moves an item to the start or end of its parent.
     MoveWithin {
         /// The item.
-        target: Target,
+        target: PlanTarget,
         /// Start or end.
-        place: Where,
+        place: InsertPosition,
     },
     /// Moves an item to the start or end of another component.
     ChangeParent {
         /// The item.
-        target: Target,
+        target: PlanTarget,
         /// The component.
         parent: String,
         /// Start or end.
-        place: Where,
+        place: InsertPosition,
     },
 }
 
@@ -115,7 +115,7 @@ pub enum OperationInput {
     /// Hides an item with what lies below it, or shows it again.
     SetSkipped {
         /// Which item.
-        target: Target,
+        target: PlanTarget,
         /// Whether it is hidden.
         value: bool,
     },
@@ -133,7 +133,7 @@ pub enum OperationInput {
     /// Moves an item before another of its sort, wherever that is.
     MoveItemBefore {
         /// Which item.
-        target: Target,
+        target: PlanTarget,
         /// The other.
         #[schemars(with = "Line")]
         reference_id: String,
@@ -141,7 +141,7 @@ pub enum OperationInput {
     /// Moves an item behind another of its sort, wherever that is.
     MoveItemAfter {
         /// Which item.
-        target: Target,
+        target: PlanTarget,
         /// The other.
         #[schemars(with = "Line")]
         reference_id: String,
@@ -149,22 +149,22 @@ pub enum OperationInput {
     /// Moves an item to the start of its parent.
     MoveItemToStart {
         /// Which item.
-        target: Target,
+        target: PlanTarget,
     },
     /// Moves an item to the end of its parent.
     MoveItemToEnd {
         /// Which item.
-        target: Target,
+        target: PlanTarget,
     },
     /// Moves an item to an end of another component.
     ChangeItemParent {
         /// Which item.
-        target: Target,
+        target: PlanTarget,
         /// The component.
         #[schemars(with = "Line")]
         new_parent_id: String,
         /// Which end; the end of the list unless it is sent.
-        position: Option<Where>,
+        position: Option<InsertPosition>,
     },
 }
 
@@ -181,17 +181,21 @@ impl From<OperationInput> for Operation {
                 }
             }
             Input::MoveItemBefore { target, reference_id } => {
-                Self::MoveBeside { target, reference: reference_id, place: Where::Start }
+                Self::MoveBeside { target, reference: reference_id, place: InsertPosition::Start }
             }
             Input::MoveItemAfter { target, reference_id } => {
-                Self::MoveBeside { target, reference: reference_id, place: Where::End }
+                Self::MoveBeside { target, reference: reference_id, place: InsertPosition::End }
             }
-            Input::MoveItemToStart { target } => Self::MoveWithin { target, place: Where::Start },
-            Input::MoveItemToEnd { target } => Self::MoveWithin { target, place: Where::End },
+            Input::MoveItemToStart { target } => {
+                Self::MoveWithin { target, place: InsertPosition::Start }
+            }
+            Input::MoveItemToEnd { target } => {
+                Self::MoveWithin { target, place: InsertPosition::End }
+            }
             Input::ChangeItemParent { target, new_parent_id, position } => Self::ChangeParent {
                 target,
                 parent: new_parent_id,
-                place: position.unwrap_or(Where::End),
+                place: position.unwrap_or(InsertPosition::End),
             },
         }
     }

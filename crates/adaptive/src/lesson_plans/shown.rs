@@ -13,13 +13,13 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::operation::Sort;
+use super::operation::PlanItemSort;
 use super::tree::{Item, Tree};
 use super::{Plan, get};
 use crate::gradebook;
 
 /// A plan as JSON text.
-pub type Shown = String;
+pub type PlanJson = String;
 
 /// What the student sees of a plan, for the API document.
 #[derive(JsonSchema)]
@@ -66,7 +66,7 @@ pub struct PlanStructure {
 struct PlanNode {
     /// What it is.
     #[serde(rename = "type")]
-    sort: Sort,
+    sort: PlanItemSort,
     /// Its title.
     title: String,
     /// Its place among its siblings.
@@ -93,11 +93,11 @@ struct PlanNode {
 }
 
 /// What the student sees of a plan: a [`PlanTree`].
-pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
+pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<PlanJson> {
     let tree = as_graded(tx, plan)?;
     let items = seen(&tree);
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
-    let known = Known::of(tx, &items, view)?;
+    let known = KnownRecords::of(tx, &items, view)?;
     let mut head = head(plan);
     head.insert("userId".into(), plan.user.as_str().into());
     if let Some(class) = &plan.class {
@@ -108,13 +108,13 @@ pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<Shown> {
 }
 
 /// Everything that a plan holds, hidden items too: a [`PlanStructure`]. Errors: `NotFound`.
-pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<Shown> {
+pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<PlanJson> {
     let plan = get(tx, id)?;
     let tree = as_graded(tx, &plan)?;
     let items: Vec<&Item> = tree.0.iter().collect();
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let title = course.get(&plan.course).map(|course| fields::text(course, "title").to_owned());
-    let known = Known::of(tx, &items, view)?;
+    let known = KnownRecords::of(tx, &items, view)?;
     let mut head = head(&plan);
     head.insert("courseTitle".into(), title.unwrap_or_default().into());
     Ok(nested(head, "structure", &items, |item, order| {
@@ -126,9 +126,9 @@ pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<Shown> {
         node.insert("skipped".into(), item.skipped.into());
         node.insert("itemId".into(), item.id.as_str().into());
         let name = match (item.sort, item.is_custom) {
-            (Sort::Component, _) => "componentId",
-            (Sort::Resource, false) => "componentResourceId",
-            (Sort::Resource, true) => "resourceId",
+            (PlanItemSort::Component, _) => "componentId",
+            (PlanItemSort::Resource, false) => "componentResourceId",
+            (PlanItemSort::Resource, true) => "resourceId",
         };
         node.insert(name.into(), item.id.as_str().into());
         Some(node)
@@ -144,7 +144,8 @@ fn head(plan: &Plan) -> Object {
 
 /// The plan's tree without the lessons from which the gradebook exempts its student.
 fn as_graded(tx: &mut Tx<'_>, plan: &Plan) -> Result<Tree> {
-    let lessons = plan.tree.0.iter().filter(|item| item.sort == Sort::Resource && !item.is_custom);
+    let lessons =
+        plan.tree.0.iter().filter(|item| item.sort == PlanItemSort::Resource && !item.is_custom);
     let lessons: Vec<&str> = lessons.map(|item| item.id.as_str()).collect();
     Ok(plan.tree.skipping(&gradebook::exempt(tx, &plan.user, &lessons)?))
 }
@@ -163,38 +164,38 @@ fn seen(tree: &Tree) -> Vec<&Item> {
 }
 
 /// The records of items, as clients read them.
-struct Known {
+struct KnownRecords {
     components: HashMap<String, Object>,
     links: HashMap<String, Object>,
     resources: HashMap<String, Object>,
 }
 
-impl Known {
+impl KnownRecords {
     /// Loads the records with three statements.
     fn of(tx: &mut Tx<'_>, items: &[&Item], view: &View<'_>) -> Result<Self> {
-        let ids = |sort: Sort, is_custom: bool| {
+        let ids = |sort: PlanItemSort, is_custom: bool| {
             let meant = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
             meant.map(|item| item.id.as_str())
         };
-        let components = records(tx, &COURSE_COMPONENT, ids(Sort::Component, false), view)?;
-        let links = records(tx, &COMPONENT_RESOURCE, ids(Sort::Resource, false), view)?;
+        let components = records(tx, &COURSE_COMPONENT, ids(PlanItemSort::Component, false), view)?;
+        let links = records(tx, &COMPONENT_RESOURCE, ids(PlanItemSort::Resource, false), view)?;
         let used = links.values().map(|link| fields::reference(link, "resource"));
-        let used = used.chain(ids(Sort::Resource, true)).collect::<Vec<_>>();
+        let used = used.chain(ids(PlanItemSort::Resource, true)).collect::<Vec<_>>();
         let resources = records(tx, &RESOURCE, used.into_iter(), view)?;
         Ok(Self { components, links, resources })
     }
 
     fn record(&self, item: &Item) -> Option<&Object> {
         match (item.sort, item.is_custom) {
-            (Sort::Component, _) => self.components.get(&item.id),
-            (Sort::Resource, false) => self.links.get(&item.id),
-            (Sort::Resource, true) => self.resources.get(&item.id),
+            (PlanItemSort::Component, _) => self.components.get(&item.id),
+            (PlanItemSort::Resource, false) => self.links.get(&item.id),
+            (PlanItemSort::Resource, true) => self.resources.get(&item.id),
         }
     }
 
     fn shown(&self, item: &Item) -> Option<Object> {
         let mut shown = self.record(item)?.clone();
-        if item.sort == Sort::Resource {
+        if item.sort == PlanItemSort::Resource {
             let resource = match item.is_custom {
                 true => &item.id,
                 false => fields::reference(&shown, "resource"),
@@ -232,11 +233,11 @@ fn nested(
     name: &str,
     items: &[&Item],
     shown: impl Fn(&Item, usize) -> Option<Object>,
-) -> Shown {
+) -> PlanJson {
     let mut out = String::new();
     open(head, name, &mut out);
     // For each open list: the number of its items, and whether it is a list of resources.
-    let mut lists = vec![(0, Sort::Component)];
+    let mut lists = vec![(0, PlanItemSort::Component)];
     let mut lost = None;
     for item in items {
         if lost.is_some_and(|depth| item.depth > depth) {
@@ -246,11 +247,11 @@ fn nested(
         while lists.len() > item.depth + 1 {
             close(&mut lists, &mut out);
         }
-        if item.sort == Sort::Component
-            && let Some((count, sort @ Sort::Resource)) = lists.last_mut()
+        if item.sort == PlanItemSort::Component
+            && let Some((count, sort @ PlanItemSort::Resource)) = lists.last_mut()
         {
             out.push_str("],\"subComponents\":[");
-            (*count, *sort) = (0, Sort::Component);
+            (*count, *sort) = (0, PlanItemSort::Component);
         }
         let order = lists.last().map_or(0, |(count, _)| *count) + 1;
         let Some(node) = shown(item, order) else {
@@ -265,10 +266,10 @@ fn nested(
             *count += 1;
         }
         match item.sort {
-            Sort::Resource => out.push_str(&Value::Object(node).to_string()),
-            Sort::Component => {
+            PlanItemSort::Resource => out.push_str(&Value::Object(node).to_string()),
+            PlanItemSort::Component => {
                 open(node, "componentResources", &mut out);
-                lists.push((0, Sort::Resource));
+                lists.push((0, PlanItemSort::Resource));
             }
         }
     }
@@ -280,9 +281,9 @@ fn nested(
 }
 
 /// Closes the component of the innermost list.
-fn close(lists: &mut Vec<(usize, Sort)>, out: &mut String) {
+fn close(lists: &mut Vec<(usize, PlanItemSort)>, out: &mut String) {
     match lists.pop() {
-        Some((_, Sort::Resource)) => out.push_str("],\"subComponents\":[]}"),
+        Some((_, PlanItemSort::Resource)) => out.push_str("],\"subComponents\":[]}"),
         _ => out.push_str("]}"),
     }
 }

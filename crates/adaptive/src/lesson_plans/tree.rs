@@ -11,7 +11,7 @@ use lyceum_roster::fields;
 use lyceum_roster::record::members;
 use serde::{Deserialize, Serialize};
 
-use super::operation::{Operation, Sort, Target, Where};
+use super::operation::{InsertPosition, Operation, PlanItemSort, PlanTarget};
 
 /// A component or a resource in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Item {
     /// 0 at the top of the course.
     pub depth: usize,
     /// Its type.
-    pub sort: Sort,
+    pub sort: PlanItemSort,
     /// The sourcedId of the component or component resource; for an added resource, the sourcedId of the resource.
     pub id: String,
     /// Whether it was added to this plan.
@@ -43,9 +43,9 @@ impl Tree {
             Ok::<_, Problem>(())
         };
         for component in &course.components {
-            push(component.depth, Sort::Component, &component.record)?;
+            push(component.depth, PlanItemSort::Component, &component.record)?;
             for link in &component.links {
-                push(component.depth + 1, Sort::Resource, &link.record)?;
+                push(component.depth + 1, PlanItemSort::Resource, &link.record)?;
             }
         }
         Ok(Self(items))
@@ -55,13 +55,13 @@ impl Tree {
     pub(super) fn skipping(&self, lessons: &HashSet<String>) -> Self {
         let mut tree = self.clone();
         for item in &mut tree.0 {
-            let is_lesson = item.sort == Sort::Resource && !item.is_custom;
+            let is_lesson = item.sort == PlanItemSort::Resource && !item.is_custom;
             item.skipped |= is_lesson && lessons.contains(&item.id);
         }
-        for at in (0..tree.0.len()).rev().filter(|at| self.0[*at].sort == Sort::Component) {
+        for at in (0..tree.0.len()).rev().filter(|at| self.0[*at].sort == PlanItemSort::Component) {
             let inner = &tree.0[tree.below(at)][1..];
             let is_exempt = |item: &Item| !item.is_custom && lessons.contains(&item.id);
-            let mut resources = inner.iter().filter(|item| item.sort == Sort::Resource);
+            let mut resources = inner.iter().filter(|item| item.sort == PlanItemSort::Resource);
             let is_done = resources.clone().any(is_exempt) && resources.all(|item| item.skipped);
             tree.0[at].skipped |= is_done;
         }
@@ -77,19 +77,19 @@ impl Tree {
                 Ok(())
             }
             Operation::AddCustomResource { resource, parent, skipped } => {
-                let target = Target { sort: Sort::Resource, id: resource.clone() };
+                let target = PlanTarget { sort: PlanItemSort::Resource, id: resource.clone() };
                 if self.place(&target).is_ok() {
                     return Err(format!("the resource '{resource}' is already in the plan"));
                 }
                 let parent = self.component(parent)?;
                 let item = Item {
                     depth: self.0[parent].depth + 1,
-                    sort: Sort::Resource,
+                    sort: PlanItemSort::Resource,
                     id: resource.clone(),
                     is_custom: true,
                     skipped: *skipped,
                 };
-                let at = self.end_of(Sort::Resource, Some(parent));
+                let at = self.end_of(PlanItemSort::Resource, Some(parent));
                 self.0.insert(at, item);
                 Ok(())
             }
@@ -116,12 +116,12 @@ impl Tree {
 
     fn move_beside(
         &mut self,
-        target: &Target,
+        target: &PlanTarget,
         reference: &str,
-        place: Where,
+        place: InsertPosition,
     ) -> Result<(), String> {
         let at = self.place(target)?;
-        let beside = self.place(&Target { sort: target.sort, id: reference.to_owned() })?;
+        let beside = self.place(&PlanTarget { sort: target.sort, id: reference.to_owned() })?;
         if at == beside {
             return Err(format!("'{reference}' cannot be moved next to itself"));
         }
@@ -129,19 +129,19 @@ impl Tree {
             return Err(format!("'{reference}' is below '{}'", target.id));
         }
         let to = match place {
-            Where::Start => beside,
-            Where::End => self.below(beside).end,
+            InsertPosition::Start => beside,
+            InsertPosition::End => self.below(beside).end,
         };
         let depth = self.0[beside].depth;
         self.relocate(at, to, depth);
         Ok(())
     }
 
-    fn move_into(&mut self, at: usize, parent: Option<usize>, place: Where) {
+    fn move_into(&mut self, at: usize, parent: Option<usize>, place: InsertPosition) {
         let sort = self.0[at].sort;
         let to = match place {
-            Where::Start => self.start_of(sort, parent),
-            Where::End => self.end_of(sort, parent),
+            InsertPosition::Start => self.start_of(sort, parent),
+            InsertPosition::End => self.end_of(sort, parent),
         };
         let depth = parent.map_or(0, |parent| self.0[parent].depth + 1);
         self.relocate(at, to, depth);
@@ -160,13 +160,13 @@ impl Tree {
         self.0.splice(to..to, moved);
     }
 
-    fn place(&self, target: &Target) -> Result<usize, String> {
+    fn place(&self, target: &PlanTarget) -> Result<usize, String> {
         let at = self.0.iter().position(|item| item.sort == target.sort && item.id == target.id);
         at.ok_or_else(|| format!("the plan has no {} '{}'", target.sort.name(), target.id))
     }
 
     fn component(&self, id: &str) -> Result<usize, String> {
-        self.place(&Target { sort: Sort::Component, id: id.to_owned() })
+        self.place(&PlanTarget { sort: PlanItemSort::Component, id: id.to_owned() })
     }
 
     /// The item and everything below it.
@@ -186,20 +186,21 @@ impl Tree {
         parent.map_or(0..self.0.len(), |parent| parent + 1..self.below(parent).end)
     }
 
-    fn start_of(&self, sort: Sort, parent: Option<usize>) -> usize {
+    fn start_of(&self, sort: PlanItemSort, parent: Option<usize>) -> usize {
         match sort {
-            Sort::Resource => self.within(parent).start,
-            Sort::Component => self.end_of(Sort::Resource, parent),
+            PlanItemSort::Resource => self.within(parent).start,
+            PlanItemSort::Component => self.end_of(PlanItemSort::Resource, parent),
         }
     }
 
-    fn end_of(&self, sort: Sort, parent: Option<usize>) -> usize {
+    fn end_of(&self, sort: PlanItemSort, parent: Option<usize>) -> usize {
         let within = self.within(parent);
         match sort {
-            Sort::Component => within.end,
-            Sort::Resource => {
+            PlanItemSort::Component => within.end,
+            PlanItemSort::Resource => {
                 let items = &self.0[within.clone()];
-                within.start + items.iter().take_while(|item| item.sort == Sort::Resource).count()
+                within.start
+                    + items.iter().take_while(|item| item.sort == PlanItemSort::Resource).count()
             }
         }
     }

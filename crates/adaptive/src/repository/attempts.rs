@@ -8,7 +8,7 @@ use lyceum_store::{Tx, Value, columns, named_column};
 
 use crate::LessonType;
 use crate::answer::SEEDING;
-use crate::attempt::{Attempt, Beginning, Open};
+use crate::attempt::{Attempt, Beginning, OpenQuestion};
 
 columns!(Attempt {
     id: "a.id",
@@ -36,7 +36,7 @@ columns!(Attempt {
     started: "a.started_ms",
     completed: "a.completed_ms",
 });
-columns!(Open { question: "q.question", item: "q.item" });
+columns!(OpenQuestion { question: "q.question", item: "q.item" });
 named_column!(LessonType, LessonType::named);
 
 /// A student's last attempt, and its open question.
@@ -44,13 +44,13 @@ pub(crate) fn sitting(
     tx: &mut Tx<'_>,
     student: &str,
     lesson: &str,
-) -> Result<Option<(Attempt, Option<Open>)>> {
+) -> Result<Option<(Attempt, Option<OpenQuestion>)>> {
     let sql = format!(
         "SELECT {}, {} FROM lesson_attempt a LEFT JOIN lesson_question q \
          ON q.attempt = a.id AND q.round = a.round AND q.number = a.answered \
          WHERE a.student = $1 AND a.lesson = $2 AND a.era = 0 ORDER BY a.attempt DESC LIMIT 1",
         Attempt::COLUMNS,
-        Open::COLUMNS
+        OpenQuestion::COLUMNS
     );
     tx.row(&sql, &[student.into(), lesson.into()])
 }

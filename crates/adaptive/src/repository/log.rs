@@ -6,7 +6,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, json_column};
 
-use crate::attempt::{Answered, Attempt, Entry};
+use crate::attempt::{Attempt, LogEntry, LoggedAnswer};
 use crate::engine::{Answer, Counts, Reason, WHOLE, accuracy};
 
 columns!(EntryRow {
@@ -51,9 +51,9 @@ fn columns() -> String {
     format!("{}, {}", EntryRow::COLUMNS, AnsweredRow::COLUMNS)
 }
 
-fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> Entry {
+fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> LogEntry {
     let EntryRow { number, question, item, served, reason } = entry;
-    let answered = answered.map(|answered| Answered {
+    let answered = answered.map(|answered| LoggedAnswer {
         at: answered.at,
         responses: answered.responses,
         result: answered.result,
@@ -63,7 +63,7 @@ fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> Entry {
         pending: answered.correct.is_none(),
         points: answered.points,
     });
-    Entry { number, question, item, served, reason, answered }
+    LogEntry { number, question, item, served, reason, answered }
 }
 
 /// The share of an answer. Answers from earlier releases have no share and were either correct or wrong.
@@ -72,14 +72,14 @@ fn share(correct: Option<bool>, share: Option<u32>) -> Option<u32> {
 }
 
 /// The log of the attempt's current round, in order.
-pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
+pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<LogEntry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 ORDER BY number",
         columns()
     );
     let rows = tx.rows(&sql, &[attempt.id.into(), attempt.round.into()])?;
-    let mut entries: Vec<Entry> = rows.into_iter().map(entry_of).collect();
-    let mut running = Running::default();
+    let mut entries: Vec<LogEntry> = rows.into_iter().map(entry_of).collect();
+    let mut running = RunningScore::default();
     for entry in &mut entries {
         running.note(entry);
     }
@@ -88,11 +88,11 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<Entry>> {
 
 /// The running score of a test that is shown whole. It is computed from all answers so far, as in a replay.
 #[derive(Default)]
-struct Running(HashMap<u32, Option<u32>>);
+struct RunningScore(HashMap<u32, Option<u32>>);
 
-impl Running {
+impl RunningScore {
     /// Stores the score after the entry.
-    fn note(&mut self, entry: &mut Entry) {
+    fn note(&mut self, entry: &mut LogEntry) {
         let (Reason::InOrder { .. }, Some(answered)) = (&entry.reason, &mut entry.answered) else {
             return;
         };
@@ -106,7 +106,7 @@ impl Running {
 
 /// A question that a student was asked, with its attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct AskedQuestion {
     /// The lesson's sourcedId.
     pub lesson: String,
     /// The number of the student's attempt, from 1.
@@ -116,14 +116,14 @@ pub struct Asked {
     /// Whether the attempt no longer counts or was reset since.
     pub is_set_back: bool,
     /// The question with the reason, and the answer with its result.
-    pub entry: Entry,
+    pub entry: LogEntry,
 }
 
 /// Lesson, attempt, round, the attempt's last round, its era and its id.
 type AttemptOfEntry = (String, i64, i64, i64, i64, i64);
 
 /// All questions that a student was ever asked, in order. Runs one statement.
-pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
+pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuestion>> {
     let sql = format!(
         "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era, a.id FROM lesson_attempt a \
          JOIN lesson_question q ON q.attempt = a.id WHERE a.student = $1 \
@@ -131,21 +131,21 @@ pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Asked>> {
         columns()
     );
     let mut all = Vec::new();
-    let mut running: HashMap<(i64, i64), Running> = HashMap::new();
+    let mut running: HashMap<(i64, i64), RunningScore> = HashMap::new();
     tx.query(&sql, &[student.into()], |row| {
         let (row, of): ((EntryRow, Option<AnsweredRow>), AttemptOfEntry) = row.read()?;
         let (lesson, attempt, round, last_round, era, id) = of;
         let mut entry = entry_of(row);
         running.entry((id, round)).or_default().note(&mut entry);
         let is_set_back = round != last_round || era != 0;
-        all.push(Asked { lesson, attempt, round, is_set_back, entry });
+        all.push(AskedQuestion { lesson, attempt, round, is_set_back, entry });
         Ok(true)
     })?;
     Ok(all)
 }
 
 /// The entry with that number in the attempt's current round.
-pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<Entry>> {
+pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<LogEntry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND number = $3",
         columns()
@@ -155,7 +155,7 @@ pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<O
 }
 
 /// The last entry of an item in the attempt's current round.
-pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<Option<Entry>> {
+pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<Option<LogEntry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND item = $3 \
          ORDER BY number DESC LIMIT 1",
@@ -193,7 +193,7 @@ pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32
 }
 
 /// Appends an entry without an answer, unless an entry with its number exists.
-pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &Entry) -> Result<()> {
+pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &LogEntry) -> Result<()> {
     let reason = serde_json::to_string(&entry.reason).map_err(Problem::internal)?;
     let sql = "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason) \
                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
@@ -214,7 +214,7 @@ pub(crate) fn answer(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
     number: i64,
-    answered: &Answered,
+    answered: &LoggedAnswer,
 ) -> Result<()> {
     let text = |value: &serde_json::Value| value.to_string();
     let (responses, result) = (text(&answered.responses), text(&answered.result));

@@ -5,7 +5,7 @@ use lyceum_core::{Result, limits};
 use lyceum_roster::grade::comparable;
 use lyceum_store::{Param, Sql, Tx, columns};
 
-use crate::test_assignments::{Assignment, Made, Which};
+use crate::test_assignments::{Assignment, CreatedAssignment, Which};
 
 /// The stored data of an assignment, besides its ids.
 pub(crate) struct Row<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Row<'a> {
     pub(crate) expires: Option<Timestamp>,
 }
 
-pub(crate) fn insert(tx: &mut Tx<'_>, made: &Made, row: &Row<'_>) -> Result<()> {
+pub(crate) fn insert(tx: &mut Tx<'_>, made: &CreatedAssignment, row: &Row<'_>) -> Result<()> {
     let assigned_ms = row.assigned_at.parse::<Timestamp>().map_or(0, Timestamp::milliseconds);
     tx.send(
         "INSERT INTO test_assignment (id, student_id, subject, subject_value, grade, grade_value, \

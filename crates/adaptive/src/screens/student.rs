@@ -9,13 +9,13 @@ use lyceum_bridge::zone::{Range, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::Logged;
-use lyceum_events::facts::Sums;
+use lyceum_events::facts::MeasureSums;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 
-use crate::repository::log::{self, Asked};
+use crate::repository::log::{self, AskedQuestion};
 
 /// What the page of a student shows.
 #[derive(Debug)]
@@ -35,11 +35,11 @@ pub struct Student {
     /// The daily XP of all subjects together; 0 where there is no goal.
     pub goal_xp: i64,
     /// What was done on each of the days, the earliest first: a date such as `2026-01-15`, and the sums.
-    pub days: Vec<(String, Sums)>,
+    pub days: Vec<(String, MeasureSums)>,
     /// What was done on all of the days, by subject.
-    pub subjects: BTreeMap<String, Sums>,
+    pub subjects: BTreeMap<String, MeasureSums>,
     /// What was done on all of the days, in all subjects.
-    pub total: Sums,
+    pub total: MeasureSums,
     /// Everything that the student was ever asked, the last question first.
     pub answers: Vec<LessonAnswer>,
 }
@@ -50,7 +50,7 @@ pub struct LessonAnswer {
     /// The title of the lesson; its sourcedId where it was purged.
     pub lesson_title: String,
     /// The question and its answer.
-    pub asked: Asked,
+    pub asked: AskedQuestion,
 }
 
 /// Reads the page of a student, with what was done in that many days up to now. Errors: `NotFound`.
@@ -67,9 +67,10 @@ pub fn read(
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
     let range = Range::inclusive(zone, first, last)?;
     let report = analytics::activity(tx, StudentName::Id(id), range, zone)?;
-    let (mut subjects, mut total) = (BTreeMap::<String, Sums>::new(), Sums::default());
-    let mut days: Vec<(String, Sums)> =
-        dates.into_iter().map(|date| (date, Sums::default())).collect();
+    let (mut subjects, mut total) =
+        (BTreeMap::<String, MeasureSums>::new(), MeasureSums::default());
+    let mut days: Vec<(String, MeasureSums)> =
+        dates.into_iter().map(|date| (date, MeasureSums::default())).collect();
     for (day, metrics_by_subject) in &report.facts {
         let date = day.0.to_string();
         for (subject, metrics) in metrics_by_subject {
@@ -110,7 +111,7 @@ fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
     let all = log::asked(tx, student)?;
     let ids = all.iter().map(|asked| asked.lesson.as_str());
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
-    let titled = |asked: Asked| {
+    let titled = |asked: AskedQuestion| {
         let lesson = lessons.get(&asked.lesson);
         let title = lesson.map_or(asked.lesson.as_str(), |lesson| fields::text(lesson, "title"));
         LessonAnswer { lesson_title: title.to_owned(), asked }
@@ -126,7 +127,7 @@ pub struct LessonAttempt {
     /// The title of the lesson; its sourcedId where it was purged.
     pub lesson_title: String,
     /// The questions in the order in which they were asked.
-    pub questions: Vec<Asked>,
+    pub questions: Vec<AskedQuestion>,
 }
 
 /// Reads the page of an attempt, by its number from 1. Errors: `NotFound`.
@@ -166,7 +167,7 @@ pub struct EventsBehind {
     /// Which events they are; its days are not empty.
     pub selection: Selection,
     /// What they add up to.
-    pub total: Sums,
+    pub total: MeasureSums,
     /// The events, the latest first.
     pub events: Vec<Behind>,
 }
@@ -189,7 +190,7 @@ pub fn events_behind(
     let range = Range::inclusive(zone, Some(&selection.from), Some(&selection.to))?;
     let subject = Some(selection.subject.as_str()).filter(|subject| !subject.is_empty());
     let events = analytics::behind(tx, StudentName::Id(id), range, subject)?;
-    let mut total = Sums::default();
+    let mut total = MeasureSums::default();
     for event in &events {
         total.add(&event.sums, 1);
     }

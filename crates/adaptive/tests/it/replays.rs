@@ -89,7 +89,7 @@ fn other_multipliers_change_the_xp_alone() {
     let other = Policy::of(LessonType::Quiz, Shipped::Diminishing);
     let (past, _) = attempt(&policy, &bank(5, 0, 0), Vec::new(), 1, 1.0, 100);
     let change = simulate(&policy, &other, &Past { attempt: 2, ..past });
-    let xp = |outcome: lyceum_adaptive::engine::Outcome| outcome.credit.unwrap().xp;
+    let xp = |outcome: lyceum_adaptive::engine::ReplayedResult| outcome.credit.unwrap().xp;
     assert_eq!((xp(change.old), xp(change.new)), (10.0, 6.25));
     assert_eq!((change.old.questions, change.old.score), (change.new.questions, change.new.score));
 }

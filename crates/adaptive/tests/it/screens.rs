@@ -6,7 +6,7 @@ use lyceum_bridge::zone::Zone;
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, Metric};
-use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, Named};
+use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
 use lyceum_store::{Db, Migration};
 use lyceum_testkit::{both_stores, records};
 use uuid::Uuid;
@@ -68,7 +68,7 @@ fn fail(db: &Db, student: &str, number: i64) {
 
 /// Appends the event of an activity: 5 XP, 3 of 4 answers right.
 fn complete(db: &Db, student: &str) {
-    let named = |id: &str| Named { id: id.to_owned(), name: id.to_owned() };
+    let named = |id: &str| NamedEntity { id: id.to_owned(), name: id.to_owned() };
     let activity = Activity {
         id: format!("{BASE}/activities/1"),
         subject: "Math".to_owned(),

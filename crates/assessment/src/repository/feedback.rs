@@ -3,7 +3,7 @@
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
 
-use crate::feedback::{About, Feedback};
+use crate::feedback::{Feedback, FeedbackSubject};
 
 const COLUMNS: &str =
     "id, kind, lesson_id, question_id, user_id, human_approved, created_at, feedback";
@@ -12,7 +12,7 @@ fn feedback(row: &Row<'_>) -> Result<Feedback> {
     let text = |column| row.text(column).map(str::to_owned);
     Ok(Feedback {
         id: text(0)?,
-        about: About::named(row.text(1)?),
+        about: FeedbackSubject::named(row.text(1)?),
         lesson_id: text(2)?,
         question_id: row.opt_text(3)?.map(str::to_owned),
         user_id: text(4)?,

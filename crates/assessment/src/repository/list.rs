@@ -10,7 +10,7 @@ use crate::query::SORTS;
 
 /// A page of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct DocumentPage {
     /// The JSON of the documents, separated by commas.
     pub items: String,
     /// The number of documents on all pages.
@@ -19,7 +19,7 @@ pub struct Listed {
 
 /// A page in a total order. Reads no further documents and parses no XML. Errors: `TooLarge` for a page of more than
 /// [`limits::QTI_PAGE_MAX_BYTES`] bytes.
-pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<Listed> {
+pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<DocumentPage> {
     let total = total(tx, query)?;
     let column =
         SORTS.iter().find(|(name, _)| *name == query.page.sort).map_or("seq", |(_, column)| column);
@@ -42,7 +42,7 @@ pub fn list(tx: &mut Tx<'_>, query: &Query) -> Result<Listed> {
             false => Ok(true),
         }
     })?;
-    Ok(Listed { items, total })
+    Ok(DocumentPage { items, total })
 }
 
 fn total(tx: &mut Tx<'_>, query: &Query) -> Result<u64> {

@@ -10,9 +10,9 @@ mod write;
 
 pub(crate) use feedback::{append, newest, remove};
 pub(crate) use filter::check as check_filter;
-pub use list::{Listed, list};
+pub use list::{DocumentPage, list};
 pub use read::{
-    FormerVersion, Head, Text, Versions, each, find, found, json_of, kinds_of, metadata, state,
+    FormerVersion, ItemHead, Text, Versions, each, find, found, json_of, kinds_of, metadata, state,
     texts, version, versions,
 };
 pub(crate) use read::{heads, parsed};

@@ -8,16 +8,16 @@ use lyceum_store::{Row, Tx};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Kind, Query, Stored};
+use crate::{Kind, Query, StoredDocument};
 
 /// The columns of a [`Stored`] of `qti_document t` or `qti_version t`.
 pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.created_at, \
                                   t.updated_at, t.metadata, t.json, t.xml";
 
 /// Reads [`COLUMNS`].
-pub(super) fn stored(row: &Row<'_>) -> Result<Stored> {
+pub(super) fn stored(row: &Row<'_>) -> Result<StoredDocument> {
     let text = |column| row.text(column).map(str::to_owned);
-    Ok(Stored {
+    Ok(StoredDocument {
         kind: Kind::named(row.text(0)?).expect("the table contains only known kinds"),
         identifier: text(1)?,
         version: row.int(2)?,
@@ -31,14 +31,14 @@ pub(super) fn stored(row: &Row<'_>) -> Result<Stored> {
 }
 
 /// Finds a document.
-pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<Stored>> {
+pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<StoredDocument>> {
     let sql =
         format!("SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND t.identifier = $2");
     tx.query_one(&sql, &[kind.name().into(), identifier.into()], stored)
 }
 
 /// Finds a document. Errors: `NotFound`, with a different message if it was deleted.
-pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Stored> {
+pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<StoredDocument> {
     match find(tx, kind, identifier)? {
         Some(stored) => Ok(stored),
         None => Err(missing(tx, kind, identifier)?),
@@ -68,7 +68,7 @@ pub fn json_of(
     tx: &mut Tx<'_>,
     kind: Kind,
     identifiers: &[String],
-    mut each: impl FnMut(Stored) -> Result<()>,
+    mut each: impl FnMut(StoredDocument) -> Result<()>,
 ) -> Result<()> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
@@ -98,7 +98,7 @@ pub fn metadata(
 
 /// The data about an item in the overview of a test.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Head {
+pub struct ItemHead {
     /// Its identifier.
     pub identifier: String,
     /// Its version.
@@ -118,7 +118,10 @@ pub fn state(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<Str
 }
 
 /// The heads of the items that exist, by identifier.
-pub(crate) fn heads(tx: &mut Tx<'_>, identifiers: &HashSet<&str>) -> Result<HashMap<String, Head>> {
+pub(crate) fn heads(
+    tx: &mut Tx<'_>,
+    identifiers: &HashSet<&str>,
+) -> Result<HashMap<String, ItemHead>> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
         "SELECT identifier, version, title, metadata FROM qti_document WHERE kind = $1 AND {}",
@@ -126,7 +129,7 @@ pub(crate) fn heads(tx: &mut Tx<'_>, identifiers: &HashSet<&str>) -> Result<Hash
     );
     let mut heads = HashMap::new();
     tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
-        let head = Head {
+        let head = ItemHead {
             identifier: row.text(0)?.to_owned(),
             version: row.int(1)?,
             title: row.text(2)?.to_owned(),
@@ -275,7 +278,12 @@ pub fn versions(tx: &mut Tx<'_>, query: &Query, identifier: &str) -> Result<Vers
 }
 
 /// A version of a document, even if the document was deleted. Errors: `NotFound`.
-pub fn version(tx: &mut Tx<'_>, kind: Kind, identifier: &str, version: i64) -> Result<Stored> {
+pub fn version(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    identifier: &str,
+    version: i64,
+) -> Result<StoredDocument> {
     for table in ["qti_document", "qti_version"] {
         let sql = format!(
             "SELECT {COLUMNS} FROM {table} t \

@@ -6,19 +6,19 @@ use lyceum_store::Tx;
 
 use super::read::{find, found};
 use super::references::{known, refer, referrers, resolved};
-use crate::{Change, Draft, Kind, Metadata, Stored};
+use crate::{Change, Draft, Kind, Metadata, StoredDocument};
 
 /// Stores a new document. If documents with its identifier were deleted, its version numbers continue theirs. If an
 /// equal document already exists, it is returned, so that a request can be repeated. Errors: `Conflict` if another
 /// document has the identifier.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<Stored> {
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<StoredDocument> {
     let (kind, identifier) = (draft.kind, draft.identifier.as_str());
     let targets = targets(tx, draft)?;
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];
     let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
     let now = now.to_string();
-    let stored = Stored {
+    let stored = StoredDocument {
         kind,
         identifier: identifier.to_owned(),
         version: last.unwrap_or(0) + 1,
@@ -71,10 +71,10 @@ pub fn replace(
     identifier: &str,
     change: &Change,
     expected: Option<i64>,
-) -> Result<Stored> {
+) -> Result<StoredDocument> {
     let before = expect(tx, kind, identifier, expected)?;
     let draft = change.onto(&before)?;
-    let stored = Stored {
+    let stored = StoredDocument {
         version: before.version + 1,
         title: draft.title.clone(),
         xml: draft.xml.clone(),
@@ -111,7 +111,7 @@ pub fn replace(
 }
 
 /// Whether two versions are equal.
-fn says_same(one: &Stored, other: &Stored) -> bool {
+fn says_same(one: &StoredDocument, other: &StoredDocument) -> bool {
     (&one.xml, &one.json, &one.metadata) == (&other.xml, &other.json, &other.metadata)
 }
 
@@ -161,7 +161,12 @@ pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i6
 }
 
 /// Finds the document and checks its version.
-fn expect(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<Stored> {
+fn expect(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    identifier: &str,
+    expected: Option<i64>,
+) -> Result<StoredDocument> {
     let stored = found(tx, kind, identifier)?;
     match expected.filter(|expected| *expected != stored.version) {
         None => Ok(stored),

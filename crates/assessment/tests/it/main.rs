@@ -5,7 +5,7 @@
     reason = "helpers of tests unwrap as tests do, and read best with values"
 )]
 
-use lyceum_assessment::banks::{self, Wish};
+use lyceum_assessment::banks::{self, BankDraft};
 use lyceum_assessment::{
     Change, Draft, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse, repository,
     structure,
@@ -162,7 +162,7 @@ fn a_bank_may_be_sent_again_and_another_is_a_conflict() {
         let test = Draft::of(Kind::Test, test.to_owned(), &Object::new()).unwrap();
         db.write_blocking(|tx| repository::create(tx, now(), &test)).unwrap();
         let create = |body: &[u8]| {
-            let wish = Wish::read(parse(body).unwrap()).unwrap();
+            let wish = BankDraft::read(parse(body).unwrap()).unwrap();
             db.write_blocking(|tx| banks::create(tx, now(), &wish))
         };
         let body = br#"{"identifier": "b", "title": "B", "tests": ["t"]}"#;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::{self, BUCKET_MS, Context, Pieces, REACH_MS, Sums};
+use lyceum_events::facts::{self, BUCKET_MS, Context, MeasureSums, Pieces, REACH_MS};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ENROLLMENT;
 use lyceum_roster::repository;
@@ -99,7 +99,7 @@ pub struct Behind {
     /// The app that it comes from, as reports name it.
     pub app: String,
     /// Its part in the range.
-    pub sums: Sums,
+    pub sums: MeasureSums,
 }
 
 /// The events behind what [`activity`] says of a student in a range, the latest first; of one subject
@@ -156,7 +156,7 @@ fn entries(
     tx: &mut Tx<'_>,
     actors: &[i64],
     range: Range,
-    mut each: impl FnMut(i64, Timestamp, &Context, &Sums),
+    mut each: impl FnMut(i64, Timestamp, &Context, &MeasureSums),
 ) -> Result<()> {
     let (from, to) = (range.from.milliseconds(), range.to.milliseconds());
     let first = -(-from).div_euclid(BUCKET_MS) * BUCKET_MS;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::{Context, Measure, Sums};
+use lyceum_events::facts::{Context, Measure, MeasureSums};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
@@ -61,7 +61,7 @@ impl JsonSchema for Day {
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     /// What was summed.
-    pub sums: Sums,
+    pub sums: MeasureSums,
     /// The apps that it comes from.
     pub apps: BTreeSet<String>,
 }
@@ -84,7 +84,7 @@ impl Report {
         }
     }
 
-    pub(super) fn add(&mut self, day: Date, context: &Context, sums: &Sums) {
+    pub(super) fn add(&mut self, day: Date, context: &Context, sums: &MeasureSums) {
         let (subject, app) = (or(&context.subject, NO_SUBJECT), or(&context.app, NO_APP));
         for days in [&mut self.facts, member(&mut self.facts_by_app, app)] {
             let metrics = member(days.entry(Day(day)).or_default(), subject);

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::Logged;
-use lyceum_events::facts::{Measure, Pieces, Sums};
+use lyceum_events::facts::{Measure, MeasureSums, Pieces};
 use lyceum_roster::fields;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -83,7 +83,7 @@ pub fn weekly_facts(
 }
 
 /// What falls on each day of the week: its first instant, the day, the sums.
-fn by_day(pieces: &Pieces, week: Range, zone: &Zone) -> Vec<(Timestamp, Date, Sums)> {
+fn by_day(pieces: &Pieces, week: Range, zone: &Zone) -> Vec<(Timestamp, Date, MeasureSums)> {
     let (first, last) = pieces.extent();
     let mut days = Vec::new();
     let mut at = first.max(week.from);
@@ -104,7 +104,7 @@ fn fact(
     logged: &Logged,
     at: Timestamp,
     day: Date,
-    sums: &Sums,
+    sums: &MeasureSums,
 ) -> WeeklyFact {
     let event = &logged.event;
     let context = event.context();

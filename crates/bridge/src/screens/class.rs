@@ -3,7 +3,7 @@
 use lyceum_core::Result;
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::Sums;
+use lyceum_events::facts::MeasureSums;
 use lyceum_roster::repository::{self, Member};
 use lyceum_roster::screens::classes::{self, Class};
 use lyceum_store::Tx;
@@ -32,9 +32,9 @@ pub struct StudentWork {
     /// First and last name; the sourcedId where there is neither.
     pub name: String,
     /// What was done on each of the days.
-    pub by_day: Vec<Sums>,
+    pub by_day: Vec<MeasureSums>,
     /// What was done on all of the days.
-    pub total: Sums,
+    pub total: MeasureSums,
 }
 
 impl StudentWork {
@@ -70,16 +70,16 @@ pub fn read(
     Ok(ClassWork { class, subjects, students: students.collect(), days })
 }
 
-fn work(Member { id, name, .. }: Member, by_day: Vec<Sums>) -> StudentWork {
-    let mut total = Sums::default();
+fn work(Member { id, name, .. }: Member, by_day: Vec<MeasureSums>) -> StudentWork {
+    let mut total = MeasureSums::default();
     for sums in &by_day {
         total.add(sums, 1);
     }
     StudentWork { name: if name.is_empty() { id.clone() } else { name }, id, by_day, total }
 }
 
-fn by_day(report: &Report, days: &[String], subject: &str) -> Vec<Sums> {
-    let mut by_day = vec![Sums::default(); days.len()];
+fn by_day(report: &Report, days: &[String], subject: &str) -> Vec<MeasureSums> {
+    let mut by_day = vec![MeasureSums::default(); days.len()];
     for (day, metrics_by_subject) in &report.facts {
         let day = day.0.to_string();
         let Some(at) = days.iter().position(|known| *known == day) else { continue };

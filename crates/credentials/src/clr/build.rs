@@ -10,7 +10,7 @@ use super::{CONTEXTS, Unsigned, Version};
 use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
-use crate::issued::Form;
+use crate::issued::CredentialForm;
 use crate::secret;
 
 /// Under this namespace the id of a credential follows from its record and achievement: an update does
@@ -61,14 +61,14 @@ pub fn unsigned(
     for (name, value) in given.iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())) {
         credential[name] = value.clone();
     }
-    let made = Made { issuer, creator: given.get("issuer"), id: &id, valid_from };
+    let made = RecordParts { issuer, creator: given.get("issuer"), id: &id, valid_from };
     credential["credentialSubject"] = made.subject(subject)?;
     let version = Version {
         learner: Some(learner),
         compiled_for: None,
         valid_from,
         given: Value::Object(given.clone()).to_string(),
-        form: Form::Json,
+        form: CredentialForm::Json,
         body: String::new(),
         id,
     };
@@ -111,14 +111,14 @@ fn sent_instant(object: &Object, name: &str, at: Timestamp) -> String {
 }
 
 /// What the parts of a record have in common.
-struct Made<'m> {
+struct RecordParts<'m> {
     issuer: &'m Object,
     creator: Option<&'m Value>,
     id: &'m str,
     valid_from: Timestamp,
 }
 
-impl Made<'_> {
+impl RecordParts<'_> {
     fn subject(&self, given: &Object) -> Result<Value> {
         let mut subject = Object::new();
         subject.insert("id".to_owned(), given["id"].clone());

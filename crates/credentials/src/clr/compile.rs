@@ -20,26 +20,26 @@ use super::Unsigned;
 use super::build::{self, NAMESPACE};
 use crate::award;
 use crate::body::Object;
-use crate::issued::{self, Form};
+use crate::issued::{self, CredentialForm};
 use crate::repository::records as repository;
 use crate::secret;
 
 /// A sort of results: its kind, that of its line items, and the reference to them.
-struct Sort {
+struct ResultKind {
     result: &'static Kind,
     item: &'static Kind,
     reference: &'static str,
     achievement_type: &'static str,
 }
 
-const SORTS: [Sort; 2] = [
-    Sort {
+const SORTS: [ResultKind; 2] = [
+    ResultKind {
         result: &RESULT,
         item: &LINE_ITEM,
         reference: "lineItem",
         achievement_type: "Assignment",
     },
-    Sort {
+    ResultKind {
         result: &ASSESSMENT_RESULT,
         item: &ASSESSMENT_LINE_ITEM,
         reference: "assessmentLineItem",
@@ -61,11 +61,11 @@ pub fn compile(
     let user = fields::in_use(tx, &USER, &learner)?;
     let badges = issued::of_learner(tx, &learner, limits::CLR_CREDENTIALS_MAX_COUNT)?;
     let mut nested: Vec<Value> = Vec::new();
-    for badge in badges.iter().filter(|badge| badge.kept.form == Form::Json) {
+    for badge in badges.iter().filter(|badge| badge.kept.form == CredentialForm::Json) {
         nested.push(badge.object()?.into());
     }
     let mut found =
-        Found { base_url, learner: &learner, courses: BTreeMap::new(), parts: Vec::new() };
+        FoundResults { base_url, learner: &learner, courses: BTreeMap::new(), parts: Vec::new() };
     for sort in &SORTS {
         found.results(tx, sort, &mut nested)?;
     }
@@ -131,7 +131,7 @@ fn without_empty(mut subject: Value) -> Value {
 }
 
 /// What the results lead to.
-struct Found<'f> {
+struct FoundResults<'f> {
     base_url: &'f str,
     learner: &'f str,
     /// The achievements of courses, by the id of the course.
@@ -140,9 +140,9 @@ struct Found<'f> {
     parts: Vec<Value>,
 }
 
-impl Found<'_> {
+impl FoundResults<'_> {
     /// Adds a credential for the newest result of each line item that is nobody's part.
-    fn results(&mut self, tx: &mut Tx<'_>, sort: &Sort, into: &mut Vec<Value>) -> Result<()> {
+    fn results(&mut self, tx: &mut Tx<'_>, sort: &ResultKind, into: &mut Vec<Value>) -> Result<()> {
         let stored = roster::referring_to(tx, sort.result, "student", &[self.learner])?;
         let mut newest: BTreeMap<String, Object> = BTreeMap::new();
         for stored in &stored {
@@ -220,7 +220,7 @@ impl Found<'_> {
         format!("{}{}/{}/{id}", self.base_url, kind.service.prefix(), kind.path)
     }
 
-    fn achievement(&self, sort: &Sort, id: &str, item: &Object) -> Value {
+    fn achievement(&self, sort: &ResultKind, id: &str, item: &Object) -> Value {
         let address = self.address(sort.item, id);
         let title = fields::text(item, "title");
         let described = fields::text(item, "description");
@@ -247,7 +247,7 @@ impl Found<'_> {
         })
     }
 
-    fn credential(&self, sort: &Sort, result: &Object, achievement: &Value) -> Value {
+    fn credential(&self, sort: &ResultKind, result: &Object, achievement: &Value) -> Value {
         let address = self.address(sort.result, fields::text(result, "sourcedId"));
         let score = achievement["resultDescription"][0]["id"].clone();
         let date = fields::text(result, "scoreDate");

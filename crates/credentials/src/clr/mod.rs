@@ -12,7 +12,7 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::body::{self, Object};
-use crate::issued::{self, Form, Page};
+use crate::issued::{self, CredentialForm, Page};
 use crate::issuer::{Issuer, Signer};
 use crate::repository::records as repository;
 use crate::status;
@@ -42,7 +42,7 @@ pub struct Version {
     /// As it was sent.
     pub given: String,
     /// How it is signed.
-    pub form: Form,
+    pub form: CredentialForm,
     /// As it is served: signed.
     pub body: String,
 }
@@ -75,15 +75,15 @@ impl Record {
     /// The credential as a JSON object, that of a JWS out of its payload.
     pub fn object(&self) -> Result<Object> {
         match self.of.form {
-            Form::Json => serde_json::from_str(&self.of.body).map_err(Problem::internal),
-            Form::Jws => issued::payload(&self.of.body),
+            CredentialForm::Json => serde_json::from_str(&self.of.body).map_err(Problem::internal),
+            CredentialForm::Jws => issued::payload(&self.of.body),
         }
     }
 }
 
 /// The outcome of storing a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StoreOutcome {
     /// The record is new.
     Created,
     /// The record has a new version.
@@ -132,17 +132,17 @@ fn below(mut problem: Problem, path: &str) -> Problem {
 /// Reads a record that is signed already, with an embedded proof. Errors: `Invalid`.
 pub fn signed(object: &Object, text: &str) -> Result<Version> {
     record_type(object)?;
-    Ok(of_kept(issued::Kept::of(object, Form::Json, text)?))
+    Ok(of_kept(issued::CredentialText::of(object, CredentialForm::Json, text)?))
 }
 
 /// Reads a record as a compact JWS. Errors: `Invalid`.
 pub fn signed_jws(text: &str) -> Result<Version> {
     let object = issued::payload(text.trim())?;
     record_type(&object)?;
-    Ok(of_kept(issued::Kept::read_jws(text)?))
+    Ok(of_kept(issued::CredentialText::read_jws(text)?))
 }
 
-fn of_kept(kept: issued::Kept) -> Version {
+fn of_kept(kept: issued::CredentialText) -> Version {
     Version {
         id: kept.credential,
         learner: None,
@@ -186,7 +186,11 @@ pub fn placed(
 
 /// Stores a new record. The same body again changes nothing, so that a request can be repeated.
 /// Errors: `Conflict` if another record has its id; as [`put`].
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    version: &Version,
+) -> Result<(Record, StoreOutcome)> {
     match repository::find(tx, &version.id)? {
         Some(known) if known.deleted.is_none() && !is_same(&known, version) => Err(Problem::new(
             ProblemKind::Conflict,
@@ -202,19 +206,19 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Rec
 
 /// Stores a version of a record: the first one, or the next one. The same body again is no new version.
 /// Errors: `Conflict` for a record that is deleted or revoked.
-pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, Outcome)> {
+pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, StoreOutcome)> {
     let Some(known) = repository::find(tx, &version.id)? else {
-        return Ok((repository::insert(tx, version, now)?, Outcome::Created));
+        return Ok((repository::insert(tx, version, now)?, StoreOutcome::Created));
     };
     if known.deleted.is_some() {
         let message = format!("id: {}", deleted(&known.of.id));
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if is_same(&known, version) {
-        return Ok((known, Outcome::Unchanged));
+        return Ok((known, StoreOutcome::Unchanged));
     }
     in_force(&known)?;
-    Ok((repository::add(tx, &known, version, now)?, Outcome::Updated))
+    Ok((repository::add(tx, &known, version, now)?, StoreOutcome::Updated))
 }
 
 /// Whether the version was sent before, in whatever order its members stood.
@@ -318,9 +322,9 @@ pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, read: &Record)
 
 /// Stores a version of a record that was signed elsewhere, unless the one that is there is as new (Open
 /// Badges 3.0, equality and comparison).
-pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<Outcome> {
+pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<StoreOutcome> {
     match repository::find(tx, &version.id)? {
-        Some(known) if version.valid_from <= known.of.valid_from => Ok(Outcome::Unchanged),
+        Some(known) if version.valid_from <= known.of.valid_from => Ok(StoreOutcome::Unchanged),
         _ => Ok(put(tx, now, version)?.1),
     }
 }

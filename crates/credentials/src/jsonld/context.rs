@@ -58,7 +58,7 @@ pub(crate) enum Scope {
 }
 
 type Key = (u64, u64, Scope);
-type Made = Result<Arc<Context>, String>;
+type ContextResult = Result<Arc<Context>, String>;
 
 /// The empty context: number 0.
 static EMPTY: LazyLock<Arc<Context>> =
@@ -66,7 +66,7 @@ static EMPTY: LazyLock<Arc<Context>> =
 
 /// A cache of combined contexts. Both parts come from embedded contexts, so there are few combinations. A document
 /// with unusual combinations may cause the cache to be cleared.
-static MADE: LazyLock<RwLock<HashMap<Key, Made>>> = LazyLock::new(RwLock::default);
+static MADE: LazyLock<RwLock<HashMap<Key, ContextResult>>> = LazyLock::new(RwLock::default);
 
 impl Context {
     /// The empty context.
@@ -120,7 +120,7 @@ impl Context {
 
     /// Applies a context to this one. Errors: it would change a protected term, or a term does not stand for an
     /// absolute IRI.
-    pub(crate) fn with(self: &Arc<Self>, local: &Arc<Local>, scope: Scope) -> Made {
+    pub(crate) fn with(self: &Arc<Self>, local: &Arc<Local>, scope: Scope) -> ContextResult {
         let key = (self.id, local.id, scope);
         if let Some(made) = MADE.read().ok().and_then(|made| made.get(&key).cloned()) {
             return made;
@@ -135,7 +135,7 @@ impl Context {
         context
     }
 
-    fn make(self: &Arc<Self>, local: &Local, scope: Scope) -> Made {
+    fn make(self: &Arc<Self>, local: &Local, scope: Scope) -> ContextResult {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let previous = match scope {
             Scope::Type => Some(self.reverted()),

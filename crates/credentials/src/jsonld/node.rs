@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::context::{Coercion, Context, Iri, Scope, Term};
 use super::local::Container;
 use super::{Path, Pick, embedded, literal};
-use crate::rdf::{Dataset, Literal, Node, Quad, Text};
+use crate::rdf::{Dataset, GraphTerm, Literal, Quad, Text};
 
 const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const FIRST: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
@@ -32,13 +32,18 @@ pub(super) struct Expander<'a> {
 pub(super) struct At<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) term: Option<&'a Term>,
-    pub(super) graph: Option<Node>,
+    pub(super) graph: Option<GraphTerm>,
     pub(super) pick: Pick<'a>,
 }
 
 impl Expander<'_> {
     /// Writes the statements of a node object. Returns its IRI or blank node.
-    pub(super) fn node(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Node> {
+    pub(super) fn node(
+        &mut self,
+        object: &Object,
+        at: At<'_>,
+        path: &Path<'_>,
+    ) -> Result<GraphTerm> {
         let before = context_of(object, at, path)?;
         let context = typed(object, &before, path)?;
         let subject = self.subject(object, &context, path)?;
@@ -75,7 +80,12 @@ impl Expander<'_> {
         Ok(subject)
     }
 
-    fn subject(&mut self, object: &Object, context: &Context, path: &Path<'_>) -> Result<Node> {
+    fn subject(
+        &mut self,
+        object: &Object,
+        context: &Context,
+        path: &Path<'_>,
+    ) -> Result<GraphTerm> {
         let mut ids = object.iter().filter(|(key, _)| stands_for(context, key, "@id"));
         let Some((key, value)) = ids.next() else { return Ok(self.data.blank()) };
         let path = &Path::Key(path, key);
@@ -88,7 +98,12 @@ impl Expander<'_> {
 
     /// The node with an IRI or label. Errors: the name is not absolute, or contains characters that are not allowed
     /// in an IRI.
-    fn reference(&mut self, iri: Option<Iri<'_>>, name: &str, path: &Path<'_>) -> Result<Node> {
+    fn reference(
+        &mut self,
+        iri: Option<Iri<'_>>,
+        name: &str,
+        path: &Path<'_>,
+    ) -> Result<GraphTerm> {
         let iri = match iri {
             Some(Iri::Whole(iri)) if !iri.starts_with('@') => iri,
             Some(Iri::Compact(prefix, suffix)) => {
@@ -102,7 +117,7 @@ impl Expander<'_> {
         };
         match iri.strip_prefix("_:") {
             Some(label) if is_label(label) => Ok(self.data.labelled(label)),
-            None if is_iri(iri) => Ok(Node::Text(self.data.iri(iri))),
+            None if is_iri(iri) => Ok(GraphTerm::Text(self.data.iri(iri))),
             _ => {
                 Err(path
                     .fault(format!("'{name}' contains characters that are not allowed in an IRI")))
@@ -113,7 +128,7 @@ impl Expander<'_> {
     /// Writes the statements of one key.
     fn property(
         &mut self,
-        (subject, predicate): (Node, Text),
+        (subject, predicate): (GraphTerm, Text),
         value: &Value,
         at: At<'_>,
         path: &Path<'_>,
@@ -151,7 +166,12 @@ impl Expander<'_> {
     }
 
     /// Writes a value that has its own graph. Returns the graph's blank node.
-    fn named_graph(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<Node>> {
+    fn named_graph(
+        &mut self,
+        value: &Value,
+        at: At<'_>,
+        path: &Path<'_>,
+    ) -> Result<Option<GraphTerm>> {
         match value {
             Value::Null => Ok(None),
             Value::Object(object)
@@ -168,7 +188,7 @@ impl Expander<'_> {
     }
 
     /// Writes a single value. `None` for null, which makes no statement.
-    fn value(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<Node>> {
+    fn value(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<GraphTerm>> {
         let coercion = at.term.map_or(&Coercion::None, |term| &term.coercion);
         match (value, coercion) {
             (Value::Null, _) => Ok(None),
@@ -197,7 +217,7 @@ impl Expander<'_> {
     }
 
     /// Writes `{"@value": …}` with `@type` or `@language`.
-    fn value_object(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Node> {
+    fn value_object(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<GraphTerm> {
         let context = scoped(at, path)?;
         let (mut kind, mut language) = (None, None);
         for (key, value) in object.iter().filter(|(key, _)| *key != "@value") {
@@ -220,7 +240,7 @@ impl Expander<'_> {
         match (kind, language, value) {
             (Some("@json"), None, value) => self.json(value, path),
             (Some(kind), None, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
-                let Node::Text(_) = self.reference(context.expand(kind), kind, path)? else {
+                let GraphTerm::Text(_) = self.reference(context.expand(kind), kind, path)? else {
                     return Err(path.fault("a blank node cannot be a datatype"));
                 };
                 let datatype = context.term(kind).map_or(kind, |term| &term.iri);
@@ -229,7 +249,7 @@ impl Expander<'_> {
             (None, Some(tag), Value::String(text)) => {
                 let tag = tag.to_ascii_lowercase();
                 match literal::is_language(&tag) {
-                    true => Ok(Node::Text(self.data.literal(text, Literal::Language(&tag)))),
+                    true => Ok(GraphTerm::Text(self.data.literal(text, Literal::Language(&tag)))),
                     false => Err(path.fault(format!("'{tag}' is not a language tag"))),
                 }
             }
@@ -240,7 +260,7 @@ impl Expander<'_> {
         }
     }
 
-    fn list(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Node> {
+    fn list(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<GraphTerm> {
         let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         let mut members = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
@@ -251,7 +271,7 @@ impl Expander<'_> {
             }
         }
         let (first, rest) = (self.data.iri(FIRST), self.data.iri(REST));
-        let nil = Node::Text(self.data.iri(NIL));
+        let nil = GraphTerm::Text(self.data.iri(NIL));
         Ok(members.into_iter().rev().fold(nil, |tail, member| {
             let subject = self.data.blank();
             let (graph, picked) = (at.graph, at.pick.any());
@@ -261,15 +281,20 @@ impl Expander<'_> {
         }))
     }
 
-    fn literal(&mut self, value: &Value, datatype: Option<&str>, path: &Path<'_>) -> Result<Node> {
+    fn literal(
+        &mut self,
+        value: &Value,
+        datatype: Option<&str>,
+        path: &Path<'_>,
+    ) -> Result<GraphTerm> {
         let (text, own) = literal::lexical(value, datatype).map_err(|fault| path.fault(fault))?;
         let kind = datatype.or(own).map_or(Literal::Text, Literal::Typed);
-        Ok(Node::Text(self.data.literal(&text, kind)))
+        Ok(GraphTerm::Text(self.data.literal(&text, kind)))
     }
 
-    fn json(&mut self, value: &Value, path: &Path<'_>) -> Result<Node> {
+    fn json(&mut self, value: &Value, path: &Path<'_>) -> Result<GraphTerm> {
         let text = literal::canonical_json(value).map_err(|fault| path.fault(fault))?;
-        Ok(Node::Text(self.data.literal(&text, Literal::Typed(literal::JSON))))
+        Ok(GraphTerm::Text(self.data.literal(&text, Literal::Typed(literal::JSON))))
     }
 }
 

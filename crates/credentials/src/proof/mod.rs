@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256, Sha384};
 use crate::canonize_with;
 use crate::jsonld::canonical_json;
 use crate::key::{PublicKey, multibase, to_multibase};
-use suite::{Form, SUITES, Suite};
+use suite::{SUITES, SignedForm, Suite};
 
 /// The cryptosuite of the proofs that the server creates.
 pub const CRYPTOSUITE: &str = "eddsa-rdfc-2022";
@@ -103,15 +103,15 @@ pub fn check(credential: &Value, proof: &Value, key: &PublicKey) -> Result<(), F
         document.shift_remove("proof");
         options.shift_remove("proofValue");
     }
-    if suite.form == Form::Selective {
+    if suite.form == SignedForm::Selective {
         return selective::check(&document, &options, value, key);
     }
     let signature = multibase(value).ok_or_else(|| {
         Fault::Malformed("'proofValue' is not a signature in multibase base58btc".to_owned())
     })?;
     let data = match (suite.form, key) {
-        (Form::Json, PublicKey::P384(_)) => signed_text::<Sha384>(&document, &options),
-        (Form::Json, _) => signed_text::<Sha256>(&document, &options),
+        (SignedForm::Json, PublicKey::P384(_)) => signed_text::<Sha384>(&document, &options),
+        (SignedForm::Json, _) => signed_text::<Sha256>(&document, &options),
         (_, PublicKey::P384(_)) => signed_graph::<Sha384>(&document, &options),
         (_, _) => signed_graph::<Sha256>(&document, &options),
     };
@@ -135,7 +135,7 @@ pub fn supported(proof: &Value) -> Result<(), Fault> {
 fn has_its_contexts(credential: &Value, proof: &Value, suite: &Suite) -> Result<(), Fault> {
     let fault = match proof.get("@context") {
         None => return Ok(()),
-        Some(_) if suite.form != Form::Json => "a proof must not have a context",
+        Some(_) if suite.form != SignedForm::Json => "a proof must not have a context",
         Some(context) if Some(context) == credential.get("@context") => return Ok(()),
         Some(_) => "the proof must have the same contexts as the credential",
     };

@@ -10,13 +10,13 @@ pub(super) struct Suite {
     /// Its cryptosuite, or the proof type for kinds older than cryptosuites.
     pub(super) name: &'static str,
     /// What it signs.
-    pub(super) form: Form,
+    pub(super) form: SignedForm,
     keys: Keys,
 }
 
 /// What a proof signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SignedForm {
     /// The canonical RDF graph.
     Graph,
     /// The canonical form of the JSON.
@@ -33,7 +33,7 @@ enum Keys {
     P256,
 }
 
-const fn suite(name: &'static str, form: Form, keys: Keys) -> Suite {
+const fn suite(name: &'static str, form: SignedForm, keys: Keys) -> Suite {
     Suite { name, form, keys }
 }
 
@@ -45,13 +45,13 @@ const ED25519_2020: &str = "Ed25519Signature2020";
 /// All suites: Data Integrity `EdDSA` Cryptosuites 1.0, Data Integrity ECDSA Cryptosuites 1.0, and older ones.
 /// `eddsa-2022` is an older name of `eddsa-rdfc-2022`.
 pub(super) static SUITES: [Suite; 7] = [
-    suite("eddsa-rdfc-2022", Form::Graph, Keys::Ed25519),
-    suite("eddsa-2022", Form::Graph, Keys::Ed25519),
-    suite("eddsa-jcs-2022", Form::Json, Keys::Ed25519),
-    suite("ecdsa-rdfc-2019", Form::Graph, Keys::Ecdsa),
-    suite("ecdsa-jcs-2019", Form::Json, Keys::Ecdsa),
-    suite("ecdsa-sd-2023", Form::Selective, Keys::P256),
-    suite(ED25519_2020, Form::Graph, Keys::Ed25519),
+    suite("eddsa-rdfc-2022", SignedForm::Graph, Keys::Ed25519),
+    suite("eddsa-2022", SignedForm::Graph, Keys::Ed25519),
+    suite("eddsa-jcs-2022", SignedForm::Json, Keys::Ed25519),
+    suite("ecdsa-rdfc-2019", SignedForm::Graph, Keys::Ecdsa),
+    suite("ecdsa-jcs-2019", SignedForm::Json, Keys::Ecdsa),
+    suite("ecdsa-sd-2023", SignedForm::Selective, Keys::P256),
+    suite(ED25519_2020, SignedForm::Graph, Keys::Ed25519),
 ];
 
 impl Suite {

@@ -8,7 +8,7 @@ use lyceum_core::limits::CANONIZE_MAX_COUNT;
 use lyceum_core::problem::{Kind, Problem, Result};
 use sha2::Digest;
 
-use super::{Dataset, Node, Quad};
+use super::{Dataset, GraphTerm, Quad};
 
 /// A hash as hexadecimal digits: 64 of SHA-256, 96 of SHA-384. Hashes of one run are equally long.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -279,7 +279,7 @@ impl<'a, D: Digest> Canonical<'a, D> {
 fn blanks(quad: &Quad) -> impl Iterator<Item = (u8, u32)> {
     let parts = [(b's', Some(quad.subject)), (b'o', Some(quad.object)), (b'g', quad.graph)];
     parts.into_iter().filter_map(|(position, node)| match node {
-        Some(Node::Blank(number)) => Some((position, number)),
+        Some(GraphTerm::Blank(number)) => Some((position, number)),
         _ => None,
     })
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// A subject, object or name of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Node {
+pub(crate) enum GraphTerm {
     /// A blank node, by its number in the dataset.
     Blank(u32),
     /// An IRI or a literal.
@@ -28,10 +28,10 @@ pub(crate) struct Text {
 /// A statement. No graph: the default one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quad {
-    pub(crate) subject: Node,
+    pub(crate) subject: GraphTerm,
     pub(crate) predicate: Text,
-    pub(crate) object: Node,
-    pub(crate) graph: Option<Node>,
+    pub(crate) object: GraphTerm,
+    pub(crate) graph: Option<GraphTerm>,
     /// Whether it is of a part of the document that was picked.
     pub(crate) picked: bool,
 }
@@ -84,15 +84,15 @@ impl Dataset {
     }
 
     /// A blank node that nothing else names.
-    pub(crate) fn blank(&mut self) -> Node {
+    pub(crate) fn blank(&mut self) -> GraphTerm {
         self.blanks += 1;
-        Node::Blank(self.blanks - 1)
+        GraphTerm::Blank(self.blanks - 1)
     }
 
     /// The blank node that the document names `_:label`.
-    pub(crate) fn labelled(&mut self, label: &str) -> Node {
+    pub(crate) fn labelled(&mut self, label: &str) -> GraphTerm {
         if let Some(number) = self.labels.get(label) {
-            return Node::Blank(*number);
+            return GraphTerm::Blank(*number);
         }
         let node = self.blank();
         self.labels.insert(label.to_owned(), self.blanks - 1);
@@ -135,12 +135,12 @@ impl Dataset {
     fn deduplicate(&mut self) {
         let text = &self.text;
         let key = |quad: &Quad| {
-            let part = |node: Node| match node {
-                Node::Blank(number) => (number, ""),
-                Node::Text(span) => (u32::MAX, &text[span.start as usize..span.end as usize]),
+            let part = |node: GraphTerm| match node {
+                GraphTerm::Blank(number) => (number, ""),
+                GraphTerm::Text(span) => (u32::MAX, &text[span.start as usize..span.end as usize]),
             };
             let graph = quad.graph.map(part);
-            (part(quad.subject), part(Node::Text(quad.predicate)), part(quad.object), graph)
+            (part(quad.subject), part(GraphTerm::Text(quad.predicate)), part(quad.object), graph)
         };
         self.quads.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
         self.quads.dedup_by(|again, first| {
@@ -152,15 +152,15 @@ impl Dataset {
 
     /// Writes the quad as a line, blank nodes by the labels given.
     fn line(&self, quad: &Quad, label: &mut impl FnMut(u32, &mut String), out: &mut String) {
-        let mut node = |node: Node, out: &mut String| {
+        let mut node = |node: GraphTerm, out: &mut String| {
             match node {
-                Node::Blank(number) => label(number, out),
-                Node::Text(span) => out.push_str(self.text(span)),
+                GraphTerm::Blank(number) => label(number, out),
+                GraphTerm::Text(span) => out.push_str(self.text(span)),
             }
             out.push(' ');
         };
         node(quad.subject, out);
-        node(Node::Text(quad.predicate), out);
+        node(GraphTerm::Text(quad.predicate), out);
         node(quad.object, out);
         if let Some(graph) = quad.graph {
             node(graph, out);

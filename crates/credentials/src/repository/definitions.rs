@@ -4,13 +4,13 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
 
-use crate::definition::{Definition, Stored};
+use crate::definition::{Definition, StoredDefinition};
 
 const COLUMNS: &str = "id, achievement, body, version, created, updated, deleted";
 
-fn read(row: &Row<'_>) -> Result<Stored> {
+fn read(row: &Row<'_>) -> Result<StoredDefinition> {
     let body = serde_json::from_str(row.text(2)?).map_err(Problem::internal)?;
-    Ok(Stored {
+    Ok(StoredDefinition {
         definition: Definition {
             id: row.text(0)?.to_owned(),
             achievement: row.text(1)?.to_owned(),
@@ -24,7 +24,7 @@ fn read(row: &Row<'_>) -> Result<Stored> {
 }
 
 /// The definition with that id, or of that achievement; deleted ones too.
-pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>> {
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<StoredDefinition>> {
     let sql = format!("SELECT {COLUMNS} FROM badge_definitions WHERE id = $1");
     match tx.query_one(&sql, &[id.into()], read)? {
         None => of_achievement(tx, id),
@@ -32,13 +32,17 @@ pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>> {
     }
 }
 
-pub(crate) fn of_achievement(tx: &mut Tx<'_>, id: &str) -> Result<Option<Stored>> {
+pub(crate) fn of_achievement(tx: &mut Tx<'_>, id: &str) -> Result<Option<StoredDefinition>> {
     let sql = format!("SELECT {COLUMNS} FROM badge_definitions WHERE achievement = $1");
     tx.query_one(&sql, &[id.into()], read)
 }
 
 /// A page in the order of creation, and how many there are.
-pub(crate) fn list(tx: &mut Tx<'_>, limit: i64, offset: i64) -> Result<(Vec<Stored>, i64)> {
+pub(crate) fn list(
+    tx: &mut Tx<'_>,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<StoredDefinition>, i64)> {
     let sql = format!(
         "SELECT {COLUMNS} FROM badge_definitions WHERE deleted IS NULL ORDER BY seq LIMIT $1 OFFSET $2"
     );

@@ -4,8 +4,8 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
 
-use crate::issued::{Form, Issued, Kept, New, Page};
-use crate::status::Place;
+use crate::issued::{CredentialForm, CredentialText, Issued, New, Page};
+use crate::status::StatusEntry;
 
 const COLUMNS: &str = "id, issued_by, learner, status_list, status_index, issuer, credential, \
                        valid_from, form, body, revoked, reason";
@@ -13,7 +13,7 @@ const COLUMNS: &str = "id, issued_by, learner, status_list, status_index, issuer
 fn read(row: &Row<'_>) -> Result<Issued> {
     let own = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
     let place = match (row.opt_int(3)?, row.opt_int(4)?) {
-        (Some(list), Some(index)) => Some(Place { list, index }),
+        (Some(list), Some(index)) => Some(StatusEntry { list, index }),
         _ => None,
     };
     Ok(Issued {
@@ -21,11 +21,11 @@ fn read(row: &Row<'_>) -> Result<Issued> {
         issued_by: own(1)?,
         learner: own(2)?,
         place,
-        kept: Kept {
+        kept: CredentialText {
             issuer: row.text(5)?.to_owned(),
             credential: row.text(6)?.to_owned(),
             valid_from: row.text(7)?.parse().map_err(Problem::internal)?,
-            form: Form::named(row.text(8)?),
+            form: CredentialForm::named(row.text(8)?),
             body: row.text(9)?.to_owned(),
         },
         revoked: own(10)?,
@@ -83,7 +83,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, kept: &Kept, now: Timestamp) -> Result<()> {
+pub(crate) fn replace(
+    tx: &mut Tx<'_>,
+    id: &str,
+    kept: &CredentialText,
+    now: Timestamp,
+) -> Result<()> {
     let (now, valid_from) = (now.to_string(), kept.valid_from.to_string());
     tx.send(
         "UPDATE issued_credentials SET form = $1, body = $2, valid_from = $3, updated = $4 \

@@ -5,8 +5,8 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
 
 use crate::clr::{Record, Version};
-use crate::issued::{Form, Page};
-use crate::status::Place;
+use crate::issued::{CredentialForm, Page};
+use crate::status::StatusEntry;
 
 const COLUMNS: &str = "r.id, r.learner, r.compiled_for, v.valid_from, v.given, v.form, v.body, \
                        v.version, v.created, r.deleted, r.revoked, r.reason";
@@ -20,7 +20,7 @@ fn read(row: &Row<'_>) -> Result<Record> {
             compiled_for: own(2)?,
             valid_from: row.text(3)?.parse().map_err(Problem::internal)?,
             given: row.text(4)?.to_owned(),
-            form: Form::named(row.text(5)?),
+            form: CredentialForm::named(row.text(5)?),
             body: row.text(6)?.to_owned(),
         },
         number: row.int(7)?,
@@ -168,10 +168,10 @@ pub(crate) fn revoke(
 }
 
 /// The place of the record in the status lists of an issuer.
-pub(crate) fn place(tx: &mut Tx<'_>, record: &str, issuer: &str) -> Result<Option<Place>> {
+pub(crate) fn place(tx: &mut Tx<'_>, record: &str, issuer: &str) -> Result<Option<StatusEntry>> {
     let sql = "SELECT list, place FROM learner_record_places WHERE record = $1 AND issuer = $2";
     tx.query_one(sql, &[record.into(), issuer.into()], |row| {
-        Ok(Place { list: row.int(0)?, index: row.int(1)? })
+        Ok(StatusEntry { list: row.int(0)?, index: row.int(1)? })
     })
 }
 
@@ -182,7 +182,12 @@ pub(crate) fn has_place(tx: &mut Tx<'_>, record: &str) -> Result<bool> {
 }
 
 /// Gives the record a place in the status lists of an issuer, unless another request gave it one meanwhile.
-pub(crate) fn set_place(tx: &mut Tx<'_>, record: &str, issuer: &str, place: Place) -> Result<()> {
+pub(crate) fn set_place(
+    tx: &mut Tx<'_>,
+    record: &str,
+    issuer: &str,
+    place: StatusEntry,
+) -> Result<()> {
     tx.send(
         "INSERT INTO learner_record_places (record, issuer, list, place) VALUES ($1, $2, $3, $4) \
          ON CONFLICT DO NOTHING",

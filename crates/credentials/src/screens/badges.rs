@@ -8,7 +8,7 @@ use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::{Learner, MOST, Names, newest, text, title};
+use super::{Learner, MOST, UserNames, newest, text, title};
 use crate::definition;
 use crate::issued::{self, Issued};
 
@@ -52,7 +52,7 @@ pub struct Badges {
 /// Reads the list of issued badges.
 pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Badges> {
     let found = newest(|page| issued::list(tx, &page))?;
-    let names = Names::of(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
+    let names = UserNames::of(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
     let mut badges =
         found.iter().map(|issued| badge(issued, &names)).collect::<Result<Vec<Badge>>>()?;
     badges.retain(|badge| {
@@ -62,7 +62,7 @@ pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Badges> {
     Ok(Badges { read_count: found.len(), badges })
 }
 
-fn badge(issued: &Issued, names: &Names) -> Result<Badge> {
+fn badge(issued: &Issued, names: &UserNames) -> Result<Badge> {
     let credential = Value::from(issued.object()?);
     Ok(Badge {
         id: issued.id.clone(),
@@ -133,7 +133,7 @@ pub struct OneBadge {
 /// Reads the page of a badge, by its random id. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<OneBadge> {
     let issued = issued::public(tx, id)?;
-    let names = Names::of(tx, issued.learner.as_deref().into_iter())?;
+    let names = UserNames::of(tx, issued.learner.as_deref().into_iter())?;
     let learner = issued.learner.as_deref().filter(|id| names.0.contains_key(*id));
     let learner = learner.map(|id| names.learner(id));
     Ok(OneBadge { title: title(&Value::from(issued.object()?)), learner, issued })

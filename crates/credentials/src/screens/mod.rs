@@ -27,9 +27,9 @@ pub struct Learner {
 }
 
 /// The names of users, by their sourcedIds. One statement.
-struct Names(HashMap<String, String>);
+struct UserNames(HashMap<String, String>);
 
-impl Names {
+impl UserNames {
     fn of<'i>(tx: &mut Tx<'_>, ids: impl Iterator<Item = &'i str>) -> Result<Self> {
         let users = fields::of_all(tx, &USER, ids)?.into_iter();
         Ok(Self(users.map(|(id, user)| (id, fields::full_name(&user))).collect()))

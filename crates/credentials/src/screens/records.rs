@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 use serde_json::Value;
 
-use super::{Learner, Names, newest, text};
+use super::{Learner, UserNames, newest, text};
 use crate::body::Object;
 use crate::clr::{self, Record};
 
@@ -29,7 +29,7 @@ pub struct LearnerRecord {
 /// Reads the list: the newest records, as many as a page can show.
 pub fn read(tx: &mut Tx<'_>) -> Result<Vec<LearnerRecord>> {
     let found = newest(|page| clr::list(tx, &page))?;
-    let names = Names::of(tx, found.iter().filter_map(|record| record.of.learner.as_deref()))?;
+    let names = UserNames::of(tx, found.iter().filter_map(|record| record.of.learner.as_deref()))?;
     let summary = |record: &Record| {
         let object = record.object()?;
         Ok(LearnerRecord {
@@ -78,7 +78,7 @@ pub struct OneRecord {
 /// Reads the page of a record. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<OneRecord> {
     let record = clr::found(tx, base_url, id)?;
-    let names = Names::of(tx, record.of.learner.as_deref().into_iter())?;
+    let names = UserNames::of(tx, record.of.learner.as_deref().into_iter())?;
     let body = record.object()?;
     let achievement = |achievement: &Value| {
         let of = |name: &str| text(&achievement[name]);

@@ -9,7 +9,7 @@ use crate::key::PublicKey;
 
 /// A key that a proof names.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundKey {
     pub(super) key: PublicKey,
     pub(super) tie: Tie,
 }
@@ -37,14 +37,18 @@ impl Tie {
 }
 
 /// Finds the key of a verification method. Errors: why it cannot be found.
-pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Result<Found, String> {
+pub(super) fn find(
+    method: &str,
+    issuer: &str,
+    documents: &Documents<'_>,
+) -> Result<FoundKey, String> {
     let (controller, fragment) = method.split_once('#').unwrap_or((method, ""));
     if let Some(name) = controller.strip_prefix("did:key:") {
         let key = PublicKey::from_multikey(name).map_err(|problem| problem.message)?;
         if fragment != name && !fragment.is_empty() {
             return Err(format!("'{method}' names another key than its did"));
         }
-        return Ok(Found { key, tie: tie(controller, issuer, "the did is the key itself") });
+        return Ok(FoundKey { key, tie: tie(controller, issuer, "the did is the key itself") });
     }
     if let Some(document) = did::jwk_document(controller) {
         return listed(&document, method, controller, issuer);
@@ -77,7 +81,12 @@ pub(super) fn find(method: &str, issuer: &str, documents: &Documents<'_>) -> Res
 }
 
 /// The key as the controller's document lists it.
-fn listed(document: &Value, method: &str, controller: &str, issuer: &str) -> Result<Found, String> {
+fn listed(
+    document: &Value,
+    method: &str,
+    controller: &str,
+    issuer: &str,
+) -> Result<FoundKey, String> {
     if document["id"] != controller {
         return Err(format!("the document of '{controller}' has the id {}", document["id"]));
     }
@@ -104,7 +113,7 @@ fn listed(document: &Value, method: &str, controller: &str, issuer: &str) -> Res
         ));
     }
     let key = PublicKey::from_method(found).map_err(|problem| problem.message)?;
-    Ok(Found { key, tie: tie(controller, issuer, "its document lists the key") })
+    Ok(FoundKey { key, tie: tie(controller, issuer, "its document lists the key") })
 }
 
 /// The key that the name itself says, where the document is not at hand.
@@ -114,7 +123,7 @@ fn spoken(
     controller: &str,
     issuer: &str,
     address: &str,
-) -> Result<Found, String> {
+) -> Result<FoundKey, String> {
     let key = PublicKey::from_multikey(fragment).map_err(|_| {
         format!("the key '{method}' is unknown, because the document at {address} is not available")
     })?;
@@ -125,7 +134,7 @@ fn spoken(
         )),
         other => other,
     };
-    Ok(Found { key, tie })
+    Ok(FoundKey { key, tie })
 }
 
 /// A key that came without a name: it is the issuer's only if the issuer's document lists it. Without the

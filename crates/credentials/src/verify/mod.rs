@@ -21,7 +21,7 @@ use crate::jwt::{self, Token, id_of};
 use crate::key::PublicKey;
 use crate::proof;
 use issuer::Tie;
-use reading::{Read, is_enveloped, opened, read};
+use reading::{ReadCredential, is_enveloped, opened, read};
 
 pub use recipient::{check as recipient, hashed};
 pub use shape::faults;
@@ -30,7 +30,7 @@ pub(crate) use shape::{is_of_vc_2, strings};
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// It holds.
     Passed,
     /// It does not: the credential is not valid.
@@ -46,26 +46,26 @@ pub struct Check {
     /// `endorsement`, `nested` or `recipient`; some stand there more than once.
     pub name: &'static str,
     /// How it came out.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// For people: what was found.
     pub message: String,
 }
 
 impl Check {
-    fn new(name: &'static str, outcome: Outcome, message: impl Into<String>) -> Self {
+    fn new(name: &'static str, outcome: CheckOutcome, message: impl Into<String>) -> Self {
         Self { name, outcome, message: message.into() }
     }
 
     fn passed(name: &'static str, message: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Passed, message)
+        Self::new(name, CheckOutcome::Passed, message)
     }
 
     fn failed(name: &'static str, message: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Failed, message)
+        Self::new(name, CheckOutcome::Failed, message)
     }
 
     fn skipped(name: &'static str, message: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Skipped, message)
+        Self::new(name, CheckOutcome::Skipped, message)
     }
 }
 
@@ -82,12 +82,12 @@ impl Report {
     /// Whether no check failed. Checks that were skipped may still say otherwise: see
     /// [`Self::is_confirmed`].
     pub fn is_valid(&self) -> bool {
-        self.checks.iter().all(|check| check.outcome != Outcome::Failed)
+        self.checks.iter().all(|check| check.outcome != CheckOutcome::Failed)
     }
 
     /// Whether every check was made and passed.
     pub fn is_confirmed(&self) -> bool {
-        self.checks.iter().all(|check| check.outcome == Outcome::Passed)
+        self.checks.iter().all(|check| check.outcome == CheckOutcome::Passed)
     }
 }
 
@@ -150,12 +150,12 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn checks(&self, read: &Read) -> Vec<Check> {
+    fn checks(&self, read: &ReadCredential) -> Vec<Check> {
         let credential = read.credential();
         let mut checks = vec![schema(credential), subject(credential)];
         match read {
-            Read::Json(credential) => checks.extend(self.proofs(credential)),
-            Read::Token(token) => {
+            ReadCredential::Json(credential) => checks.extend(self.proofs(credential)),
+            ReadCredential::Token(token) => {
                 checks.extend(self.token(token));
                 checks.push(claims(token, self.now));
             }
@@ -191,7 +191,8 @@ impl<'a> Verifier<'a> {
                 Err(fault) => unknown.push(fault),
             }
         }
-        let is_fitting = |check: &Check| check.name == "proof" && check.outcome == Outcome::Passed;
+        let is_fitting =
+            |check: &Check| check.name == "proof" && check.outcome == CheckOutcome::Passed;
         let fits = checks.iter().any(is_fitting);
         checks.extend(unknown.into_iter().map(|fault| match fits {
             true => Check::passed(
@@ -335,9 +336,11 @@ impl<'a> Verifier<'a> {
     /// its checks that failed.
     fn inner(&self, held: &Value) -> Result<Inner, String> {
         let read = match held {
-            Value::String(token) => Read::Token(jwt::read(token).map_err(|fault| fault.message)?),
-            Value::Object(_) if is_enveloped(held) => Read::Token(opened(held)?),
-            Value::Object(_) => Read::Json(held.clone()),
+            Value::String(token) => {
+                ReadCredential::Token(jwt::read(token).map_err(|fault| fault.message)?)
+            }
+            Value::Object(_) if is_enveloped(held) => ReadCredential::Token(opened(held)?),
+            Value::Object(_) => ReadCredential::Json(held.clone()),
             _ => return Err("it is neither an object nor a token".to_owned()),
         };
         self.seen.set(self.seen.get() + 1);
@@ -354,11 +357,12 @@ impl<'a> Verifier<'a> {
             let check = checks.iter().find(|check| check.outcome == outcome);
             check.map(|check| format!("{}: {}", check.name, check.message))
         };
-        match first(Outcome::Failed) {
+        match first(CheckOutcome::Failed) {
             Some(fault) => Err(fault),
-            None => {
-                Ok(Inner { skipped: first(Outcome::Skipped), credential: read.into_credential() })
-            }
+            None => Ok(Inner {
+                skipped: first(CheckOutcome::Skipped),
+                credential: read.into_credential(),
+            }),
         }
     }
 }

@@ -8,12 +8,12 @@ use crate::jwt::{self, Token};
 use crate::{baking, json, open_badges_2};
 
 /// A credential as it came.
-pub(super) enum Read {
+pub(super) enum ReadCredential {
     Json(Value),
     Token(Token),
 }
 
-impl Read {
+impl ReadCredential {
     pub(super) fn credential(&self) -> &Value {
         match self {
             Self::Json(credential) => credential,
@@ -30,7 +30,7 @@ impl Read {
 }
 
 /// Reads what was sent, and says what it was.
-pub(super) fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
+pub(super) fn read(input: &[u8]) -> Result<(ReadCredential, &'static str), String> {
     if input.len() > CREDENTIAL_MAX_BYTES {
         return Err(format!("a credential has at most {CREDENTIAL_MAX_BYTES} bytes"));
     }
@@ -49,8 +49,8 @@ pub(super) fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
         let credential = json::read(text.as_bytes()).map_err(|problem| problem.message)?;
         open_badges_2::refuse(&credential)?;
         return match is_enveloped(&credential) {
-            true => Ok((Read::Token(opened(&credential)?), forms[1])),
-            false => Ok((Read::Json(credential), forms[0])),
+            true => Ok((ReadCredential::Token(opened(&credential)?), forms[1])),
+            false => Ok((ReadCredential::Json(credential), forms[0])),
         };
     }
     open_badges_2::refuse_address(text)?;
@@ -58,7 +58,7 @@ pub(super) fn read(input: &[u8]) -> Result<(Read, &'static str), String> {
         format!("the credential is neither JSON nor a JWT nor an image with one: {problem}")
     })?;
     open_badges_2::refuse(&token.credential)?;
-    Ok((Read::Token(token), forms[1]))
+    Ok((ReadCredential::Token(token), forms[1]))
 }
 
 /// Whether the object is an envelope: it holds a credential as a token (VC 2.0, 4.13).

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lyceum_credentials::key::PublicKey;
-use lyceum_credentials::verify::{Outcome, Report, verify, wanted};
+use lyceum_credentials::verify::{CheckOutcome, Report, verify, wanted};
 use lyceum_credentials::{baking, did};
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ fn every_example_of_the_standard_is_told_apart() {
     for name in ["simple-jwt.png", "simple-jwt_v1.png", "simple-jwt_v1.svg"] {
         let report = example(&folder, &ob(name));
         let outcomes = ["proof", "issuer"].map(|check| outcome(&report, check));
-        let wanted = [Some(Outcome::Passed), Some(Outcome::Failed)];
+        let wanted = [Some(CheckOutcome::Passed), Some(CheckOutcome::Failed)];
         assert_eq!(outcomes, wanted, "{name}: {:#?}", report.checks);
         seen += 1;
     }
@@ -123,14 +123,15 @@ fn every_example_of_the_standard_is_told_apart() {
     ] {
         let report = example(&folder, &ob(name));
         let found = report.checks.iter().any(|one| {
-            (one.name, one.outcome) == (check, Outcome::Failed) && one.message.contains(message)
+            (one.name, one.outcome) == (check, CheckOutcome::Failed)
+                && one.message.contains(message)
         });
         assert!(found, "{name}: {:#?}", report.checks);
         seen += 1;
     }
     // The one example of an issuer that there was. Its list is not at hand, nor is its key document.
     let report = example(&folder, &ob("credential-status-revoked.json"));
-    assert_eq!(outcome(&report, "proof"), Some(Outcome::Passed), "{:#?}", report.checks);
+    assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{:#?}", report.checks);
     assert!(report.is_valid() && !report.is_confirmed());
     seen += 1;
     for (name, message) in [

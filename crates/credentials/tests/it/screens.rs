@@ -4,7 +4,7 @@ use lyceum_access::audit;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, limits};
 use lyceum_credentials::definition::{self, Definition};
-use lyceum_credentials::issued::{self, Kept};
+use lyceum_credentials::issued::{self, CredentialText};
 use lyceum_credentials::screens::{badges, issuing, records as record_screen, text, title};
 use lyceum_credentials::{MIGRATIONS, clr};
 use lyceum_store::{Db, Migration};
@@ -37,7 +37,7 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
         "credentialSubject": { "achievement": { "id": achievement, "name": "Rivers" } },
     });
     let text = credential.to_string();
-    let kept = Kept::read(credential.as_object().unwrap(), &text).unwrap();
+    let kept = CredentialText::read(credential.as_object().unwrap(), &text).unwrap();
     db.write_blocking(|tx| {
         issued::upsert(tx, at(number), &kept)?;
         let sql =

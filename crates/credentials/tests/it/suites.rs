@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use lyceum_core::random::Stream;
 use lyceum_credentials::key::PublicKey;
-use lyceum_credentials::verify::{Outcome, Report, verify};
+use lyceum_credentials::verify::{CheckOutcome, Report, verify};
 use lyceum_credentials::{did, proof};
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn judge(credential: &Value) -> Report {
 
 /// What failed, by name and message.
 fn fault(report: &Report) -> String {
-    let failed = report.checks.iter().filter(|check| check.outcome == Outcome::Failed);
+    let failed = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
     failed.map(|check| format!("{}: {}", check.name, check.message)).collect::<Vec<_>>().join("; ")
 }
 
@@ -221,7 +221,7 @@ fn an_unknown_proof_beside_a_valid_one_fails_nothing() {
                 assert!(report.is_confirmed(), "{name}: {:#?}", report.checks);
             }
             both["proof"] = json!([unknown]);
-            assert_eq!(outcome(&judge(&both), "proof"), Some(Outcome::Failed), "{name}");
+            assert_eq!(outcome(&judge(&both), "proof"), Some(CheckOutcome::Failed), "{name}");
             // A proof that does not fit is no unknown one.
             let mut bad = known.clone();
             bad["created"] = "2026-01-02T00:00:00Z".into();
@@ -349,7 +349,7 @@ fn a_list_of_2021_says_that_a_credential_is_revoked() {
     let mut forged = right.clone();
     forged["issuanceDate"] = "2026-01-02T00:00:00Z".into();
     assert!(fault(&judged(16, &forged)).starts_with("status: "));
-    assert_eq!(outcome(&judged(16, &Value::Null), "status"), Some(Outcome::Skipped));
+    assert_eq!(outcome(&judged(16, &Value::Null), "status"), Some(CheckOutcome::Skipped));
 }
 
 #[test]

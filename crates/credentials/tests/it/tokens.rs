@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use lyceum_core::time::Timestamp;
 use lyceum_credentials::key::PublicKey;
-use lyceum_credentials::verify::{Outcome, verify};
+use lyceum_credentials::verify::{CheckOutcome, verify};
 use lyceum_credentials::{did, jwt};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, RsaKeyPair};
@@ -80,9 +80,9 @@ fn a_token_signed_with_p256_is_confirmed() {
         let report = verify(bare.as_bytes(), documents, now());
         report.checks.into_iter().find(|check| check.name == "issuer").unwrap().outcome
     };
-    assert_eq!(issuer(&BTreeMap::new()), Outcome::Failed, "anyone could put one there");
+    assert_eq!(issuer(&BTreeMap::new()), CheckOutcome::Failed, "anyone could put one there");
     let (_, others) = issued(&rsa().1);
-    assert_eq!(issuer(&others), Outcome::Failed);
+    assert_eq!(issuer(&others), CheckOutcome::Failed);
     let mut private = public.to_jwk();
     private["d"] = "AAAA".into();
     let shown = token(&json!({"alg": "ES256", "jwk": private}));
@@ -114,7 +114,7 @@ fn claims_that_say_something_else_are_refused() {
         let failed: Vec<&str> = report
             .checks
             .iter()
-            .filter(|check| check.outcome == Outcome::Failed)
+            .filter(|check| check.outcome == CheckOutcome::Failed)
             .map(|check| check.name)
             .collect();
         assert_eq!(failed, ["claims"], "{claim}: {:#?}", report.checks);
@@ -137,14 +137,18 @@ fn a_key_in_the_name_of_a_key_counts_only_if_the_issuers_document_lists_it() {
                 let issuer = report.checks.iter().find(|check| check.name == "issuer");
                 (report.is_valid(), report.is_confirmed(), issuer.map(|check| check.outcome))
             };
-            assert_eq!(outcome(&BTreeMap::new()), (false, false, Some(Outcome::Failed)));
+            assert_eq!(outcome(&BTreeMap::new()), (false, false, Some(CheckOutcome::Failed)));
             let unread = BTreeMap::from([(address.to_owned(), Value::Null)]);
-            assert_eq!(outcome(&unread), (false, false, Some(Outcome::Failed)), "it answered 404");
+            assert_eq!(
+                outcome(&unread),
+                (false, false, Some(CheckOutcome::Failed)),
+                "it answered 404"
+            );
             let document = |key: &PublicKey| {
                 let document = did::document(issuer, &[(name, key.clone())]);
                 BTreeMap::from([(address.to_owned(), document)])
             };
-            assert_eq!(outcome(&document(&public)), (true, true, Some(Outcome::Passed)));
+            assert_eq!(outcome(&document(&public)), (true, true, Some(CheckOutcome::Passed)));
             assert!(!outcome(&document(&other)).0, "the document has another key of that name");
         }
     }

@@ -6,7 +6,7 @@ use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
 use lyceum_credentials::key::PublicKey;
 use lyceum_credentials::status_list::{self, Bits};
-use lyceum_credentials::verify::{Outcome, Report, hashed, recipient, verify, wanted};
+use lyceum_credentials::verify::{CheckOutcome, Report, hashed, recipient, verify, wanted};
 use lyceum_credentials::{badge_image, baking, did, jwt, proof};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(crate) fn now() -> Timestamp {
     "2026-06-01T00:00:00Z".parse().unwrap()
 }
 
-pub(crate) fn outcome(report: &Report, name: &str) -> Option<Outcome> {
+pub(crate) fn outcome(report: &Report, name: &str) -> Option<CheckOutcome> {
     let mut named = report.checks.iter().filter(|check| check.name == name);
     let first = named.next()?.outcome;
     named.all(|check| check.outcome == first).then_some(first)
@@ -26,7 +26,7 @@ pub(crate) fn outcome(report: &Report, name: &str) -> Option<Outcome> {
 
 /// The first check that failed, by name and message.
 fn fault(report: &Report) -> (&str, &str) {
-    let failed = report.checks.iter().find(|check| check.outcome == Outcome::Failed);
+    let failed = report.checks.iter().find(|check| check.outcome == CheckOutcome::Failed);
     failed.map_or(("", ""), |check| (check.name, check.message.as_str()))
 }
 
@@ -55,7 +55,7 @@ fn a_badge_is_confirmed_in_every_form() {
         assert_eq!(report.credential["id"], "https://badges.example/credentials/1");
         let offline = verify(&input, &Documents::new(), now());
         assert!(offline.is_valid() && !offline.is_confirmed());
-        assert_eq!(outcome(&offline, "status"), Some(Outcome::Skipped));
+        assert_eq!(outcome(&offline, "status"), Some(CheckOutcome::Skipped));
     }
 }
 
@@ -142,7 +142,7 @@ fn what_is_wrong_is_told_by_its_check() {
         let (failed, said) = fault(&report);
         assert_eq!(failed, name, "{:#?}", report.checks);
         assert!(said.contains(message), "{said}");
-        assert_eq!(outcome(&report, "proof"), Some(Outcome::Passed), "{said}");
+        assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{said}");
     }
 }
 
@@ -153,7 +153,7 @@ fn proofs_that_do_not_hold_are_told_apart() {
         change(&mut credential);
         let report = verify(credential.to_string().as_bytes(), &lists(&[]), now());
         let failed = report.checks.iter().find(|check| check.name == "proof");
-        let failed = failed.filter(|check| check.outcome == Outcome::Failed);
+        let failed = failed.filter(|check| check.outcome == CheckOutcome::Failed);
         failed.unwrap_or_else(|| panic!("{:#?}", report.checks)).message.clone()
     };
     for (message, change) in [
@@ -275,9 +275,9 @@ fn a_record_stands_with_each_of_its_credentials() {
 fn a_recipient_is_known_by_a_hash() {
     let credential = badge();
     for (identity, outcome) in [
-        ("did:example:ada", Outcome::Passed),
-        ("a@example.org", Outcome::Passed),
-        ("b@example.org", Outcome::Failed),
+        ("did:example:ada", CheckOutcome::Passed),
+        ("a@example.org", CheckOutcome::Passed),
+        ("b@example.org", CheckOutcome::Failed),
     ] {
         let mut credential = credential.clone();
         credential["credentialSubject"]["identifier"][0]["identityHash"] =
@@ -286,7 +286,7 @@ fn a_recipient_is_known_by_a_hash() {
     }
     let mut mailed = credential;
     mailed["credentialSubject"]["id"] = "mailto:c@example.org".into();
-    assert_eq!(recipient(&mailed, "c@example.org").outcome, Outcome::Passed);
+    assert_eq!(recipient(&mailed, "c@example.org").outcome, CheckOutcome::Passed);
     assert_eq!(
         hashed("a", Some("b")),
         "sha256$fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"

@@ -13,11 +13,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::event::{id_of, local_id};
 use crate::repository;
-use crate::repository::facts::Rows;
+use crate::repository::facts::FactRows;
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    Did, Place, last_of_all, of_all, place, read, unplaced, users_of_app,
+    Did, EventPosition, last_of_all, of_all, place, read, unplaced, users_of_app,
 };
 pub use piece::{Metric, Pieces, REACH_MS};
 
@@ -74,14 +74,14 @@ impl Measure {
 
 /// Sums of the measures, and the number of events that they come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct MeasureSums {
     /// Events that have a part in it; one that spans buckets is counted in each.
     pub events: i64,
     /// A sum a measure, in the order of [`Measure`].
     pub measures: [i64; 9],
 }
 
-impl Sums {
+impl MeasureSums {
     /// One sum, in thousandths.
     pub fn of(&self, measure: Measure) -> i64 {
         self.measures[measure as usize]
@@ -141,7 +141,7 @@ pub(crate) struct Facts {
     /// The quarter hour of its time.
     pub(crate) own: i64,
     /// Number and sums, ascending; empty for an event that adds nothing.
-    pub(crate) buckets: Vec<(i64, Sums)>,
+    pub(crate) buckets: Vec<(i64, MeasureSums)>,
     /// Of what, with its number; `None` where there are no sums.
     pub(crate) context: Option<(i64, Context)>,
 }
@@ -183,7 +183,7 @@ pub struct Rebuilt {
 pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     let actors = repository::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;
     let Some(&last) = actors.last() else { return Ok(None) };
-    let mut rows = Rows::default();
+    let mut rows = FactRows::default();
     let mut events = 0;
     for &actor in &actors {
         repository::of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {

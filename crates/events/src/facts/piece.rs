@@ -6,7 +6,7 @@ use std::ops::Range;
 use lyceum_core::limits::{FACT_VALUE_MAX_COUNT, TIME_SPENT_REACH_MAX_H, TIME_SPENT_SPAN_MAX_H};
 use lyceum_core::time::Timestamp;
 
-use super::{BUCKET_MS, Measure, Sums};
+use super::{BUCKET_MS, Measure, MeasureSums};
 use crate::event::Event;
 use crate::tree::Tree;
 
@@ -46,11 +46,11 @@ impl Metric {
 #[derive(Debug)]
 pub struct Pieces {
     /// Without an amount where the event has no item that counts.
-    pieces: Vec<Piece>,
+    pieces: Vec<FactPiece>,
 }
 
 #[derive(Debug)]
-struct Piece {
+struct FactPiece {
     from: i64,
     /// The first instant behind; `from` for what counts at one instant.
     to: i64,
@@ -76,17 +76,17 @@ impl Pieces {
     /// What an event of that time with these metrics adds.
     pub(crate) fn of_metrics(time: Timestamp, metrics: &[Metric]) -> Self {
         let at = time.milliseconds();
-        let of_metric = |metric| Piece::of_metric(at, metric);
-        let mut pieces: Vec<Piece> = metrics.iter().filter_map(of_metric).collect();
+        let of_metric = |metric| FactPiece::of_metric(at, metric);
+        let mut pieces: Vec<FactPiece> = metrics.iter().filter_map(of_metric).collect();
         if pieces.is_empty() {
-            pieces.push(Piece { from: at, to: at, amount: None });
+            pieces.push(FactPiece { from: at, to: at, amount: None });
         }
         Self { pieces }
     }
 
     /// The sums by bucket, which is the number of the quarter hour since 1970-01-01T00:00:00Z.
-    pub(super) fn by_bucket(&self) -> Vec<(i64, Sums)> {
-        let mut buckets: BTreeMap<i64, Sums> = BTreeMap::new();
+    pub(super) fn by_bucket(&self) -> Vec<(i64, MeasureSums)> {
+        let mut buckets: BTreeMap<i64, MeasureSums> = BTreeMap::new();
         for piece in &self.pieces {
             let last = piece.from.max(piece.to - 1).div_euclid(BUCKET_MS);
             for bucket in piece.from.div_euclid(BUCKET_MS)..=last {
@@ -99,8 +99,8 @@ impl Pieces {
     }
 
     /// What falls into the range of milliseconds; none where no part of the event does.
-    pub fn within(&self, Range { start: from, end: to }: Range<i64>) -> Option<Sums> {
-        let mut sums = Sums::default();
+    pub fn within(&self, Range { start: from, end: to }: Range<i64>) -> Option<MeasureSums> {
+        let mut sums = MeasureSums::default();
         for piece in &self.pieces {
             if piece.from < to && piece.from.max(piece.to - 1) >= from {
                 sums.events = 1;
@@ -121,7 +121,7 @@ impl Pieces {
     }
 }
 
-impl Piece {
+impl FactPiece {
     /// A metric of an event at the instant. A span that lies too far from the event or is too long is
     /// ignored: the amount counts at the event. None for a value that is not finite.
     fn of_metric(at: i64, metric: &Metric) -> Option<Self> {
@@ -136,7 +136,7 @@ impl Piece {
 
     /// Adds what falls between the instants. Parts of neighbouring times add up to the whole: each
     /// is the difference of two running totals that are rounded down.
-    fn add_within(&self, from: i64, to: i64, sums: &mut Sums) {
+    fn add_within(&self, from: i64, to: i64, sums: &mut MeasureSums) {
         let Some((measure, amount)) = self.amount else { return };
         let part = if self.from == self.to {
             if (from..to).contains(&self.from) { amount } else { 0 }

@@ -74,7 +74,7 @@ pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Res
 
 /// The state of an accepted envelope's job. The job was done before the envelope was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct AcceptedEnvelope {
     /// When it was done.
     pub at: Timestamp,
     /// Number and id of each event, in the order in which they were sent.
@@ -82,7 +82,7 @@ pub struct Done {
 }
 
 /// Reads the state of a job.
-pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<Done>> {
+pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<AcceptedEnvelope>> {
     let sql = "SELECT received_ms, seqs FROM event_batches WHERE id = $1";
     let found = tx.query_one(sql, &[job.into()], |row| {
         Ok((Timestamp::from_milliseconds(row.int(0)?), numbers(row.text(1)?)))
@@ -95,7 +95,7 @@ pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<Done>> {
     })?;
     // If an event was sent twice in one envelope, its number occurs twice.
     let id = |seq: &i64| ids.get(seq).cloned().unwrap_or_default();
-    Ok(Some(Done { at, events: seqs.iter().map(|seq| (*seq, id(seq))).collect() }))
+    Ok(Some(AcceptedEnvelope { at, events: seqs.iter().map(|seq| (*seq, id(seq))).collect() }))
 }
 
 /// Removes old states of jobs, a few at a time and only for some envelopes.

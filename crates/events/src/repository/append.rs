@@ -8,10 +8,10 @@ use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
-use super::names::{self, Known, Learned};
-use super::read::{Logged, Stored, logged};
+use super::names::{self, KnownNames, Learned};
+use super::read::{Logged, StoredEvent, logged};
 use super::spans::Spans;
-use super::turn::Turn;
+use super::turn::RunListLock;
 use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
 use crate::event::{Event, hash};
 
@@ -56,7 +56,7 @@ impl Appended {
 
 /// Events of one client.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent<'a> {
+pub struct ClientEvents<'a> {
     /// The client that sent them.
     pub client: &'a str,
     /// The events.
@@ -84,8 +84,8 @@ pub fn append(
     client: &str,
     events: &[Event],
 ) -> Result<Vec<Appended>> {
-    let sent = [Sent { client, events }];
-    append_all(tx, now, &sent, &Known::default()).map(|(appended, _)| appended)
+    let sent = [ClientEvents { client, events }];
+    append_all(tx, now, &sent, &KnownNames::default()).map(|(appended, _)| appended)
 }
 
 /// Like [`append`] for events of several clients. Returns one outcome per event, in order, and the names that were
@@ -96,8 +96,8 @@ pub fn append(
 pub fn append_all(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    sent: &[Sent<'_>],
-    known: &Known,
+    sent: &[ClientEvents<'_>],
+    known: &KnownNames,
 ) -> Result<(Vec<Appended>, Learned)> {
     let events: Vec<&Event> = sent.iter().flat_map(|one| one.events).collect();
     let mut learned = Learned::default();
@@ -122,7 +122,7 @@ pub fn append_all(
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
     let mut turn = match tx.sees_latest() && keys.len() >= RUN_MIN_RECORDS {
-        true => Some(Turn::wait(tx)?),
+        true => Some(RunListLock::wait(tx)?),
         false => None,
     };
     let taken = ids::claim(tx, &mut keys, gathered, turn.as_mut())?;
@@ -212,8 +212,8 @@ fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<V
 }
 
 /// Counts events, and writes their spans and facts.
-fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)], turn: Option<&mut Turn>) -> Result<()> {
-    let (mut spans, mut facts) = (Spans::default(), facts::Rows::default());
+fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)], turn: Option<&mut RunListLock>) -> Result<()> {
+    let (mut spans, mut facts) = (Spans::default(), facts::FactRows::default());
     for (item, seq) in rows {
         tx.tally(COLLECTION, *seq, 1);
         spans.add(*seq, item.source, item.event.time);
@@ -231,13 +231,13 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
     }
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
-        Stored::COLUMNS,
+        StoredEvent::COLUMNS,
         *MARKS
     );
     let mut events = BTreeMap::new();
     for list in lists(&held.values().copied().collect::<Vec<_>>()) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-        let rows = tx.all(&sql, &values, Stored::read)?;
+        let rows = tx.all(&sql, &values, StoredEvent::read)?;
         events.extend(logged(tx, rows)?.into_iter().map(|logged| (logged.seq, logged)));
     }
     Ok(held.into_iter().filter_map(|(hash, seq)| Some((hash, events.remove(&seq)?))).collect())
@@ -326,9 +326,9 @@ fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
     let sql = format!(
         "SELECT {} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
          JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq",
-        Stored::COLUMNS
+        StoredEvent::COLUMNS
     );
-    let rows = tx.all(&sql, &[hash.into()], Stored::read)?;
+    let rows = tx.all(&sql, &[hash.into()], StoredEvent::read)?;
     logged(tx, rows)
 }
 

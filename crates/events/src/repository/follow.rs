@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
-use super::read::{Logged, Stored, logged};
+use super::read::{Logged, StoredEvent, logged};
 
 /// The position of a reader in the log.
 ///
@@ -41,7 +41,7 @@ impl Follow {
         let sql = format!(
             "SELECT {}, l.superseded_by FROM event_log l \
              JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2",
-            Stored::COLUMNS
+            StoredEvent::COLUMNS
         );
         let mut rows = Vec::new();
         let limit = limits::EVENT_STREAM_BATCH_RECORDS;
@@ -56,8 +56,8 @@ impl Follow {
             }
             self.gap = None;
             self.seen = seq;
-            if row.opt_int(Stored::WIDTH)?.is_none() {
-                rows.push(Stored::read(row)?);
+            if row.opt_int(StoredEvent::WIDTH)?.is_none() {
+                rows.push(StoredEvent::read(row)?);
             }
             Ok(true)
         })?;

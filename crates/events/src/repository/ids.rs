@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use super::runs::{Hold, Packed, Record, Runs, pack};
-use super::turn::Turn;
+use super::runs::{Packed, Record, RunListValidity, Runs, pack};
+use super::turn::RunListLock;
 use super::{GATHERED_ROWS, MARKS, lists};
 
 /// The hash of an id, and the number of the version that counts.
@@ -48,7 +48,7 @@ pub(super) fn claim(
     tx: &mut Tx<'_>,
     keys: &mut [(i64, i64)],
     gathered: bool,
-    turn: Option<&mut Turn>,
+    turn: Option<&mut RunListLock>,
 ) -> Result<BTreeMap<i64, i64>> {
     // Sorted, so that two transactions never wait for each other in a circle.
     keys.sort_unstable();
@@ -57,8 +57,10 @@ pub(super) fn claim(
     let has_young = turn.as_ref().map(|turn| turn.has_young);
     let runs = match turn {
         Some(turn) => &mut turn.ids,
-        None if gathered || tx.sees_latest() => opened.insert(Runs::open(tx, Hold::Alone)?),
-        None => opened.insert(Runs::open(tx, Hold::Shared)?),
+        None if gathered || tx.sees_latest() => {
+            opened.insert(Runs::open(tx, RunListValidity::Alone)?)
+        }
+        None => opened.insert(Runs::open(tx, RunListValidity::Shared)?),
     };
     let mut taken = in_runs(tx, runs, &hashes)?;
     match has_young {
@@ -129,7 +131,7 @@ pub(super) fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i
     }
     let mut sorted = hashes.to_vec();
     sorted.sort_unstable();
-    let runs = Runs::open(tx, Hold::Snapshot)?;
+    let runs = Runs::open(tx, RunListValidity::Snapshot)?;
     let mut found = in_runs(tx, &runs, &sorted)?;
     found.extend(young(tx, hashes)?);
     Ok(found)

@@ -9,7 +9,7 @@ use lyceum_store::dialect::{is_among, is_one_of_numbers};
 use lyceum_store::{Dialect, Tx, Value};
 
 use super::append::find;
-use super::read::{Logged, Stored, logged};
+use super::read::{Logged, StoredEvent, logged};
 use super::{COLLECTION, facts, spans};
 
 /// The events that a list shows. An empty filter shows all.
@@ -66,7 +66,7 @@ pub struct Order {
 
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct EventPage {
     /// The events, in the order of the list.
     pub events: Vec<Logged>,
     /// The number of events on all pages.
@@ -77,7 +77,7 @@ pub struct Page {
 const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE true";
 
 /// How a list finds its events.
-struct Way {
+struct ListPlan {
     by: By,
     /// Whether it uses spans. Spans do not overlap, and each belongs to one source and one day.
     by_spans: bool,
@@ -85,7 +85,7 @@ struct Way {
     sources: Option<Vec<i64>>,
 }
 
-impl Way {
+impl ListPlan {
     fn of(tx: &mut Tx<'_>, filter: &Filter, by: By) -> Result<Self> {
         let Filter { sensor, actor_id, actor_email, start, end, arrived } = filter;
         let are_few = actor_id.is_some() || actor_email.is_some() || arrived.is_some();
@@ -126,38 +126,38 @@ impl Way {
     }
 
     /// The condition for the sources. The spans of a single source are already sorted.
-    fn of_sensor(&self, dialect: Dialect) -> Result<(String, Option<Wanted>)> {
+    fn of_sensor(&self, dialect: Dialect) -> Result<(String, Option<BoundValue>)> {
         Ok(match self.sources.as_deref() {
             None => (String::new(), None),
-            Some(&[source]) => ("s.id = ?".to_owned(), Some(Wanted::Number(source))),
+            Some(&[source]) => ("s.id = ?".to_owned(), Some(BoundValue::Number(source))),
             Some(sources) => {
                 let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
-                (is_one_of_numbers(dialect, "s.id", "?"), Some(Wanted::Text(sources)))
+                (is_one_of_numbers(dialect, "s.id", "?"), Some(BoundValue::Text(sources)))
             }
         })
     }
 }
 
 /// The value of a condition.
-enum Wanted {
+enum BoundValue {
     Text(String),
     Number(i64),
 }
 
 impl Filter {
     /// The conditions, and their values.
-    fn conditions(&self, tx: &mut Tx<'_>, way: &Way) -> Result<(String, Vec<Wanted>)> {
+    fn conditions(&self, tx: &mut Tx<'_>, way: &ListPlan) -> Result<(String, Vec<BoundValue>)> {
         let (is_of_sensor, sensor) = way.of_sensor(tx.dialect())?;
         let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
         let of_actor = of_actors(tx, "iri = $1", self.actor_id.as_deref())?;
         let of_email = of_actors(tx, "lower(email) = $1", email.as_deref())?;
         let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "?");
-        let number = |at: Option<Timestamp>| at.map(|at| Wanted::Number(at.milliseconds()));
+        let number = |at: Option<Timestamp>| at.map(|at| BoundValue::Number(at.milliseconds()));
         let day = |at: Option<Timestamp>| {
-            at.filter(|_| way.by_spans).map(|at| Wanted::Number(spans::day(at)))
+            at.filter(|_| way.by_spans).map(|at| BoundValue::Number(spans::day(at)))
         };
         let arrived =
-            |of: fn(&Arrived) -> i64| self.arrived.as_ref().map(|at| Wanted::Number(of(at)));
+            |of: fn(&Arrived) -> i64| self.arrived.as_ref().map(|at| BoundValue::Number(of(at)));
         // Each `?` stands for a value.
         let all = [
             (is_of_sensor, sensor),
@@ -185,11 +185,11 @@ impl Filter {
 }
 
 /// The numbers of all actors with a name.
-fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<Wanted>> {
+fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<BoundValue>> {
     let Some(name) = name else { return Ok(None) };
     let sql = format!("SELECT id FROM event_actors WHERE {which} ORDER BY id");
     let actors = tx.all(&sql, &[name.into()], |row| row.int(0))?;
-    facts::seqs(tx, &actors, &facts::EVER).map(|seqs| Some(Wanted::Text(seqs)))
+    facts::seqs(tx, &actors, &facts::EVER).map(|seqs| Some(BoundValue::Text(seqs)))
 }
 
 impl Filter {
@@ -215,12 +215,12 @@ impl Arrived {
     }
 }
 
-fn values(wanted: &[Wanted]) -> Vec<Value<'_>> {
+fn values(wanted: &[BoundValue]) -> Vec<Value<'_>> {
     wanted
         .iter()
         .map(|wanted| match wanted {
-            Wanted::Text(text) => Value::Text(text),
-            Wanted::Number(number) => Value::Int(*number),
+            BoundValue::Text(text) => Value::Text(text),
+            BoundValue::Number(number) => Value::Int(*number),
         })
         .collect()
 }
@@ -232,8 +232,8 @@ pub fn list(
     order: Order,
     limit: i64,
     offset: i64,
-) -> Result<Page> {
-    let way = Way::of(tx, filter, order.by)?;
+) -> Result<EventPage> {
+    let way = ListPlan::of(tx, filter, order.by)?;
     let from = way.from(tx.dialect());
     let (mut conditions, mut wanted) = filter.conditions(tx, &way)?;
     let everything = *filter == Filter::default();
@@ -256,30 +256,30 @@ pub fn list(
             is_reversed = false;
         }
         let Some((seq, rest)) = tx.tally_seek(COLLECTION, skip)? else {
-            return Ok(Page { events: Vec::new(), total });
+            return Ok(EventPage { events: Vec::new(), total });
         };
-        wanted.push(Wanted::Number(seq));
+        wanted.push(BoundValue::Number(seq));
         conditions += " AND l.seq >= $1";
         skip = rest;
     }
     let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
     let sql = format!(
         "SELECT {} FROM {from}{conditions} ORDER BY {} LIMIT ${limit_at} OFFSET ${skip_at}",
-        Stored::COLUMNS,
+        StoredEvent::COLUMNS,
         way.order(is_reversed)
     );
-    wanted.extend([Wanted::Number(limit), Wanted::Number(skip)]);
-    let rows = tx.all(&sql, &values(&wanted), Stored::read)?;
+    wanted.extend([BoundValue::Number(limit), BoundValue::Number(skip)]);
+    let rows = tx.all(&sql, &values(&wanted), StoredEvent::read)?;
     let mut events = logged(tx, rows)?;
     if is_reversed != order.is_reversed {
         events.reverse();
     }
-    Ok(Page { events, total })
+    Ok(EventPage { events, total })
 }
 
 /// The numbers of the first `most` events, in the order of the list.
 pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Result<Vec<i64>> {
-    let way = Way::of(tx, filter, order.by)?;
+    let way = ListPlan::of(tx, filter, order.by)?;
     let (conditions, mut wanted) = filter.conditions(tx, &way)?;
     let sql = format!(
         "SELECT l.seq FROM {}{conditions} ORDER BY {} LIMIT ${}",
@@ -287,17 +287,17 @@ pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Res
         way.order(order.is_reversed),
         wanted.len() + 1
     );
-    wanted.push(Wanted::Number(most));
+    wanted.push(BoundValue::Number(most));
     tx.all(&sql, &values(&wanted), |row| row.int(0))
 }
 
 /// The events with these numbers, in the order of the numbers.
 pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
     let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$1");
-    let sql = format!("SELECT {} FROM {EVENTS} AND {is_one}", Stored::COLUMNS);
+    let sql = format!("SELECT {} FROM {EVENTS} AND {is_one}", StoredEvent::COLUMNS);
     let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
-    let rows = tx.all(&sql, &[wanted.as_str().into()], Stored::read)?;
-    let mut rows: BTreeMap<i64, Stored> = rows.into_iter().map(|row| (row.seq, row)).collect();
+    let rows = tx.all(&sql, &[wanted.as_str().into()], StoredEvent::read)?;
+    let mut rows: BTreeMap<i64, StoredEvent> = rows.into_iter().map(|row| (row.seq, row)).collect();
     logged(tx, seqs.iter().filter_map(|seq| rows.remove(seq)).collect())
 }
 
@@ -311,10 +311,10 @@ pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
     );
     let sql = format!(
         "SELECT {} FROM {EVENTS} AND {} ORDER BY s.sensor, l.seq DESC",
-        Stored::COLUMNS,
+        StoredEvent::COLUMNS,
         is_among(tx.dialect(), "l.seq", &newest)
     );
-    let rows = tx.all(&sql, &[most.into()], Stored::read)?;
+    let rows = tx.all(&sql, &[most.into()], StoredEvent::read)?;
     let mut events = logged(tx, rows)?;
     // A sensor may have sent under several clients.
     events.dedup_by(|one, before| one.event.sensor == before.event.sensor);

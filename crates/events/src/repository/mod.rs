@@ -17,14 +17,15 @@ mod turn;
 
 use std::sync::LazyLock;
 
-pub use accepted::{Accepted, Done, accept, done, take_jobs};
-pub use append::{Appended, Sent, append, append_all};
+pub use accepted::{Accepted, AcceptedEnvelope, accept, done, take_jobs};
+pub use append::{Appended, ClientEvents, append, append_all};
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
 pub use list::{
-    Arrived, By, Filter, Order, Page, list, newest, newest_of_sensors, numbers, of_numbers, read,
+    Arrived, By, EventPage, Filter, Order, list, newest, newest_of_sensors, numbers, of_numbers,
+    read,
 };
-pub use names::{Actor, Known, Learned, actors_behind, actors_called, last_actor};
+pub use names::{Actor, KnownNames, Learned, actors_behind, actors_called, last_actor};
 pub use read::{Logged, of_actor, scan};
 pub use refusals::{Refusal, refuse, refused, refused_counts, refused_one, replay};
 

@@ -11,14 +11,14 @@ use lyceum_store::{Tx, Value};
 use crate::event::{Event, local_id};
 
 /// The numbers of sources, by sensor and client.
-pub(super) type Sources<'a> = BTreeMap<Names<'a>, i64>;
+pub(super) type Sources<'a> = BTreeMap<NamePair<'a>, i64>;
 
 /// The numbers of these sensors and clients. New ones get numbers.
 pub(super) fn sources<'a>(
     tx: &mut Tx<'_>,
-    known: &Known,
+    known: &KnownNames,
     learned: &mut Learned,
-    names: impl Iterator<Item = Names<'a>>,
+    names: impl Iterator<Item = NamePair<'a>>,
 ) -> Result<Sources<'a>> {
     let mut found: Sources<'a> = names.map(|name| (name, 0)).collect();
     let mut text = String::new();
@@ -52,19 +52,19 @@ fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
 }
 
 /// The names of an actor: IRI and email address, which may be empty. Or the names of a source: sensor and client.
-type Names<'a> = (&'a str, &'a str);
+type NamePair<'a> = (&'a str, &'a str);
 
-fn names(event: &Event) -> Names<'_> {
+fn names(event: &Event) -> NamePair<'_> {
     (&event.actor, &event.email)
 }
 
 /// A cache of the numbers of actors and sources. A number never changes, but the transaction that assigned it may
 /// fail, so only committed numbers are added.
 #[derive(Debug, Default)]
-pub struct Known(RwLock<Both>);
+pub struct KnownNames(RwLock<KnownNumbers>);
 
 #[derive(Debug, Default)]
-struct Both {
+struct KnownNumbers {
     actors: Numbers,
     sources: Numbers,
 }
@@ -80,7 +80,7 @@ pub struct Learned {
     sources: Vec<(String, String, i64)>,
 }
 
-impl Known {
+impl KnownNames {
     /// Caches what a committed transaction looked up.
     pub fn learn(&self, learned: Learned) {
         if learned.actors.is_empty() && learned.sources.is_empty() {
@@ -91,7 +91,7 @@ impl Known {
         known.sources.learn(learned.sources);
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Both> {
+    fn read(&self) -> RwLockReadGuard<'_, KnownNumbers> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,13 +106,13 @@ impl Numbers {
         }
     }
 
-    fn number(&self, names: Names<'_>, text: &mut String) -> Option<i64> {
+    fn number(&self, names: NamePair<'_>, text: &mut String) -> Option<i64> {
         self.0.get(both(names, text)).copied()
     }
 }
 
 /// Two names as one text, whose memory is reused. Names cannot contain U+0000, so no two pairs give the same text.
-fn both<'t>((first, second): Names<'_>, text: &'t mut String) -> &'t str {
+fn both<'t>((first, second): NamePair<'_>, text: &'t mut String) -> &'t str {
     text.clear();
     text.push_str(first);
     text.push('\0');
@@ -123,7 +123,7 @@ fn both<'t>((first, second): Names<'_>, text: &'t mut String) -> &'t str {
 /// The number of each event's actor. New actors get numbers.
 pub(super) fn actors(
     tx: &mut Tx<'_>,
-    known: &Known,
+    known: &KnownNames,
     learned: &mut Learned,
     events: &[&Event],
 ) -> Result<Vec<i64>> {
@@ -132,7 +132,7 @@ pub(super) fn actors(
         events.iter().map(|event| known.actors.number(names(event), &mut text)).collect()
     };
     let unknown = events.iter().zip(&numbers).filter(|(_, number)| number.is_none());
-    let mut places: HashMap<Names<'_>, usize> = HashMap::new();
+    let mut places: HashMap<NamePair<'_>, usize> = HashMap::new();
     for (event, _) in unknown {
         let next = places.len();
         places.entry(names(event)).or_insert(next);
@@ -155,11 +155,11 @@ pub(super) fn actors(
 /// Looks up numbers that are not in the cache. New actors get numbers.
 fn find_or_make(
     tx: &mut Tx<'_>,
-    places: &HashMap<Names<'_>, usize>,
+    places: &HashMap<NamePair<'_>, usize>,
     numbers: &mut [Option<i64>],
 ) -> Result<()> {
     look_up(tx, places, numbers)?;
-    let mut new: Vec<(Names<'_>, String)> = places
+    let mut new: Vec<(NamePair<'_>, String)> = places
         .iter()
         .filter(|(_, place)| numbers[**place].is_none())
         .map(|(names, _)| (*names, local_id(names.0, "/users/")))
@@ -180,7 +180,7 @@ fn find_or_make(
 
 fn look_up(
     tx: &mut Tx<'_>,
-    places: &HashMap<Names<'_>, usize>,
+    places: &HashMap<NamePair<'_>, usize>,
     numbers: &mut [Option<i64>],
 ) -> Result<()> {
     let wanted = places.iter().filter(|(_, place)| numbers[**place].is_none());

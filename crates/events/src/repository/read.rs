@@ -38,7 +38,7 @@ impl Logged {
 }
 
 /// A row of the log. Its text may be in a block.
-pub(super) struct Stored {
+pub(super) struct StoredEvent {
     pub(super) seq: i64,
     actor: i64,
     client: String,
@@ -50,7 +50,7 @@ pub(super) struct Stored {
     body: String,
 }
 
-impl Stored {
+impl StoredEvent {
     /// The columns of a row, from `event_log l` and `event_sources s`.
     pub(super) const COLUMNS: &str = "l.seq, s.client, s.sensor, l.send_ms, l.received_ms, \
                                       l.changed_ms, l.body, l.actor, l.block";
@@ -87,7 +87,7 @@ impl Stored {
 }
 
 /// The events of rows, in the order of the rows.
-pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<Stored>) -> Result<Vec<Logged>> {
+pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<StoredEvent>) -> Result<Vec<Logged>> {
     let packed: Vec<(i64, i64)> =
         rows.iter().filter_map(|row| Some((row.seq, row.block?))).collect();
     let texts = Texts::read(tx, &packed)?;
@@ -103,12 +103,12 @@ pub(super) fn numbered(
 ) -> Result<()> {
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
-        Stored::COLUMNS,
+        StoredEvent::COLUMNS,
         *MARKS
     );
     for list in lists(seqs) {
         let values: Vec<Value<'_>> = list.iter().copied().map(Value::Int).collect();
-        let rows = tx.all(&sql, &values, Stored::read)?;
+        let rows = tx.all(&sql, &values, StoredEvent::read)?;
         let events = logged(tx, rows)?.into_iter().map(|event| (event.seq, event));
         let mut events: BTreeMap<i64, Logged> = events.collect();
         // The list is padded with its first number.
@@ -128,12 +128,12 @@ pub fn scan(
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source \
          WHERE l.seq > $1 AND l.superseded_by IS NULL ORDER BY l.seq LIMIT $2",
-        Stored::COLUMNS
+        StoredEvent::COLUMNS
     );
     let (mut last, mut left) = (after, limit);
     while left > 0 {
         let most = left.min(SCAN_CHUNK);
-        let rows = tx.all(&sql, &[last.into(), most.into()], Stored::read)?;
+        let rows = tx.all(&sql, &[last.into(), most.into()], StoredEvent::read)?;
         let Some(end) = rows.last() else { return Ok(None) };
         last = end.seq;
         left -= i64::try_from(rows.len()).map_err(Problem::internal)?;

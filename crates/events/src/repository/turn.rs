@@ -9,14 +9,14 @@ use super::ids::Id;
 use super::runs::{Record as _, Runs};
 
 /// The list of runs. No other transaction can add runs until this one ends.
-pub(crate) struct Turn {
+pub(crate) struct RunListLock {
     pub(super) ids: Runs<Id>,
     pub(super) facts: Runs<Fact>,
     /// Whether there are ids in rows.
     pub(super) has_young: bool,
 }
 
-impl Turn {
+impl RunListLock {
     /// Waits for the turn, in a transaction that sees the latest state.
     pub(super) fn wait(tx: &mut Tx<'_>) -> Result<Self> {
         let names = [Id::LIST.into(), Fact::LIST.into()];

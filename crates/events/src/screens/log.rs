@@ -5,13 +5,13 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::Value;
 
-use crate::repository::{self, Filter, Logged, Order, Page};
+use crate::repository::{self, EventPage, Filter, Logged, Order};
 
 /// What a page of the log shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
     /// The events on it, and how many there are on all pages.
-    pub page: Page,
+    pub page: EventPage,
     /// Whether the filter leaves so few events that they can be sorted by what no index has.
     pub is_few: bool,
     /// The apps that sent something: the sensor, and what people call the app.

@@ -77,7 +77,7 @@ fn ids_count_once_however_those_who_claim_them_meet() {
             })?;
             facts::unplaced(tx, 0)
         });
-        assert_eq!(read.unwrap(), Vec::<facts::Place>::new(), "an event has no facts");
+        assert_eq!(read.unwrap(), Vec::<facts::EventPosition>::new(), "an event has no facts");
         let wanted: BTreeSet<(String, String)> = ids
             .iter()
             .map(|id| {

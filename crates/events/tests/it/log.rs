@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
-use lyceum_events::{Appended, Event, Known, MIGRATIONS, Sent, append_all, parse, scan};
+use lyceum_events::{
+    Appended, ClientEvents, Event, KnownNames, MIGRATIONS, append_all, parse, scan,
+};
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
@@ -52,7 +54,7 @@ pub(crate) const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000
 pub(crate) fn send(db: &Db, client: &'static str, events: &[Event]) -> Vec<Appended> {
     let events = events.to_vec();
     let write = db.write_latest(move |tx| {
-        append_all(tx, NOW, &[Sent { client, events: &events }], &Known::default())
+        append_all(tx, NOW, &[ClientEvents { client, events: &events }], &KnownNames::default())
     });
     wait(write).unwrap().0
 }

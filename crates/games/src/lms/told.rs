@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Metric;
-use lyceum_events::learning::{self, App, Learner, LearningEvent, Metrics, Named};
+use lyceum_events::learning::{self, App, Learner, LearningEvent, Metrics, NamedEntity};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, USER};
 use lyceum_store::Tx;
@@ -76,11 +76,14 @@ pub(super) fn object(
         id: format!("{sensor}/activities/{subject}/g{grade}/{path_id}"),
         subject: course.subject.clone(),
         app: App { id: Some(scene.game.slug.clone()), name: app.clone() },
-        course: Named {
+        course: NamedEntity {
             id: COURSE.address(scene.base_url, &course.course_id),
             name: course.title.clone(),
         },
-        activity: Named { id: id.clone(), name: activity.name.as_ref().unwrap_or(id).clone() },
+        activity: NamedEntity {
+            id: id.clone(),
+            name: activity.name.as_ref().unwrap_or(id).clone(),
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use lyceum_core::limits::CREDENTIAL_MAX_BYTES;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_credentials::verify::{self, Outcome, Report};
+use lyceum_credentials::verify::{self, CheckOutcome, Report};
 use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
@@ -58,7 +58,7 @@ impl Verify {
             )
         });
         let count = |outcome| report.checks.iter().filter(|one| one.outcome == outcome).count();
-        let told = match (count(Outcome::Failed), count(Outcome::Skipped)) {
+        let told = match (count(CheckOutcome::Failed), count(CheckOutcome::Skipped)) {
             (0, 0) => {
                 printer.done("valid: every check passed");
                 return Ok(());
@@ -115,9 +115,9 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 fn text(report: &Report) -> String {
     let line = |check: &verify::Check| {
         let outcome = match check.outcome {
-            Outcome::Passed => "passed",
-            Outcome::Failed => "failed",
-            Outcome::Skipped => "skipped",
+            CheckOutcome::Passed => "passed",
+            CheckOutcome::Failed => "failed",
+            CheckOutcome::Skipped => "skipped",
         };
         format!("{outcome:7}  {:11}  {}\n", check.name, check.message)
     };

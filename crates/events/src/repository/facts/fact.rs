@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use super::KEY;
-use crate::facts::Sums;
+use crate::facts::MeasureSums;
 use crate::repository::runs::{Packed, Record, pack};
 
 /// What an event adds to a quarter hour of an actor: actor, bucket, number of the event, context.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::repository) struct Fact {
     pub(super) key: [i64; KEY],
-    pub(super) sums: Sums,
+    pub(super) sums: MeasureSums,
 }
 
 impl Fact {
@@ -35,7 +35,7 @@ impl Record for Fact {
     const LIST: &'static str = "facts";
     const CHUNKS: &'static str = "event_fact_chunks";
     const IN_CHUNK: usize = 64;
-    const FIRST: Self = Self { key: [0; KEY], sums: Sums { events: 0, measures: [0; 9] } };
+    const FIRST: Self = Self { key: [0; KEY], sums: MeasureSums { events: 0, measures: [0; 9] } };
 
     fn lead(&self) -> i64 {
         self.actor()

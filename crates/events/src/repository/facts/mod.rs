@@ -13,10 +13,10 @@ use lyceum_store::{Row, Tx, Value};
 
 pub(super) use self::fact::Fact;
 use super::names::{Actor, every_actor};
-use super::runs::{Hold, Runs};
-use super::turn::Turn;
+use super::runs::{RunListValidity, Runs};
+use super::turn::RunListLock;
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
-use crate::facts::{BUCKET_MS, Context, Facts, Sums};
+use crate::facts::{BUCKET_MS, Context, Facts, MeasureSums};
 
 const COLUMNS: [&str; 14] = [
     "actor",
@@ -43,12 +43,12 @@ pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 
 /// Facts that are written together.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct FactRows {
     rows: Vec<Fact>,
     contexts: BTreeMap<i64, Context>,
 }
 
-impl Rows {
+impl FactRows {
     /// Adds the facts of an event that counts.
     pub(crate) fn add(&mut self, actor: i64, seq: i64, facts: &Facts) {
         if let Some((number, context)) = &facts.context {
@@ -63,12 +63,12 @@ impl Rows {
             }
         }
         if facts.buckets.iter().all(|(bucket, _)| *bucket != facts.own) {
-            self.rows.push(Fact { key: [actor, facts.own, seq, 0], sums: Sums::default() });
+            self.rows.push(Fact { key: [actor, facts.own, seq, 0], sums: MeasureSums::default() });
         }
     }
 
     /// Writes the facts. Many facts become a run at once. A caller with a `turn` need not wait for it.
-    pub(crate) fn write(mut self, tx: &mut Tx<'_>, turn: Option<&mut Turn>) -> Result<()> {
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>, turn: Option<&mut RunListLock>) -> Result<()> {
         let contexts: Vec<Value<'_>> = self
             .contexts
             .iter()
@@ -81,7 +81,7 @@ impl Rows {
         if self.rows.len() >= RUN_MIN_RECORDS {
             return match turn {
                 Some(turn) => turn.facts.add(tx, self.rows),
-                None => Runs::open(tx, Hold::Alone)?.add(tx, self.rows),
+                None => Runs::open(tx, RunListValidity::Alone)?.add(tx, self.rows),
             };
         }
         self.rows.sort_unstable();
@@ -101,7 +101,7 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
 
 /// Moves young rows into a run: those of the first actors, completely.
 pub(super) fn gather(tx: &mut Tx<'_>) -> Result<()> {
-    let mut runs = Runs::open(tx, Hold::Alone)?;
+    let mut runs = Runs::open(tx, RunListValidity::Alone)?;
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
     // In one statement, so that no row is removed that was added since the read.
@@ -129,8 +129,8 @@ fn fact(row: &Row<'_>) -> Result<Fact> {
     Ok(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: sums(row)? })
 }
 
-fn sums(row: &Row<'_>) -> Result<Sums> {
-    let mut sums = Sums { events: row.int(KEY)?, ..Sums::default() };
+fn sums(row: &Row<'_>) -> Result<MeasureSums> {
+    let mut sums = MeasureSums { events: row.int(KEY)?, ..MeasureSums::default() };
     for (at, measure) in sums.measures.iter_mut().enumerate() {
         *measure = row.int(KEY + 1 + at)?;
     }
@@ -149,21 +149,21 @@ fn of_actors(
     let values = [buckets.start.into(), buckets.end.into()];
     let [from, to] = values;
     young(tx, &condition, &[json(actors)?.as_str().into(), from, to], &mut each)?;
-    Runs::open(tx, Hold::Snapshot)?.find(tx, actors, buckets, each)
+    Runs::open(tx, RunListValidity::Snapshot)?.find(tx, actors, buckets, each)
 }
 
 /// Calls `each` with all facts in a range of buckets, in no particular order.
 fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact)) -> Result<()> {
     let bounds = [buckets.start.into(), buckets.end.into()];
     young(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
-    Runs::open(tx, Hold::Snapshot)?.scan(tx, buckets, each)
+    Runs::open(tx, RunListValidity::Snapshot)?.scan(tx, buckets, each)
 }
 
 /// Removes the facts of an event that no longer counts. If they were summed with others, they are subtracted.
 pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
-    let mut rows = Rows::default();
+    let mut rows = FactRows::default();
     rows.add(actor, seq, facts);
-    let mut runs = Runs::<Fact>::open(tx, Hold::Alone)?;
+    let mut runs = Runs::<Fact>::open(tx, RunListValidity::Alone)?;
     let mut shared = Vec::new();
     for Fact { key, sums } in rows.rows {
         let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
@@ -171,7 +171,7 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
         let removed = tx.execute(sql, &key.map(Value::Int))? > 0
             || runs.remove(tx, actor, actor, |fact| fact.key == key)? > 0;
         if !removed && sums.events > 0 {
-            let mut taken = Sums::default();
+            let mut taken = MeasureSums::default();
             taken.add(&sums, -1);
             shared.push(Fact { key: [key[0], key[1], SHARED, key[3]], sums: taken });
         }
@@ -191,11 +191,11 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
 }
 
 /// The place of an event by its time: actor, bucket, number of the event.
-pub type Place = [i64; 3];
+pub type EventPosition = [i64; 3];
 
 /// The next events after the number `after` that count but have no facts, not even a place. In an undamaged database,
 /// there are none. Returns a limited number, and reads all facts.
-pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<Place>> {
+pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
     let newest = super::newest(tx)?;
     let mut placed = vec![false; usize::try_from(newest - after).unwrap_or_default()];
     of_everybody(tx, &EVER, |fact| {
@@ -226,10 +226,11 @@ pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<Place>> {
 }
 
 /// Records places, so that the events of actors are found.
-pub fn place(tx: &mut Tx<'_>, places: &[Place]) -> Result<()> {
-    let facts = places
-        .iter()
-        .map(|&[actor, bucket, seq]| Fact { key: [actor, bucket, seq, 0], sums: Sums::default() });
+pub fn place(tx: &mut Tx<'_>, places: &[EventPosition]) -> Result<()> {
+    let facts = places.iter().map(|&[actor, bucket, seq]| Fact {
+        key: [actor, bucket, seq, 0],
+        sums: MeasureSums::default(),
+    });
     insert(tx, &facts.collect::<Vec<_>>(), "ON CONFLICT DO NOTHING")
 }
 
@@ -237,7 +238,7 @@ pub fn place(tx: &mut Tx<'_>, places: &[Place]) -> Result<()> {
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
     tx.send(sql, &[after.into(), last.into()])?;
-    Runs::<Fact>::open(tx, Hold::Alone)?.remove(tx, after + 1, last, |_| true).map(drop)
+    Runs::<Fact>::open(tx, RunListValidity::Alone)?.remove(tx, after + 1, last, |_| true).map(drop)
 }
 
 /// The numbers of the events of actors in a range of buckets. The actors must be sorted.
@@ -259,13 +260,13 @@ pub struct Did {
     /// The email address in lower case; empty if there is none.
     pub email: String,
     /// The sums of all events.
-    pub sums: Sums,
+    pub sums: MeasureSums,
 }
 
 /// The sums of every actor with events in whole buckets between the instants, by actor. Reads each fact of that time
 /// once.
 pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
-    let mut sums: HashMap<i64, Sums> = HashMap::new();
+    let mut sums: HashMap<i64, MeasureSums> = HashMap::new();
     of_everybody(tx, &buckets(&instants), |fact| {
         sums.entry(fact.actor()).or_default().add(&fact.sums, 1);
     })?;
@@ -336,11 +337,11 @@ pub fn read(
     tx: &mut Tx<'_>,
     actors: &[i64],
     instants: Range<i64>,
-    mut each: impl FnMut(i64, i64, &Context, &Sums),
+    mut each: impl FnMut(i64, i64, &Context, &MeasureSums),
 ) -> Result<()> {
     let mut actors = actors.to_vec();
     actors.sort_unstable();
-    let mut found: BTreeMap<[i64; 3], Sums> = BTreeMap::new();
+    let mut found: BTreeMap<[i64; 3], MeasureSums> = BTreeMap::new();
     of_actors(tx, &actors, &buckets(&instants), |fact| {
         if fact.context() != 0 {
             let key = [fact.actor(), fact.bucket(), fact.context()];

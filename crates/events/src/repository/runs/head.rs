@@ -9,13 +9,13 @@ use lyceum_core::{Problem, Result};
 use sha2::{Digest as _, Sha256};
 
 /// Which chunks of a run may contain a lead.
-pub(super) struct Head {
+pub(super) struct RunHead {
     /// The first lead of each chunk.
     leads: Vec<i64>,
     filter: Filter,
 }
 
-impl Head {
+impl RunHead {
     /// The head of chunks with these first leads. `all` are the sorted leads of all records.
     pub(super) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
         let mut all: Vec<i64> = all.collect();
@@ -126,23 +126,23 @@ pub(super) fn mark(head: &[u8]) -> i64 {
 /// A cache of heads by their marks. Heads never change, whatever happens to their runs, and are the same in every
 /// database.
 #[derive(Default)]
-struct Known {
-    heads: HashMap<i64, Arc<Head>>,
+struct HeadCache {
+    heads: HashMap<i64, Arc<RunHead>>,
     bytes: usize,
 }
 
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HeadCache>> = LazyLock::new(Mutex::default);
 
 /// The cached head with that mark.
-pub(super) fn known(mark: i64) -> Option<Arc<Head>> {
+pub(super) fn known(mark: i64) -> Option<Arc<RunHead>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
 }
 
 /// Caches a head. If there are too many, the cache is cleared, and heads in use are read again.
-pub(super) fn keep(mark: i64, head: Head) -> Arc<Head> {
+pub(super) fn keep(mark: i64, head: RunHead) -> Arc<RunHead> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.bytes + head.size() > EVENT_HEADS_MAX_BYTES {
-        *known = Known::default();
+        *known = HeadCache::default();
     }
     let head = Arc::new(head);
     known.bytes += head.size();

@@ -17,7 +17,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::turns;
 use lyceum_store::{Tx, Value};
 
-use self::head::Head;
+use self::head::RunHead;
 pub(super) use self::packed::{Packed, pack};
 use self::packed::{Records, packed};
 use super::{MARKS, lists};
@@ -52,7 +52,7 @@ const MAX_BYTES: usize = 1 << 25;
 
 /// A run, as stored in the list.
 #[derive(Clone, Copy)]
-struct Run {
+struct RunEntry {
     /// The number of its head. The numbers of its chunks follow.
     head: i64,
     chunks: i64,
@@ -68,7 +68,7 @@ struct Run {
 /// The number of integers in a stored [`Run`].
 const RUN: usize = 6;
 
-impl Run {
+impl RunEntry {
     fn numbers(self) -> [i64; RUN] {
         [self.head, self.chunks, self.records, self.from, self.to, self.mark]
     }
@@ -89,7 +89,7 @@ impl Run {
 
 /// How long the list of runs stays valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(super) enum RunListValidity {
     /// As long as the current snapshot.
     Snapshot,
     /// Until this transaction ends, because no other transaction can commit a change.
@@ -100,17 +100,17 @@ pub(super) enum Hold {
 
 /// The runs of one kind of record.
 pub(super) struct Runs<R> {
-    list: Vec<Run>,
+    list: Vec<RunEntry>,
     record: PhantomData<R>,
 }
 
 impl<R: Record> Runs<R> {
     /// Reads the list of runs.
-    pub(super) fn open(tx: &mut Tx<'_>, hold: Hold) -> Result<Self> {
+    pub(super) fn open(tx: &mut Tx<'_>, hold: RunListValidity) -> Result<Self> {
         let turns = match hold {
-            Hold::Snapshot => "",
-            Hold::Shared => turns(tx.dialect(), false),
-            Hold::Alone => turns(tx.dialect(), true),
+            RunListValidity::Snapshot => "",
+            RunListValidity::Shared => turns(tx.dialect(), false),
+            RunListValidity::Alone => turns(tx.dialect(), true),
         };
         let sql = format!("SELECT list FROM event_runs WHERE name = $1 {turns}");
         let list = tx.query_one(&sql, &[R::LIST.into()], |row| Ok(Self::of(row.opt_blob(0)?)))?;
@@ -122,7 +122,7 @@ impl<R: Record> Runs<R> {
         let (numbers, _) = list.unwrap_or_default().as_chunks();
         let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
         let (runs, _) = numbers.as_chunks::<RUN>();
-        let run = |&[head, chunks, records, from, to, mark]: &[i64; RUN]| Run {
+        let run = |&[head, chunks, records, from, to, mark]: &[i64; RUN]| RunEntry {
             head,
             chunks,
             records,
@@ -194,7 +194,7 @@ impl<R: Record> Runs<R> {
         }
         while self.merge(tx, &mut records)? {}
         records.sort();
-        let head = self.list.iter().map(Run::end).max().unwrap_or(1);
+        let head = self.list.iter().map(RunEntry::end).max().unwrap_or(1);
         let run = write(tx, head, &records)?;
         self.list.push(run);
         self.save(tx)
@@ -204,7 +204,7 @@ impl<R: Record> Runs<R> {
     /// many as fit into one run, smallest first. Returns whether it did.
     fn merge(&mut self, tx: &mut Tx<'_>, records: &mut Vec<R>) -> Result<bool> {
         let level = records.len().ilog2() / LEVEL_BITS;
-        let (mut alike, mut others): (Vec<Run>, Vec<Run>) =
+        let (mut alike, mut others): (Vec<RunEntry>, Vec<RunEntry>) =
             self.list.iter().partition(|run| run.level() == level);
         if alike.len() + 1 < MERGED {
             return Ok(false);
@@ -273,7 +273,7 @@ impl<R: Record> Runs<R> {
 }
 
 /// The number of a chunk that is counted from 0.
-fn number(run: &Run, at: usize) -> i64 {
+fn number(run: &RunEntry, at: usize) -> i64 {
     run.head + 1 + count(at)
 }
 
@@ -290,10 +290,10 @@ fn fitting(records: impl Iterator<Item = i64>, room: i64) -> usize {
     together.take_while(|sum| *sum <= room).count()
 }
 
-fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> {
+fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<RunEntry> {
     let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
     let firsts = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lead()).collect();
-    let head = Head::of(firsts, records.iter().map(Record::lead));
+    let head = RunHead::of(firsts, records.iter().map(Record::lead));
     let bytes = head.to_bytes();
     let mark = head::mark(&bytes);
     head::keep(mark, head);
@@ -303,7 +303,7 @@ fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> 
     }
     tx.send_rows(R::CHUNKS, &["id", "body"], &values, "")?;
     let times = || records.iter().map(Record::time);
-    Ok(Run {
+    Ok(RunEntry {
         head: number,
         chunks: count(bodies.len()),
         records: count(records.len()),
@@ -313,26 +313,26 @@ fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Run> 
     })
 }
 
-fn drop_run<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<()> {
+fn drop_run<R: Record>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<()> {
     head::forget(run.mark);
     let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", R::CHUNKS);
     tx.send(&sql, &[run.head.into(), run.end().into()])
 }
 
-fn read_head<R: Record>(tx: &mut Tx<'_>, run: &Run) -> Result<Arc<Head>> {
+fn read_head<R: Record>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Arc<RunHead>> {
     if let Some(head) = head::known(run.mark) {
         return Ok(head);
     }
     let sql = format!("SELECT body FROM {} WHERE id = $1", R::CHUNKS);
     let chunks = usize::try_from(run.chunks).map_err(Problem::internal)?;
-    let head = tx.query_one(&sql, &[run.head.into()], |row| Head::read(row.blob(0)?, chunks))?;
+    let head = tx.query_one(&sql, &[run.head.into()], |row| RunHead::read(row.blob(0)?, chunks))?;
     let head = head.ok_or_else(|| Problem::internal("a run has no head"))?;
     Ok(head::keep(run.mark, head))
 }
 
 /// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
 /// take longer than the reading.
-fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[Run], records: &mut Vec<R>) -> Result<()> {
+fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[RunEntry], records: &mut Vec<R>) -> Result<()> {
     let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
     let ranges: Vec<String> = (0..MERGED).map(range).collect();
     let sql = format!("SELECT body FROM {} WHERE {}", R::CHUNKS, ranges.join(" OR "));
@@ -413,7 +413,7 @@ mod tests {
         #[test]
         fn damaged_bytes_never_panic(bytes: Vec<u8>, chunks in 0_usize..4) {
             prop_assert!(Records::<Pair>::of(&bytes).count() <= bytes.len());
-            if let Ok(head) = Head::read(&bytes, chunks) {
+            if let Ok(head) = RunHead::read(&bytes, chunks) {
                 prop_assert!(head.chunks_of(7).end <= chunks);
             }
         }
@@ -422,8 +422,8 @@ mod tests {
         fn a_head_finds_every_chunk_of_a_lead(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
             leads.sort_unstable();
             let firsts: Vec<i64> = leads.chunks(4).map(|chunk| chunk[0]).collect();
-            let made = Head::of(firsts.clone(), leads.iter().copied());
-            let read = Head::read(&made.to_bytes(), firsts.len()).unwrap();
+            let made = RunHead::of(firsts.clone(), leads.iter().copied());
+            let read = RunHead::read(&made.to_bytes(), firsts.len()).unwrap();
             for (at, chunk) in leads.chunks(4).enumerate() {
                 for lead in chunk {
                     prop_assert!(made.chunks_of(*lead).contains(&at));
@@ -442,7 +442,7 @@ mod tests {
     #[test]
     fn a_filter_excludes_nearly_all_missing_leads() {
         let leads: Vec<i64> = (0..10_000).map(|number| number * 3).collect();
-        let head = Head::of(leads.clone(), leads.iter().copied());
+        let head = RunHead::of(leads.clone(), leads.iter().copied());
         let mistaken = leads.iter().filter(|lead| !head.chunks_of(**lead + 1).is_empty()).count();
         assert!(mistaken < 30, "{mistaken} of 10000");
     }

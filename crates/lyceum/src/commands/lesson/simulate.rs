@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lyceum_adaptive::attempt::Attempt;
-use lyceum_adaptive::engine::{Change, Outcome, simulate};
+use lyceum_adaptive::engine::{ReplayedResult, ResultChange, simulate};
 use lyceum_adaptive::repository::attempts;
 use lyceum_adaptive::{Banks, past};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ struct AttemptTotals {
 }
 
 impl AttemptTotals {
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: ReplayedResult) {
         self.score += outcome.score;
         if let Some(credit) = outcome.credit {
             self.complete += 1;
@@ -62,7 +62,7 @@ impl Simulate {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let (student, lesson) = (self.student.as_deref(), self.lesson.as_deref());
         let (banks, mut sums, mut count) = (Banks::default(), [AttemptTotals::default(); 2], 0_u64);
-        let mut changed: Vec<(Attempt, Change)> = Vec::new();
+        let mut changed: Vec<(Attempt, ResultChange)> = Vec::new();
         db.read_blocking(|tx| {
             for attempt in attempts::past(tx, student, lesson)? {
                 if attempt.lesson_type == new.lesson_type {
@@ -124,11 +124,12 @@ fn together(count: u64, sums: [AttemptTotals; 2]) -> String {
 }
 
 /// The attempts that would have ended differently.
-fn each(changed: &[(Attempt, Change)]) -> String {
+fn each(changed: &[(Attempt, ResultChange)]) -> String {
     let rows: Vec<Vec<String>> = changed
         .iter()
-        .map(|(attempt, Change { old, new })| {
-            let both = |tell: fn(Outcome) -> String| format!("{} → {}", tell(*old), tell(*new));
+        .map(|(attempt, ResultChange { old, new })| {
+            let both =
+                |tell: fn(ReplayedResult) -> String| format!("{} → {}", tell(*old), tell(*new));
             vec![
                 attempt.student.clone(),
                 attempt.lesson.clone(),
@@ -145,7 +146,7 @@ fn each(changed: &[(Attempt, Change)]) -> String {
     table(&["student", "lesson", "attempt", "answers", "score", "XP"], &rows)
 }
 
-fn record((attempt, change): &(Attempt, Change)) -> Value {
+fn record((attempt, change): &(Attempt, ResultChange)) -> Value {
     json!({
         "student": attempt.student,
         "lesson": attempt.lesson,

@@ -3,8 +3,8 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::test_assignments::{
-    self as assignments, Assignment, Bulk, Made, NewAssignment, NewAssignments, Page, Renaming,
-    STATUSES, Table, Which, Wish,
+    self as assignments, Assignment, BulkOutcome, CreatedAssignment, NewAssignment, NewAssignments,
+    NewTestAssignment, Page, Renaming, STATUSES, Table, Which,
 };
 use lyceum_core::Result;
 use lyceum_store::Tx;
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("createTestAssignment")
             .says("Assigns a student a test of a subject and grade.")
             .reads::<NewAssignment>()
-            .answers::<Made>(201, "Assigned."),
+            .answers::<CreatedAssignment>(201, "Assigned."),
         of_list(get("/test-assignments/admin", AdaptiveRead, |context| listed(context, false)))
             .named("getAllTestAssignments")
             .says("The test assignments of all students, page by page.")
@@ -34,12 +34,12 @@ pub(super) fn routes() -> Vec<Route> {
             .named("createTestAssignments")
             .says("Assigns many tests, each by itself.")
             .reads::<NewAssignments>()
-            .answers::<Bulk>(200, "What was assigned, and why the rest was not."),
+            .answers::<BulkOutcome>(200, "What was assigned, and why the rest was not."),
         post("/test-assignments/import", AdaptiveWrite, imported)
             .named("importTestAssignments")
             .says("Assigns the rows of a table that is sent as 'csv' with the columns student, subject, grade, testName. A spreadsheet elsewhere is not read: no request makes the server open an address.")
             .reads::<Table>()
-            .answers::<Bulk>(200, "What was assigned, and why the rest was not."),
+            .answers::<BulkOutcome>(200, "What was assigned, and why the rest was not."),
         get("/test-assignments/{id}", AdaptiveRead, shown)
             .named("getTestAssignment")
             .says("A test assignment.")
@@ -75,7 +75,7 @@ async fn listed(context: Context, needs_student: bool) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let wish = Wish::from(context.body_as::<NewAssignment>()?);
+    let wish = NewTestAssignment::from(context.body_as::<NewAssignment>()?);
     let now = context.app.clock.now();
     let made = context.app.db.write(move |tx| assignments::create(tx, now, &wish)).await?;
     Ok(Answer::of(&made).status(StatusCode::CREATED))

@@ -1,7 +1,7 @@
 //! Tests that are taken at an outside tool, and testing out of courses.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
-use lyceum_adaptive::external::{self, ExternalTestRequest, Told};
+use lyceum_adaptive::external::{self, ExternalAssignment, ExternalTestRequest};
 use lyceum_adaptive::test_out::{self, Eligibility, TestOut, TestOutAssignment, TestOutRequest};
 use lyceum_bridge::enrollments;
 use lyceum_core::Result;
@@ -29,14 +29,14 @@ pub(super) fn routes() -> Vec<Route> {
             .named("makeExternalTestAssignment")
             .says("Notes that a student is to take a test at its outside tool, and tells where that is. Nobody is signed in there.")
             .reads::<ExternalTestRequest>()
-            .answers::<Told>(200, "The assignment."),
+            .answers::<ExternalAssignment>(200, "The assignment."),
         get("/importExternalTestAssignmentResults", AdaptiveWrite, imported)
             .named("importExternalTestAssignmentResults")
             .says("Finishes a student's test at an outside tool with the result that the gradebook has of it; while there is none, it is not finished.")
             .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
             .param(ParamPlace::Query, "lesson", some_text(), "The lesson's sourcedId (a component resource); required.")
             .param(ParamPlace::Query, "applicationName", some_text(), "Ignored: nobody is signed in at the tool.")
-            .answers::<Told>(200, "The assignment."),
+            .answers::<ExternalAssignment>(200, "The assignment."),
         get("/testOut", AdaptiveRead, of_course)
             .named("getTestOut")
             .says("The test-out lesson of a course, for a student.")

@@ -4,10 +4,10 @@ use std::num::NonZero;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
-use lyceum_adaptive::answer::Given;
-use lyceum_adaptive::attempt::{self, Asked, Desk};
+use lyceum_adaptive::answer::AnswerRequest;
+use lyceum_adaptive::attempt::{self, Desk, StudentLesson};
 use lyceum_adaptive::finalize::Finalized;
-use lyceum_adaptive::question::{Draft, Question};
+use lyceum_adaptive::question::{Question, QuestionDraft};
 use lyceum_adaptive::reply::Reply;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{LessonType, answer, finalize, progress};
@@ -32,12 +32,12 @@ pub(super) fn routes() -> Vec<Route> {
         put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
             .named("updateStudentQuestionResponse")
             .says("Takes a student's answer to a question. In a lesson of type powerpath-100 it is scored at once; in one that is shown whole, when that is finished. The same answer sent again changes nothing.")
-            .reads::<Given>()
+            .reads::<AnswerRequest>()
             .answers::<Reply>(200, "What came of it."),
         post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
             .named("finalStudentAssessmentResponse")
             .says("Finishes a lesson that is shown whole: its answers are scored together. Sent again it answers the same.")
-            .reads::<Asked>()
+            .reads::<StudentLesson>()
             .answers::<Finalized>(200, "What the attempt came to."),
         of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
             .named("getAssessmentProgress")
@@ -48,11 +48,11 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({ "type": "integer", "minimum": 1 }),
                 "Which attempt; the last one without it.",
             )
-            .answers::<progress::Shown>(200, "How far."),
+            .answers::<progress::ProgressView>(200, "How far."),
         post("/createNewAttempt", AdaptiveWrite, created)
             .named("createNewAttempt")
             .says("Begins the next attempt of a lesson, once the last one is complete.")
-            .reads::<Asked>()
+            .reads::<StudentLesson>()
             .answers::<NewAttempt>(201, "The attempt."),
         of_query(get("/getAttempts", AdaptiveRead, listed))
             .named("getAttempts")
@@ -61,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("/resetAttempt", AdaptiveWrite, reset)
             .named("resetAttempt")
             .says("Begins the last attempt of a lesson anew: its answers no longer count, and what it earned is taken back.")
-            .reads::<Asked>()
+            .reads::<StudentLesson>()
             .answers::<Success<Begun>>(200, "It is begun anew."),
         of_query(get("/getAttemptLog", QtiRead, logged))
             .named("getAttemptLog")
@@ -150,13 +150,13 @@ struct FinishedAttempt {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct NewAttempt {
-    attempt: attempt::Shown,
+    attempt: attempt::AttemptSummary,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Attempts {
-    attempts: Vec<attempt::Shown>,
+    attempts: Vec<attempt::AttemptSummary>,
 }
 
 /// The score that an attempt begins with.
@@ -183,11 +183,11 @@ struct AttemptLog {
     /// How often it was begun anew.
     round: i64,
     /// The questions in their order.
-    log: Vec<attempt::Entry>,
+    log: Vec<attempt::LogEntry>,
 }
 
 async fn next(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = query_as(&context)?;
+    let StudentLesson { student, lesson } = query_as(&context)?;
     let (who, what) = (student.clone(), lesson.clone());
     let served = read(&context, move |tx, desk| answer::served(tx, desk, &who, &what)).await?;
     let next = match served {
@@ -199,7 +199,7 @@ async fn next(context: Context) -> Result<Answer> {
         }
     };
     match next {
-        answer::Next::Asked(answer::Asked { score, question, log }) => {
+        answer::NextStep::Asked(answer::NextQuestion { score, question, log }) => {
             if let Some(log) = log {
                 context.app.lessons.keep(log);
             }
@@ -210,7 +210,7 @@ async fn next(context: Context) -> Result<Answer> {
                 question,
             })))
         }
-        answer::Next::Finished { outcome, last } => {
+        answer::NextStep::Finished { outcome, last } => {
             let question = match last {
                 Some(last) => Some(shown(&context, last).await?),
                 None => None,
@@ -220,7 +220,7 @@ async fn next(context: Context) -> Result<Answer> {
     }
 }
 
-async fn shown(context: &Context, question: Draft) -> Result<Question> {
+async fn shown(context: &Context, question: QuestionDraft) -> Result<Question> {
     let app = context.app.clone();
     match question.is_ready() {
         true => question.shown(&app.lessons),
@@ -229,7 +229,7 @@ async fn shown(context: &Context, question: Draft) -> Result<Question> {
 }
 
 async fn answered(context: Context) -> Result<Answer> {
-    let given: Given = context.body_as()?;
+    let given: AnswerRequest = context.body_as()?;
     let mut taken = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
     if let Some(log) = taken.log.take() {
         context.app.lessons.keep(log);
@@ -238,13 +238,14 @@ async fn answered(context: Context) -> Result<Answer> {
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = context.body_as()?;
+    let StudentLesson { student, lesson } = context.body_as()?;
     let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
     Ok(Answer::of(&work.await?))
 }
 
 async fn progressed(context: Context) -> Result<Answer> {
-    let (Asked { student, lesson }, number) = (query_as(&context)?, attempt_asked(&context)?);
+    let (StudentLesson { student, lesson }, number) =
+        (query_as(&context)?, attempt_asked(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
     let begun = read(&context, move |tx, desk| progress::begun(tx, desk, &s, &l, number)).await?;
     let progress = match begun {
@@ -261,7 +262,7 @@ async fn progressed(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = context.body_as()?;
+    let StudentLesson { student, lesson } = context.body_as()?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
     let (made, log) = made.await?;
     if let Some(log) = log {
@@ -271,20 +272,21 @@ async fn created(context: Context) -> Result<Answer> {
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = query_as(&context)?;
+    let StudentLesson { student, lesson } = query_as(&context)?;
     let all = read(&context, move |tx, _| attempt::list(tx, &student, &lesson)).await?;
     let attempts = all.iter().map(attempt::Attempt::shown).collect();
     Ok(Answer::of(&Attempts { attempts }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let Asked { student, lesson } = context.body_as()?;
+    let StudentLesson { student, lesson } = context.body_as()?;
     write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
     Ok(Answer::of(&Success::of(Begun { score: 0 })))
 }
 
 async fn logged(context: Context) -> Result<Answer> {
-    let (Asked { student, lesson }, number) = (query_as(&context)?, attempt_asked(&context)?);
+    let (StudentLesson { student, lesson }, number) =
+        (query_as(&context)?, attempt_asked(&context)?);
     let found = read(&context, move |tx, _| {
         let all = attempt::list(tx, &student, &lesson)?;
         let found = match number {

@@ -1,7 +1,9 @@
 //! Placement: where a student begins in a subject, and how far the student is in it.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
-use lyceum_adaptive::placement::{self, Asked, Level, PlacementTest, Placements, Reset, Standing};
+use lyceum_adaptive::placement::{
+    self, Level, PlacementQuery, PlacementTest, Placements, Reset, Standing,
+};
 use lyceum_adaptive::subject_progress::{self, CourseProgress};
 use lyceum_core::Result;
 use schemars::JsonSchema;
@@ -47,7 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("/placement/resetUserPlacement", AdaptiveWrite, reset)
             .named("resetUserPlacement")
             .says("Sets a student's placement in a subject back: results are marked 'tobedeleted', attempts no longer count.")
-            .reads::<Asked>()
+            .reads::<PlacementQuery>()
             .answers::<Reset>(200, "What was set back."),
         get("/placement/{student}", AdaptiveRead, of_student)
             .named("getPlacement")
@@ -68,26 +70,26 @@ fn of_subject(route: Route) -> Route {
 }
 
 async fn next(context: Context) -> Result<Answer> {
-    let asked: Asked = query_as(&context)?;
+    let asked: PlacementQuery = query_as(&context)?;
     let standing = super::scan(context, move |tx, _| placement::next(tx, &asked)).await?;
     Ok(Answer::of(&standing))
 }
 
 async fn level(context: Context) -> Result<Answer> {
-    let asked: Asked = query_as(&context)?;
+    let asked: PlacementQuery = query_as(&context)?;
     let level = super::scan(context, move |tx, _| placement::level(tx, &asked)).await?;
     Ok(Answer::of(&level))
 }
 
 async fn all(context: Context) -> Result<Answer> {
-    let asked: Asked = query_as(&context)?;
+    let asked: PlacementQuery = query_as(&context)?;
     let tests =
         super::scan(context, move |tx, context| placement::all(tx, &asked, &super::view(context)));
     Ok(Answer::of(&PlacementTests { placement_tests: tests.await? }))
 }
 
 async fn progress(context: Context) -> Result<Answer> {
-    let asked: Asked = query_as(&context)?;
+    let asked: PlacementQuery = query_as(&context)?;
     let courses = super::scan(context, move |tx, context| {
         subject_progress::of(tx, context.app.clock.now(), &asked, &super::view(context))
     });
@@ -95,7 +97,7 @@ async fn progress(context: Context) -> Result<Answer> {
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let (asked, now) = (context.body_as::<Asked>()?, context.app.clock.now());
+    let (asked, now) = (context.body_as::<PlacementQuery>()?, context.app.clock.now());
     let reset = context.app.db.write(move |tx| placement::reset(tx, now, &asked)).await?;
     Ok(Answer::of(&reset))
 }

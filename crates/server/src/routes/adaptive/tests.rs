@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::AdaptiveWrite;
 use lyceum_adaptive::LessonType;
-use lyceum_adaptive::new_test::{self, ExternalTest, InternalTest, Made, Wish};
+use lyceum_adaptive::new_test::{self, CreatedTest, ExternalTest, InternalTest, NewTest};
 use lyceum_core::Result;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -18,26 +18,26 @@ pub(super) fn routes() -> Vec<Route> {
             .named("createInternalTest")
             .says("Makes a lesson of a stored test, or of several that take turns, with its resources and its place in the course.")
             .reads::<InternalTest>()
-            .answers::<Made>(201, "Made."),
+            .answers::<CreatedTest>(201, "Made."),
         post("/createExternalPlacementTest", AdaptiveWrite, |context| {
             external::<Option<f64>>(context, LessonType::Placement)
         })
         .named("createExternalPlacementTest")
         .says("Makes a placement test that is taken at an outside tool.")
         .reads::<ExternalTest<Option<f64>>>()
-        .answers::<Made>(201, "Made."),
+        .answers::<CreatedTest>(201, "Made."),
         post("/createExternalTestOut", AdaptiveWrite, |context| {
             external::<f64>(context, LessonType::TestOut)
         })
         .named("createExternalTestOut")
         .says("Makes the test-out lesson of a course, taken at an outside tool.")
         .reads::<ExternalTest<f64>>()
-        .answers::<Made>(201, "Made."),
+        .answers::<CreatedTest>(201, "Made."),
     ]
 }
 
 async fn internal(context: Context) -> Result<Answer> {
-    let wish = Wish::internal(context.body_as()?)?;
+    let wish = NewTest::internal(context.body_as()?)?;
     created(context, wish).await
 }
 
@@ -45,11 +45,11 @@ async fn external<X>(context: Context, lesson_type: LessonType) -> Result<Answer
 where
     X: Into<Option<f64>> + DeserializeOwned + JsonSchema + 'static,
 {
-    let wish = Wish::external(context.body_as::<ExternalTest<X>>()?, lesson_type)?;
+    let wish = NewTest::external(context.body_as::<ExternalTest<X>>()?, lesson_type)?;
     created(context, wish).await
 }
 
-async fn created(context: Context, wish: Wish) -> Result<Answer> {
+async fn created(context: Context, wish: NewTest) -> Result<Answer> {
     let now = context.app.clock.now();
     let made = context.app.db.write(move |tx| new_test::create(tx, now, &wish)).await?;
     Ok(Answer::of(&made).status(StatusCode::CREATED))

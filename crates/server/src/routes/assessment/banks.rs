@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
-use lyceum_assessment::banks::{self, AskedTurn, Bank, Turn, Wish};
+use lyceum_assessment::banks::{self, AskedTurn, Bank, BankDraft, Variation};
 use lyceum_assessment::{Page, parse};
 use lyceum_core::{Problem, Result, body, limits};
 use lyceum_store::Tx;
@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("", QtiWrite, created)
             .named("createAssessmentBank")
             .says("Stores several variations of a test for one lesson.")
-            .reads::<Wish>()
+            .reads::<BankDraft>()
             .answers::<Bank>(201, "The bank."),
         get("/{bank}", QtiRead, shown)
             .named("getAssessmentBank")
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             .of_version()
             .named("putAssessmentBank")
             .says("Replaces a bank; who was served which test stays known.")
-            .reads::<Wish>()
+            .reads::<BankDraft>()
             .answers::<Bank>(200, "The bank."),
         delete("/{bank}", QtiWrite, deleted)
             .of_version()
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("nextAssessmentTest")
             .says("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
             .reads::<AskedTurn>()
-            .answers::<Turn>(200, "The test."),
+            .answers::<Variation>(200, "The test."),
     ]
 }
 
@@ -59,7 +59,7 @@ async fn listed(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (wish, now) = (Wish::read(parse(&context.body)?)?, context.app.clock.now());
+    let (wish, now) = (BankDraft::read(parse(&context.body)?)?, context.app.clock.now());
     let bank = context.app.db.write(move |tx| banks::create(tx, now, &wish)).await?;
     let tag = etag::tag(bank.version);
     Ok(Answer::of(&bank).status(StatusCode::CREATED).header(header::ETAG, tag))
@@ -79,7 +79,7 @@ async fn replaced(context: Context) -> Result<Answer> {
         return Err(Problem::invalid("identifier", message));
     }
     let (wish, now, expected) =
-        (Wish::read(body)?, context.app.clock.now(), etag::expected(&context)?);
+        (BankDraft::read(body)?, context.app.clock.now(), etag::expected(&context)?);
     let bank = context.app.db.write(move |tx| banks::replace(tx, now, &wish, expected)).await?;
     Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
 }

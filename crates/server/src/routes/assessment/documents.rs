@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
 use lyceum_assessment::repository::FormerVersion;
-use lyceum_assessment::{Change, Draft, Kind, Page, Query, Stored, parse, repository};
+use lyceum_assessment::{Change, Draft, Kind, Page, Query, StoredDocument, parse, repository};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -133,7 +133,7 @@ async fn read(context: Context, kind: Kind) -> Result<Answer> {
 }
 
 /// A document with its tag.
-pub(super) fn shown(stored: &Stored) -> Result<Answer> {
+pub(super) fn shown(stored: &StoredDocument) -> Result<Answer> {
     Ok(Answer::json(stored.shown()?).header(header::ETAG, etag::tag(stored.version)))
 }
 

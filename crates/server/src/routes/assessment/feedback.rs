@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{QtiRead, QtiWrite};
-use lyceum_assessment::feedback::{self, About, Feedback, NewFeedback, OnLesson};
+use lyceum_assessment::feedback::{self, Feedback, FeedbackSubject, NewFeedback, OnLesson};
 use lyceum_assessment::parse;
 use lyceum_core::{Result, body};
 use lyceum_store::Tx;
@@ -13,7 +13,9 @@ use crate::route::{Route, get, post};
 
 pub(super) fn of_lessons() -> Vec<Route> {
     vec![
-        submit(About::Lesson).named("submitLessonFeedback").says("Keeps feedback on a lesson."),
+        submit(FeedbackSubject::Lesson)
+            .named("submitLessonFeedback")
+            .says("Keeps feedback on a lesson."),
         get("/{lessonId}", QtiRead, read)
             .named("getLessonFeedback")
             .says("The newest feedback on a lesson, and beside it all of it, questions included.")
@@ -23,19 +25,19 @@ pub(super) fn of_lessons() -> Vec<Route> {
 
 pub(super) fn of_questions() -> Vec<Route> {
     vec![
-        submit(About::Question)
+        submit(FeedbackSubject::Question)
             .named("submitQuestionFeedback")
             .says("Keeps feedback on a question."),
     ]
 }
 
-fn submit(about: About) -> Route {
+fn submit(about: FeedbackSubject) -> Route {
     post("", QtiWrite, move |context| submitted(context, about))
         .reads::<NewFeedback>()
         .answers::<Feedback>(201, "Kept.")
 }
 
-async fn submitted(context: Context, about: About) -> Result<Answer> {
+async fn submitted(context: Context, about: FeedbackSubject) -> Result<Answer> {
     let new: NewFeedback = body::of(parse(&context.body)?.into())?;
     let now = context.app.clock.now();
     let write = move |tx: &mut Tx<'_>| feedback::submit(tx, now, about, &new);

@@ -3,7 +3,7 @@
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::structure::{self, Edit};
-use lyceum_assessment::{Change, Kind, Stored, parse, repository};
+use lyceum_assessment::{Change, Kind, StoredDocument, parse, repository};
 use lyceum_core::schema::TypeSchema;
 use lyceum_core::{ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -189,7 +189,7 @@ async fn changed(context: &Context, edit: Edit, shown: &[String]) -> Result<Answ
 
 /// Changes the test of the address at the path. The change is made outside the transaction that
 /// stores it; where another one came between, it is made again.
-async fn edited(context: &Context, edit: Edit) -> Result<(Stored, structure::Edited)> {
+async fn edited(context: &Context, edit: Edit) -> Result<(StoredDocument, structure::Edited)> {
     let expected = etag::expected(context)?;
     for attempt in 1.. {
         let (read, path, edit) = (test(context).await?, path(context), edit.clone());
@@ -210,7 +210,7 @@ async fn edited(context: &Context, edit: Edit) -> Result<(Stored, structure::Edi
     unreachable!("the last attempt answers")
 }
 
-async fn test(context: &Context) -> Result<Stored> {
+async fn test(context: &Context) -> Result<StoredDocument> {
     let id = context.param("identifier").to_owned();
     context.app.db.read(move |tx| repository::found(tx, Kind::Test, &id)).await
 }

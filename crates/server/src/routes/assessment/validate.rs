@@ -2,7 +2,7 @@
 
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::parse;
-use lyceum_assessment::validate::{Batch, ValidationRequest, ValidationResult, Wanted};
+use lyceum_assessment::validate::{Batch, DocumentCheck, ValidationRequest, ValidationResult};
 use lyceum_core::{Result, body, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,18 +39,18 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn one(context: Context) -> Result<Answer> {
-    let mut wanted = Wanted::one(body::of(parse(&context.body)?.into())?)?;
-    if wanted.is_stored() {
-        wanted = context.app.db.read(move |tx| wanted.clone().stored(tx)).await?;
+    let mut check = DocumentCheck::one(body::of(parse(&context.body)?.into())?)?;
+    if check.is_stored() {
+        check = context.app.db.read(move |tx| check.clone().stored(tx)).await?;
     }
-    apart(move || Ok(Answer::of(&wanted.check()))).await
+    apart(move || Ok(Answer::of(&check.check()))).await
 }
 
 async fn batch(context: Context) -> Result<Answer> {
     let sent = context.body.clone();
     apart(move || {
-        let wanted = Wanted::batch(body::of(parse(&sent)?.into())?)?;
-        let results = wanted.into_iter().map(Wanted::check).collect();
+        let checks = DocumentCheck::batch(body::of(parse(&sent)?.into())?)?;
+        let results = checks.into_iter().map(DocumentCheck::check).collect();
         Ok(Answer::of(&Results { results }))
     })
     .await

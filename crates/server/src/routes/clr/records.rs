@@ -9,8 +9,8 @@ use lyceum_access::Scope::{
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
-use lyceum_credentials::clr::{self, Outcome, Record, Unsigned, Version};
-use lyceum_credentials::issued::{Form, Page};
+use lyceum_credentials::clr::{self, Record, StoreOutcome, Unsigned, Version};
+use lyceum_credentials::issued::{CredentialForm, Page};
 use lyceum_credentials::issuer::Signer;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -157,13 +157,13 @@ async fn upserted(context: &Context, version: Version) -> Result<Answer> {
     let now = context.app.clock.now();
     let outcome = context.app.db.write(move |tx| clr::upsert(tx, now, &version)).await?;
     let status = match outcome {
-        Outcome::Created => StatusCode::CREATED,
-        Outcome::Updated => StatusCode::OK,
-        Outcome::Unchanged => return Ok(Answer::empty(StatusCode::NOT_MODIFIED)),
+        StoreOutcome::Created => StatusCode::CREATED,
+        StoreOutcome::Updated => StatusCode::OK,
+        StoreOutcome::Unchanged => return Ok(Answer::empty(StatusCode::NOT_MODIFIED)),
     };
     Ok(match form {
-        Form::Json => Answer::json(body),
-        Form::Jws => text(body),
+        CredentialForm::Json => Answer::json(body),
+        CredentialForm::Jws => text(body),
     }
     .status(status))
 }
@@ -183,8 +183,8 @@ async fn kept(
     };
     let (record, outcome) = context.app.db.write(keep).await?;
     let status = match outcome {
-        Outcome::Created => StatusCode::CREATED,
-        Outcome::Updated | Outcome::Unchanged => StatusCode::OK,
+        StoreOutcome::Created => StatusCode::CREATED,
+        StoreOutcome::Updated | StoreOutcome::Unchanged => StatusCode::OK,
     };
     let location = format!("{}/ims/clr/v2p0/clr/{}", context.base_url(), segment(&record.of.id));
     Ok(shown(&record).status(status).header(header::LOCATION, location))
@@ -193,8 +193,8 @@ async fn kept(
 /// A record as it was signed.
 fn shown(record: &Record) -> Answer {
     match record.of.form {
-        Form::Json => Answer::json(record.of.body.clone()),
-        Form::Jws => text(record.of.body.clone()),
+        CredentialForm::Json => Answer::json(record.of.body.clone()),
+        CredentialForm::Jws => text(record.of.body.clone()),
     }
     .header(header::ETAG, etag::tag(record.number))
 }
@@ -208,11 +208,11 @@ async fn read(context: Context) -> Result<Answer> {
     let record = found(&context).await?;
     if context.asked("as").as_deref() == Some("given") {
         return Ok(match record.of.form {
-            Form::Json => Answer::json(record.of.given),
-            Form::Jws => text(record.of.given),
+            CredentialForm::Json => Answer::json(record.of.given),
+            CredentialForm::Jws => text(record.of.given),
         });
     }
-    if !wants_jws(&context) || record.of.form == Form::Jws {
+    if !wants_jws(&context) || record.of.form == CredentialForm::Jws {
         return Ok(shown(&record));
     }
     let credential = Value::Object(record.object()?);

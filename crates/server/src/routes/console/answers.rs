@@ -1,7 +1,7 @@
 //! What a student answered: every answer with its reason, and the attempt that each belongs to.
 
 use lyceum_adaptive::engine::Reason;
-use lyceum_adaptive::repository::log::Asked;
+use lyceum_adaptive::repository::log::AskedQuestion;
 use lyceum_adaptive::screens::student::{self as screen, LessonAnswer};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::student::{ANSWERS, ATTEMPT, Attempt};
@@ -42,7 +42,7 @@ pub(super) fn answers(id: &str, query: Query, answers: &[LessonAnswer], zone: &Z
 }
 
 /// The outcome of a question.
-fn outcome(asked: &Asked) -> Cell {
+fn outcome(asked: &AskedQuestion) -> Cell {
     let (outcome, tone) = match &asked.entry.answered {
         _ if asked.is_set_back => ("reset", ""),
         None => ("not answered", ""),
@@ -93,7 +93,7 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     listed("attempt", &view.list, &view)
 }
 
-fn question(asked: &Asked, number: i64, zone: &Zone) -> Row {
+fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
     let entry = &asked.entry;
     let (given, points, score) = match &entry.answered {
         None => (Cell::none(), Cell::none(), Cell::none()),

@@ -8,7 +8,7 @@ use lyceum_console::badges::{
 };
 use lyceum_console::{Cell, Choice, Facts, List, Row, links, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_credentials::award::Request;
+use lyceum_credentials::award::AwardRequest;
 use lyceum_credentials::body::Object;
 use lyceum_credentials::issued::Issued;
 use lyceum_credentials::screens::{
@@ -181,7 +181,7 @@ async fn issued_now(context: Context, visitor: Visitor, form: Form) -> Result<An
     if !narrative.is_empty() {
         body.insert("narrative".to_owned(), narrative.into());
     }
-    let request = Request::read(&body, context.base_url())?;
+    let request = AwardRequest::read(&body, context.base_url())?;
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
     let details = Value::Object(body);
     let note = move |tx: &mut Tx<'_>, issued: &Issued| {

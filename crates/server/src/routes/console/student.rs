@@ -8,7 +8,7 @@ use lyceum_console::chart::{self, Bar};
 use lyceum_console::student::{Event, FACTS, Facts, Ring, Student, Total};
 use lyceum_console::{Cell, List, Query, Row, links, screens, words};
 use lyceum_core::{Problem, Result};
-use lyceum_events::facts::{Measure, Sums};
+use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
 use super::answers::answers;
@@ -78,7 +78,13 @@ fn about(id: &str, student: &screen::Student) -> Vec<String> {
 
 /// The bar of a day.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-fn bar(id: &str, (day, sums): &(String, Sums), measure: Measure, unit: &str, scale: f64) -> Bar {
+fn bar(
+    id: &str,
+    (day, sums): &(String, MeasureSums),
+    measure: Measure,
+    unit: &str,
+    scale: f64,
+) -> Bar {
     let value = sums.of(measure) as f64 / 1000.0 / scale;
     Bar {
         value,
@@ -111,18 +117,19 @@ fn ring(id: &str, subject: &SubjectDay, today: &str) -> Ring {
 
 /// The days by subject, and in all.
 fn totals(id: &str, student: &screen::Student) -> Vec<Total> {
-    let day = |at: Option<&(String, Sums)>| at.map(|(day, _)| day.clone()).unwrap_or_default();
+    let day =
+        |at: Option<&(String, MeasureSums)>| at.map(|(day, _)| day.clone()).unwrap_or_default();
     let (from, to) = (day(student.days.first()), day(student.days.last()));
     let all = (String::new(), student.total);
     let rows = student.subjects.iter().map(|(subject, sums)| (subject.clone(), *sums));
-    let row = |(subject, sums): (String, Sums)| {
+    let row = |(subject, sums): (String, MeasureSums)| {
         let href = links::events_behind(id, &from, &to, &subject);
         total(subject, &sums, href)
     };
     rows.chain([all]).map(row).collect()
 }
 
-fn total(subject: String, sums: &Sums, href: String) -> Total {
+fn total(subject: String, sums: &MeasureSums, href: String) -> Total {
     let of = |measure| words::thousandths(sums.of(measure));
     let span = |measure| words::span(sums.of(measure) / 1000);
     let (right, answers) = (sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions));

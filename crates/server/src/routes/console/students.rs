@@ -6,7 +6,7 @@ use lyceum_console::students::{COLUMNS, Students};
 use lyceum_console::{Cell, Choice, List, Row, links, screens, words};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::{Measure, Sums};
+use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
 use super::visitor::query;
@@ -61,7 +61,7 @@ pub(super) fn goal(day: &StudentDay) -> Cell {
 }
 
 /// The share of right answers.
-pub(super) fn accuracy(sums: &Sums) -> Cell {
+pub(super) fn accuracy(sums: &MeasureSums) -> Cell {
     Cell::share(sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions))
 }
 

@@ -8,9 +8,9 @@ use lyceum_access::Scope::{
 };
 use lyceum_core::text::segment;
 use lyceum_core::{Result, limits};
-use lyceum_credentials::award::{self, Prepared, Request};
+use lyceum_credentials::award::{self, AwardRequest, Prepared};
 use lyceum_credentials::body::{self, Object};
-use lyceum_credentials::definition::{self, Definition, Stored};
+use lyceum_credentials::definition::{self, Definition, StoredDefinition};
 use lyceum_credentials::issued::Issued;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -138,13 +138,14 @@ async fn listed(context: Context) -> Result<Answer> {
 
 async fn read(context: Context) -> Result<Answer> {
     let id = context.param("id").to_owned();
-    let stored: Stored = context.app.db.read(move |tx| definition::found(tx, &id)).await?;
+    let stored: StoredDefinition =
+        context.app.db.read(move |tx| definition::found(tx, &id)).await?;
     let tag = etag::tag(stored.version);
     Ok(Answer::of(&stored.definition.body).header(header::ETAG, tag))
 }
 
 async fn issued(context: Context) -> Result<Answer> {
-    let request = Request::read(&body::parse(&context.body)?, context.base_url())?;
+    let request = AwardRequest::read(&body::parse(&context.body)?, context.base_url())?;
     let (issued, is_new) = issue(&context, request, |_, _| Ok(())).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let location = format!("{}/ims/ob/v3p0/assertions/{}", context.base_url(), issued.id);
@@ -157,7 +158,7 @@ async fn issued(context: Context) -> Result<Answer> {
 /// whether it is new. Errors: those of [`award::prepare`].
 pub(in crate::routes) async fn issue(
     context: &Context,
-    request: Request,
+    request: AwardRequest,
     note: impl Fn(&mut Tx<'_>, &Issued) -> Result<()> + Send + 'static,
 ) -> Result<(Issued, bool)> {
     let (signer, now) = (signer(context).await?, context.app.clock.now());

@@ -9,7 +9,7 @@ use lyceum_access::Scope::{
 };
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
-use lyceum_credentials::issued::{self, Form, Issued, Kept, Page, Upserted};
+use lyceum_credentials::issued::{self, CredentialForm, CredentialText, Issued, Page, Upserted};
 use lyceum_credentials::issuer::Issuer;
 use serde_json::{Map, Value, json};
 
@@ -109,15 +109,15 @@ async fn listed(context: Context) -> Result<Answer> {
 
 /// `{credential: […], compactJwsString: […]}`.
 pub(in crate::routes) fn by_forms<'b>(
-    found: impl Iterator<Item = (Form, &'b str)>,
+    found: impl Iterator<Item = (CredentialForm, &'b str)>,
 ) -> Result<Answer> {
     let (mut credentials, mut texts) = (Vec::new(), Vec::new());
     for (form, body) in found {
         match form {
-            Form::Json => {
+            CredentialForm::Json => {
                 credentials.push(serde_json::from_str::<Value>(body).map_err(Problem::internal)?);
             }
-            Form::Jws => texts.push(Value::from(body)),
+            CredentialForm::Jws => texts.push(Value::from(body)),
         }
     }
     Ok(Answer::of(&json!({ "credential": credentials, "compactJwsString": texts })))
@@ -125,7 +125,7 @@ pub(in crate::routes) fn by_forms<'b>(
 
 async fn posted(context: Context) -> Result<Answer> {
     if is_jws(&context) {
-        let kept = Kept::read_jws(context.text()?)?;
+        let kept = CredentialText::read_jws(context.text()?)?;
         return upserted(&context, kept).await;
     }
     let object = body::parse(&context.body)?;
@@ -134,7 +134,7 @@ async fn posted(context: Context) -> Result<Answer> {
         subject.is_some_and(|subject| body::has_type(subject, wanted))
     };
     if is("AchievementSubject") {
-        let kept = Kept::read(&object, context.text()?.trim())?;
+        let kept = CredentialText::read(&object, context.text()?.trim())?;
         return upserted(&context, kept).await;
     }
     if is("Achievement") {
@@ -146,7 +146,7 @@ async fn posted(context: Context) -> Result<Answer> {
     ))
 }
 
-async fn upserted(context: &Context, kept: Kept) -> Result<Answer> {
+async fn upserted(context: &Context, kept: CredentialText) -> Result<Answer> {
     check_own(context, &kept.body, own_issuer(context, &kept.body).await?).await?;
     let now = context.app.clock.now();
     let (form, body) = (kept.form, kept.body.clone());
@@ -157,8 +157,8 @@ async fn upserted(context: &Context, kept: Kept) -> Result<Answer> {
         Upserted::NotNewer => return Ok(Answer::empty(StatusCode::NOT_MODIFIED)),
     };
     Ok(match form {
-        Form::Json => Answer::json(body),
-        Form::Jws => super::text(body),
+        CredentialForm::Json => Answer::json(body),
+        CredentialForm::Jws => super::text(body),
     }
     .status(status))
 }
@@ -234,8 +234,10 @@ async fn verified(context: &Context, issued: &Issued) -> Result<Answer> {
     let report = verify::report(&context.app, issued.kept.body.clone().into()).await?;
     let mut shown = Map::new();
     match issued.kept.form {
-        Form::Json => drop(shown.insert("credential".to_owned(), issued.object()?.into())),
-        Form::Jws => {
+        CredentialForm::Json => {
+            drop(shown.insert("credential".to_owned(), issued.object()?.into()));
+        }
+        CredentialForm::Jws => {
             shown.insert("compactJwsString".to_owned(), issued.kept.body.as_str().into());
             shown.insert("credential".to_owned(), issued.object()?.into());
         }
@@ -255,7 +257,7 @@ async fn verified(context: &Context, issued: &Issued) -> Result<Answer> {
 
 /// A credential in the form that the caller wants, else in that in which it was signed.
 pub(super) async fn credential(context: &Context, issued: &Issued) -> Result<Answer> {
-    if wants_jws(context) || issued.kept.form == Form::Jws {
+    if wants_jws(context) || issued.kept.form == CredentialForm::Jws {
         return jwt(context, issued).await;
     }
     Ok(Answer::json(issued.kept.body.clone()))
@@ -264,8 +266,8 @@ pub(super) async fn credential(context: &Context, issued: &Issued) -> Result<Ans
 /// A credential as JSON-LD.
 pub(super) fn json_ld(issued: &Issued) -> Result<Answer> {
     let body = match issued.kept.form {
-        Form::Json => issued.kept.body.clone(),
-        Form::Jws => Value::Object(issued.object()?).to_string(),
+        CredentialForm::Json => issued.kept.body.clone(),
+        CredentialForm::Jws => Value::Object(issued.object()?).to_string(),
     };
     Ok(Answer::typed(JSON_LD, Body::from(body)))
 }
@@ -273,7 +275,7 @@ pub(super) fn json_ld(issued: &Issued) -> Result<Answer> {
 /// A credential as a compact JWS: as it was signed, or signed so now by its issuer here.
 /// Errors: `Invalid` for one that was issued elsewhere in another form.
 pub(super) async fn jwt(context: &Context, issued: &Issued) -> Result<Answer> {
-    if issued.kept.form == Form::Jws {
+    if issued.kept.form == CredentialForm::Jws {
         return Ok(super::text(issued.kept.body.clone()));
     }
     let Some(id) = issued.issued_by.clone() else {

@@ -10,7 +10,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
-use lyceum_credentials::issued::{self, Form, Issued};
+use lyceum_credentials::issued::{self, CredentialForm, Issued};
 use lyceum_credentials::{badge_image, baking};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
@@ -218,7 +218,7 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
             .map(|at| (Date::of(at), issued.reason.as_deref().unwrap_or_default())),
         verified: report.is_verified(),
         checks: report.checks(),
-        has_jwt: issued.issued_by.is_some() || issued.kept.form == Form::Jws,
+        has_jwt: issued.issued_by.is_some() || issued.kept.form == CredentialForm::Jws,
     };
     let page = page.render().map_err(Problem::internal)?;
     Ok(Answer::typed(HTML, Body::from(page))

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use lyceum_access::Scope::{CredentialsRead, ObCredentialReadonly};
 use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_credentials::verify::{self, Check, Outcome, Report};
+use lyceum_credentials::verify::{self, Check, CheckOutcome, Report};
 use serde_json::{Value, json};
 
 use super::{issuers, schema};
@@ -153,14 +153,16 @@ impl Verified {
         let checks = &self.report.checks;
         let known = |check: &&Check| matches!(check.name, "issuer" | "status");
         self.report.is_valid()
-            && checks.iter().any(|check| check.name == "proof" && check.outcome == Outcome::Passed)
-            && checks.iter().filter(known).all(|check| check.outcome == Outcome::Passed)
+            && checks
+                .iter()
+                .any(|check| check.name == "proof" && check.outcome == CheckOutcome::Passed)
+            && checks.iter().filter(known).all(|check| check.outcome == CheckOutcome::Passed)
     }
 
     /// Why it is refused; none where no check failed.
     pub(in crate::routes) fn refusal(&self) -> Option<String> {
         let mut checks = self.report.checks.iter();
-        let failed = checks.find(|check| check.outcome == Outcome::Failed);
+        let failed = checks.find(|check| check.outcome == CheckOutcome::Failed);
         failed.map(|check| format!("{}: {}", check.name, check.message))
     }
 
@@ -169,9 +171,9 @@ impl Verified {
         let made = self.report.checks.iter().map(|check| Shown {
             name: check.name,
             outcome: match check.outcome {
-                Outcome::Passed => "passed",
-                Outcome::Failed => "failed",
-                Outcome::Skipped => "skipped",
+                CheckOutcome::Passed => "passed",
+                CheckOutcome::Failed => "failed",
+                CheckOutcome::Skipped => "skipped",
             },
             message: check.message.clone(),
         });
