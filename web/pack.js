@@ -33,14 +33,14 @@ try {
     bin: { lyceum: "bin/lyceum" },
     type: "module",
     exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
-    // What runs and bundles backends, and what their routes are made of. The packages of this platform
-    // alone need no install script.
+    // These packages run and bundle backends, and provide their router. Naming only the packages of this platform
+    // avoids an install script.
     dependencies: {
       [`@cloudflare/workerd-${WORKERD[`${process.platform}-${process.arch}`]}`]: pinned("hosting", "workerd"),
       [`@esbuild/${process.platform}-${process.arch}`]: pinned("deploy", "esbuild"),
       hono: pinned("deploy", "hono"),
     },
-    // npm refuses to install it where it does not run.
+    // npm refuses to install the package on platforms on which it does not run.
     os: [process.platform],
     cpu: [process.arch],
   };
@@ -65,6 +65,6 @@ function strip(program) {
   try {
     execFileSync("strip", [program], { stdio: "ignore" });
   } catch (error) {
-    console.warn(`the program keeps its symbols: ${error.message}`);
+    console.warn(`cannot strip the symbols of the program: ${error.message}`);
   }
 }

@@ -1,5 +1,5 @@
-// Makes the files that the server embeds: the console's style and script, bundled under names that hold a
-// hash of their content, and what the API explorer needs, as it comes.
+// Builds the files that the server embeds: the console's styles and scripts, bundled under names with a hash of their
+// content, and the unchanged files of the API explorer.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -157,7 +157,7 @@ test("a deployed app is opened by its page: signed in, embedded, with a token of
     await page.keyboard.press("Enter");
     await page.locator("h2", { hasText: "Paused" }).waitFor();
     await look(page, "play-paused");
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Go on");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Continue");
     await page.keyboard.press("Enter");
     await page.locator("[data-over]").waitFor({ state: "hidden" });
     assert.deepEqual(await inner.evaluate(() => heard.map(([name]) => name)), ["LYCEUM_PAUSE", "LYCEUM_RESUME"]);

@@ -166,7 +166,7 @@ test("the pages fit small and large screens, light and dark", { skip }, async (t
       await page.click("button.main");
       await page.waitForSelector("p.code");
       await look("decide");
-      await page.click("text=Refuse");
+      await page.click("text=Deny");
       await look("refused");
       await page.goto("/device");
       await look("type");

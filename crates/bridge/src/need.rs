@@ -1,4 +1,4 @@
-//! Who needs help now: rules as data, and what they say of a student's day.
+//! The students who need attention now. Rules are data, and each gives a reason to help a student.
 
 use jiff::civil::Weekday;
 use lyceum_core::time::Timestamp;
@@ -7,29 +7,29 @@ use lyceum_events::facts::Measure;
 use crate::today::StudentDay;
 use crate::zone::Zone;
 
-/// What a rule looks at.
+/// The value that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// XP, as a share of what is due of the daily goal by now.
+    /// XP, as a share of the part of the daily goal that is due by now.
     Pace,
-    /// The most failed attempts of one lesson that is not mastered yet.
+    /// The highest number of failed attempts at one lesson that is not mastered yet.
     Failures,
-    /// Right answers, as a share of all.
+    /// Correct answers, as a share of all answers.
     Accuracy,
-    /// Wasted time, as a share of all time that was measured.
+    /// Wasted time, as a share of all measured time.
     Waste,
-    /// Minutes since the last event, of a student who has not reached the daily goal.
+    /// Minutes since the last event of a student who has not reached the daily goal.
     Idle,
 }
 
-/// When a value is a reason.
+/// The condition under which a value is a reason to help.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum When {
-    /// Below this.
+    /// The value is below this.
     Below(f64),
-    /// Above this.
+    /// The value is above this.
     Above(f64),
-    /// This or more.
+    /// The value is at least this.
     From(f64),
 }
 
@@ -38,39 +38,39 @@ pub enum When {
 pub enum Window {
     /// The day so far.
     Today,
-    /// The hours of a school day, Monday to Friday: the daily goal falls due evenly in them.
+    /// The hours of a school day, Monday to Friday. The daily goal is spread evenly over them.
     SchoolDay {
-        /// The hour at which it begins.
+        /// The hour at which the school day begins.
         from: i64,
-        /// The hour at which it ends.
+        /// The hour at which the school day ends.
         to: i64,
     },
-    /// So many minutes back.
+    /// The last so many minutes.
     Minutes(i64),
 }
 
-/// A reason to look after a student.
+/// A rule that gives a reason to help a student.
 #[derive(Debug, PartialEq)]
 pub struct Rule {
-    /// Its name in exports.
+    /// The name in exports.
     pub id: &'static str,
-    /// In two or three words.
+    /// The title, in two or three words.
     pub title: &'static str,
-    /// In a sentence: `{value}` stands for the value, `{of}` for what it was taken from.
+    /// The text of the reason: `{value}` stands for the value, and `{of}` for the total that it was computed from.
     pub says: &'static str,
-    /// What it looks at.
+    /// The value that the rule looks at.
     pub sign: Sign,
-    /// When the value is a reason.
+    /// The condition on the value.
     pub when: When,
-    /// Of how much the value must be taken at least: minutes, questions, attempts.
+    /// The least amount that the value must be computed from: minutes, questions or attempts.
     pub least: f64,
-    /// When that was.
+    /// The time that the rule looks at.
     pub window: Window,
-    /// How much it weighs against the other rules.
+    /// The weight in comparison with the other rules.
     pub weight: u32,
 }
 
-/// Students who are behind come before all others.
+/// The value of the rule whose students come before all others.
 const BEHIND: Sign = Sign::Pace;
 
 /// The rules, the heaviest first.
@@ -88,7 +88,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "failures",
         title: "Failed repeatedly",
-        says: "{value} failed attempts of one lesson",
+        says: "{value} failed attempts at one lesson",
         sign: Sign::Failures,
         when: When::From(3.0),
         least: 3.0,
@@ -98,7 +98,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "inaccurate",
         title: "Many mistakes",
-        says: "{value} right of {of} answers today",
+        says: "{value} of {of} answers correct today",
         sign: Sign::Accuracy,
         when: When::Below(0.65),
         least: 10.0,
@@ -118,7 +118,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "idle",
         title: "Stopped",
-        says: "nothing for {value} min",
+        says: "no activity for {value} min",
         sign: Sign::Idle,
         when: When::From(10.0),
         least: 0.0,
@@ -128,7 +128,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "easy",
         title: "Too easy",
-        says: "{value} right of {of} answers today",
+        says: "{value} of {of} answers correct today",
         sign: Sign::Accuracy,
         when: When::Above(0.97),
         least: 20.0,
@@ -138,17 +138,17 @@ pub const RULES: &[Rule] = &[
 ];
 
 impl Rule {
-    /// When the rule gives a reason, in a sentence.
+    /// Describes when the rule gives a reason.
     pub fn describe(&self) -> String {
         let (When::Below(limit) | When::Above(limit) | When::From(limit)) = self.when;
         let value = match (self.sign, self.when) {
             (Sign::Failures, _) => {
                 format!(
-                    "at least {limit:.0} failed attempts of a lesson that is not mastered, the last one"
+                    "at least {limit:.0} failed attempts at a lesson that is not mastered, the last one"
                 )
             }
             (Sign::Idle, _) => {
-                format!("no event for {limit:.0} minutes and the daily goal not reached,")
+                format!("no activity for {limit:.0} minutes and the daily goal not reached,")
             }
             (sign, when) => {
                 let share = match when {
@@ -158,7 +158,7 @@ impl Rule {
                 };
                 let whole = match sign {
                     Sign::Pace => "of the XP due by then",
-                    Sign::Accuracy => "of the answers right",
+                    Sign::Accuracy => "of the answers correct",
                     _ => "of the measured time wasted",
                 };
                 format!("{share} {whole}")
@@ -167,7 +167,7 @@ impl Rule {
         let window = match self.window {
             Window::Today => "today".to_owned(),
             Window::SchoolDay { from, to } => {
-                format!("on Monday to Friday; the goal falls due evenly from {from}:00 to {to}:00")
+                format!("on Monday to Friday; the goal is spread evenly from {from}:00 to {to}:00")
             }
             Window::Minutes(most) => format!("seen in the last {most} minutes"),
         };
@@ -181,19 +181,19 @@ impl Rule {
     }
 }
 
-/// What a rule says of a student.
+/// A rule's finding about a student.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     /// The rule.
     pub rule: &'static Rule,
     /// The value.
     pub value: f64,
-    /// What it was taken from.
+    /// The total that the value was computed from.
     pub of: f64,
 }
 
 impl Reason {
-    /// In a sentence.
+    /// The text of the reason.
     pub fn says(&self) -> String {
         let value = match self.rule.sign {
             Sign::Pace | Sign::Accuracy | Sign::Waste => format!("{:.0} %", self.value * 100.0),
@@ -203,17 +203,17 @@ impl Reason {
     }
 }
 
-/// A student with the reasons to look after them.
+/// A student with the reasons to help.
 #[derive(Clone, Debug)]
 pub struct Need {
-    /// Who.
+    /// The student's day.
     pub day: StudentDay,
-    /// Why, the heaviest first.
+    /// The reasons, in order of weight, heaviest first.
     pub reasons: Vec<Reason>,
 }
 
 impl Need {
-    /// Whether they are behind the pace of their daily goal.
+    /// Whether the student is behind the pace of the daily goal.
     pub fn is_behind(&self) -> bool {
         self.reasons.iter().any(|reason| reason.rule.sign == BEHIND)
     }
@@ -223,7 +223,8 @@ impl Need {
     }
 }
 
-/// The students who need attention now: those behind their pace first, then by the weight of the reasons.
+/// The students who need attention now. Students behind their pace come first, then the others by the weight of their
+/// reasons.
 pub fn needs(
     days: Vec<StudentDay>,
     rules: &'static [Rule],
@@ -242,7 +243,7 @@ pub fn needs(
     needs
 }
 
-/// What the rules say of a student's day.
+/// The reasons that the rules find in a student's day.
 pub fn reasons(
     day: &StudentDay,
     rules: &'static [Rule],
@@ -261,7 +262,7 @@ pub fn reasons(
     rules.iter().filter_map(holds).collect()
 }
 
-/// A rule's value for a student, and what it is taken from; none where there is nothing to tell.
+/// A rule's value for a student, and the total that it is computed from. `None` if the rule does not apply.
 #[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
 fn value(day: &StudentDay, rule: &Rule, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
     let of = |measure| day.sums.of(measure) as f64 / 1000.0;
@@ -291,7 +292,7 @@ fn value(day: &StudentDay, rule: &Rule, now: Timestamp, zone: &Zone) -> Option<(
     }
 }
 
-/// Minutes of the school day that have passed, and how many it has; none on a day without school.
+/// The minutes of the school day that have passed, and its length in minutes. `None` on a day without school.
 #[expect(clippy::cast_precision_loss, reason = "minutes of a day")]
 fn school_minutes(window: Window, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
     let Window::SchoolDay { from, to } = window else { return None };

@@ -1,5 +1,5 @@
-//! The files that `web/console` builds from our sources and npm packages, embedded. A build without npm
-//! has none; pages then come without style, and work.
+//! Embeds the files that `web/console` builds from its sources and npm packages. A build without npm has no such
+//! files. Its pages have no styles, but work.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,23 +10,24 @@ use rust_embed::RustEmbed;
 #[folder = "../../web/console/dist"]
 struct Assets;
 
-/// Where the console's own files are served: names with a hash of their content, which never change.
+/// The path below which the console's files are served. Their names contain a hash of their content, so clients may
+/// cache them for ever.
 pub const BASE: &str = "/console/assets";
 
-/// A file and its media type.
+/// Finds an embedded file and its media type.
 pub fn file(name: &str) -> Option<(Cow<'static, [u8]>, String)> {
     let found = Assets::get(name)?;
     Some((found.data, found.metadata.mimetype().to_owned()))
 }
 
-/// Whether the name of a file holds a hash of its content: `console-4QZ7KX2M.css`.
+/// Whether the name of a file contains a hash of its content, such as `console-4QZ7KX2M.css`.
 pub fn is_hashed(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default();
     let hash = stem.rsplit_once('-').map(|(_, hash)| hash).unwrap_or_default();
     hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
-/// The address of a file by its name without the hash: `console.css`. None in a build without assets.
+/// The address of a file by its name without the hash, such as `console.css`. `None` in a build without assets.
 pub(crate) fn address(name: &str) -> Option<String> {
     let (stem, ending) = name.split_once('.')?;
     let own = |file: &str| {

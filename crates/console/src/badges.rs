@@ -1,10 +1,10 @@
-//! Badges and records: what was issued, issuing, revoking, verifying.
+//! Badges and learner records: lists, and pages to issue, revoke and verify them.
 
 use askama::Template;
 
 use crate::{Column, Facts, Frame, List};
 
-/// The columns of the list of what was issued.
+/// The columns of the list of issued badges.
 pub const ISSUED: &[Column] = &[
     Column::text("badge", "Badge"),
     Column::text("learner", "Learner"),
@@ -14,7 +14,7 @@ pub const ISSUED: &[Column] = &[
     Column::text("page", "Public page"),
 ];
 
-/// The columns of the list of definitions.
+/// The columns of the list of badge definitions.
 pub const DEFINITIONS: &[Column] = &[
     Column::text("name", "Badge"),
     Column::text("achievement", "Achievement"),
@@ -38,28 +38,28 @@ pub const ACHIEVEMENTS: &[Column] = &[
     Column::text("id", "Id"),
 ];
 
-/// Pages of this screen.
+/// The pages of this screen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
-    /// What was issued.
+    /// Issued badges.
     Issued,
-    /// What can be earned.
+    /// Badge definitions.
     Definitions,
     /// Learner records.
     Records,
-    /// Checking a file.
+    /// Verification of a file.
     Verify,
 }
 
-/// A page with a list.
+/// A page that shows a list.
 #[derive(Template)]
 #[template(path = "badges.html")]
 pub struct Badges {
     /// The frame.
     pub frame: Frame,
-    /// Which page.
+    /// The page that is open.
     pub tab: Tab,
-    /// What is listed.
+    /// The list.
     pub list: List,
 }
 
@@ -69,26 +69,26 @@ pub struct Badges {
 pub struct LearnerRecord {
     /// The frame.
     pub frame: Frame,
-    /// Whose it is, which version.
+    /// The learner, the version and other facts.
     pub facts: Facts,
     /// Its achievements.
     pub list: List,
-    /// The credential, indented.
+    /// The credential as indented JSON.
     pub body: String,
 }
 
 /// A check of a credential.
 pub struct Check {
-    /// Its name.
+    /// The name of the check.
     pub name: String,
     /// `passed`, `failed` or `skipped`.
     pub outcome: String,
-    /// What was found.
+    /// Explains the outcome.
     pub message: String,
 }
 
 impl Check {
-    /// The tone of its label.
+    /// The tone of the outcome's label.
     fn tone(&self) -> &'static str {
         match self.outcome.as_str() {
             "passed" => "good",
@@ -98,13 +98,13 @@ impl Check {
     }
 }
 
-/// What came of verifying a credential.
+/// The result of verifying a credential.
 pub struct Verified {
-    /// Whether it is genuine and in force.
+    /// Whether the credential is genuine and valid.
     pub is_verified: bool,
-    /// Each check.
+    /// The outcome of each check.
     pub checks: Vec<Check>,
-    /// What the credential says of itself, where it could be read.
+    /// Names and values from the credential; empty if it could not be parsed.
     pub says: Vec<(&'static str, String)>,
 }
 
@@ -114,27 +114,27 @@ pub struct Verified {
 pub struct Badge {
     /// The frame.
     pub frame: Frame,
-    /// The random id.
+    /// The random id of the credential.
     pub id: String,
-    /// The learner's name and page, where it is one of ours.
+    /// The learner's name and page, if the learner is in the roster.
     pub learner: Option<(String, String)>,
-    /// What came of verifying it.
+    /// The result of verifying the credential.
     pub verified: Verified,
-    /// When and why it was revoked.
+    /// When and why the credential was revoked.
     pub revoked: Option<(String, String)>,
-    /// Whether this server issued it, and so can revoke it.
+    /// Whether this server issued the credential and can revoke it.
     pub is_ours: bool,
-    /// What just happened.
+    /// A message about the change that was just made; empty if there was no change.
     pub done: &'static str,
 }
 
-/// A learner to choose.
+/// A learner to whom a badge can be issued.
 pub struct Learner {
     /// The sourcedId.
     pub id: String,
     /// First and last name.
     pub name: String,
-    /// Grade, school, address.
+    /// Grade, school and e-mail address.
     pub about: String,
 }
 
@@ -144,15 +144,15 @@ pub struct Learner {
 pub struct Issue {
     /// The frame.
     pub frame: Frame,
-    /// What was looked for.
+    /// The text that was searched for.
     pub learner: String,
-    /// Learners who fit.
+    /// The learners who match.
     pub found: Vec<Learner>,
-    /// How many more fit.
+    /// The number of matching learners that are not listed.
     pub more: usize,
-    /// Achievement and name of each badge that can be issued.
+    /// The achievement and name of each badge that can be issued.
     pub badges: Vec<(String, String)>,
-    /// The achievement that is chosen.
+    /// The selected achievement.
     pub achievement: String,
 }
 
@@ -162,10 +162,10 @@ pub struct Issue {
 pub struct Verify {
     /// The frame.
     pub frame: Frame,
-    /// Which page.
+    /// The page that is open.
     pub tab: Tab,
-    /// The file and what came of it, where one was sent.
+    /// The name of the uploaded file and its result, if a file was uploaded.
     pub result: Option<(String, Verified)>,
-    /// Why the file could not be read.
+    /// Why the file could not be verified; empty if it could.
     pub problem: String,
 }

@@ -1,4 +1,4 @@
-//! Cells for values that several lists show.
+//! Cells for kinds of values that appear in several lists.
 
 use crate::{Cell, words};
 
@@ -9,20 +9,20 @@ impl Cell {
         Self::of(count, shown)
     }
 
-    /// A number with at most one decimal, from thousandths.
+    /// A number with at most one decimal, computed from thousandths.
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     pub fn thousandths(thousandths: i64) -> Self {
         Self::of(thousandths as f64 / 1000.0, words::thousandths(thousandths))
     }
 
-    /// Minutes, from milliseconds.
+    /// Minutes, computed from milliseconds.
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     pub fn minutes(milliseconds: i64) -> Self {
         let minutes = milliseconds as f64 / 60_000.0;
         Self::of(minutes, words::number(minutes))
     }
 
-    /// A part of a whole in percent; a dash where the whole is 0.
+    /// A part of a whole in percent; a dash if the whole is 0.
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     pub fn share(part: i64, whole: i64) -> Self {
         match whole {

@@ -1,10 +1,10 @@
-//! Charts as SVG that the server makes. Colours are classes of the style; each has its numbers as text.
+//! Renders charts as SVG on the server. Colours are CSS classes. Each chart also has its numbers as text.
 
 use std::fmt::{self, Write as _};
 
 use askama::filters::HtmlSafe;
 
-/// A drawing. In a template: `{{ chart }}`.
+/// An SVG drawing. Templates write `{{ chart }}`.
 #[derive(Clone, Debug)]
 pub struct Svg(pub(crate) String);
 
@@ -16,12 +16,12 @@ impl fmt::Display for Svg {
     }
 }
 
-/// Text inside of markup.
+/// Escapes text for use in markup.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A ring that is filled by the share `done / goal`, with a number in it. `says` is the same in words.
+/// Draws a ring that is filled to `done / goal`, with a number inside. `says` describes it for screen readers.
 pub fn ring(done: f64, goal: f64, shown: &str, says: &str) -> Svg {
     let share = if goal > 0.0 { (done / goal).clamp(0.0, 1.0) } else { 0.0 };
     let state = if goal > 0.0 && done >= goal { " full" } else { "" };
@@ -36,23 +36,23 @@ pub fn ring(done: f64, goal: f64, shown: &str, says: &str) -> Svg {
 /// A bar of a chart.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// How high.
+    /// The height of the bar.
     pub value: f64,
-    /// What stands below some of the bars.
+    /// The label below the bar. If there are many bars, only some labels are shown.
     pub label: String,
-    /// The bar in words.
+    /// Describes the bar for screen readers.
     pub says: String,
-    /// The page with what is behind it.
+    /// The page that lists the records behind the value.
     pub href: Option<String>,
 }
 
-/// So many bars at most have a label each; of more, some.
+/// A chart with at most this many bars labels each bar.
 const LABELLED: usize = 10;
-/// Labels of charts with more bars.
+/// The number of labels of a chart with more bars.
 const LABELS: usize = 5;
 
-/// Bars side by side. `says` tells what is drawn; a line is drawn at `mark`, where there is one. Bars stretch
-/// with the page and letters do not, so that they stand beside the drawing.
+/// Draws bars side by side, and a line at `mark` if it is given. `says` describes the chart. The drawing stretches with
+/// the page, and letters must not, so labels are HTML outside the SVG.
 #[expect(clippy::cast_precision_loss, reason = "bars are few")]
 pub fn bars(bars: &[Bar], says: &str, unit: &str, mark: Option<f64>) -> Svg {
     let greatest = bars.iter().map(|bar| bar.value).chain(mark).fold(0.0, f64::max);

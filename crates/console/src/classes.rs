@@ -1,4 +1,4 @@
-//! Classes: all of them; one with what its students did by day.
+//! Classes: the list of classes, and a page for each class with the work of its students by day.
 
 use askama::Template;
 
@@ -37,47 +37,47 @@ pub struct Classes {
     pub list: List,
 }
 
-/// A value to choose, and its name.
+/// An option of a filter.
 pub struct Chosen {
-    /// What is sent.
+    /// The value that the form sends.
     pub value: String,
-    /// What is shown.
+    /// The text that the page shows.
     pub name: String,
-    /// Whether it is the one that is shown now.
+    /// Whether the option is selected.
     pub is_chosen: bool,
 }
 
-/// A student's row of the heat map.
+/// A student's row in the heat map.
 pub struct HeatRow {
-    /// Who.
+    /// The student's name.
     pub name: String,
-    /// Their page.
+    /// The student's page.
     pub href: String,
-    /// A cell a day.
+    /// One cell for each day.
     pub cells: Vec<HeatCell>,
 }
 
-/// What a student earned on a day.
+/// The XP that a student earned on one day.
 pub struct HeatCell {
-    /// How dark, from 0 for nothing to 4.
+    /// The shade, from 0 for no XP to 4.
     pub level: usize,
-    /// The XP; empty for none.
+    /// The XP; empty if there were none.
     pub shown: String,
-    /// The same in words.
+    /// Describes the cell for screen readers.
     pub says: String,
-    /// The events behind it.
+    /// The page that lists the events behind the value.
     pub href: String,
 }
 
-/// A student's accuracy.
+/// The accuracy of a student.
 pub struct Accuracy {
-    /// Who.
+    /// The student's name.
     pub name: String,
-    /// The picture.
+    /// The drawing.
     pub line: Svg,
-    /// The share.
+    /// The accuracy in percent.
     pub shown: String,
-    /// The answers behind it.
+    /// The page that lists the answers behind the value.
     pub href: String,
 }
 
@@ -89,22 +89,22 @@ pub struct Class {
     pub frame: Frame,
     /// The path of the page.
     pub path: String,
-    /// Course, school, code.
+    /// Course, school and code, each perhaps with its page.
     pub about: Vec<(String, Option<String>)>,
-    /// Spans of days to choose from.
+    /// The date ranges to choose from.
     pub spans: Vec<Chosen>,
-    /// Subjects to choose from.
+    /// The subjects to choose from.
     pub subjects: Vec<Chosen>,
-    /// The days: `01-15`.
+    /// The days, such as `01-15`.
     pub days: Vec<String>,
-    /// The heat map; empty where nobody is in the class.
+    /// The heat map; empty if the class has no students.
     pub heat: Vec<HeatRow>,
-    /// Whether anybody did anything.
+    /// Whether any student worked on these days.
     pub has_work: bool,
-    /// XP against time.
+    /// XP against active time.
     pub scatter: Svg,
-    /// Those who answered something.
+    /// The students who answered at least one question.
     pub accuracy: Vec<Accuracy>,
-    /// The same figures as a list.
+    /// The same numbers as a list.
     pub list: List,
 }

@@ -1,4 +1,4 @@
-//! Courses: all of them; one as a tree with what it covers.
+//! Courses: the list of courses, and a page for each course with its tree and the standards that it covers.
 
 use askama::Template;
 
@@ -14,7 +14,7 @@ pub const COLUMNS: &[Column] = &[
     Column::number("classes", "Classes"),
 ];
 
-/// The columns of a course's tree as a file.
+/// The columns of a course's tree when it is exported.
 pub const TREE: &[Column] = &[
     Column::text("place", "Place"),
     Column::text("title", "Title"),
@@ -33,39 +33,39 @@ pub struct Courses {
     pub list: List,
 }
 
-/// A component of a course or something that one holds, in the order of the tree.
+/// A component of a course, or a lesson or material in it, in the order of the tree.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// Its place: `2.1`.
+    /// The position in the tree, such as `2.1`.
     pub place: String,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// The type of the lesson or material; empty for components.
     pub kind: String,
-    /// How deep it lies, from 0.
+    /// The depth in the tree, from 0.
     pub depth: usize,
-    /// Whether it is a component.
+    /// Whether the node is a component.
     pub is_component: bool,
-    /// The codes of the standards that it covers.
+    /// The standards that the node covers.
     pub standards: Vec<Standard>,
 }
 
 /// A standard of a framework.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standard {
-    /// Its identifier.
+    /// The identifier of the CFItem.
     pub item: String,
-    /// Its code, or the first words of what it states.
+    /// The code, or the first words of the statement if there is no code.
     pub code: String,
-    /// What it states.
+    /// The statement.
     pub states: String,
 }
 
-/// A standard, and what covers it.
+/// A standard and the parts of the course that cover it.
 pub struct Covered {
     /// The standard.
     pub standard: Standard,
-    /// Places and titles of what covers it; the course itself has no place.
+    /// The places and titles of the parts that cover the standard. The place is empty for the course itself.
     pub by: Vec<(String, String)>,
 }
 
@@ -75,24 +75,24 @@ pub struct Covered {
 pub struct Course {
     /// The frame.
     pub frame: Frame,
-    /// Code, subjects, grades, organization.
+    /// Code, subjects, organization and grades.
     pub about: Vec<String>,
-    /// How many components, lessons and standards there are.
+    /// The numbers of components, lessons and standards.
     pub counts: [usize; 3],
-    /// The tree.
+    /// The nodes of the tree.
     pub nodes: Vec<Node>,
-    /// Nodes that are too many to be shown.
+    /// The number of nodes that are not shown because there are too many.
     pub more: usize,
-    /// The standards, in the order of their frameworks.
+    /// The covered standards, in the order of their frameworks.
     pub covered: Vec<Covered>,
-    /// The classes of the course: title, page.
+    /// The title and page of each class of the course.
     pub classes: Vec<(String, String)>,
-    /// The tree as a file, by its form.
+    /// The addresses of the tree as a CSV and a JSON file.
     pub exports: [String; 2],
 }
 
 impl Course {
-    /// How many lists end before a node, and whether one begins.
+    /// How many HTML lists end before a node, and whether a new one begins.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn turns(&self, at: &usize) -> (usize, bool) {
         let depth = self.nodes[*at].depth;
@@ -102,7 +102,7 @@ impl Course {
         }
     }
 
-    /// How many lists are open behind the last node.
+    /// How many HTML lists are open after the last node.
     fn open(&self) -> usize {
         self.nodes.last().map_or(0, |last| last.depth + 1)
     }

@@ -1,10 +1,10 @@
-//! Events: the log, its live tail, rejected envelopes.
+//! Events: the event log, new events as they arrive, and rejected envelopes.
 
 use askama::Template;
 
 use crate::{Frame, List, Tab, Tabs};
 
-/// The tabs of the screen; `waiting` counts the rejected envelopes that wait to be replayed.
+/// The tabs of the screen. `waiting` is the number of rejected envelopes that wait to be replayed.
 pub fn tabs(here: &'static str, waiting: i64) -> Tabs {
     let counted = (waiting > 0).then(|| waiting.to_string());
     Tabs::new(
@@ -17,64 +17,64 @@ pub fn tabs(here: &'static str, waiting: i64) -> Tabs {
     )
 }
 
-/// The log, or the rejected envelopes.
+/// The page with the event log, or with the rejected envelopes.
 #[derive(Template)]
 #[template(path = "events.html")]
 pub struct Events {
     /// The frame.
     pub frame: Frame,
-    /// Log, Live, Rejected.
+    /// The tabs of the screen.
     pub tabs: Tabs,
-    /// The events, or the envelopes.
+    /// The events or the envelopes.
     pub list: List,
-    /// How many rejected envelopes wait to be replayed; 0 on the log.
+    /// The number of rejected envelopes that wait to be replayed; 0 on the page with the log.
     pub waiting: i64,
-    /// Which of them are listed, where a number was opened.
+    /// Describes which rows are listed, if the viewer came from a number on another page.
     pub which: Option<String>,
-    /// Where all of them are listed.
+    /// The page that lists all rows.
     pub all: &'static str,
 }
 
-/// Events as they arrive.
+/// The page that shows events as they arrive.
 #[derive(Template)]
 #[template(path = "events_live.html")]
 pub struct Live {
     /// The frame.
     pub frame: Frame,
-    /// Log, Live, Rejected.
+    /// The tabs of the screen.
     pub tabs: Tabs,
     /// The address of the stream.
     pub stream: &'static str,
 }
 
-/// One event.
+/// The page of one event.
 #[derive(Template)]
 #[template(path = "event.html")]
 pub struct Event {
     /// The frame.
     pub frame: Frame,
-    /// What it says, in words.
+    /// The event's main values.
     pub facts: crate::Facts,
-    /// The event as it was sent, indented.
+    /// The event as it was sent, as indented JSON.
     pub body: String,
 }
 
-/// One rejected envelope.
+/// The page of one rejected envelope.
 #[derive(Template)]
 #[template(path = "rejected.html")]
 pub struct Rejected {
     /// The frame.
     pub frame: Frame,
-    /// Its number.
+    /// The number of the envelope.
     pub id: i64,
-    /// Who sent it and when.
+    /// The sender, the time and other facts.
     pub facts: crate::Facts,
-    /// Why it was rejected.
+    /// Why the envelope was rejected.
     pub message: String,
-    /// Each error: its path, and the message.
+    /// The path and the message of each error.
     pub errors: Vec<(String, String)>,
-    /// What was sent, as far as it is kept.
+    /// The stored part of the envelope as it was sent.
     pub body: String,
-    /// Whether it was replayed.
+    /// Whether the envelope was already replayed.
     pub is_replayed: bool,
 }

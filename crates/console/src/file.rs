@@ -1,11 +1,11 @@
-//! Lists as files.
+//! Exports lists as CSV and JSON files.
 
 use lyceum_core::{Problem, Result};
 use serde_json::{Map, Value};
 
 use crate::{Column, Export, Row};
 
-/// A list as a file, to which its rows are added one by one.
+/// An exported file, to which rows are added one by one.
 pub struct File {
     columns: &'static [Column],
     form: Form,
@@ -17,7 +17,7 @@ enum Form {
 }
 
 impl File {
-    /// A file without rows. Errors: `Internal`.
+    /// Creates a file without rows. Errors: `Internal`.
     pub fn new(columns: &'static [Column], export: Export) -> Result<Self> {
         let form = match export {
             Export::Csv => {
@@ -50,7 +50,7 @@ impl File {
         }
     }
 
-    /// The whole file. Errors: `Internal`.
+    /// Completes the file and returns its bytes. Errors: `Internal`.
     pub fn end(self) -> Result<Vec<u8>> {
         match self.form {
             Form::Csv(file) => file.into_inner().map_err(Problem::internal),
@@ -62,7 +62,7 @@ impl File {
     }
 }
 
-/// A value in a cell of a spreadsheet. What a spreadsheet would take for a formula is marked as text.
+/// A value as text for a CSV cell. A value that a spreadsheet would run as a formula is marked as text.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

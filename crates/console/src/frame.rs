@@ -1,19 +1,19 @@
-//! What stands around every page: who is signed in, where one can go.
+//! The frame around each page: the signed-in person and the navigation.
 
 use crate::assets;
 
-/// A screen of the console: a place in the navigation.
+/// A screen of the console: an entry of the navigation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// What it is called.
+    /// The name in the navigation.
     pub name: &'static str,
-    /// Where it is.
+    /// The path of the screen's first page.
     pub path: &'static str,
-    /// The heading in the navigation under which it stands; empty for the first.
+    /// The heading of its group in the navigation; empty for the first group.
     pub group: &'static str,
-    /// The path of its icon, drawn in 24 × 24.
+    /// The SVG path of its icon, in a box of 24 × 24.
     pub icon: &'static str,
-    /// Names of the roles that see it beside the administrator, who sees all.
+    /// The names of the roles that see the screen. Administrators see all screens.
     pub roles: &'static [&'static str],
 }
 
@@ -36,7 +36,7 @@ pub mod screens {
         Screen { name, path, group, icon, roles }
     }
 
-    /// Health, what to do next, data that flows.
+    /// Health, next steps and incoming data.
     pub static HOME: Screen = screen(
         "Home",
         "/console",
@@ -44,7 +44,7 @@ pub mod screens {
         BOTH,
         "M4 11l8-7 8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z",
     );
-    /// Who needs help now.
+    /// The students who need attention now.
     pub static TODAY: Screen = screen(
         "Today",
         "/console/today",
@@ -114,12 +114,12 @@ pub mod screens {
         NOBODY_ELSE,
         "M4 5h16v5H4zM4 14h16v5H4zM7.5 7.500h.01M7.5 16.500h.01",
     );
-    /// Documentation, open to everybody.
+    /// Documentation, which needs no sign-in.
     pub static DOCS: Screen =
         screen("Docs", "/docs", "Help", BOTH, "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6");
 }
 
-/// Every screen, in the order of the navigation.
+/// All screens, in the order of the navigation.
 pub static SCREENS: &[&Screen] = &[
     &screens::HOME,
     &screens::TODAY,
@@ -136,40 +136,40 @@ pub static SCREENS: &[&Screen] = &[
 ];
 
 impl Screen {
-    /// Whether the role, by its name, sees it.
+    /// Whether the role with this name sees the screen.
     pub fn is_for(&self, role: &str) -> bool {
         role == "administrator" || self.roles.contains(&role)
     }
 }
 
-/// What a page's frame shows.
+/// The values that the frame of a page shows.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Who is signed in.
+    /// The name of the signed-in person.
     pub name: String,
-    /// Their address.
+    /// The person's e-mail address.
     pub email: String,
-    /// Their role's name.
+    /// The name of the person's role.
     pub role: &'static str,
-    /// What the server is: `staging`, `production` or `local`.
+    /// The environment of the server: `staging`, `production` or `local`.
     pub environment: &'static str,
     /// The screen that the page belongs to.
     pub screen: &'static Screen,
-    /// What the page is called.
+    /// The title of the page.
     pub title: String,
-    /// What every form of the page carries in its field `token`.
+    /// The token that each form of the page sends in its field `token`, against forged requests.
     pub token: String,
-    /// The zone that days and times are shown in, as IANA names it.
+    /// The IANA name of the time zone in which days and times are shown.
     pub zone: String,
 }
 
 impl Frame {
-    /// The screens that the role sees and this server has.
+    /// The screens that the role sees.
     pub(crate) fn screens(&self) -> impl Iterator<Item = &'static Screen> {
         SCREENS.iter().copied().filter(|screen| screen.is_for(self.role))
     }
 
-    /// The heading to show above a screen of the navigation, where a group begins.
+    /// The heading to show above a screen in the navigation, if a group begins there.
     pub(crate) fn begins(&self, screen: &Screen) -> Option<&'static str> {
         let first = self.screens().find(|other| other.group == screen.group)?;
         (first == screen && !first.group.is_empty()).then_some(first.group)
@@ -180,12 +180,12 @@ impl Frame {
     }
 }
 
-/// Address of the style.
+/// The address of the stylesheet.
 pub(crate) fn style() -> Option<&'static str> {
     assets::STYLE.as_deref()
 }
 
-/// Address of the script.
+/// The address of the script.
 pub(crate) fn script() -> Option<&'static str> {
     assets::SCRIPT.as_deref()
 }

@@ -1,68 +1,68 @@
-//! Home: health, what to do next, data that flows.
+//! Home: health, next steps and incoming data.
 
 use askama::Template;
 
 use crate::chart::Svg;
 use crate::{Column, Frame, List};
 
-/// Something to do before the platform is of use.
+/// A step of setting up the platform.
 #[derive(Debug)]
 pub struct Step {
-    /// Whether it is done.
+    /// Whether the step is done.
     pub is_done: bool,
-    /// What to do.
+    /// The name of the step.
     pub name: &'static str,
-    /// Why, or how.
+    /// Explains why or how to do the step.
     pub says: &'static str,
-    /// The page on which it is done.
+    /// The page on which to do the step.
     pub href: &'static str,
-    /// The command that does it; empty where there is none.
+    /// The command that does the step; empty if there is no command.
     pub command: &'static str,
 }
 
-/// A number with what it means and what is behind it.
+/// A number with its meaning, and a link to the records behind it.
 #[derive(Debug)]
 pub struct Figure {
-    /// What is counted.
+    /// The name of the number.
     pub name: &'static str,
-    /// The number.
+    /// The number as text.
     pub shown: String,
-    /// A few words below.
+    /// A short remark next to the number.
     pub says: String,
-    /// `good`, `warn`, `bad` or none.
+    /// `good`, `warn`, `bad`, or empty for plain text.
     pub tone: &'static str,
-    /// The page behind it.
+    /// The page that lists the records behind the number.
     pub href: Option<String>,
 }
 
-/// How the server does.
+/// The health of the server.
 #[derive(Debug)]
 pub struct Health {
-    /// The database, jobs, the last backup.
+    /// The database, the jobs and the last backup.
     pub figures: Vec<Figure>,
-    /// Whether a button makes a backup; where it does not, a command does.
+    /// Whether the page has a button that makes a backup. If not, it names the command.
     pub has_button: bool,
 }
 
-/// The page.
+/// The home page.
 #[derive(Template)]
 #[template(path = "home.html")]
 pub struct Home {
     /// The frame.
     pub frame: Frame,
-    /// What this server is: version, database.
+    /// Version, database and time zone.
     pub about: Vec<String>,
-    /// What is to be done first; nothing once all of it is.
+    /// The steps of setting up the platform; empty when all of them are done.
     pub steps: Vec<Step>,
-    /// What is here.
+    /// The amounts of stored data.
     pub figures: Vec<Figure>,
-    /// How data flows.
+    /// Numbers about incoming events.
     pub flow: Vec<Figure>,
-    /// Events by minute.
+    /// A chart of events by minute.
     pub minutes: Svg,
-    /// How the server does, for those who look after it.
+    /// The health of the server, for administrators.
     pub health: Option<Health>,
-    /// The project and the student of a sandbox, each with its name and its page.
+    /// The project and the student of a sandbox: a label, the name and the page of each.
     pub sandbox: Vec<(&'static str, String, String)>,
 }
 
@@ -72,15 +72,15 @@ impl Home {
     }
 }
 
-/// The columns of unknown students.
+/// The columns of the list of unknown students.
 pub const UNKNOWN: &[Column] = &[Column::text("actor", "Actor"), Column::text("email", "E-mail")];
 
-/// Actors of events whom the roster does not know.
+/// The page of the actors of events who are not in the roster.
 #[derive(Template)]
 #[template(path = "unknown.html")]
 pub struct Unknown {
     /// The frame.
     pub frame: Frame,
-    /// They.
+    /// The list of actors.
     pub list: List,
 }

@@ -1,4 +1,4 @@
-//! Imports: files of rosters, checked first, done when somebody says so.
+//! Imports: roster files are uploaded and checked, and imported when the viewer confirms it.
 
 use askama::Template;
 
@@ -40,30 +40,30 @@ pub const ROWS: &[Column] = &[
 pub struct Imports {
     /// The frame.
     pub frame: Frame,
-    /// What may be sent at most: `128 MB`.
+    /// The largest file that can be uploaded, such as `128 MB`.
     pub most: String,
     /// The imports.
     pub list: List,
 }
 
-/// What the numbers of a [`File`] count.
+/// The names of the numbers of a [`File`].
 pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "Deleted", "Refused"];
 
-/// The outcome of a file's rows: what an import did, or would do.
+/// What an import did, or would do, with the rows of one file.
 pub struct File {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Rows, new records, changed ones, unchanged ones, deleted ones, refused rows; each leads to its rows.
+    /// The numbers that [`NUMBERS`] names. Each links to its rows.
     pub numbers: [Cell; 6],
 }
 
-/// How far an import is.
+/// The progress of an import.
 pub struct Progress {
-    /// The file that is read.
+    /// The file that is being read.
     pub file: String,
-    /// Rows that were read.
+    /// The number of rows read so far.
     pub rows: String,
-    /// Of a hundred.
+    /// The progress in percent.
     pub percent: u64,
 }
 
@@ -73,35 +73,35 @@ pub struct Progress {
 pub struct Import {
     /// The frame.
     pub frame: Frame,
-    /// Its number.
+    /// The number of the import.
     pub id: i64,
-    /// `checking`, `checked`, …
+    /// The state, such as `checking` or `checked`.
     pub state: &'static str,
-    /// Whether it is being worked on.
+    /// Whether the server is working on the import.
     pub is_running: bool,
-    /// How far it is.
+    /// The progress, while the import is running.
     pub progress: Option<Progress>,
-    /// Who sent it and when.
+    /// Size, sender and time of the upload.
     pub about: String,
-    /// What is said of its state.
+    /// Explains the state.
     pub says: String,
-    /// Why it failed.
+    /// Why the import failed; empty if it did not.
     pub error: String,
     /// The files.
     pub files: Vec<File>,
     /// Files that are not part of OneRoster.
     pub ignored: String,
-    /// How many errors there are.
+    /// The number of errors.
     pub errors: u64,
-    /// How many warnings there are.
+    /// The number of warnings.
     pub warnings: u64,
-    /// Whether there is a file of the refused rows.
+    /// Whether the refused rows can be downloaded as a file.
     pub has_rejects: bool,
     /// The errors and warnings.
     pub list: List,
 }
 
-/// The page of the outcomes of a file's rows.
+/// The page that shows the outcome of each row of a file.
 #[derive(Template)]
 #[template(path = "import_rows.html")]
 pub struct Rows {
@@ -109,7 +109,7 @@ pub struct Rows {
     pub frame: Frame,
     /// The number of the import.
     pub id: i64,
-    /// What was sent.
+    /// The name of the uploaded file.
     pub name: String,
     /// The rows.
     pub list: List,

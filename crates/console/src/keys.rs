@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::{Facts, Frame, List, Tab, Tabs};
 
-/// The tabs of the screen; clients are for administrators alone.
+/// The tabs of the screen. Only administrators see clients.
 pub fn tabs(here: &'static str, role: &str) -> Tabs {
     let mut tabs = vec![Tab::new("API keys", "/console/keys")];
     if role == "administrator" {
@@ -13,37 +13,37 @@ pub fn tabs(here: &'static str, role: &str) -> Tabs {
     Tabs::new(here, tabs)
 }
 
-/// The keys, or the clients.
+/// The page with the list of API keys or clients.
 #[derive(Template)]
 #[template(path = "keys.html")]
 pub struct Keys {
     /// The frame.
     pub frame: Frame,
-    /// API keys, Clients.
+    /// The tabs of the screen.
     pub tabs: Tabs,
-    /// What there is.
+    /// The keys or clients.
     pub list: List,
-    /// Where another one is created, and the text of the button.
+    /// The address of the form that creates a key or client, and the text of the button.
     pub create: (&'static str, &'static str),
 }
 
-/// One key or client.
+/// The page of one key or client.
 #[derive(Template)]
 #[template(path = "key.html")]
 pub struct Key {
     /// The frame.
     pub frame: Frame,
-    /// The list that it belongs to: its address and name.
+    /// The address and name of the list that contains the key or client.
     pub list: (&'static str, &'static str),
-    /// Its own address.
+    /// The address of this page.
     pub path: String,
-    /// What is known of it.
+    /// Facts about the key or client.
     pub facts: Facts,
-    /// What happens to the current secret if a new one is created; none for a revoked key or client.
+    /// What happens to the current secret if a new one is created; `None` for a revoked key or client.
     pub rotating: Option<&'static str>,
 }
 
-/// A choice in a form: what is sent, what is shown.
+/// An option in a form: the value that is sent, and the text that is shown.
 pub type Choice = (String, String);
 
 /// The form for a new key or client.
@@ -52,38 +52,38 @@ pub type Choice = (String, String);
 pub struct New {
     /// The frame.
     pub frame: Frame,
-    /// The list that it belongs to: its address and name.
+    /// The address and name of the list that contains the key or client.
     pub list: (&'static str, &'static str),
-    /// Where the form goes.
+    /// The address to which the form is sent.
     pub path: &'static str,
-    /// The text of its button.
+    /// The text of the form's button.
     pub button: &'static str,
-    /// What went wrong with the last try.
+    /// Why the previous submission failed.
     pub problem: Option<String>,
     /// The name that was typed.
     pub name: String,
-    /// Roles to choose from; empty: none is chosen.
+    /// The roles to choose from; empty if the form has no such field.
     pub roles: Vec<Choice>,
-    /// Projects to choose from; none: none is chosen.
+    /// The projects to choose from; `None` if the form has no such field.
     pub projects: Option<Vec<Choice>>,
-    /// Scopes to choose from; empty: none are chosen.
+    /// The scopes to choose from; empty if the form has no such field.
     pub scopes: Vec<Choice>,
 }
 
-/// A secret, shown once.
+/// The page that shows a new secret once.
 #[derive(Template)]
 #[template(path = "key_created.html")]
 pub struct Created {
     /// The frame.
     pub frame: Frame,
-    /// The list that it belongs to: its address and name.
+    /// The address and name of the list that contains the key or client.
     pub list: (&'static str, &'static str),
     /// The page of the key or client.
     pub path: String,
-    /// The id that goes with it; none for keys, which need none.
+    /// The id of the client; `None` for API keys, which need only the secret.
     pub id: Option<String>,
     /// The secret.
     pub secret: String,
-    /// How it is used.
+    /// A command that shows how to use the secret.
     pub example: String,
 }

@@ -51,27 +51,27 @@ pub use list::{Button, Cell, Choice, Column, Label, List, Row};
 pub use parts::{Facts, Tab, Tabs};
 pub use query::{Export, Query};
 
-/// A view as HTML. Errors: `Internal`, for a template that fails.
+/// Renders a view as HTML. Errors: `Internal` if the template fails.
 pub fn html(view: &impl Template) -> Result<String> {
     view.render().map_err(Problem::internal)
 }
 
-/// What went wrong, as a page of its own for whoever has no frame: nobody is signed in.
+/// The page that shows a problem when nobody is signed in, and so without a frame.
 #[derive(Template)]
 #[template(path = "problem.html")]
 pub struct Lost<'a> {
-    /// What is said above.
+    /// The heading.
     pub title: &'a str,
-    /// What happened and what to do next.
+    /// Explains the problem and what to do next.
     pub message: &'a str,
 }
 
-/// What went wrong, in the frame.
+/// The page that shows a problem inside the frame.
 #[derive(Template)]
 #[template(path = "refused.html")]
 pub struct Refused<'a> {
     /// The frame.
     pub frame: &'a Frame,
-    /// What happened and what to do next.
+    /// Explains the problem and what to do next.
     pub message: &'a str,
 }

@@ -9,13 +9,13 @@ pub fn student(id: &str) -> String {
     format!("/console/students/{}", segment(id))
 }
 
-/// The events behind what a student did from one day to another, in one subject or, if it is empty, in all.
+/// The events of a student from one day to another, in one subject or, if `subject` is empty, in all subjects.
 pub fn events_behind(id: &str, from: &str, to: &str, subject: &str) -> String {
     let subject = segment(subject);
     format!("{}/facts?from={from}&to={to}&subject={subject}", student(id))
 }
 
-/// An attempt of a student at a lesson.
+/// A student's attempt at a lesson.
 pub fn attempt(id: &str, lesson: &str, attempt: i64) -> String {
     let lesson = segment(lesson);
     format!("{}/attempt?lesson={lesson}&attempt={attempt}", student(id))
@@ -66,7 +66,7 @@ pub fn events_of(search: &str) -> String {
     format!("/console/events?{}", pairs(&[("filter", search)]))
 }
 
-/// The events that arrived from one instant to another, with the numbers of the first and the last of them.
+/// The events that arrived from one instant to another. The numbers are those of the first and last event.
 pub fn events_that_arrived((from, to): (&str, &str), (first, last): (i64, i64)) -> String {
     let (first, last) = (first.to_string(), last.to_string());
     let asked = [("since", from), ("until", to), ("first", first.as_str()), ("last", &last)];
@@ -83,7 +83,7 @@ pub fn import(id: impl Display) -> String {
     format!("/console/imports/{id}")
 }
 
-/// The rows of a file of an import that have an outcome; all rows without one.
+/// The rows of an import's file that have the given outcome. If `outcome` is empty, all rows.
 pub fn import_rows(id: i64, file: &str, outcome: &str) -> String {
     let outcome = if outcome.is_empty() { String::new() } else { format!("&came={outcome}") };
     format!("{}/rows?file={}{outcome}", import(id), segment(file))
@@ -99,7 +99,7 @@ pub fn api_key(id: &str) -> String {
     format!("/console/keys/api/{}", segment(id))
 }
 
-/// A client; its id may be any visible ASCII.
+/// A client. Its id may contain any visible ASCII characters, so it is encoded.
 pub fn client(id: &str) -> String {
     format!("/console/keys/clients/{}", segment(id))
 }

@@ -1,4 +1,4 @@
-//! Lists: columns, rows, and how they are shown.
+//! Lists: columns, rows and their display.
 
 use std::cmp::Ordering;
 
@@ -16,18 +16,18 @@ use crate::{Export, Query};
 /// A column of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its name in exports and in `sort`.
+    /// The name in exports and in the parameter `sort`.
     pub key: &'static str,
-    /// Its heading.
+    /// The heading.
     pub label: &'static str,
-    /// Whether it holds numbers, which stand at the right.
+    /// Whether the column contains numbers, which are aligned to the right.
     pub is_number: bool,
-    /// Whether rows can be ordered by it.
+    /// Whether rows can be sorted by this column.
     pub sorts: bool,
 }
 
 impl Column {
-    /// A column of words.
+    /// A column of texts.
     pub const fn text(key: &'static str, label: &'static str) -> Self {
         Self { key, label, is_number: false, sorts: true }
     }
@@ -37,12 +37,12 @@ impl Column {
         Self { key, label, is_number: true, sorts: true }
     }
 
-    /// A column of buttons, which no export has.
+    /// A column of buttons, which exports leave out.
     pub const fn buttons(label: &'static str) -> Self {
         Self { key: "", label, is_number: false, sorts: false }
     }
 
-    /// The same, by which nothing is ordered.
+    /// The same column, but rows cannot be sorted by it.
     #[must_use]
     pub const fn fixed(self) -> Self {
         Self { sorts: false, ..self }
@@ -52,122 +52,122 @@ impl Column {
 /// One value of a row.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// What exports hold and rows are ordered by.
+    /// The value that exports contain and rows are sorted by.
     pub value: Value,
-    /// What is shown.
+    /// The text that the page shows.
     pub shown: String,
-    /// The page with what is behind it.
+    /// The page to which the cell links.
     pub href: Option<String>,
-    /// `good`, `warn` or `bad` for what is told by a coloured label; none: plain.
+    /// `good`, `warn` or `bad` for a coloured label; empty for plain text.
     pub tone: &'static str,
-    /// Labels with what is to be said of each, in place of what is shown.
+    /// Labels that replace the text.
     pub labels: Vec<Label>,
-    /// What can be done with the row, in place of what is shown.
+    /// A button that replaces the text.
     pub button: Option<Button>,
-    /// Whether it stands on one line: a date that breaks is hard to read.
+    /// Whether the cell must stay on one line. Dates do, because they are hard to read if they break.
     pub is_whole: bool,
 }
 
-/// A form of one button.
+/// A form that consists of one button.
 #[derive(Clone, Debug)]
 pub struct Button {
-    /// Where it is sent.
+    /// The address to which the form is sent.
     pub path: String,
-    /// The names and values that are sent, the form's token among them.
+    /// The names and values that the form sends, including its token.
     pub fields: Vec<(&'static str, String)>,
-    /// What stands on it.
+    /// The text of the button.
     pub says: String,
-    /// `bad` for what cannot be undone; none: plain.
+    /// `bad` if the change cannot be undone, otherwise empty.
     pub tone: &'static str,
 }
 
-/// A coloured label, and a few words behind it.
+/// A coloured label followed by a short text.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// `good`, `warn` or `bad`; none: plain.
+    /// `good`, `warn`, `bad`, or empty for plain.
     pub tone: &'static str,
-    /// In two or three words.
+    /// The label, in two or three words.
     pub name: &'static str,
-    /// What is to be said.
+    /// The text after the label.
     pub says: String,
 }
 
 impl Cell {
-    /// Words.
+    /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self { value: Value::from(shown.as_str()), shown, ..Self::default() }
     }
 
-    /// A value, and how it is shown.
+    /// A value and the text that shows it.
     pub fn of(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self { value: value.into(), shown: shown.into(), ..Self::default() }
     }
 
-    /// An instant, and how its date and time are written: on one line.
+    /// An instant and its date and time as text, which stay on one line.
     pub fn when(instant: Timestamp, written: impl Into<String>) -> Self {
         Self { is_whole: true, ..Self::of(instant.to_string(), written) }
     }
 
-    /// Nothing, shown as a dash.
+    /// A missing value, shown as a dash.
     pub fn none() -> Self {
         Self::missing("–")
     }
 
-    /// Nothing, and what is said in its place.
+    /// A missing value, shown as the given text.
     pub fn missing(says: &str) -> Self {
         Self::of(Value::Null, says)
     }
 
-    /// Labels; searched and exported as the text that they make.
+    /// Labels. Search and export use their texts.
     pub fn labels(labels: Vec<Label>) -> Self {
         let words: Vec<String> =
             labels.iter().map(|label| format!("{}: {}", label.name, label.says)).collect();
         Self { labels, ..Self::text(words.join("; ")) }
     }
 
-    /// A button; exports hold nothing of it.
+    /// A button, which exports leave out.
     pub fn button(button: Button) -> Self {
         Self { button: Some(button), ..Self::default() }
     }
 
-    /// The same, leading to a page.
+    /// The same cell, linked to a page.
     #[must_use]
     pub fn to(mut self, href: impl Into<String>) -> Self {
         self.href = Some(href.into());
         self
     }
 
-    /// The same as a label: `good`, `warn` or `bad`.
+    /// The same cell as a coloured label: `good`, `warn` or `bad`.
     #[must_use]
     pub fn toned(mut self, tone: &'static str) -> Self {
         self.tone = tone;
         self
     }
 
-    /// What is shown. An address breaks before its `@` sooner than anywhere else.
+    /// The text that is shown. An e-mail address may break before its `@`.
     fn breakable(&self) -> Safe<String> {
         let Ok(escaped) = escape(&self.shown, Html);
         Safe(escaped.to_string().replace('@', "<wbr>@"))
     }
 }
 
-/// A row: a cell a column.
+/// A row with one cell for each column.
 pub type Row = Vec<Cell>;
 
-/// Values of one of the screen's own parameters, to choose from.
+/// A filter above a list: the options for one of the screen's own parameters.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The parameter.
+    /// The name of the parameter.
     pub name: &'static str,
-    /// What is chosen.
+    /// The label of the field.
     pub label: &'static str,
-    /// Value and name of each option; the first stands for none chosen.
+    /// The value and name of each option. The first option means that the filter is off.
     pub options: Vec<(String, String)>,
 }
 
 impl Choice {
-    /// A choice among these values and names, and none of them.
+    /// A filter with these values and names, and an option that turns it off.
     pub fn of(
         name: &'static str,
         label: &'static str,
@@ -179,7 +179,7 @@ impl Choice {
     }
 }
 
-/// A list with its search field, headings that sort, pages and exports. In a template: `{{ list }}`.
+/// A list with a search field, sortable headings, pages and exports. Templates write `{{ list }}`.
 #[derive(Template)]
 #[template(path = "list.html")]
 pub struct List {
@@ -191,7 +191,7 @@ pub struct List {
     has_days: bool,
     searches: &'static str,
     note: String,
-    /// Those of the page; every one where the list is exported.
+    /// The rows of the page, or all rows for an export.
     rows: Vec<Row>,
     total: usize,
 }
@@ -199,8 +199,8 @@ pub struct List {
 impl HtmlSafe for List {}
 
 impl List {
-    /// A list of all rows there are: those are shown that hold the words of the filter, in the order
-    /// that is asked for, else in their own.
+    /// Makes a list from all rows. It shows the rows that contain the words of the filter, in the requested order or
+    /// otherwise in the given order.
     pub fn new(
         caption: &'static str,
         columns: &'static [Column],
@@ -216,7 +216,8 @@ impl List {
         Self::found(caption, columns, query, rows)
     }
 
-    /// A list of all rows that the filter leaves, in the order that is asked for, else in their own.
+    /// Makes a list from rows that already match the filter. It shows them in the requested order or otherwise in the
+    /// given order.
     pub fn found(
         caption: &'static str,
         columns: &'static [Column],
@@ -234,7 +235,7 @@ impl List {
         Self::page(caption, columns, query, rows, total)
     }
 
-    /// A list of which these are the rows of the page (all rows, where it is exported), of `total`.
+    /// Makes a list from the rows of one page, or all rows for an export. `total` is the number of rows on all pages.
     pub fn page(
         caption: &'static str,
         columns: &'static [Column],
@@ -258,52 +259,52 @@ impl List {
         }
     }
 
-    /// The same list, with what it says when there is nothing to list at all.
+    /// The same list, with a text to show if there are no rows at all.
     #[must_use]
     pub fn or_else(mut self, says: &'static str) -> Self {
         self.empty = says;
         self
     }
 
-    /// The same list, with something to choose from above it.
+    /// The same list, with a filter above it.
     #[must_use]
     pub fn choice(mut self, choice: Choice) -> Self {
         self.choices.push(choice);
         self
     }
 
-    /// The same list, with a first and a last day to choose above it, in `from` and `to`.
+    /// The same list, with fields for a first and a last day, the parameters `from` and `to`.
     #[must_use]
     pub fn days(mut self) -> Self {
         self.has_days = true;
         self
     }
 
-    /// The same list, with what its search field takes.
+    /// The same list, with a placeholder for its search field.
     #[must_use]
     pub fn searches(mut self, says: &'static str) -> Self {
         self.searches = says;
         self
     }
 
-    /// The same list, with what it says of itself below its last row.
+    /// The same list, with a note below its last row.
     #[must_use]
     pub fn note(mut self, says: impl Into<String>) -> Self {
         self.note = says.into();
         self
     }
 
-    /// The file that is asked for in place of the page.
+    /// The file format, if a file was requested instead of the page.
     pub fn export(&self) -> Option<Export> {
         self.query.export
     }
 
-    /// How many rows there are on all pages.
+    /// The number of rows on all pages.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// The list as the file that is asked for. Errors: `Internal`.
+    /// The list as a file of the requested format. Errors: `Internal`.
     pub fn exported(&self, export: Export) -> Result<Vec<u8>> {
         let mut file = File::new(self.columns, export)?;
         for row in &self.rows {
@@ -329,7 +330,7 @@ impl List {
         self.query.link(&[("page", if page == "1" { "" } else { &page })])
     }
 
-    /// The address that sorts by a column; by its greatest first where it holds numbers.
+    /// The address that sorts by a column. Numbers sort in descending order first.
     fn sort_link(&self, column: &Column) -> String {
         let turned = format!("-{}", column.key);
         let (first, second) =
@@ -338,7 +339,7 @@ impl List {
         self.query.link(&[("sort", sort), ("page", "")])
     }
 
-    /// How a column is sorted, in the words of ARIA.
+    /// The ARIA value for how a column is sorted.
     fn sorted(&self, column: &Column) -> &'static str {
         match self.query.order() {
             (key, true) if key == column.key => "descending",
@@ -347,7 +348,7 @@ impl List {
         }
     }
 
-    /// The orders to choose from: value and name of each, as the headings have them.
+    /// The value and name of each sort order, as the headings offer them.
     fn orders(&self) -> impl Iterator<Item = (String, String)> {
         let sorting = self.columns.iter().filter(|column| column.sorts);
         sorting.flat_map(|Column { key, label, .. }| {
@@ -360,20 +361,20 @@ impl List {
         !self.query.filter.is_empty() || self.query.own.iter().any(is_chosen)
     }
 
-    /// Whether a parameter is one of the fields above the list.
+    /// Whether a parameter has a field above the list.
     fn is_field(&self, name: &str) -> bool {
         self.choices.iter().any(|choice| choice.name == name)
             || self.has_days && ["from", "to"].contains(&name)
     }
 
-    /// The parameters that the search form keeps, in hidden fields.
+    /// The parameters that the search form keeps in hidden fields.
     fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.query.own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         own.filter(|(name, _)| !self.is_field(name))
     }
 }
 
-/// Numbers by size, words as people order them; what is missing stands last in both directions.
+/// Compares numbers by size and texts alphabetically. Missing values come last in both directions.
 fn compare(a: &Value, b: &Value, is_reversed: bool) -> Ordering {
     let order = match (a, b) {
         (Value::Null, Value::Null) => Ordering::Equal,

@@ -1,29 +1,29 @@
-//! Parts that several screens share beside lists: tabs, and facts about one thing.
+//! Parts that several screens share besides lists: tabs and facts.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
 use crate::Cell;
 
-/// A page of a screen that has several.
+/// One of several pages of a screen.
 #[derive(Clone, Debug)]
 pub struct Tab {
-    /// What it is called.
+    /// The name of the page.
     pub name: &'static str,
-    /// Where it is.
+    /// The address of the page.
     pub href: String,
-    /// How much is there, where that is worth telling.
+    /// A number to show next to the name, if it is useful.
     pub count: Option<String>,
 }
 
 impl Tab {
-    /// A tab of that name and address.
+    /// A tab with this name and address.
     pub fn new(name: &'static str, href: impl Into<String>) -> Self {
         Self { name, href: href.into(), count: None }
     }
 }
 
-/// The pages of a screen. In a template: `{{ tabs }}`.
+/// The tabs of a screen. Templates write `{{ tabs }}`.
 #[derive(Template)]
 #[template(path = "tabs.html")]
 pub struct Tabs {
@@ -32,7 +32,7 @@ pub struct Tabs {
 }
 
 impl Tabs {
-    /// The tabs, of which one is open.
+    /// The tabs of a screen; `here` is the name of the open one.
     pub fn new(here: &'static str, tabs: Vec<Tab>) -> Self {
         Self { here, tabs }
     }
@@ -40,7 +40,7 @@ impl Tabs {
 
 impl HtmlSafe for Tabs {}
 
-/// What is known of one thing, each under its name. In a template: `{{ facts }}`.
+/// Names and values that describe one thing. Templates write `{{ facts }}`.
 #[derive(Template)]
 #[template(path = "facts.html")]
 pub struct Facts {

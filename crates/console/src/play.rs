@@ -4,17 +4,17 @@ use askama::Template;
 
 use crate::assets;
 
-/// How an app is played.
+/// How a person plays an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// By somebody who is signed in.
+    /// Signed in.
     Platform,
-    /// By an anonymous visitor.
+    /// As an anonymous visitor.
     Demo,
 }
 
 impl Mode {
-    /// The word by which the app is told.
+    /// The word that the app receives for this mode.
     pub fn word(self) -> &'static str {
         match self {
             Self::Platform => "platform",
@@ -23,25 +23,25 @@ impl Mode {
     }
 }
 
-/// The app in a frame, with what the page's script needs to speak with it.
+/// The page that shows the app in a frame, with the values that the page's script needs to talk to it.
 #[derive(Template)]
 #[template(path = "play.html")]
 pub struct Play {
-    /// How it is played.
+    /// The mode.
     pub mode: Mode,
-    /// What people call the app.
+    /// The display name of the app.
     pub name: String,
-    /// Its sign; empty where it has none.
+    /// The emoji of the app; empty if it has none.
     pub emoji: String,
-    /// Who plays; empty in a demo.
+    /// The name of the player; empty in a demo.
     pub who: String,
     /// `local`, `staging` or `production`.
     pub environment: &'static str,
     /// The server's address.
     pub base_url: String,
-    /// The address of the app's own host, without a path: the one origin that is spoken with.
+    /// The origin of the app's own host. The page exchanges messages only with this origin.
     pub app_url: String,
-    /// The app's name in addresses.
+    /// The slug of the app.
     pub slug: String,
 }
 

@@ -1,4 +1,4 @@
-//! Pictures of a class: XP against time, accuracy in its band.
+//! Plots for a class: XP against time, and accuracy within its target band.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use crate::words;
 /// A student in a plot.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// To the right.
+    /// The horizontal value.
     pub x: f64,
-    /// Upwards.
+    /// The vertical value.
     pub y: f64,
-    /// The point in words.
+    /// Describes the point for screen readers.
     pub says: String,
-    /// The page with what is behind it.
+    /// The page that lists the records behind the point.
     pub href: String,
 }
 
@@ -24,7 +24,7 @@ const LEFT: f64 = 52.0;
 const FOOT: f64 = 36.0;
 const HEAD: f64 = 12.0;
 
-/// XP against active minutes on equal scales, with the diagonal of one XP a minute.
+/// Plots XP against active minutes on equal scales, with a diagonal at one XP per minute.
 pub fn scatter(points: &[Point], says: &str) -> Svg {
     let greatest = points.iter().flat_map(|point| [point.x, point.y]).fold(1.0, f64::max);
     let top = round_up(greatest);
@@ -69,7 +69,7 @@ pub fn scatter(points: &[Point], says: &str) -> Svg {
     Svg(svg)
 }
 
-/// The next of 1, 2, 4, 10, 20, 40, … that is no smaller: its half is a whole number, too.
+/// Rounds up to one of 1, 2, 4, 10, 20, 40, …, so that half of the scale is a round number too.
 fn round_up(value: f64) -> f64 {
     let mut unit = 2.0;
     loop {
@@ -82,8 +82,8 @@ fn round_up(value: f64) -> f64 {
     }
 }
 
-/// The share of right answers in percent on a line from 0 to 100, with the band in which practice
-/// teaches most.
+/// Draws the share of correct answers on a line from 0 to 100 percent, with the band in which practice is most
+/// effective.
 pub fn accuracy(percent: f64, band: (f64, f64)) -> Svg {
     let place = percent.clamp(1.0, 99.0);
     let (from, wide) = (band.0, band.1 - band.0);
@@ -95,7 +95,7 @@ pub fn accuracy(percent: f64, band: (f64, f64)) -> Svg {
 
 #[test]
 fn labels_of_a_scatter_stay_within_the_drawing() {
-    // Digits are about 6 wide.
+    // A digit is about 6 units wide.
     let points = [Point { x: 9_000.0, y: 4.0, says: String::new(), href: String::new() }];
     let Svg(drawn) = scatter(&points, "");
     for text in drawn.split("<text ").skip(1) {

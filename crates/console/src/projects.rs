@@ -1,4 +1,4 @@
-//! Projects: what is deployed, what differs between versions, logs, files, secrets by name.
+//! Projects: deployed versions, differences between versions, logs, files and the names of secrets.
 
 use askama::Template;
 
@@ -19,7 +19,7 @@ pub fn tabs(here: &'static str, slug: &str) -> Tabs {
     )
 }
 
-/// Every project that somebody may see.
+/// The page with the projects that the viewer may see.
 #[derive(Template)]
 #[template(path = "projects.html")]
 pub struct Projects {
@@ -29,131 +29,131 @@ pub struct Projects {
     pub list: List,
 }
 
-/// A project with its versions.
+/// The page of a project with its versions.
 #[derive(Template)]
 #[template(path = "project.html")]
 pub struct Project {
     /// The frame.
     pub frame: Frame,
-    /// The project's pages.
+    /// The tabs of the project.
     pub tabs: Tabs,
-    /// What is known of it.
+    /// Names and values.
     pub facts: Facts,
-    /// Its name in addresses.
+    /// The slug of the project.
     pub slug: String,
-    /// The versions that are kept.
+    /// The stored versions.
     pub versions: List,
-    /// How many of them there are.
+    /// The number of stored versions.
     pub kept: usize,
-    /// Where the version that is served here can be promoted to, by a button.
+    /// The server to which the button promotes the served version; `None` without a button.
     pub promotes_to: Option<String>,
-    /// Whether the app is told names and e-mail addresses.
+    /// Whether the app receives names and e-mail addresses of players.
     pub shares_identity: bool,
     /// Whether the viewer may change that.
     pub is_administrator: bool,
 }
 
-/// What a backend printed and answered.
+/// The page with the output and requests of a backend.
 #[derive(Template)]
 #[template(path = "project_logs.html")]
 pub struct Logs {
     /// The frame.
     pub frame: Frame,
-    /// The project's pages.
+    /// The tabs of the project.
     pub tabs: Tabs,
     /// The lines, newest first.
     pub list: List,
-    /// The address of those that come, and the number of the last one that is here; none where the list
-    /// shows something else than the newest.
+    /// The address of the stream of new lines, and the number of the last line in the list. `None` if the list does not
+    /// show the newest lines.
     pub tail: Option<(String, i64)>,
 }
 
-/// What a bucket has below a prefix.
+/// The page with the folders and objects of a bucket below a prefix.
 #[derive(Template)]
 #[template(path = "project_bucket.html")]
 pub struct Bucket {
     /// The frame.
     pub frame: Frame,
-    /// The project's pages.
+    /// The tabs of the project.
     pub tabs: Tabs,
-    /// The bucket's page.
+    /// The path of the bucket's page.
     pub path: String,
-    /// What all keys here begin with.
+    /// The prefix of the listed keys.
     pub prefix: String,
-    /// The parts of the prefix, each with its page.
+    /// The name and page of each part of the prefix.
     pub folders: Vec<(String, String)>,
-    /// How many are shown, where there are more.
+    /// The number of files shown, if there are more.
     pub most: Option<usize>,
     /// Folders and objects.
     pub list: List,
 }
 
-/// An object of a bucket.
+/// The page of an object in a bucket.
 #[derive(Template)]
 #[template(path = "project_object.html")]
 pub struct Object {
     /// The frame.
     pub frame: Frame,
-    /// The bucket's page, of the object's folder.
+    /// The page of the object's folder.
     pub back: String,
     /// The object's key.
     pub key: String,
-    /// What is known of it.
+    /// Names and values.
     pub facts: Facts,
-    /// Where its bytes are.
+    /// The address that downloads the object.
     pub download: String,
-    /// Where the form goes that deletes it.
+    /// The address of the form that deletes the object.
     pub delete: String,
 }
 
-/// What promoting a version would change on the other server.
+/// The page that shows what promoting a version would change on the other server.
 #[derive(Template)]
 #[template(path = "project_promote.html")]
 pub struct Promote {
     /// The frame.
     pub frame: Frame,
-    /// The project's name in addresses.
+    /// The slug of the project.
     pub slug: String,
-    /// The version.
+    /// The version to promote.
     pub version: i64,
-    /// The other server.
+    /// The address of the other server.
     pub to: String,
-    /// What would change; empty: nothing.
+    /// The changes as text; empty if nothing would change.
     pub changes: String,
-    /// What its database would lose.
+    /// The data that the database of the other server would lose.
     pub losses: Vec<String>,
-    /// The revision there that the plan starts from.
+    /// The revision on the other server from which the plan starts.
     pub base: i64,
-    /// Where it is served, once it is done.
+    /// The address at which the promoted version is served, after it was promoted.
     pub done: Option<String>,
 }
 
-/// The question before another version is served.
+/// The page that asks for confirmation before another version is served.
 #[derive(Template)]
 #[template(path = "project_rollback.html")]
 pub struct RollBack {
     /// The frame.
     pub frame: Frame,
-    /// The project's name in addresses.
+    /// The slug of the project.
     pub slug: String,
-    /// The version that is served.
+    /// The version that is served now.
     pub served: i64,
-    /// The version that would be.
+    /// The version to serve.
     pub version: i64,
-    /// The revision of the project that the question is about.
+    /// The revision of the project when the page was shown.
     pub revision: i64,
 }
 
-/// A difference: `added`, `removed` or `changed`, its tone, the name of the part, and sizes.
+/// A difference: `added`, `removed` or `changed`; the tone; the name of the part; its sizes.
 pub type Change = (&'static str, &'static str, String, String);
 
-/// What differs between two versions.
+/// The page with the differences between two versions.
 #[derive(Template)]
 #[template(path = "project_diff.html")]
 pub struct Diff {
     /// The frame.
     pub frame: Frame,
-    /// The project's name in addresses.
+    /// The slug of the project.
     pub slug: String,
     /// The numbers of the versions that can be compared.
     pub versions: Vec<i64>,
@@ -163,19 +163,19 @@ pub struct Diff {
     pub to: i64,
     /// The differences.
     pub changes: Vec<Change>,
-    /// How many files are the same.
+    /// The number of files that are the same.
     pub same: usize,
 }
 
-/// One of a project's lists.
+/// A page with a list about a project.
 #[derive(Template)]
 #[template(path = "project_list.html")]
 pub struct ListedProject {
     /// The frame.
     pub frame: Frame,
-    /// The project's pages.
+    /// The tabs of the project.
     pub tabs: Tabs,
-    /// What is said above the list.
+    /// The text above the list.
     pub says: String,
     /// The rows.
     pub list: List,

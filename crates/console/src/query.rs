@@ -1,4 +1,4 @@
-//! What is asked of a list by its address: filter, order, page, export.
+//! Parses the parameters of a list's address: filter, order, page and export.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,33 +7,33 @@ use form_urlencoded::Serializer;
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_core::text::folded;
 
-/// What a list's address asks: `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own
-/// parameters, which links inside the list keep.
+/// The parameters of a list, such as `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own parameters, which
+/// links inside the list keep.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub(crate) path: String,
-    /// Words that shown rows hold.
+    /// The words that rows must contain.
     pub filter: String,
-    /// The key of the column that orders the rows; a leading `-` turns the order round.
+    /// The key of the column to sort by. A leading `-` reverses the order.
     pub sort: String,
-    /// The page, from 1.
+    /// The page number, from 1.
     pub page: usize,
-    /// The whole list as a file.
+    /// The format, if the whole list is requested as a file.
     pub export: Option<Export>,
     pub(crate) own: Vec<(String, String)>,
 }
 
-/// A file that a list is given as.
+/// A file format for lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Export {
     /// Comma-separated values with a heading (RFC 4180).
     Csv,
-    /// An array of objects, by the columns' keys.
+    /// An array of objects whose members are named after the columns' keys.
     Json,
 }
 
 impl Query {
-    /// What the address of a path with these pairs asks. What is no number or no form is passed over.
+    /// Parses the parameters of an address. Invalid page numbers and unknown formats are ignored.
     pub fn of<'q>(path: &str, pairs: impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)>) -> Self {
         let mut query = Self { path: path.to_owned(), page: 1, ..Self::default() };
         for (name, value) in pairs {
@@ -50,25 +50,25 @@ impl Query {
         query
     }
 
-    /// A parameter of the screen's own; empty where it was not sent.
+    /// A parameter of the screen; empty if it was not sent.
     pub fn own(&self, name: &str) -> &str {
         let found = self.own.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// Whether the texts of a row hold every word of the filter, whatever their case and accents are.
+    /// Whether the texts of a row contain every word of the filter. Case and accents do not matter.
     pub fn finds(&self, texts: &[&str]) -> bool {
         let texts: Vec<String> = texts.iter().map(|text| folded(text)).collect();
         let words = folded(&self.filter);
         words.split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
     }
 
-    /// How many rows stand on the pages before this one.
+    /// The number of rows on the pages before this one.
     pub fn skipped(&self) -> usize {
         (self.page - 1).saturating_mul(CONSOLE_PAGE_ROWS_COUNT)
     }
 
-    /// The key of the column that orders the rows, and whether from the last to the first.
+    /// The key of the column to sort by, and whether the order is descending.
     pub fn order(&self) -> (&str, bool) {
         match self.sort.strip_prefix('-') {
             Some(key) => (key, true),
@@ -76,7 +76,7 @@ impl Query {
         }
     }
 
-    /// This address with other values; an empty one is left out.
+    /// This address with some parameters changed. Empty values are left out.
     pub fn link(&self, changes: &[(&str, &str)]) -> String {
         let page = self.page.to_string();
         let page = if self.page == 1 { "" } else { &page };

@@ -1,4 +1,4 @@
-//! The pages on which people sign in, set a password by a link, and give a program access. They need no script.
+//! The pages on which people sign in, set a password with a link, and give a program access. They need no JavaScript.
 
 use askama::Template;
 
@@ -6,23 +6,23 @@ use askama::Template;
 #[derive(Template)]
 #[template(path = "sign_in/sign_in.html")]
 pub struct SignIn<'a> {
-    /// What the forms carry in their field `token`.
+    /// The token that each form sends in its field `token`, against forged requests.
     pub token: String,
-    /// The path to go on to.
+    /// The path to open after signing in.
     pub next: &'a str,
-    /// The same as a value of a query.
+    /// The same path, encoded for a query.
     pub next_encoded: String,
-    /// The address that was typed.
+    /// The e-mail address that was entered.
     pub email: &'a str,
-    /// What went wrong with the last try.
+    /// Why the previous submission failed.
     pub problem: Option<String>,
     /// Whether the server has any account.
     pub has_accounts: bool,
     /// The name of the person who is signed in.
     pub signed_in: Option<&'a str>,
-    /// What the OpenID provider is called, where there is one.
+    /// The name of the OpenID provider, if there is one.
     pub provider: Option<&'a str>,
-    /// The demo of the app to go on to, which needs no account.
+    /// The address of the app's demo, which needs no account.
     pub demo: Option<String>,
 }
 
@@ -30,31 +30,31 @@ pub struct SignIn<'a> {
 #[derive(Template)]
 #[template(path = "sign_in/first.html")]
 pub struct First<'a> {
-    /// What the form carries in its field `token`.
+    /// The token that the form sends in its field `token`, against forged requests.
     pub token: String,
-    /// The link's secret.
+    /// The secret from the link.
     pub link: &'a str,
-    /// The address that was typed.
+    /// The e-mail address that was entered.
     pub email: &'a str,
-    /// The name that was typed.
+    /// The name that was entered.
     pub name: &'a str,
-    /// What went wrong with the last try.
+    /// Why the previous submission failed.
     pub problem: Option<String>,
-    /// Whether the link works.
+    /// Whether the link is valid.
     pub is_open: bool,
 }
 
-/// The page of a one-time link, on which its owner sets a password.
+/// The page of a one-time link, on which a person sets a password.
 #[derive(Template)]
 #[template(path = "sign_in/welcome.html")]
 pub struct Welcome<'a> {
-    /// What the form carries in its field `token`.
+    /// The token that the form sends in its field `token`, against forged requests.
     pub token: String,
-    /// The link's secret.
+    /// The secret from the link.
     pub link: &'a str,
-    /// What went wrong with the last try.
+    /// Why the previous submission failed.
     pub problem: Option<String>,
-    /// Name and e-mail address of the link's owner; none if the link does not work.
+    /// The name and e-mail address of the person; `None` if the link is not valid.
     pub owner: Option<(&'a str, &'a str)>,
 }
 
@@ -62,26 +62,26 @@ pub struct Welcome<'a> {
 #[derive(Template)]
 #[template(path = "sign_in/device.html")]
 pub struct Device<'a> {
-    /// What the forms carry in their field `token`.
+    /// The token that each form sends in its field `token`, against forged requests.
     pub token: String,
     /// The name of the person who is signed in.
     pub name: &'a str,
-    /// Their address.
+    /// The person's e-mail address.
     pub email: &'a str,
-    /// What the server is: `staging`, `production` or `local`.
+    /// The environment of the server: `staging`, `production` or `local`.
     pub environment: &'a str,
-    /// What the page asks.
+    /// The step that the page shows.
     pub step: Step<'a>,
-    /// What went wrong with the last try.
+    /// Why the previous submission failed.
     pub problem: Option<String>,
 }
 
 /// A step of giving a program access.
 pub enum Step<'a> {
-    /// Type the code.
+    /// The person enters the code.
     EnterCode,
-    /// Decide about this code.
+    /// The person allows or denies access for this code.
     Decide(&'a str),
-    /// Decided: whether the program has access.
+    /// The decision: whether the program has access.
     Decided(bool),
 }

@@ -1,43 +1,43 @@
-//! One student: what they did, by subject and day, every answer, and the events behind each number.
+//! One student: work by subject and day, all answers, and the events behind each number.
 
 use askama::Template;
 
 use crate::chart::Svg;
 use crate::{Column, Frame, Label, List};
 
-/// A ring of a subject.
+/// The daily goal of a subject, drawn as a ring.
 #[derive(Debug)]
 pub struct Ring {
     /// The subject.
     pub subject: String,
-    /// XP of today against the daily goal.
+    /// Today's XP against the daily goal.
     pub ring: Svg,
-    /// The same in words.
+    /// Describes the ring in words.
     pub says: String,
-    /// The events behind it.
+    /// The page that lists the events behind the ring.
     pub href: String,
 }
 
-/// What a student did in a range, in a subject or in all.
+/// The totals of a student in a date range, for one subject or for all subjects.
 #[derive(Debug)]
 pub struct Total {
-    /// The subject; empty in all.
+    /// The subject; empty for all subjects.
     pub subject: String,
-    /// The events behind the numbers.
+    /// The page that lists the events behind the numbers.
     pub href: String,
     /// XP.
     pub xp: String,
     /// Answers.
     pub questions: String,
-    /// Right ones of them.
+    /// Correct answers.
     pub correct: String,
-    /// Their share.
+    /// The share of correct answers.
     pub accuracy: String,
-    /// Units that were mastered.
+    /// Mastered units.
     pub units: String,
-    /// Time at work.
+    /// Active time.
     pub active: String,
-    /// Time that was wasted.
+    /// Wasted time.
     pub waste: String,
 }
 
@@ -64,7 +64,7 @@ pub const ATTEMPT: &[Column] = &[
     Column::text("why", "Why it was asked"),
 ];
 
-/// The page.
+/// The page of a student.
 #[derive(Template)]
 #[template(path = "student.html")]
 pub struct Student {
@@ -72,23 +72,23 @@ pub struct Student {
     pub frame: Frame,
     /// The sourcedId.
     pub id: String,
-    /// Grade, school and the like.
+    /// Grade, school and other facts.
     pub about: Vec<String>,
-    /// What the rules of today say.
+    /// The reasons to help the student today.
     pub reasons: Vec<Label>,
-    /// A ring a subject.
+    /// One ring for each subject.
     pub rings: Vec<Ring>,
-    /// Days that are looked at, and whether they are chosen, each with its address.
+    /// The date ranges to choose from: the number of days, whether it is selected, and its address.
     pub ranges: Vec<(u32, bool, String)>,
-    /// Whether anything was done in the days that are shown.
+    /// Whether the student worked in the selected range.
     pub has_work: bool,
-    /// XP by day.
+    /// A chart of XP by day.
     pub xp: Svg,
-    /// Minutes at work by day.
+    /// A chart of active minutes by day.
     pub time: Svg,
-    /// The range, subject by subject, and all of them at last.
+    /// The totals of the range for each subject, followed by the totals for all subjects.
     pub totals: Vec<Total>,
-    /// Every answer.
+    /// All answers.
     pub answers: List,
 }
 
@@ -106,7 +106,7 @@ pub const FACTS: &[Column] = &[
     Column::number("waste", "Waste min"),
 ];
 
-/// The events behind a number.
+/// The page that lists the events behind a number.
 #[derive(Template)]
 #[template(path = "student_facts.html")]
 pub struct Facts {
@@ -114,15 +114,15 @@ pub struct Facts {
     pub frame: Frame,
     /// The student's page and name.
     pub student: (String, String),
-    /// Which events: days and subject.
+    /// The days and the subject of the events.
     pub which: String,
-    /// What they add up to.
+    /// The totals of the events.
     pub total: Total,
     /// The events.
     pub list: List,
 }
 
-/// One event as it was sent.
+/// The page of one event as it was sent.
 #[derive(Template)]
 #[template(path = "student_event.html")]
 pub struct Event {
@@ -130,13 +130,13 @@ pub struct Event {
     pub frame: Frame,
     /// The student's page and name.
     pub student: (String, String),
-    /// What is known of it.
+    /// Names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// Its JSON.
+    /// The event as JSON.
     pub body: String,
 }
 
-/// One attempt at a lesson, question by question.
+/// The page of one attempt at a lesson, question by question.
 #[derive(Template)]
 #[template(path = "student_attempt.html")]
 pub struct Attempt {

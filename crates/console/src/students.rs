@@ -1,4 +1,4 @@
-//! Students: everybody who learns, with what they did today.
+//! Students: the list of all students with today's work.
 
 use askama::Template;
 
@@ -16,13 +16,13 @@ pub const COLUMNS: &[Column] = &[
     Column::text("seen", "Last seen"),
 ];
 
-/// The page.
+/// The page of all students.
 #[derive(Template)]
 #[template(path = "students.html")]
 pub struct Students {
     /// The frame.
     pub frame: Frame,
-    /// The day in the zone of whoever looks.
+    /// The day in the viewer's time zone.
     pub day: String,
     /// The students.
     pub list: List,

@@ -1,4 +1,4 @@
-//! System: what the server is, jobs, backups, the log of changes, settings.
+//! System: an overview of the server, jobs, backups, the audit log and settings.
 
 use askama::Template;
 
@@ -19,54 +19,54 @@ pub fn tabs(here: &'static str) -> Tabs {
     )
 }
 
-/// What the server is.
+/// The overview of the server.
 #[derive(Template)]
 #[template(path = "system.html")]
 pub struct Overview {
     /// The frame.
     pub frame: Frame,
-    /// The screen's pages.
+    /// The tabs of the screen.
     pub tabs: Tabs,
-    /// What is known of the server.
+    /// Facts about the server.
     pub facts: Facts,
 }
 
-/// One of the screen's lists.
+/// A page with a list of the screen.
 #[derive(Template)]
 #[template(path = "system_list.html")]
 pub struct SystemListPage {
     /// The frame.
     pub frame: Frame,
-    /// The screen's pages.
+    /// The tabs of the screen.
     pub tabs: Tabs,
-    /// What is said above the list.
+    /// The text above the list.
     pub says: &'static str,
-    /// Whether a backup can be made here by a button.
+    /// Whether the page has a button that makes a backup.
     pub makes_backups: bool,
     /// The rows.
     pub list: List,
 }
 
-/// One job.
+/// The page of one job.
 #[derive(Template)]
 #[template(path = "job.html")]
 pub struct Job {
     /// The frame.
     pub frame: Frame,
-    /// What work, how far.
+    /// The kind of the job, its state and other facts.
     pub facts: Facts,
-    /// Its tries.
+    /// The runs of the job.
     pub list: List,
 }
 
-/// One change of the log.
+/// The page of one entry of the audit log.
 #[derive(Template)]
 #[template(path = "change.html")]
 pub struct Change {
     /// The frame.
     pub frame: Frame,
-    /// Who, what, when.
+    /// Who changed what and when.
     pub facts: Facts,
-    /// What changed, as JSON; empty where nothing is told.
+    /// The details of the change as JSON; empty if there are none.
     pub details: String,
 }

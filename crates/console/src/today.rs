@@ -14,7 +14,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("seen", "Last seen"),
 ];
 
-/// The page.
+/// The page of students who need attention.
 #[derive(Template)]
 #[template(path = "today.html")]
 pub struct Today {
@@ -22,16 +22,16 @@ pub struct Today {
     pub frame: Frame,
     /// The day in the viewer's time zone.
     pub day: String,
-    /// The time there.
+    /// The time in the viewer's time zone.
     pub time: String,
-    /// How many students there are.
+    /// The number of students.
     pub student_count: usize,
-    /// How many of them need attention.
+    /// The number of students who need attention.
     pub need_count: usize,
-    /// How many of those are behind.
+    /// The number of those who are behind the pace of their daily goal.
     pub behind_count: usize,
     /// The students who need attention.
     pub list: List,
-    /// Each rule's name, and when it gives a reason.
+    /// The name of each rule, and the condition under which it applies.
     pub rules: Vec<(&'static str, String)>,
 }

@@ -1,8 +1,8 @@
-//! Numbers, times and durations as people read them.
+//! Formats numbers, times and durations for people.
 
 use lyceum_core::time::Timestamp;
 
-/// A number with what is worth telling behind the point: `1 204`, `12.5`.
+/// A number with at most one decimal: `1 204`, `12.5`.
 pub fn number(value: f64) -> String {
     let tenths = (value * 10.0).round() / 10.0;
     if tenths.fract() == 0.0 {
@@ -12,7 +12,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Thousandths as [`number`].
+/// A number of thousandths in the format of [`number`].
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 pub fn thousandths(value: i64) -> String {
     number(value as f64 / 1000.0)
@@ -30,7 +30,7 @@ fn grouped(whole: f64) -> String {
     if whole < 0.0 { format!("−{text}") } else { text }
 }
 
-/// A span of time: `45 s`, `12 min`, `2 h 05 min`, `3 days`.
+/// A duration: `45 s`, `12 min`, `2 h 05 min`, `3 days`.
 pub fn span(seconds: i64) -> String {
     match seconds {
         i64::MIN..60 => format!("{}\u{a0}s", seconds.max(0)),
@@ -42,13 +42,13 @@ pub fn span(seconds: i64) -> String {
     }
 }
 
-/// How long ago an instant was.
+/// The time since an instant, such as `12 min ago`.
 pub fn ago(at: Timestamp, now: Timestamp) -> String {
     let seconds = (now.milliseconds() - at.milliseconds()) / 1000;
     if seconds < 5 { "now".to_owned() } else { format!("{}\u{a0}ago", span(seconds)) }
 }
 
-/// A share in percent: `83 %`; none of none is a dash.
+/// A share in percent, such as `83 %`; a dash if the whole is 0.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 pub fn share(part: i64, whole: i64) -> String {
     match whole {
@@ -57,13 +57,13 @@ pub fn share(part: i64, whole: i64) -> String {
     }
 }
 
-/// A count: `1 204`.
+/// A count, such as `1 204`.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 pub fn count(count: i64) -> String {
     grouped(count as f64)
 }
 
-/// A short span of time: `120 ms`, `2.5 s`, then as [`span`].
+/// A short duration: `120 ms`, `2.5 s`. From a minute on, it has the format of [`span`].
 #[expect(clippy::cast_precision_loss, reason = "seconds")]
 pub fn brief(milliseconds: i64) -> String {
     match milliseconds {

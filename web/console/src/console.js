@@ -1,10 +1,10 @@
-// What pages do beyond HTML; each works without it.
+// Enhances the console's pages. Every page also works without JavaScript.
 import "./live.js";
 import "./drop.js";
 import "./refresh.js";
 import "./search.js";
 
-// Days and times are shown in the zone of whoever looks: the server learns it once.
+// The server shows days and times in the viewer's time zone, which this cookie tells it.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const shown = document.documentElement.dataset.zone;
 if (zone && shown && zone !== shown && !document.cookie.includes(`lyceum-zone=${zone}`)) {
@@ -12,8 +12,8 @@ if (zone && shown && zone !== shown && !document.cookie.includes(`lyceum-zone=${
   if (document.cookie.includes(`lyceum-zone=${zone}`)) location.reload();
 }
 
-// A choice above a list takes effect at once, also in a list that was brought up to date. By keyboard, where
-// arrows pass through all choices, it does when the form is sent.
+// Choosing a filter with the mouse submits the form at once, also in a list that was refreshed. With the keyboard,
+// arrow keys pass through all options, so the form is submitted only by its button.
 let typed;
 document.addEventListener("keydown", ({ target }) => (typed = target));
 document.addEventListener("pointerdown", () => (typed = undefined));
@@ -21,10 +21,10 @@ document.addEventListener("change", ({ target }) => {
   if (target.matches("[data-submits]") && target !== typed) target.form.requestSubmit();
 });
 
-// A table of days shows its newest ones first; the older ones are to the left of them.
+// Scroll tables of days to the newest days, which are at the right.
 for (const part of document.querySelectorAll("[data-newest]")) part.scrollLeft = part.scrollWidth;
 
-// `/` goes to the search field.
+// `/` focuses the search field.
 document.addEventListener("keydown", (event) => {
   const field = document.querySelector(".search input[type=search]");
   const types = event.target.closest("input, textarea, select, [contenteditable]");
@@ -34,7 +34,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What shows the present is brought up to date, unless somebody is at work in it or nobody looks.
+// Refresh live parts, unless the viewer is using them or the page is hidden.
 for (const part of document.querySelectorAll("[data-live]")) {
   setInterval(async () => {
     if (document.hidden || part.contains(document.activeElement)) return;

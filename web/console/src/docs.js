@@ -1,4 +1,4 @@
-// Shows the API's document. The page asks no other host for anything.
+// Shows the OpenAPI document. The page loads everything from this server.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);

@@ -1,4 +1,4 @@
-// A file that is dropped anywhere on a form with a file field is chosen and sent.
+// Sends a file that is dropped anywhere on a form with a file field.
 for (const form of document.querySelectorAll("[data-drop]")) {
   const field = form.querySelector("input[type=file]");
   const hold = (over) => (event) => {

@@ -1,4 +1,4 @@
-// Tables that fill themselves from a stream of the server, newest first.
+// Adds rows from a server stream to a table, newest first.
 const ROWS_MAX = 200;
 
 const cells = {
@@ -23,7 +23,7 @@ for (const section of document.querySelectorAll("[data-stream]")) {
   const headings = [...section.querySelectorAll("thead th")].map((heading) => heading.textContent.trim());
   let source;
   let count = 0;
-  // A stream that can go on where it stopped is told where.
+  // The number of the last row lets the stream continue after it when the connection is lost.
   let { after } = section.dataset;
 
   const show = (word, tone) => {
@@ -31,7 +31,7 @@ for (const section of document.querySelectorAll("[data-stream]")) {
     state.className = `pill ${tone}`;
   };
   const add = ({ data, lastEventId }) => {
-    // A list of nothing has no table yet.
+    // An empty list has no table yet.
     if (!body) return location.reload();
     if (after) after = lastEventId;
     const row = document.createElement("tr");
@@ -46,7 +46,7 @@ for (const section of document.querySelectorAll("[data-stream]")) {
     body.prepend(row);
     while (body.rows.length > ROWS_MAX) body.lastElementChild.remove();
     count += 1;
-    seen.textContent = count === 1 ? "1 arrived since this page was opened" : `${count} arrived since this page was opened`;
+    seen.textContent = count === 1 ? "1 arrived since you opened this page" : `${count} arrived since you opened this page`;
   };
   const begin = () => {
     show("connecting", "");
@@ -63,7 +63,7 @@ for (const section of document.querySelectorAll("[data-stream]")) {
     if (source.readyState !== EventSource.CLOSED) {
       source.close();
       show("paused", "warn");
-      pause.textContent = "Go on";
+      pause.textContent = "Resume";
     } else begin();
   });
   begin();

@@ -1,5 +1,5 @@
-// The page on which people play an app: it opens the app in its frame, greets it with a token, and relays
-// pause, exit and the state of the connection.
+// Runs the page on which people play an app. It opens the app in its frame, sends it a token, and relays pause, exit
+// and the state of the connection.
 import { App } from "./play/app.js";
 import { Refused, SignedOut, Tokens } from "./play/tokens.js";
 
@@ -20,7 +20,7 @@ function show(title, text, action) {
   again.onclick = action?.work ?? null;
   link.hidden = !action?.signsIn;
   over.hidden = false;
-  // Not `inert`, behind which Chromium leaves a frame of another process deaf.
+  // Not `inert`: Chromium then stops delivering input to a frame that runs in another process.
   frame.tabIndex = -1;
   if (action) (action.name ? again : link).focus();
 }
@@ -44,7 +44,7 @@ const tokens = new Tokens({
   },
   lost: () => {
     app.tell("LYCEUM_PAUSE");
-    show("You are signed out", "Sign in to go on. What the app keeps on this device stays.", { signsIn: true });
+    show("You are signed out", "Sign in to continue. The app's data on this device is not lost.", { signsIn: true });
   },
   failed: (error) => connected("offline", String(error?.message ?? error)),
 });
@@ -81,8 +81,8 @@ function play() {
 function pause() {
   state = "paused";
   app.tell("LYCEUM_PAUSE");
-  pauses.textContent = "Go on";
-  show("Paused", "The app waits, and its clock stands.", { name: "Go on", work: resume });
+  pauses.textContent = "Continue";
+  show("Paused", "The app is paused, and its clock is stopped.", { name: "Continue", work: resume });
 }
 
 function resume() {
@@ -105,7 +105,7 @@ function ended() {
   app.close();
   pauses.hidden = exits.hidden = true;
   say("");
-  show("You have left the app", "What you did there is kept.", { name: "Play again", work: begin });
+  show("You have left the app", "Your progress is saved.", { name: "Play again", work: begin });
 }
 
 /** Whether the server can be reached, told on the page and to the app. */
@@ -114,9 +114,9 @@ function connected(now, reason) {
   if (now === connection) return;
   connection = now;
   app.tell("LYCEUM_CONNECTION_STATE", reason ? { state: now, reason } : { state: now });
-  say(now === "online" ? "" : "There is no connection to the server. The app keeps what you do until it is back.");
+  say(now === "online" ? "" : "The server cannot be reached. The app keeps your work until the connection is back.");
 }
-addEventListener("offline", () => connected("offline", "the device has no network"));
+addEventListener("offline", () => connected("offline", "the device is offline"));
 addEventListener("online", () => connected("online"));
 
 pauses.addEventListener("click", () => (state === "paused" ? resume() : pause()));
@@ -124,15 +124,15 @@ exits.addEventListener("click", leave);
 
 async function begin() {
   state = "starting";
-  show("Starting …", "The app is being opened.");
+  show("Starting …", "Opening the app.");
   try {
     await tokens.first();
     app.open();
   } catch (error) {
     const retry = { name: "Try again", work: begin };
     if (error instanceof SignedOut) show("You are signed out", "Sign in to play.", { signsIn: true });
-    else if (error instanceof Refused) show("The server is busy", "It lets nobody in at the moment. Try again in a few minutes.", retry);
-    else show("No connection", "The server cannot be reached. Check the network, and try again.", retry);
+    else if (error instanceof Refused) show("The server is busy", "It does not accept new players at the moment. Try again in a few minutes.", retry);
+    else show("No connection", "The server cannot be reached. Check your network connection and try again.", retry);
   }
 }
 void begin();

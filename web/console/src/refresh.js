@@ -1,8 +1,8 @@
-// A part of a page that is on its way is shown anew until it has arrived; without this a link does.
+// Reloads a part of a page until the work that it shows is done. Without JavaScript, the page has a link to reload it.
 const part = document.querySelector("[data-refresh]");
 
 async function look() {
-  // A server that is away for a while comes back.
+  // Try again: the server may be unreachable for a while.
   const answer = await fetch(location.href).catch(() => undefined);
   if (!answer?.ok) return later();
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -1,4 +1,4 @@
-// The documentation's search shows what it finds while somebody types; without this the form does.
+// Shows search results of the documentation while the reader types. Without JavaScript, the form sends the search.
 const PAUSE_MS = 120;
 const form = document.querySelector("[data-docs-search]");
 
@@ -21,7 +21,7 @@ if (form) {
     if (!asked) return shown.replaceChildren();
     const wanted = asked;
     const answer = await fetch(`/docs/search?${new URLSearchParams({ q: wanted, part: "1" })}`);
-    // What was typed meanwhile is on its way.
+    // The reader typed more meanwhile, and a newer request is on its way.
     if (wanted !== asked || !answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     shown.replaceChildren(...page.body.children);

@@ -40,7 +40,7 @@ const shownChecks = (page) => page.locator(".checks tbody tr").evaluateAll((rows
 
 export default async function badges(t, kit) {
   let page = await kit.look("badges-empty", "/console/badges", "guide");
-  assert.match(await page.textContent(".empty"), /No badge was issued yet/);
+  assert.match(await page.textContent(".empty"), /No badges have been issued yet/);
   await kit.server.call("POST", `${OB}/badges`, definition);
 
   // Issuing, by keyboard alone.

@@ -85,7 +85,7 @@ export default async function home(t, kit) {
   const backups = page.locator(".health");
   assert.equal(await first("Failed jobs"), (await kit.exported("/console/system/jobs?state=failed")).length);
   assert.match(await figure("Database response time").textContent(), /^\d+(\.\d+)?\sm?s (ready|slow)$/);
-  if ((await kit.exported("/console/system/backups")).length === 0) assert.match(await backups.textContent(), /none\s*make one/);
+  if ((await kit.exported("/console/system/backups")).length === 0) assert.match(await backups.textContent(), /none\s*create one/);
   assert.match(await backups.textContent(), /lyceum admin backup FILE/);
   await tabTo(page, ".health button");
   await page.keyboard.press("Enter");

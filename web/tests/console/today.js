@@ -99,7 +99,7 @@ export default async function today(t, kit) {
     }
     assert.equal(numberOf(await row.locator("td:nth-child(3)").textContent()), sums.xp, id);
     const says = await row.locator("td:nth-child(2)").textContent();
-    assert.match(says, new RegExp(`${Math.round((sums.correct * 100) / sums.questions)} % right of ${sums.questions} answers today`));
+    assert.match(says, new RegExp(`${Math.round((sums.correct * 100) / sums.questions)} % of ${sums.questions} answers correct today`));
     const wasted = /(\d+) % of (\d+) min wasted/.exec(says);
     if (wasted) assert.deepEqual(wasted.slice(1).map(Number), [Math.round((time.waste * 100) / time.all), Math.round(time.all / 60)]);
   }

@@ -113,7 +113,7 @@ fn each_rule_speaks_of_whom_it_is_for_and_of_nobody_else() {
         let spoken: Vec<&str> = wanted.iter().flat_map(|(_, rules)| rules.clone()).collect();
         assert_eq!(spoken, rules, "every rule speaks of somebody");
         assert_eq!(needs[0].reasons[0].says(), "75 % of the XP due by now");
-        assert_eq!(needs[2].reasons[0].says(), "60 % right of 20 answers today");
+        assert_eq!(needs[2].reasons[0].says(), "60 % of 20 answers correct today");
     });
 }
 

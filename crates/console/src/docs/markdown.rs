@@ -1,17 +1,17 @@
-//! Markdown as HTML. Headings get anchors, links between files become links between pages, tables and
-//! code scroll by themselves; raw HTML is text.
+//! Renders Markdown as HTML. Headings get anchors, and links between files become links between pages. Wide tables and
+//! code scroll separately from the page. Raw HTML is shown as text.
 
 use std::collections::HashSet;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-/// A page, read.
+/// A rendered page.
 pub(super) struct Rendered {
     pub(super) title: String,
     /// The text of the first paragraph.
     pub(super) about: String,
     pub(super) html: String,
-    /// The parts that headings make.
+    /// One section for each heading.
     pub(super) sections: Vec<Section>,
 }
 
@@ -24,14 +24,15 @@ pub(super) struct Section {
     pub(super) words: String,
 }
 
-/// Reads a page.
+/// Parses and renders a page.
 pub(super) fn render(text: &str) -> Rendered {
     let events: Vec<Event<'_>> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
     let (sections, about) = sections(&events);
     let mut headings = sections.iter();
     let mut html = String::with_capacity(text.len() * 2);
     html::push_html(&mut html, events.into_iter().map(|event| shown(event, &mut headings)));
-    // No style stands in a page. A table is wider than a small screen; it scrolls in a box that the keyboard reaches.
+    // The security policy of pages forbids inline styles. A table can be wider than the screen, so it scrolls in a box
+    // that can be focused with the keyboard.
     let html = html
         .replace(" style=\"text-align: right\"", " class=\"end\"")
         .replace(
@@ -43,7 +44,7 @@ pub(super) fn render(text: &str) -> Rendered {
     Rendered { title, about, html, sections }
 }
 
-/// An event of Markdown as the page shows it.
+/// Adapts a Markdown event to our pages.
 fn shown<'t>(event: Event<'t>, headings: &mut std::slice::Iter<'_, Section>) -> Event<'t> {
     match event {
         Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
@@ -66,11 +67,12 @@ fn shown<'t>(event: Event<'t>, headings: &mut std::slice::Iter<'_, Section>) -> 
     }
 }
 
-/// Files that a page is made from, and the page.
+/// Files from which a page is generated, and the slug of that page.
 const MADE: [(&str, &str); 3] =
     [("config.default.toml", "settings"), ("cli.rs", "commands"), ("openapi.json", "api")];
 
-/// Where a link between files of the documentation leads: `../limits.md#bodies` to `/docs/limits#bodies`.
+/// Turns a link between files of the documentation into a link between pages: `../limits.md#bodies` becomes
+/// `/docs/limits#bodies`.
 fn address(link: &str) -> Option<String> {
     if let Some((_, page)) = MADE.iter().find(|(file, _)| link.ends_with(&format!("/{file}"))) {
         return Some(format!("/docs/{page}"));
@@ -86,7 +88,7 @@ fn address(link: &str) -> Option<String> {
     Some(format!("/docs/{slug}{}", anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default()))
 }
 
-/// The sections of a page, and its first paragraph's text.
+/// The sections of a page, and the text of its first paragraph.
 fn sections(events: &[Event<'_>]) -> (Vec<Section>, String) {
     let mut sections: Vec<Section> = Vec::new();
     let mut known = HashSet::new();
@@ -109,7 +111,7 @@ fn sections(events: &[Event<'_>]) -> (Vec<Section>, String) {
         }
         let words = match event {
             Event::Text(text) | Event::Code(text) => text.as_ref(),
-            // Words of two lines, blocks or cells are two words.
+            // Without a space, the last word of a line, block or cell would merge with the first word of the next.
             Event::SoftBreak
             | Event::HardBreak
             | Event::End(
@@ -131,7 +133,7 @@ const fn depth(level: HeadingLevel) -> u8 {
     level as u8
 }
 
-/// A heading's anchor: its words in lower case with hyphens, numbered where it stands twice.
+/// The anchor of a heading: its words in lower case, joined by hyphens, with a number if the anchor is already used.
 fn anchor(title: &str, known: &mut HashSet<String>) -> String {
     let words: Vec<String> = title
         .split(|c: char| !c.is_alphanumeric())

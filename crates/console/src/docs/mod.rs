@@ -1,7 +1,7 @@
-//! The documentation: guides, references and decisions as pages, found by words.
+//! The documentation: guides, references and decisions as pages, with a full-text search.
 //!
-//! The pages are Markdown files of this repository, embedded; what the code knows better (commands,
-//! settings) is made from the code. Raw HTML in them is shown as text.
+//! The pages are embedded Markdown files of this repository. The pages about commands and settings are generated from
+//! the code, so that they cannot become outdated. Raw HTML is shown as text.
 
 mod markdown;
 mod search;
@@ -17,7 +17,7 @@ pub use view::{Document, Explorer, Search, Snippet};
 use markdown::Rendered;
 use search::Index;
 
-/// Markdown files with a place of their own in the contents, in their order.
+/// Markdown files that the table of contents lists, in this order.
 const PLACED: [(&str, &str); 9] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/administrators.md"),
@@ -31,43 +31,43 @@ const PLACED: [(&str, &str); 9] = [
 ];
 const REFERENCE: &str = "Reference";
 const DECISIONS: &str = "Decisions";
-/// The page that `/docs` shows.
+/// The slug of the page that `/docs` shows.
 pub const FIRST: &str = "start";
 
 #[derive(RustEmbed)]
 #[folder = "../../docs"]
 struct Files;
 
-/// A page.
+/// A page of the documentation.
 pub struct Page {
-    /// Its place below `/docs`: `integrators`.
+    /// The last segment of the path below `/docs`, such as `integrators`.
     pub slug: String,
-    /// The heading in the contents under which it stands.
+    /// The group in the table of contents.
     pub group: &'static str,
-    /// Its Markdown.
+    /// The Markdown source.
     pub text: String,
-    /// Its first heading.
+    /// The first heading.
     pub title: String,
     rendered: Rendered,
 }
 
-/// All pages, and what they are found by.
+/// All pages and their search index.
 pub struct Library {
     pages: Vec<Page>,
     index: Index,
 }
 
 impl Library {
-    /// The pages of this build; `commands` is the command line's reference as Markdown, where the
-    /// program that runs the server gives one.
+    /// Loads the pages of this build. `commands` is the reference of the command line as Markdown, if the program that
+    /// runs the server has one.
     pub fn new(commands: Option<&str>) -> Self {
         let mut pages: Vec<Page> = PLACED
             .iter()
             .map(|&(group, file)| Page::new(stem(file), group, &embedded(file)))
             .collect();
         let settings = format!(
-            "# Settings\n\nEvery setting with its default. Layers, each over the one before: these defaults, the file of \
-             `--config`, variables such as `LYCEUM_SERVER__LISTEN=0.0.0.0:4321`, flags. `lyceum config` prints what is in \
+            "# Settings\n\nEvery setting with its default. Each of these layers overrides the previous one: the defaults, the file of \
+             `--config`, variables such as `LYCEUM_SERVER__LISTEN=0.0.0.0:4321`, flags. `lyceum config` prints the settings in \
              force and where each value came from.\n\n```toml\n{}```\n",
             lyceum_core::config::DEFAULTS
         );
@@ -84,28 +84,27 @@ impl Library {
         Self { pages, index }
     }
 
-    /// A page by its place below `/docs`.
+    /// Finds a page by its slug.
     pub fn page(&self, slug: &str) -> Option<&Page> {
         self.pages.iter().find(|page| page.slug == slug)
     }
 
-    /// All pages, in the order of the contents.
+    /// All pages, in the order of the table of contents.
     pub fn pages(&self) -> &[Page] {
         &self.pages
     }
 
-    /// The sections that hold every word of the query, best first.
+    /// The sections that contain every word of the query, best first.
     pub fn search(&self, query: &str) -> Vec<FoundSection<'_>> {
         self.index.search(&self.pages, query)
     }
 
-    /// What a program that reads the documentation begins with (llmstxt.org): each page with its address
-    /// and what it is about.
+    /// The overview for language models (llmstxt.org): each page with its address and a summary.
     pub fn overview(&self, base_url: &str) -> String {
         let mut text = String::from(
             "# Lyceum\n\n> An open platform for education in one binary: OneRoster, QTI, Caliper, Open Badges, CLR and CASE, \
              adaptive lessons, exact analytics, games and hosting.\n\n\
-             Each page is Markdown at its address with `.md` behind it. The API's document is \
+             Append `.md` to the address of a page to get its Markdown. The API document is \
              OpenAPI 3.1.\n",
         );
         for group in ["Guides", REFERENCE, DECISIONS] {

@@ -1,15 +1,15 @@
-//! Finding sections by words.
+//! Searches the sections of the documentation by words.
 
 use super::Page;
 
-/// Sections that a search answers at most.
+/// The most sections that a search returns.
 const FOUND_MAX_COUNT: usize = 20;
-/// Words of a query that count.
+/// The most words of a query that are used.
 const WORDS_MAX_COUNT: usize = 8;
-/// Characters that are shown around what was found.
+/// The number of characters that a snippet shows on each side of the found word.
 const AROUND_CHARS: usize = 70;
 
-/// The words of all sections.
+/// The search index of all sections.
 pub(super) struct Index(Vec<Entry>);
 
 struct Entry {
@@ -21,13 +21,13 @@ struct Entry {
 
 /// A section that was found.
 pub struct FoundSection<'l> {
-    /// Its page.
+    /// The page that contains the section.
     pub page: &'l Page,
-    /// Its anchor on the page.
+    /// The anchor on the page.
     pub anchor: &'l str,
-    /// Its heading.
+    /// The heading.
     pub title: &'l str,
-    /// The text before the first word that was found, the word, and the text after it.
+    /// The text before the first found word, the word, and the text after it.
     pub snippet: [String; 3],
 }
 
@@ -44,7 +44,7 @@ impl Index {
         Self(sections.collect())
     }
 
-    /// The sections in which, with its page's title, each word stands, best first.
+    /// Finds the sections that contain each word, either in the section or in the page's title. Best matches come first.
     pub(super) fn search<'l>(&self, pages: &'l [Page], query: &str) -> Vec<FoundSection<'l>> {
         let query = query.to_lowercase();
         let words: Vec<&str> = query
@@ -67,7 +67,7 @@ impl Index {
 }
 
 impl Entry {
-    /// How well the section answers; none where a word is missing.
+    /// How well the section matches; `None` if a word is missing.
     fn rank(&self, page: &Page, words: &[&str]) -> Option<usize> {
         let page_title = page.title.to_lowercase();
         let mut rank = 0;
@@ -80,7 +80,7 @@ impl Entry {
             }
             rank += 20 * in_title + 6 * in_page + 2 * in_words;
         }
-        // Why things are as they are comes after how they are used.
+        // Pages about usage rank before decisions.
         let weight = if page.group == super::DECISIONS { 1 } else { 3 };
         Some(rank * weight)
     }
@@ -96,10 +96,10 @@ impl Entry {
     }
 }
 
-/// The text around the first word that stands in it; its beginning where none does.
+/// The text around the first found word; the beginning of the text if no word is in it.
 fn snippet(text: &str, words: &[&str]) -> [String; 3] {
     let chars: Vec<char> = text.chars().collect();
-    // Character by character, for lower case may be longer than upper case.
+    // Compare character by character, because lower case can have more bytes than upper case.
     let lower: Vec<char> = chars.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect();
     let hit = words
         .iter()

@@ -1,4 +1,4 @@
-//! The documentation's pages as HTML.
+//! The views of the documentation's pages.
 
 use askama::Template;
 
@@ -8,41 +8,41 @@ use super::{FoundSection, Library, Page};
 #[derive(Template)]
 #[template(path = "docs_page.html")]
 pub struct Document<'l> {
-    /// All pages, for the contents.
+    /// All pages, for the table of contents.
     pub library: &'l Library,
     /// The page.
     pub page: &'l Page,
 }
 
-/// What a search found, as a page.
+/// The search results as a page.
 #[derive(Template)]
 #[template(path = "docs_search.html")]
 pub struct Search<'l> {
-    /// All pages, for the contents.
+    /// All pages, for the table of contents.
     pub library: &'l Library,
-    /// What was looked for.
+    /// The search text.
     pub query: &'l str,
-    /// The sections, best first.
+    /// The sections that were found, best first.
     pub found: Vec<FoundSection<'l>>,
 }
 
-/// What a search found, as the part of a page that is shown while somebody types.
+/// The search results as a fragment, which a script shows while the reader types.
 #[derive(Template)]
 #[template(path = "docs_found.html")]
 pub struct Snippet<'l> {
-    /// What was looked for.
+    /// The search text.
     pub query: &'l str,
-    /// The sections, best first.
+    /// The sections that were found, best first.
     pub found: Vec<FoundSection<'l>>,
 }
 
-/// The page with the API's explorer.
+/// The page with the API explorer.
 #[derive(Template)]
 #[template(path = "docs_api.html")]
 pub struct Explorer<'l> {
-    /// All pages, for the contents.
+    /// All pages, for the table of contents.
     pub library: &'l Library,
-    /// Whether this build has the explorer.
+    /// Whether this build includes the explorer.
     pub is_built: bool,
 }
 
@@ -66,14 +66,14 @@ impl Explorer<'_> {
     }
 }
 
-/// What stands in the contents: a heading with its pages.
+/// A group in the table of contents: a heading with its pages.
 struct Group<'l> {
     name: &'static str,
     pages: Vec<&'l Page>,
 }
 
 impl Library {
-    /// The contents, without the decisions themselves: they have a page of contents of their own.
+    /// The table of contents. Single decisions are left out, because the page "Decisions" lists them.
     fn groups(&self) -> Vec<Group<'_>> {
         ["Guides", super::REFERENCE, super::DECISIONS]
             .into_iter()
@@ -90,17 +90,17 @@ impl Library {
 }
 
 impl Page {
-    /// Whether it is one of many that the page of decisions lists.
+    /// Whether the page is a single decision, which the page "Decisions" lists.
     fn is_a_decision(&self) -> bool {
         self.group == super::DECISIONS && self.slug != "decisions"
     }
 
-    /// Its body as HTML, made from this repository's own Markdown.
+    /// The body as HTML. It needs no sanitizing, because the Markdown comes from this repository.
     fn html(&self) -> &str {
         &self.rendered.html
     }
 
-    /// The headings of its second level, where there are enough to be worth a list.
+    /// The headings of the second level; empty if there are too few for a list.
     fn headings(&self) -> Vec<(&str, &str)> {
         let second = self.rendered.sections.iter().filter(|section| section.level == 2);
         let all: Vec<_> =

@@ -180,7 +180,7 @@ fn logs_are_files_with_their_length_and_few_events_are_sorted_by_every_column() 
         assert_eq!(told("action"), ["LoggedIn", "LoggedOut", "TimedOut"]);
         assert_eq!(told("-action"), ["TimedOut", "LoggedOut", "LoggedIn"]);
         let beyond = page(server, &administrator, "/console/events?page=9");
-        assert!(beyond.text().contains("The list has fewer pages"), "{}", beyond.text());
+        assert!(beyond.text().contains("The list does not have this page"), "{}", beyond.text());
     });
 }
 
@@ -219,7 +219,7 @@ fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
         assert_eq!(told[0]["student"], "amy X", "{told}");
         let reasons = told[0]["reasons"].as_str().unwrap();
         assert!(
-            reasons.starts_with("Failed repeatedly: 3 failed attempts of one lesson"),
+            reasons.starts_with("Failed repeatedly: 3 failed attempts at one lesson"),
             "{told}"
         );
         server.restart();

@@ -1,4 +1,4 @@
-// The app in its frame. It is spoken with by messages `{type, payload}`, to its own origin and from it alone.
+// The app in its frame. Both sides send messages `{type, payload}`. Only messages to and from the app's origin count.
 
 /** What the app may tell the page. */
 const FROM_APP = new Set([

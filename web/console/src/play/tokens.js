@@ -1,4 +1,4 @@
-// Game tokens: short-lived, for this game alone, followed by the next one before they end.
+// Game tokens: valid for a short time and for this game only. Each is renewed before it expires.
 
 /** Seconds before its end at which a token is followed by the next one. */
 const AHEAD_S = 60;
@@ -16,17 +16,17 @@ export class Tokens {
   #timer;
   #asking;
 
-  /** `kept` has the token of a demo visitor, so that a page that is loaded again is the same visitor. */
+  /** `kept` stores the token of a demo visitor, so that the visitor stays the same when the page is reloaded. */
   constructor({ slug, isDemo, kept, renewed, lost, failed }) {
     this.path = isDemo ? `/api/games/${slug}/demo` : `/play/${slug}/token`;
     Object.assign(this, { isDemo, kept, renewed, lost, failed, key: `lyceum-demo:${slug}` });
-    // A machine that slept wakes with an old token.
+    // The token may have expired while the device slept.
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.current && this.#isDue()) void this.renew();
     });
   }
 
-  /** The next token. Throws {@link SignedOut}, {@link Refused}, or what `fetch` throws. */
+  /** Gets the next token. Throws {@link SignedOut}, {@link Refused}, or an error of `fetch`. */
   first() {
     this.stopped = false;
     return this.#ask();

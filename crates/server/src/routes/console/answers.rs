@@ -1,4 +1,4 @@
-//! What a student answered: every answer with its reason, and the attempt that each belongs to.
+//! A student's answers: why each question was asked, and the attempt to which it belongs.
 
 use lyceum_adaptive::engine::Reason;
 use lyceum_adaptive::repository::log::AskedQuestion;
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![page("/students/{id}/attempt", &screens::STUDENTS, attempt)]
 }
 
-/// Every answer of a student, the last one first.
+/// All answers of a student, newest first.
 pub(super) fn answers(id: &str, query: Query, answers: &[LessonAnswer], zone: &Zone) -> List {
     let row = |LessonAnswer { lesson_title, asked }: &LessonAnswer| -> Row {
         let entry = &asked.entry;
@@ -37,7 +37,7 @@ pub(super) fn answers(id: &str, query: Query, answers: &[LessonAnswer], zone: &Z
         ]
     };
     List::new("Answers", ANSWERS, query, answers.iter().map(row).collect()).or_else(
-        "No lesson of this server has asked this student a question yet. The sums above include what apps report.",
+        "No lesson of this server has asked this student a question yet. The totals above include activity reported by apps.",
     )
 }
 
@@ -61,7 +61,7 @@ fn why(reason: &Reason) -> String {
             let (wanted, served) = (wanted.name(), served.name());
             let mut text = format!("At score {score}, the next question is {wanted}");
             if wanted != served {
-                text.extend(["; none was left, so it is ", served]);
+                text.extend(["; none was left, so the question is ", served]);
             }
             if draw.of > 1 {
                 text.extend(["; drawn from ", &draw.of.to_string()]);
@@ -76,7 +76,7 @@ fn why(reason: &Reason) -> String {
     }
 }
 
-/// One attempt, question by question: how its score came about.
+/// Shows one attempt question by question, so that its score can be followed.
 async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query) = (context.param("id").to_owned(), query(&context));
     let (lesson, number) = (query.own("lesson").to_owned(), query.own("attempt").to_owned());
@@ -115,7 +115,7 @@ fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
     ]
 }
 
-/// Responses as they were given; with the names of their variables where there are several.
+/// The responses as text. If there are several, each has the name of its variable.
 fn given(responses: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match responses.as_object() {

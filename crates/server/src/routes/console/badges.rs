@@ -1,4 +1,4 @@
-//! Badges and records: what was issued, issuing, revoking, verifying.
+//! Badges and learner records: lists, and forms to issue, revoke and verify them.
 
 use axum::http::header;
 use lyceum_access::audit::AuditChange;
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// As many as a page can show.
+/// The number of learners that the form can list.
 const MOST: u64 = limits::CONSOLE_CREDENTIALS_MAX_COUNT;
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -60,7 +60,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let states = [("valid", "Valid"), ("revoked", "Revoked")];
     let rows = found.badges.iter().map(|badge| row(badge, &visitor)).collect();
     let list = List::new("Issued badges", ISSUED, query, rows)
-        .or_else("No badge was issued yet.")
+        .or_else("No badges have been issued yet.")
         .choice(Choice::of("state", "State", states.into_iter()))
         .note(at_most(found.read_count, MOST));
     let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Issued, list };
@@ -97,7 +97,7 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
         ]
     });
     let list = List::new("Badges", DEFINITIONS, query(&context), rows.collect())
-        .or_else("No badge is defined yet. `POST /ims/ob/v3p0/badges` defines one.")
+        .or_else("No badges are defined yet. `POST /ims/ob/v3p0/badges` defines one.")
         .note(at_most(found.read_count, MOST));
     let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Definitions, list };
     listed("badge-definitions", &view.list, &view)
@@ -254,7 +254,7 @@ async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<An
     }
 }
 
-/// A report as it is shown, with what the credential says of itself.
+/// A verification report with the values of its credential, as the page shows it.
 fn verified(report: &credentials::Verified) -> Verified {
     let credential = report.credential();
     let (subject, issuer) = (&credential["credentialSubject"], &credential["issuer"]);

@@ -1,4 +1,4 @@
-//! Classes: all of them; one with what its students did by day.
+//! Classes: the list of classes, and a page for each class with the work of its students by day.
 
 use lyceum_bridge::screens::class::{self as screen, ClassWork, StudentWork};
 use lyceum_console::classes::{
@@ -18,9 +18,9 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
 
-/// Days that can be shown: the first unless another is chosen.
+/// The numbers of days that can be shown. The first is the default.
 const SPANS: [u32; 4] = [14, 7, 28, 90];
-/// Percent of right answers between which practice teaches most.
+/// The band of accuracy in percent in which practice is most effective.
 const BAND: (f64, f64) = (80.0, 85.0);
 
 pub(super) fn routes() -> Vec<Route> {
@@ -83,7 +83,7 @@ fn about(class: &Class) -> Vec<(String, Option<String>)> {
     about
 }
 
-/// What is shown of a class, in one subject or, if it is empty, in all.
+/// The data that a class page shows, for one subject or, if `subject` is empty, for all subjects.
 struct ShownClass<'a> {
     work: &'a ClassWork,
     subject: &'a str,
@@ -128,7 +128,7 @@ impl ShownClass<'_> {
             .collect()
     }
 
-    /// The events behind what a student did on all days.
+    /// The page that lists the events of a student on all shown days.
     fn behind(&self, student: &StudentWork) -> String {
         let day = |at: Option<&String>| at.cloned().unwrap_or_default();
         let (first, last) = (day(self.work.days.first()), day(self.work.days.last()));

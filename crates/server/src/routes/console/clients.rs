@@ -1,4 +1,5 @@
-//! Clients, which get tokens with an id and a secret: for administrators, since they act for everybody.
+//! Clients, which get tokens with an id and a secret. Only administrators manage them, because clients can act for all
+//! users.
 
 use lyceum_access::screens::clients::{self as screen, ClientWithUse};
 use lyceum_access::{Client, NewClient, Scope, Scopes};
@@ -74,7 +75,7 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &person, &id);
     let ClientWithUse { client, used } = context.app.db.read(read).await?;
     let rate = match client.requests_per_second {
-        None => "as in the settings".to_owned(),
+        None => "default from the settings".to_owned(),
         Some(0) => "no limit".to_owned(),
         Some(rate) => rate.to_string(),
     };

@@ -1,4 +1,4 @@
-//! Courses: all of them; one as a tree with what it covers.
+//! Courses: the list of courses, and a page for each course with its tree and the standards that it covers.
 
 use lyceum_console::courses::{COLUMNS, Course, Courses, Covered, Node, Standard, TREE};
 use lyceum_console::{Cell, Choice, List, Query, Row, links, screens};

@@ -1,4 +1,4 @@
-//! Events: the log, its live tail, what was rejected and its replay.
+//! Events: the event log, new events as they arrive, and rejected envelopes, which can be replayed.
 
 use lyceum_access::audit::AuditChange;
 use lyceum_console::{
@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::route::Route;
 use crate::routes::events::stream;
 
-/// The columns of a log of few events. No index has type, action and person.
+/// The columns if few events match. Type, action and person have no index, so only few events can be sorted by them.
 const FEW: [Column; 6] = [
     Column::text("time", "Time"),
     Column::text("type", "Type"),
@@ -30,7 +30,7 @@ const FEW: [Column; 6] = [
     Column::text("app", "App"),
     Column::number("number", "Number"),
 ];
-/// The columns of a log of many.
+/// The columns if many events match.
 const MANY: [Column; 6] = [FEW[0], FEW[1].fixed(), FEW[2].fixed(), FEW[3].fixed(), FEW[4], FEW[5]];
 const REJECTED: &[Column] = &[
     Column::number("number", "Number"),
@@ -87,7 +87,7 @@ fn filter(context: &Context, visitor: &Visitor, query: &Query) -> Result<Filter>
     Ok(Filter {
         sensor: Some(query.own("app").to_owned()).filter(|sensor| !sensor.is_empty()),
         start,
-        // The last instant of the log's filter is within.
+        // The log's filter includes its last instant.
         end: to.map(|to| Timestamp::from_milliseconds(to.milliseconds() - 1)),
         arrived: arrived(query)?,
         ..screen::filter(&query.filter, context.base_url())
@@ -131,7 +131,7 @@ fn log_list(visitor: &Visitor, query: Query, by_words: bool, log: &screen::Log) 
     Ok(list)
 }
 
-/// What [`links::events_that_arrived`] asks for. Errors: `Invalid`.
+/// The parameters of [`links::events_that_arrived`]. Errors: `Invalid`.
 fn arrived(query: &Query) -> Result<Option<Arrived>> {
     if query.own("since").is_empty() {
         return Ok(None);
@@ -147,7 +147,7 @@ fn instant(query: &Query, name: &'static str) -> Result<Timestamp> {
     query.own(name).parse().map_err(|rule: NotAnInstant| Problem::invalid(name, rule.to_string()))
 }
 
-/// When events can be sorted by what no index has.
+/// Says when events can be sorted by columns without an index.
 fn sorting() -> String {
     let most = words::count(limits::CONSOLE_SORTED_EVENTS_MAX_ROWS);
     format!(
@@ -168,7 +168,7 @@ fn row(visitor: &Visitor, logged: &Logged) -> Row {
     ]
 }
 
-/// A person, leading to their events.
+/// A person, linked to the person's events.
 fn person(person: &str) -> Cell {
     Cell::text(person).to(links::events_of(person))
 }
@@ -299,7 +299,7 @@ async fn replay_all(context: Context, visitor: Visitor, _: Form) -> Result<Answe
     for id in context.app.db.read(rejected::waiting).await? {
         match replay_one(&context, &visitor, id).await {
             Err(problem) if problem.cause.is_some() => return Err(problem),
-            // Rejected again: it stays, with its errors.
+            // The envelope was rejected again. Its page shows the errors.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Home: health, what to do next, data that flows.
+//! Home: health, next steps and incoming data.
 
 use lyceum_access::Role;
 use lyceum_bridge::repository::unknown;
@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
 
-/// Milliseconds from which an idle database is slow to answer.
+/// A ping of the database that takes longer than this many milliseconds is shown as slow.
 const SLOW_MS: i64 = 100;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -101,10 +101,10 @@ fn failed_jobs(home: &screen::Home) -> Figure {
 
 fn last_backup(home: &screen::Home) -> Figure {
     let (shown, tone, says) = match &home.last_backup {
-        None => ("none".to_owned(), "warn", "make one"),
+        None => ("none".to_owned(), "warn", "create one"),
         Some(backup) => {
             let (tone, says) =
-                if backup.is_old { ("warn", "make a new one") } else { ("good", "recent") };
+                if backup.is_old { ("warn", "create a new one") } else { ("good", "recent") };
             (words::span(backup.age_s) + " ago", tone, says)
         }
     };
@@ -112,7 +112,7 @@ fn last_backup(home: &screen::Home) -> Figure {
     Figure { name: "Last backup", shown, says: says.to_owned(), tone, href }
 }
 
-/// The first steps of a new server; none once all of them are done.
+/// The steps of setting up a server; empty when all of them are done.
 fn steps(done: Steps) -> Vec<Step> {
     let step = |is_done, name, says, href, command| Step { is_done, name, says, href, command };
     let steps = vec![
@@ -226,7 +226,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
     ]
 }
 
-/// The page of the events that arrived in some minutes; of all events if none did.
+/// The page that lists the events of these minutes, or all events if there were none.
 fn arrived(at: Option<&Arrived>) -> String {
     match at {
         Some(at) => links::events_that_arrived(
@@ -259,7 +259,7 @@ async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> 
     let row = |one: &unknown::Unknown| vec![Cell::text(&one.iri), Cell::text(&one.email)];
     let list =
         List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
-            .or_else("The roster knows the actor of every event.")
+            .or_else("Every event names an actor who is in the roster.")
             .note(at_most(found.len(), most));
     let view = Unknown { frame: visitor.frame("Unknown students"), list };
     listed("unknown-students", &view.list, &view)

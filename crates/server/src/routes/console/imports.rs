@@ -1,4 +1,4 @@
-//! Imports: files of rosters, checked first, done when somebody says so.
+//! Imports: roster files are uploaded and checked, and imported when an administrator confirms it.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
@@ -41,7 +41,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.read(imports::newest).await?;
     let rows = found.iter().map(|import| row(import, &visitor)).collect();
     let list = List::new("Imports", COLUMNS, query(&context), rows)
-        .or_else("Nothing was imported here yet.")
+        .or_else("No files have been imported yet.")
         .note(at_most(found.len(), limits::IMPORTS_LISTED_MAX_COUNT));
     let most = format!("{} MB", limits::IMPORT_UPLOAD_MAX_BYTES / (1024 * 1024));
     let view = Imports { frame: visitor.frame("Imports"), most, list };
@@ -93,7 +93,7 @@ async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     Ok(on_to(&links::import(id)))
 }
 
-/// The number in the address. Errors: `NotFound`.
+/// Parses the number in the address. Errors: `NotFound`.
 fn number(context: &Context) -> Result<i64> {
     let text = context.param("id");
     text.parse()
@@ -107,7 +107,7 @@ async fn find(context: &Context) -> Result<Import> {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let import = find(&context).await?;
-    // This server's own knowledge is newer than what all servers share.
+    // This server's own progress is newer than the stored progress.
     let progress = context.app.imports.progress(import.id).or_else(|| import.progress.clone());
     let view = view(&visitor, query(&context), &import, progress);
     listed("errors", &view.list, &view)
@@ -159,10 +159,10 @@ fn says(state: ImportState, error_count: u64) -> String {
     };
     match (state, error_count) {
         (ImportState::Checking, _) => {
-            "The server checks the file. It changes nothing yet.".to_owned()
+            "The server is checking the file. Nothing has changed yet.".to_owned()
         }
-        (ImportState::Importing, _) => "The server imports the file.".to_owned(),
-        (ImportState::Checked, 0) => "The file has no errors. Nothing was changed yet.".to_owned(),
+        (ImportState::Importing, _) => "The server is importing the file.".to_owned(),
+        (ImportState::Checked, 0) => "The file has no errors. Nothing has changed yet.".to_owned(),
         (ImportState::Checked, _) => format!(
             "The file has {errors}. Fix the rows and send the file again, or import only the good rows."
         ),
@@ -197,7 +197,7 @@ fn file(of: &FileReport, import: &Import) -> File {
 async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
     let (import, query) = (find(&context).await?, query(&context));
     let missing = || {
-        let message = "this server does not have the outcome of each row of this import";
+        let message = "the outcomes of this import's rows are not stored on this server";
         Problem::new(ProblemKind::NotFound, message)
     };
     let digest = import.noted().ok_or_else(missing)?.parse()?;
@@ -287,7 +287,7 @@ async fn discard(context: Context, visitor: Visitor, _: Form) -> Result<Answer> 
     decide(&context, &visitor, "import.discard", move |tx| imports::discard(tx, id)).await
 }
 
-/// Writes a decision about an import, and notes it in the audit log.
+/// Stores the administrator's decision about an import, and records it in the audit log.
 async fn decide(
     context: &Context,
     visitor: &Visitor,

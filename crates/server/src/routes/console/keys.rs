@@ -1,4 +1,4 @@
-//! API keys: people see their own, administrators all.
+//! API keys. People see their own keys, and administrators see all keys.
 
 use lyceum_access::screens::keys::{self as screen, KeyOfPerson};
 use lyceum_access::{ApiKey, Role};

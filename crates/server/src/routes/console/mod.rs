@@ -1,5 +1,5 @@
-//! The console: where people look. A screen a file, with its table of routes. Every page is for whoever is
-//! signed in with a role that sees the screen; what changes something is a form with a token.
+//! The console. Each screen is one file with its table of routes. A page requires a session of a person whose role sees
+//! the screen. Every change is a form with a token against forged requests.
 
 mod answers;
 mod badges;
@@ -42,14 +42,15 @@ pub(crate) use visitor::turn_away;
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
-/// Files of this server alone, nothing inline; no form leads elsewhere, no page shows this one in itself.
+/// Pages load files only from this server and contain no inline code. Forms send only to this server, and other pages
+/// cannot embed the console.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 );
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-/// The screens' routes.
+/// The routes of all screens.
 pub(super) fn area() -> Area {
     let screens = [
         home::routes(),
@@ -88,8 +89,8 @@ pub(super) fn area() -> Area {
     }
 }
 
-/// A page of a screen: `path` stands below `/console`. Whoever is not signed in is sent to the sign-in
-/// page and comes back; a role that does not see the screen is refused. Problems are told in the frame.
+/// A page of a screen; `path` is relative to `/console`. A visitor without a session is redirected to the sign-in page
+/// and comes back after it. A role that does not see the screen is refused. Problems are shown in the frame.
 fn page<H, F>(path: &'static str, screen: &'static Screen, handler: H) -> Route
 where
     H: Fn(Context, Visitor) -> F + Clone + Send + Sync + 'static,
@@ -109,8 +110,8 @@ fn access(screen: &Screen) -> Access {
     Access::Page(Roles::named(screen.roles))
 }
 
-/// A change by a form of a page: as [`page`], and only where the form carries the token of this very
-/// session and a page of this server sent it.
+/// A form that changes something. The rules of [`page`] apply. The form must also contain the token of the current
+/// session and come from a page of this server.
 fn action<H, F>(path: &'static str, screen: &'static Screen, handler: H) -> Route
 where
     H: Fn(Context, Visitor, Form) -> F + Clone + Send + Sync + 'static,
@@ -132,12 +133,12 @@ where
     route.reads_as(FORM).reads_up_to(limits::CONSOLE_FORM_MAX_BYTES)
 }
 
-/// A view as a page.
+/// Renders a view as a page.
 fn shown(view: &impl Template) -> Result<Answer> {
     Ok(as_page(lyceum_console::html(view)?))
 }
 
-/// A page of a view with a list; the list alone, as a file, where that is asked for.
+/// Renders a view with a list, or only the list if it was requested as a file.
 fn listed(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
     match list.export() {
         Some(export) => Ok(sent(name, export, list.exported(export)?)),
@@ -145,7 +146,8 @@ fn listed(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
     }
 }
 
-/// A list as a file. It is sent when all of it is made, with its length, so that what broke off never looks whole.
+/// Sends a list as a file. The file is complete before it is sent, so that its length is known and an interrupted
+/// download never looks complete.
 fn sent(name: &str, export: Export, file: Vec<u8>) -> Answer {
     let media = match export {
         Export::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
@@ -158,8 +160,8 @@ fn sent(name: &str, export: Export, file: Vec<u8>) -> Answer {
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
 
-/// Sends a list that has no end as a file: its first rows, by a name that says so where there are more. `read`
-/// adds so many rows at most, and answers whether there are more.
+/// Sends the first rows of a list of any length as a file. If there are more rows, the file's name says so. `read`
+/// adds at most the given number of rows and returns whether there are more.
 async fn first_rows(
     context: &Context,
     name: &str,
@@ -177,7 +179,7 @@ async fn first_rows(
     Ok(sent(&name, export, file))
 }
 
-/// What is said below a list of which one file does not hold all rows.
+/// The note below a list that has more rows than an exported file.
 fn cut(total: i64) -> String {
     let most = limits::CONSOLE_EXPORT_MAX_ROWS;
     if total <= most {
@@ -186,7 +188,7 @@ fn cut(total: i64) -> String {
     format!("A CSV or JSON file has the first {} of these rows.", words::count(most))
 }
 
-/// What is said below a list for which as many rows were read as there may be: there may be more.
+/// The note below a list whose query reached its limit of rows, so that there may be more.
 fn at_most(found: usize, most: impl TryInto<usize>) -> String {
     match most.try_into() {
         Ok(most) if found >= most => format!("This list has at most {most} rows."),
@@ -194,24 +196,24 @@ fn at_most(found: usize, most: impl TryInto<usize>) -> String {
     }
 }
 
-/// How long the reads of a page may take.
+/// The time limit for the reads of a page.
 fn deadline() -> Duration {
     Duration::from_millis(limits::CONSOLE_READ_MAX_MS)
 }
 
-/// How long the reads of a file may take.
+/// The time limit for the reads of a file.
 fn longest_export() -> Duration {
     Duration::from_millis(limits::CONSOLE_EXPORT_MAX_MS)
 }
 
-/// On to another page, after a form.
+/// Redirects to a page after a form.
 pub(super) fn on_to(path: &str) -> Answer {
     Answer::empty(axum::http::StatusCode::SEE_OTHER)
         .header(header::LOCATION, path)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
-/// HTML with what every page is sent with; nobody but its reader keeps it.
+/// Sends HTML with the security headers of every page. Shared caches must not store it.
 pub(crate) fn as_page(html: String) -> Answer {
     Answer::typed(HTML, Body::from(html))
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
@@ -220,10 +222,10 @@ pub(crate) fn as_page(html: String) -> Answer {
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
 
-/// Signs in by the link that a sandbox prints.
+/// Signs a person in with the link that a sandbox prints.
 async fn enter(context: Context) -> Result<Answer> {
     if context.app.sandbox.is_none() {
-        let message = "only a sandbox has sign-in links; sign in at /sign-in";
+        let message = "only a sandbox has sign-in links; sign in at /sign-in instead";
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let link = context.asked("link").unwrap_or_default();
@@ -238,13 +240,13 @@ async fn asset(context: Context) -> Result<Answer> {
     let name = context.param("file");
     let found = if assets::is_hashed(name) { docs::asset(&context, name)? } else { None };
     let Some(answer) = found else {
-        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}' here")));
+        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}'")));
     };
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     Ok(answer.header(header::CACHE_CONTROL, forever))
 }
 
-/// The answer; a problem as a page in the visitor's frame, unless the fault is the server's.
+/// Returns the answer. A problem becomes a page in the visitor's frame, unless the server caused it.
 fn told(visitor: &Visitor, answer: Result<Answer>) -> Result<Answer> {
     match answer {
         Err(problem) if problem.cause.is_none() => visitor.refused(&problem),

@@ -1,4 +1,4 @@
-//! One student: rings, sums by day and subject, the events behind numbers.
+//! One student: goals, totals by day and subject, and the events behind each number.
 
 use lyceum_adaptive::screens::student as screen;
 use lyceum_bridge::analytics::Behind;
@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
 
-/// Days that charts show: the first unless another is chosen.
+/// The numbers of days that charts can show. The first is the default.
 const RANGES: [u32; 3] = [30, 7, 90];
 
 pub(super) fn routes() -> Vec<Route> {
@@ -76,7 +76,7 @@ fn about(id: &str, student: &screen::Student) -> Vec<String> {
     about
 }
 
-/// The bar of a day.
+/// The bar for one day.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 fn bar(
     id: &str,
@@ -115,7 +115,7 @@ fn ring(id: &str, subject: &SubjectDay, today: &str) -> Ring {
     }
 }
 
-/// The days by subject, and in all.
+/// The totals of the days for each subject and for all subjects.
 fn totals(id: &str, student: &screen::Student) -> Vec<Total> {
     let day =
         |at: Option<&(String, MeasureSums)>| at.map(|(day, _)| day.clone()).unwrap_or_default();
@@ -162,8 +162,7 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
         which: if subject.is_empty() { days } else { format!("{days}, {subject}") },
         total: total(subject.clone(), &found.total, String::new()),
         student: (links::student(&id), found.student),
-        list: List::new("Events", FACTS, query, rows)
-            .or_else("No app sent an event about these days."),
+        list: List::new("Events", FACTS, query, rows).or_else("No app sent events for these days."),
     };
     listed("events", &view.list, &view)
 }

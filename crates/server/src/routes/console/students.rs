@@ -1,4 +1,4 @@
-//! Students: everybody who learns, with what they did today.
+//! Students: the list of all students with today's work.
 
 use lyceum_adaptive::screens::students as screen;
 use lyceum_bridge::today::StudentDay;
@@ -52,7 +52,7 @@ fn row(day: &StudentDay, now: Timestamp, today: &str) -> Row {
     ]
 }
 
-/// The daily goal, which the student's page has by subject.
+/// The daily goal for all subjects, linked to the student's page, which splits it by subject.
 pub(super) fn goal(day: &StudentDay) -> Cell {
     match day.goal_xp {
         0 => Cell::none(),
@@ -65,7 +65,7 @@ pub(super) fn accuracy(sums: &MeasureSums) -> Cell {
     Cell::share(sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions))
 }
 
-/// How long ago the last event of the day was.
+/// The time since the last event of the day.
 pub(super) fn seen(day: &StudentDay, now: Timestamp) -> Cell {
     match day.last {
         Some(last) => Cell::of(last.to_string(), words::ago(last, now)),

@@ -1,4 +1,4 @@
-//! System: what the server is, jobs, backups, the audit log, settings without secrets.
+//! System: an overview of the server, jobs, backups, the audit log, and settings without secrets.
 
 use lyceum_access::audit::{AuditChange, AuditEntry, By, Filter, each};
 use lyceum_access::screens::system as screen;
@@ -87,7 +87,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
     shown(&view::Overview { frame: visitor.frame("System"), tabs: view::tabs("Overview"), facts })
 }
 
-/// What people call a database.
+/// The display name of the database.
 pub(super) fn database(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => "SQLite",
@@ -113,7 +113,7 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     ];
     let list = List::new("Jobs", JOBS, query, rows)
         .choice(Choice { name: "state", label: "State", options: states })
-        .or_else("There are no jobs: no long work was started yet.")
+        .or_else("There are no jobs yet.")
         .note(at_most(jobs.len(), limits::CONSOLE_JOBS_COUNT));
     let says = "Long work that goes on after its request. The server tries a failed job again, after longer and longer \
                 pauses.";
@@ -154,8 +154,8 @@ async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Due", visitor.time_of_text(&job.due)),
     ]);
     let rows = tries.iter().map(|tried| try_row(&visitor, &job, tried)).collect();
-    let list = List::new("Tries", TRIES, query(&context), rows)
-        .or_else("No server has started this job yet.");
+    let list =
+        List::new("Tries", TRIES, query(&context), rows).or_else("This job has not run yet.");
     let page = view::Job { frame: visitor.frame(format!("Job {}", job.id)), facts, list };
     listed("tries", &page.list, &page)
 }
@@ -196,7 +196,7 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = backups.iter().map(row).collect();
     let list = List::new("Backups", BACKUPS, query(&context), rows)
         .or_else(
-            "There is no backup yet. `lyceum admin backup FILE` makes one while the server runs.",
+            "There is no backup yet. `lyceum admin backup FILE` creates one while the server runs.",
         )
         .note(at_most(backups.len(), limits::CONSOLE_JOBS_COUNT));
     let is_sqlite = context.app.db.dialect() == Dialect::Sqlite;
@@ -218,7 +218,8 @@ async fn back_up(context: Context, visitor: Visitor, _: Form) -> Result<Answer> 
     apart(move || {
         std::fs::create_dir_all(&folder).map_err(Problem::internal)?;
         let mut dump = |_: &std::path::Path, _: &str| -> Result<()> {
-            let message = "`lyceum admin backup` backs up a PostgreSQL database";
+            let message =
+                "the console cannot back up a PostgreSQL database; use `lyceum admin backup`";
             Err(Problem::new(ProblemKind::Conflict, message))
         };
         backup::make((&app.db, &app.config, &app.node), now, &file, &mut dump, |_| ())
@@ -257,7 +258,7 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.page.entries.iter().map(|entry| entry_row(&visitor, entry)).collect();
     let total = usize::try_from(found.page.total).unwrap_or_default();
     let list = List::page("Changes", CHANGES, query, rows, total)
-        .or_else("Nothing was changed in the console or by a command yet.")
+        .or_else("No changes have been made in the console or by a command yet.")
         .choice(Choice::of("who", "Who", found.who.iter().map(|who| (who, who))))
         .choice(Choice::of("what", "Change", found.what.iter().map(|what| (what, what))))
         .days()

@@ -63,7 +63,7 @@ fn row(need: &Need, now: Timestamp, today: &str) -> Row {
     ]
 }
 
-/// A reason as a label: red for students who are behind or fail, green for those for whom it is too easy.
+/// A reason as a label: red for students who are behind or fail, green for students who find the work too easy.
 pub(super) fn label(reason: &Reason) -> Label {
     let tone = match reason.rule.sign {
         Sign::Pace | Sign::Failures => "bad",

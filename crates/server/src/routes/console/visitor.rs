@@ -1,4 +1,4 @@
-//! Who looks at a page of the console.
+//! The visitor of a console page.
 
 use axum::http::header;
 use lyceum_access::{Denied, Holder, Person};
@@ -15,12 +15,12 @@ use crate::context::Context;
 use crate::render;
 use crate::routes::sign_in::Guard;
 
-/// Who is signed in, at a screen that their role sees.
+/// The signed-in person who opened a page of a screen that the person's role sees.
 #[derive(Clone)]
 pub(crate) struct Visitor {
-    /// Who.
+    /// The person.
     pub(crate) person: Person,
-    /// The zone that their browser shows times in; UTC until it has said so.
+    /// The time zone of the person's browser; UTC until the browser has sent it.
     pub(crate) zone: Zone,
     screen: &'static Screen,
     environment: &'static str,
@@ -28,11 +28,11 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// Who was let in at the screen by the rule of access.
+    /// The visitor whom the access rule admitted to the screen.
     pub(super) fn of(context: &Context, screen: &'static Screen) -> Result<Self> {
         let holder = context.grant.as_ref().and_then(Grant::holder);
         let Some(Holder::Person(person)) = holder else {
-            return Err(Problem::internal("a page was opened for nobody"));
+            return Err(Problem::internal("a console page was requested without a session"));
         };
         Ok(Self {
             person: person.clone(),
@@ -43,7 +43,7 @@ impl Visitor {
         })
     }
 
-    /// What stands around a page of that title.
+    /// The frame of a page with this title.
     pub(super) fn frame(&self, title: impl Into<String>) -> Frame {
         Frame {
             name: self.person.name.clone(),
@@ -57,32 +57,32 @@ impl Visitor {
         }
     }
 
-    /// An instant: exports have it in UTC, people read it in their zone.
+    /// A cell for an instant. Exports contain it in UTC, and the page shows it in the visitor's time zone.
     pub(super) fn time(&self, instant: Timestamp) -> Cell {
         Cell::when(instant, self.zone.written(instant))
     }
 
-    /// An instant, or a dash.
+    /// A cell for an instant, or a dash.
     pub(super) fn time_if_any(&self, instant: Option<Timestamp>) -> Cell {
         instant.map_or_else(Cell::none, |instant| self.time(instant))
     }
 
-    /// An instant that is stored as text.
+    /// A cell for an instant that is stored as text.
     pub(super) fn time_of_text(&self, text: &str) -> Cell {
         text.parse().map_or_else(|_| Cell::text(text), |instant| self.time(instant))
     }
 
-    /// An instant that is stored as text, as people read it.
+    /// Formats an instant that is stored as text in the visitor's time zone.
     pub(super) fn written(&self, text: &str) -> String {
         text.parse().map_or_else(|_| text.to_owned(), |instant| self.zone.written(instant))
     }
 
-    /// What every form of a page carries in its field `token`.
+    /// The token that each form of a page sends in its field `token`.
     pub(super) fn token(&self) -> &str {
         &self.token
     }
 
-    /// A problem, told in the frame.
+    /// Shows a problem as a page in the frame.
     pub(super) fn refused(&self, problem: &Problem) -> Result<Answer> {
         let status = render::status(problem.kind);
         let frame = self.frame(render::title(status));
@@ -91,8 +91,8 @@ impl Visitor {
     }
 }
 
-/// Answers a browser that may not see the screen: without a session it is sent to sign in and comes back,
-/// a person of another role gets a page that says so.
+/// Answers a browser that has no access to the screen. Without a session, it is redirected to the sign-in page and
+/// comes back. A person with another role gets a page that explains the refusal.
 pub(crate) fn turn_away(
     context: &Context,
     screen: &'static Screen,
@@ -112,13 +112,13 @@ pub(crate) fn turn_away(
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))
 }
 
-/// What a list's address asks.
+/// Parses the list parameters of the address.
 pub(super) fn query(context: &Context) -> Query {
     Query::of(context.uri.path(), context.query())
 }
 
-/// The first instant of the day `from` and the one behind the day `to` that a list is asked for, as the
-/// visitor's zone has them; open where none is named. Errors: `Invalid`.
+/// The range of instants from the start of the day `from` to the end of the day `to` in the visitor's time zone. A
+/// bound is open if its parameter is missing. Errors: `Invalid`.
 pub(super) fn days(query: &Query, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
     let named = |name| Some(query.own(name)).filter(|day| !day.is_empty());
     let (from, to) = (named("from"), named("to"));
@@ -126,7 +126,7 @@ pub(super) fn days(query: &Query, zone: &Zone) -> Result<(Option<Timestamp>, Opt
     Ok((from.map(|_| range.from), to.map(|_| range.to)))
 }
 
-/// The zone that the browser's script has told.
+/// The time zone that the page's script stored in a cookie.
 fn zone(context: &Context) -> Zone {
     let cookies = context.headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));

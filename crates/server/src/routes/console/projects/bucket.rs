@@ -1,4 +1,4 @@
-//! The bucket of a project: its folders and objects, an object with its bytes, deleting.
+//! The bucket of a project: folders and objects, which can be downloaded and deleted.
 
 use axum::http::header;
 use lyceum_access::audit::AuditChange;
@@ -23,13 +23,13 @@ const OBJECTS: &[Column] = &[
 ];
 const FOLDER: &str = "/";
 
-/// A page of the bucket, of a prefix or a key.
+/// The address of a bucket page for a prefix or key.
 fn link(slug: &str, page: &str, name: &str, value: &str) -> String {
     let value = segment(value);
     format!("/console/projects/{slug}/bucket{page}?{name}={value}")
 }
 
-/// What a prefix has, and whether there is more of it.
+/// The entries below a prefix, and whether there are more.
 fn below(bucket: &Bucket, prefix: &str) -> Result<(Vec<String>, Vec<Info>, bool)> {
     let (mut folders, mut objects, mut cursor) = (Vec::new(), Vec::new(), None);
     loop {
@@ -98,7 +98,7 @@ pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer>
     super::listed("bucket", &page.list, &page)
 }
 
-/// The folders that a prefix is in, each with its page.
+/// The folders that contain a prefix, each with its page.
 fn folders_of(slug: &str, prefix: &str) -> Vec<(String, String)> {
     let ends = prefix.match_indices(FOLDER).map(|(at, _)| at);
     let mut begin = 0;
@@ -166,8 +166,8 @@ pub(super) async fn deleted(context: Context, visitor: Visitor, form: Form) -> R
     Ok(on_to(&link(&slug, "", "prefix", &key[..end])))
 }
 
-/// Notes who had to do with a file, in both logs: the bucket has an index of its own, so that this cannot
-/// be one transaction with it.
+/// Records in both logs who used a file. This cannot share a transaction with the change of the bucket, because the
+/// bucket's index is another database.
 async fn note(
     context: &Context,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! The log of a backend: the lines that this server remembers, and those that come.
+//! The log of a backend: the lines that this server has in memory, and new lines as they arrive.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sse::{self, Feed};
 
 const LINES: &[Column] =
     &[Column::text("time", "Time"), Column::text("stream", "From"), Column::text("text", "Line")];
-/// Where lines come from, and what is shown of it.
+/// The name and tone of each source of lines.
 const STREAMS: [(Stream, &str, &str); 4] = [
     (Stream::Out, "out", ""),
     (Stream::Error, "error", "bad"),
@@ -34,7 +34,7 @@ fn named(stream: Stream) -> (&'static str, &'static str) {
     found.map_or(("out", ""), |(_, name, tone)| (*name, *tone))
 }
 
-/// Which lines are asked for.
+/// The filter for lines from the address.
 struct LogFilter {
     query: Query,
     stream: String,
@@ -68,9 +68,7 @@ pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> 
     let here = format!("/console/projects/{slug}/logs");
     let stream = query.link(&[]).replacen(&here, &format!("{here}/stream"), 1);
     let list = List::new("Log", LINES, query, rows)
-        .or_else(
-            "The backend has printed and answered nothing since the server started it. New lines appear here.",
-        )
+        .or_else("The log is empty since the server started the backend. New lines appear here.")
         .choice(Choice::of("stream", "From", STREAMS.iter().map(|(_, name, _)| (*name, *name))));
     let page = view::Logs {
         frame: visitor.frame(format!("Logs of {slug}")),
@@ -98,7 +96,7 @@ fn still_admitted(context: Arc<Context>, slug: String) -> sse::StillAllowed {
         let (context, slug) = (Arc::clone(&context), slug.clone());
         Box::pin(async move {
             let Some(grant) = still_allowed(&context).await else { return false };
-            // Read again: the person may have another role than when the stream began.
+            // Check again, because the person's role may have changed since the stream began.
             let Some(holder) = grant.holder().cloned() else { return false };
             let node = Arc::clone(&context.app.node);
             let admit = move |tx: &mut Tx<'_>| admit(tx, &node, &holder, &slug).map(drop);
@@ -107,7 +105,7 @@ fn still_admitted(context: Arc<Context>, slug: String) -> sse::StillAllowed {
     })
 }
 
-/// Sends lines as they come, until the reader goes, may see them no longer, or the server stops.
+/// Sends lines as they arrive, until the reader disconnects or loses access, or the server stops.
 async fn follow_lines(
     context: Arc<Context>,
     slug: String,

@@ -1,5 +1,5 @@
-//! Projects: versions and what differs between them, rollback, secrets by name, who changed what; logs,
-//! the bucket and promotion in files of their own.
+//! Projects: versions and their differences, rollbacks, names of secrets, and the log of changes. Logs, the bucket and
+//! promotion have their own files.
 
 mod bucket;
 mod logs;
@@ -74,7 +74,7 @@ const CHANGES: &[Column] = &[
     Column::text("details", "Details"),
 ];
 
-/// Refuses a project that the visitor does not belong to, and one whose files another node holds.
+/// Refuses a project if the visitor is not a member of it or if another node has its files.
 fn admit(tx: &mut Tx<'_>, node: &Node, holder: &Holder, slug: &str) -> Result<Project> {
     let project = projects::find(tx, slug)?;
     match holder.may_change(tx, slug)? {
@@ -83,7 +83,7 @@ fn admit(tx: &mut Tx<'_>, node: &Node, holder: &Holder, slug: &str) -> Result<Pr
     }
 }
 
-/// Reads of the project of the path, for who may see it.
+/// Reads data of the project in the path, if the visitor may see it.
 async fn read<T: Send + 'static>(
     context: &Context,
     visitor: &Visitor,
@@ -115,14 +115,14 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = own.iter().map(row).collect();
     let list =
         List::new("Projects", PROJECTS, query(&context), rows).or_else(match visitor.person.role {
-            Role::Administrator => "No project is deployed yet. `lyceum deploy` deploys one.",
+            Role::Administrator => "No projects are deployed yet. `lyceum deploy` deploys one.",
             _ => "You are not a member of a project yet. `lyceum deploy` deploys one of your own.",
         });
     let page = view::Projects { frame: visitor.frame("Projects"), list };
     listed("projects", &page.list, &page)
 }
 
-/// What a version is made of, in words.
+/// Describes the parts of a version.
 fn parts(version: &Deployment) -> String {
     let frontend = version.frontend.iter().map(|zip| format!("frontend ({})", bytes(zip.size)));
     let backend = version.backend.iter().map(|backend| {
@@ -142,7 +142,7 @@ fn parts(version: &Deployment) -> String {
     frontend.chain(backend).chain(uses).collect::<Vec<_>>().join(", ")
 }
 
-/// An amount of bytes as people read it.
+/// A size in bytes, formatted for people.
 fn bytes(size: u64) -> String {
     match size {
         0..1024 => format!("{size} B"),
@@ -213,10 +213,10 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment, by: &str)
     ]
 }
 
-/// Decides whether the app is told names and e-mail addresses of its players: administrators alone.
+/// Sets whether the app receives names and e-mail addresses of its players. Only administrators may do this.
 async fn identity(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     if visitor.person.role != Role::Administrator {
-        let message = "only administrators decide what an app learns about its players; ask one";
+        let message = "only administrators can change which player data an app receives; ask an administrator";
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
     let shares = match form.field("shares") {

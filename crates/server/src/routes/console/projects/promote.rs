@@ -1,5 +1,5 @@
-//! Promoting: what is served here is served by the production server that the settings name, without being
-//! built anew. The plan that was shown is the one that is applied.
+//! Promotes the served version of a project to the production server that the settings name, without building it
+//! again. The applied plan is exactly the one that the page showed.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::routes::console::{Form, Visitor, on_to, shown};
 use crate::state::App;
 
-/// The server that projects are promoted to, and the key for it; none: the settings name none.
+/// The server to which projects are promoted, and the API key for it; `None` if the settings name no server.
 pub(super) fn target(app: &App) -> Option<(&str, &str)> {
     let hosting = &app.config.hosting;
     let is_staging = app.config.server.env == Environment::Staging && app.sandbox.is_none();
@@ -30,17 +30,17 @@ pub(super) fn target(app: &App) -> Option<(&str, &str)> {
     Some((hosting.promote_to.as_str(), key.reveal())).filter(|(address, _)| !address.is_empty())
 }
 
-/// A promotion that is planned.
+/// A planned promotion.
 struct Planned {
     production: Server,
     state: State,
     plan: Plan,
     version: i64,
-    /// Secrets that production does not have.
+    /// Names of secrets that are missing on the production server.
     lacking: Vec<String>,
 }
 
-/// Plans serving the version that is served here.
+/// Plans the deployment of the version that this server serves.
 async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)> {
     let master = context.app.gate.keyring().master().clone();
     let here = place(&context.app, context.param("slug"));
@@ -62,7 +62,7 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)>
         let state = production.state(&sought)?;
         if state.environment != Environment::Production.name() {
             let message = format!(
-                "{address} is a server of '{}' and not of 'production'; fix hosting.promote_to",
+                "{address} is a '{}' server, not a 'production' server; fix the setting hosting.promote_to",
                 state.environment
             );
             return Err(Problem::new(ProblemKind::Conflict, message));
@@ -89,7 +89,7 @@ pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer
     let changes = match changes.is_empty() || lacking.is_empty() {
         true => changes,
         false => {
-            format!("{changes}Secrets that production lacks\n  {}\n", lacking.join(", "))
+            format!("{changes}Secrets that are missing on production\n  {}\n", lacking.join(", "))
         }
     };
     let is_done = query(&context).own("done") == "yes" && changes.is_empty();
@@ -109,7 +109,7 @@ pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Resu
     let (slug, planned) = plan(&context, &visitor).await?;
     let is_shown = |name: &str, number: i64| form.field(name) == number.to_string();
     if !is_shown("base", planned.plan.base) || !is_shown("version", planned.version) {
-        let message = "this project was changed on one of the servers since the plan was shown; load the page again";
+        let message = "this project was changed on one of the servers since the plan was shown; reload the page";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if !losses(&planned.plan).is_empty() {
@@ -120,7 +120,7 @@ pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Resu
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let back = on_to(&format!("/console/projects/{slug}/promote?done=yes"));
-    // It is done to its end and noted, whether the browser waits for it or not.
+    // The task completes and is recorded even if the browser disconnects.
     let (app, who) = (App::clone(&context.app), visitor.person.email.clone());
     let promoted = tokio::spawn(async move {
         let (blobs, version) = (app.blobs.clone(), planned.version);
@@ -139,15 +139,17 @@ pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Resu
     Ok(back)
 }
 
-/// Sends what production lacks, and has it served. Blocks.
+/// Uploads the files that the production server does not have, and applies the plan there. Blocks.
 fn apply(Planned { production, plan, .. }: &Planned, blobs: &Blobs) -> Result<State> {
     for artifact in plan.artifacts() {
         if production.has(&artifact)? {
             continue;
         }
         let Some(blob) = blobs.open(&artifact.sha256.parse()?)? else {
-            let message =
-                format!("the file {} of this version is gone; deploy again", artifact.sha256);
+            let message = format!(
+                "the file {} of this version no longer exists; deploy again",
+                artifact.sha256
+            );
             return Err(Problem::new(ProblemKind::Conflict, message));
         };
         production.upload(&artifact, blob.file, |_| ())?;
