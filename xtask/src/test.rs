@@ -58,7 +58,9 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
         }
     };
     let build = if arguments.is_empty() { "lints and test build" } else { "test build" };
-    steps.take(build, || run(tests(arguments, Some("--no-run"))));
+    if !steps.take(build, || run(tests(arguments, Some("--no-run")))) {
+        return steps.finish();
+    }
     steps.take("tests", || {
         let mut tests = tests(arguments, None);
         if arguments.is_empty() && matches!(size, Size::Small) {
@@ -119,13 +121,13 @@ impl Steps {
         Self { since: Instant::now(), taken: Vec::new(), failed: Vec::new() }
     }
 
-    /// Takes a step; a failure is reported and remembered, the next step still runs.
-    fn take(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) {
+    /// Takes a step and returns whether it succeeded. A failure is printed and counted.
+    fn take(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) -> bool {
         println!("\n== {name}");
         let since = Instant::now();
         let outcome = step();
         let time = minutes(since.elapsed());
-        match outcome {
+        match &outcome {
             Ok(()) => println!("== {name}: passed in {time}"),
             Err(error) => {
                 println!("== {name}: failed after {time}: {error:#}");
@@ -133,6 +135,7 @@ impl Steps {
             }
         }
         self.taken.push(format!("{name} {time}"));
+        outcome.is_ok()
     }
 
     /// Prints the closing line. Errors: a step failed.

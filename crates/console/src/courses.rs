@@ -53,7 +53,7 @@ pub struct Node {
 /// A standard of a framework.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standard {
-    /// The identifier of the CFItem.
+    /// The identifier of the `CFItem`.
     pub item: String,
     /// The code, or the first words of the statement if there is no code.
     pub code: String,

@@ -457,8 +457,7 @@ pub const BACKEND_MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
 pub const BACKEND_SPIN_MAX_MS: u64 = 10_000;
 /// Milliseconds between two looks at the process of a backend.
 pub const BACKEND_PULSE_MS: u64 = 500;
-/// Milliseconds from the last byte of a request until the answer of a backend begins, at most; and
-/// between two pieces of the request.
+/// Milliseconds between two pieces of a request to a backend at most, and from its end until the answer begins.
 pub const BACKEND_ANSWER_MAX_MS: u64 = 30_000;
 /// Milliseconds until the process of a backend listens, at most.
 pub const BACKEND_START_MAX_MS: u64 = 20_000;
