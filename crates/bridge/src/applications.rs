@@ -1,4 +1,4 @@
-//! The applications that students work in: those that events name, and the registered clients.
+//! The applications in which students work: the apps that events name, and the registered clients.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,7 +43,7 @@ pub struct Metrics {
     pub metadata: Value,
 }
 
-/// Every application, by name.
+/// All applications, sorted by name.
 pub fn all(tx: &mut Tx<'_>, registered: Vec<Application>) -> Result<Vec<Application>> {
     let mut by_name: BTreeMap<String, Vec<Application>> = BTreeMap::new();
     for application in registered {
@@ -57,7 +57,7 @@ pub fn all(tx: &mut Tx<'_>, registered: Vec<Application>) -> Result<Vec<Applicat
     Ok(by_name.into_values().flatten().collect())
 }
 
-/// The use of an application. Sessions are not told: facts do not keep them. Errors: `NotFound`.
+/// The use of an application. Sessions are not included, because facts do not contain them. Errors: `NotFound`.
 pub fn metrics(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -86,8 +86,8 @@ pub fn metrics(
     })
 }
 
-/// Who the actors are, each once, with whether one of a student's actors did something lately. Which actor is
-/// whose follows the same rules as in [`crate::analytics::activity`]; one that is nobody's stands for itself.
+/// The students behind the actors, and whether any actor of each was active recently. Actors belong to students by the
+/// rules of [`crate::analytics::activity`]. An actor that is not in the roster counts as one student.
 fn students(tx: &mut Tx<'_>, actors: &[(Actor, bool)]) -> Result<HashMap<String, bool>> {
     let mut students: HashMap<String, bool> = HashMap::new();
     for actors in actors.chunks(limits::APPLICATION_ACTORS_CHUNK_COUNT) {

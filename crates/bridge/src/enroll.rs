@@ -1,4 +1,4 @@
-//! Enrolling in courses, and ending that.
+//! Enrolls users in courses, and ends enrollments.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
@@ -20,11 +20,11 @@ use crate::places::{self, EnrollmentPlace, day};
 use crate::settle;
 use crate::student::Student;
 
-/// Under this namespace an enrollment's id follows from class, user and role: two who enroll the
-/// same user at once do it once.
+/// The namespace for ids that are computed from class, user and role. So two concurrent requests that enroll the same
+/// user create one enrollment.
 const NAMESPACE: Uuid = Uuid::from_u128(0x8f1c_51a4_2f0e_4d51_9a83_57c2_d3f4_60be);
 
-/// The id of an enrollment for which nobody chose one.
+/// The id of an enrollment if the caller does not choose one.
 pub(crate) fn id(class: &str, user: &str, role: &str) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{class}\n{user}\n{role}").as_bytes()).to_string()
 }
@@ -45,18 +45,18 @@ pub struct EnrollmentRequest {
 }
 
 impl EnrollmentRequest {
-    /// The wish for a role.
+    /// A request for an enrollment in this role.
     pub fn in_role(role: &str) -> Self {
         Self { role: Some(role.to_owned()), ..Self::default() }
     }
 }
 
-/// Enrolls a user in a course: in its default class at the school named, else at the user's own,
-/// else at the course's. Class, term and school year are made as needed. Who is enrolled in the
-/// course (at the school named, in that role) stays so: the answer is that enrollment, and false.
+/// Enrolls a user in the default class of a course, at the named school, otherwise at the user's school, otherwise at
+/// the course's. Class, term and school year are created if necessary. If the user is already enrolled in the course
+/// (at the named school, in that role), the result is that enrollment and `false`.
 ///
-/// Errors: `NotFound` for an unknown or deleted user, course or school; `Invalid` for what the
-/// wish says; `Conflict` when its sourcedId is another enrollment's.
+/// Errors: `NotFound` for an unknown or deleted user, course or school; `Invalid` for wrong values in the request;
+/// `Conflict` if another enrollment has its sourcedId.
 pub fn enroll(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -94,15 +94,15 @@ pub fn enroll(
     let made = of_course(tx, now, user, course, school)?.into_iter().find(|place| place.id == id);
     match made {
         Some(place) => Ok((enrollments::shown_one(tx, place)?, true)),
-        None => Err(Problem::internal("an enrollment was not found again")),
+        None => Err(Problem::internal("the enrollment that was just written was not found")),
     }
 }
 
-/// Ends the user's enrollments in the course, in every role, at the school named or at any: they
-/// are marked `tobedeleted`. A track does not enroll the user in the course again.
+/// Ends the user's enrollments in the course in all roles, at the named school or at any school, by marking them
+/// `tobedeleted`. Tracks do not enroll the user in the course again.
 ///
-/// Errors: `NotFound` for an unknown user, and where there is no enrollment. Course and school may be deleted:
-/// what lasts can be ended.
+/// Errors: `NotFound` for an unknown user, or if there is no enrollment. Course and school may be deleted, because
+/// enrollments outlive them and must still be endable.
 pub fn unenroll(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -125,7 +125,7 @@ pub fn unenroll(
     Ok(())
 }
 
-/// The user, for whom everything due is done.
+/// Loads the user after settling the user's enrollments.
 fn settled(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Student> {
     let person = fields::in_use(tx, &USER, user)?;
     let due = settle::due(tx, now, std::slice::from_ref(&person))?;
@@ -133,14 +133,14 @@ fn settled(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Student> {
     Ok(Student::of(&person))
 }
 
-/// Whether the user is enrolled in the course as a student, today.
+/// Whether the user is enrolled in the course as a student today.
 pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<bool> {
     any_lasts(now, &repository::learning(tx, user, course)?)
 }
 
-/// Whether one of the enrollments, each the text of a record, is not over today.
+/// Whether at least one of the enrollments has not ended today. Each is the JSON text of a record.
 pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
-    /// The one member that matters here: each question of a lesson asks.
+    /// Only the member that matters here, because this runs for each question of a lesson.
     #[derive(Deserialize)]
     struct Lasting {
         #[serde(rename = "endDate")]
@@ -156,7 +156,7 @@ pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
     Ok(false)
 }
 
-/// The courses in use that a user is a student of.
+/// The active courses in which the user is a student.
 pub fn learned(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<String>> {
     let places = places::of_users(tx, now, &[user])?;
     let mut places = places::taught(tx, places)?;
@@ -178,8 +178,7 @@ fn of_course(
     Ok(places)
 }
 
-/// Refuses an id that another enrollment has. One of the same user in the same course that was
-/// ended or is over may begin anew.
+/// Refuses an id that another enrollment has. An ended enrollment of the same user in the same course may start again.
 fn free(tx: &mut Tx<'_>, now: Timestamp, id: &str, user: &str, course: &str) -> Result<()> {
     let Some(stored) = repository::find(tx, &ENROLLMENT, id)? else { return Ok(()) };
     let fields = fields::of(&stored)?;
@@ -191,11 +190,13 @@ fn free(tx: &mut Tx<'_>, now: Timestamp, id: &str, user: &str, course: &str) -> 
     }
     Err(Problem::new(
         ProblemKind::Conflict,
-        format!("the sourcedId '{id}' is another enrollment's; send another one or none"),
+        format!(
+            "the sourcedId '{id}' belongs to another enrollment; send a different sourcedId or leave it out"
+        ),
     ))
 }
 
-/// Faults under the paths of the request, whose body is the enrollment itself.
+/// Rewrites the paths of errors for a request whose body is the enrollment itself.
 fn as_sent(mut problem: Problem) -> Problem {
     for detail in &mut problem.details {
         if let Some(path) = detail.path.strip_prefix("enrollment.") {
@@ -209,5 +210,5 @@ fn as_sent(mut problem: Problem) -> Problem {
 }
 
 fn collection() -> Collection {
-    at(ENROLLMENT.path).expect("every kind has a collection")
+    at(ENROLLMENT.path).expect("every record kind has a collection")
 }

@@ -1,4 +1,4 @@
-//! Enrollments as applications see them: by course, with goals, periods and the school.
+//! Enrollments as applications see them: with their course, goals, periods and school.
 
 use std::collections::{HashMap, HashSet};
 
@@ -105,8 +105,8 @@ pub struct Period {
     pub end_date: String,
 }
 
-/// The enrollments of a user that are not over, in courses in use. None: something is due for the user first, which
-/// [`settled_of_user`] does. About ten statements, however many there are.
+/// The current enrollments of a user in active courses. `None` means that the user's enrollments must be settled first,
+/// with [`settled_of_user`]. It needs about ten statements for any number of enrollments.
 ///
 /// Errors: `NotFound`.
 pub fn of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Option<Vec<Enrollment>>> {
@@ -119,7 +119,7 @@ pub fn of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Option<Vec
     shown(tx, places).map(Some)
 }
 
-/// Does what is due for the user, and answers the enrollments.
+/// Settles the user's enrollments, and returns them.
 pub fn settled_of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<Enrollment>> {
     let person = fields::in_use(tx, &USER, user)?;
     let due = settle::due(tx, now, &[person])?;
@@ -131,10 +131,12 @@ pub fn settled_of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Ve
 
 pub(crate) fn shown_one(tx: &mut Tx<'_>, place: EnrollmentPlace) -> Result<Enrollment> {
     let mut shown = shown(tx, vec![place])?;
-    shown.pop().ok_or_else(|| Problem::internal("an enrollment has no course"))
+    shown
+        .pop()
+        .ok_or_else(|| Problem::internal("the enrollment that was just written has no course"))
 }
 
-/// The enrollments as they are shown, with a statement for each kind of record that they name.
+/// Completes the enrollments with the records that they refer to. It needs one statement for each kind of record.
 fn shown(tx: &mut Tx<'_>, places: Vec<EnrollmentPlace>) -> Result<Vec<Enrollment>> {
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     let schools = fields::of_all(tx, &ORG, places.iter().map(|place| place.school.as_str()))?;
@@ -172,7 +174,7 @@ fn course_of(course: &Object) -> EnrolledCourse {
     }
 }
 
-/// `primaryApp` is an application's id, or an object with `id`, `name?` and `domains?`.
+/// Parses `primaryApp`, which is an application's id or an object with `id`, `name?` and `domains?`.
 fn primary_app(named: &Value) -> Option<PrimaryApp> {
     let (id, name, domains) = match named {
         Value::String(id) => (id.clone(), None, Vec::new()),
@@ -196,7 +198,7 @@ fn period(session: &Object) -> Period {
     }
 }
 
-/// The lessons with which students test out of courses, and who has done so.
+/// The test-out lessons of courses, and the students who have taken them.
 struct TestOuts {
     of_course: HashMap<String, Vec<String>>,
     /// `(student, lesson)`
@@ -227,7 +229,7 @@ impl TestOuts {
     }
 }
 
-/// Which of the users have a full grade in which of the lessons.
+/// The pairs of user and lesson with a fully graded result.
 fn graded<'a>(
     tx: &mut Tx<'_>,
     lessons: impl Iterator<Item = &'a String>,
@@ -294,11 +296,11 @@ pub struct ClassCourse {
     pub metadata: Object,
 }
 
-/// The default class of a course in the present school year, at the school or else at the
-/// course's own organization; made if it is missing.
+/// The default class of a course in the current school year, at the school or otherwise at the course's organization.
+/// It is created if it is missing.
 ///
-/// Errors: `NotFound` for an unknown or deleted course or school; `Invalid` for a course without
-/// an organization where no school is named.
+/// Errors: `NotFound` for an unknown or deleted course or school; `Invalid` if no school is named and the course has no
+/// organization.
 pub fn default_class(
     tx: &mut Tx<'_>,
     now: Timestamp,

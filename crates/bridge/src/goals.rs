@@ -1,5 +1,5 @@
-//! Goals and metrics of enrollments: a course's metadata has the usual ones, an enrollment's own
-//! ones stand over them member by member (docs/decisions/019).
+//! Goals and metrics of enrollments. The defaults are in the course's metadata, and each member of an enrollment's
+//! metadata overrides the course's (docs/decisions/019).
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The largest number of goals and metrics, which JSON readers of any language hold exactly.
+/// The largest value of goals and metrics. JSON parsers of all languages represent it exactly.
 const MOST: f64 = 9e15;
 
-/// What members of goals and metrics hold.
+/// The types of the members of goals and metrics.
 #[derive(Clone, Copy)]
 enum Holds {
     Whole,
@@ -44,7 +44,7 @@ const METRICS: &[(&str, Holds)] = &[
 const PARTS: [(&str, &[(&str, Holds)]); 2] = [("goals", GOALS), ("metrics", METRICS)];
 
 impl Holds {
-    /// The value as it is shown, if it is one of these. Numbers are rounded to whole ones.
+    /// The value to show, or `None` if it has another type. Numbers are rounded to integers.
     fn shown(self, value: &Value) -> Option<Value> {
         match (self, value) {
             #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
@@ -67,7 +67,7 @@ impl Holds {
     }
 }
 
-/// Metadata of an enrollment. Only goals and metrics have a form.
+/// Metadata of an enrollment. Only goals and metrics have a schema.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub struct EnrollmentMetadata(pub(crate) Object);
@@ -87,8 +87,7 @@ impl JsonSchema for EnrollmentMetadata {
     }
 }
 
-/// The metadata of an enrollment as it is shown: its own, with goals and metrics over those of
-/// the course.
+/// The metadata of an enrollment to show: its own, with goals and metrics completed from the course.
 pub(crate) fn shown(own: Object, course: &Object) -> Object {
     let mut shown = own;
     for (part, known) in PARTS {
@@ -107,15 +106,15 @@ pub(crate) fn shown(own: Object, course: &Object) -> Object {
     shown
 }
 
-/// The daily XP that an enrollment's metadata ask for, else those of the course; none where neither does.
+/// The daily XP goal of an enrollment, otherwise of its course; `None` if neither has one.
 pub(crate) fn daily_xp(own: Object, course: &Object) -> Option<i64> {
     shown(own, course).get("goals")?.get("dailyXp")?.as_i64()
 }
 
-/// Takes their own goals from all enrollments of a course, so that the course's hold again.
-/// Answers how many had some.
+/// Removes the goals of all enrollments of a course, so that the course's goals apply again. Returns the number of
+/// enrollments that had goals.
 ///
-/// Errors: `NotFound`; `Conflict` for a course with more enrollments than are reset at once.
+/// Errors: `NotFound`; `Conflict` if the course has too many enrollments to reset them in one request.
 pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
     fields::in_use(tx, &COURSE, course)?;
     let classes = repository::referring_to(tx, &CLASS, "course", &[course])?;
@@ -144,7 +143,7 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
     Ok(reset.len())
 }
 
-/// Enrollments in classes of the course that were deleted, which end none.
+/// Enrollments in deleted classes of the course. Deleting a class does not end its enrollments.
 fn in_lost_classes(tx: &mut Tx<'_>, course: &str) -> Result<Vec<StoredRecord>> {
     let stored = repository::referring_to(tx, &ENROLLMENT, "course", &[course])?;
     let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;

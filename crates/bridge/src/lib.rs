@@ -1,16 +1,16 @@
-//! Enrolling students by course, subject tracks, and exact sums of what students did.
+//! Enrollment by course, subject tracks, and exact reports on the work of students.
 //!
-//! Facts are computed from the event log alone. The roster is consulted when they are read.
+//! Facts are computed from the event log only. The roster is consulted when facts are read.
 //!
 //! | what | where |
 //! |---|---|
-//! | enrolling in a course and ending it, a user's enrollments | `enroll`, `enrollments`, `places` |
+//! | enrolling in a course and unenrolling, a user's enrollments | `enroll`, `enrollments`, `places` |
 //! | subject tracks; applying tracks and new school years | `tracks`, `settle` |
 //! | reports by day, subject and app; time zones | `analytics`, `zone` |
-//! | today's work of every student, who needs help and why | `today`, `need` |
+//! | today's work of every student, students who need attention | `today`, `need` |
 //! | goals, progress in a course, starting over | `goals`, `progress` |
 //! | lists of users, applications; reports on a student | `users`, `student`, `applications`, `reports` |
-//! | what the console shows of a class | `screens` |
+//! | queries for the console's screens about classes | `screens` |
 //! | SQL | `repository` |
 
 pub mod analytics;

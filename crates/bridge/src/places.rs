@@ -1,5 +1,4 @@
-//! Where users learn: their active enrollments, each with what its class says of course, school
-//! and school year.
+//! The active enrollments of users, each with the course, school and school year of its class.
 
 use std::collections::HashMap;
 
@@ -12,32 +11,32 @@ use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 
-/// An active enrollment in its place.
+/// An active enrollment with its course, school and terms.
 pub(crate) struct EnrollmentPlace {
-    /// Its sourcedId.
+    /// The enrollment's sourcedId.
     pub(crate) id: String,
-    /// Whose it is.
+    /// The user's sourcedId.
     pub(crate) user: String,
-    /// `student`, `teacher`, …
+    /// The role, such as `student` or `teacher`.
     pub(crate) role: String,
-    /// What is learned.
+    /// The course's sourcedId.
     pub(crate) course: String,
-    /// Where.
+    /// The school's sourcedId.
     pub(crate) school: String,
-    /// The terms of its class.
+    /// The terms of the class.
     pub(crate) terms: Vec<String>,
-    /// The school year, where its class is a default class.
+    /// The school year, if the class is a default class.
     pub(crate) year: Option<SchoolYear>,
-    /// The record.
+    /// The enrollment record.
     pub(crate) fields: Object,
 }
 
-/// Whether an enrollment is not over on the day, such as `2026-01-15`. Its last day counts.
+/// Whether an enrollment has not ended on the day, such as `2026-01-15`. Its last day still counts.
 pub(crate) fn lasts(enrollment: &Object, today: &str) -> bool {
     lasts_until(fields::text(enrollment, "endDate"), today)
 }
 
-/// [`lasts`], of an `endDate` that may be empty.
+/// Like [`lasts`], for an `endDate` that may be empty.
 pub(crate) fn lasts_until(end: &str, today: &str) -> bool {
     end.is_empty() || end >= today
 }
@@ -47,8 +46,7 @@ pub(crate) fn day(now: Timestamp) -> String {
     now.date().to_string()
 }
 
-/// The active enrollments of the users that are not over, in the order of their making. Two
-/// statements.
+/// The current active enrollments of the users, in the order of their creation. It needs two statements.
 pub(crate) fn of_users(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -63,7 +61,7 @@ pub(crate) fn of_users(
     Ok(places.filter(|place| lasts(&place.fields, &today)).collect())
 }
 
-/// Those of the places whose course is in use: what is derived from a course ends with it. One statement.
+/// Keeps the places whose course is active, because enrollments end with their course. It needs one statement.
 pub(crate) fn taught(
     tx: &mut Tx<'_>,
     mut places: Vec<EnrollmentPlace>,

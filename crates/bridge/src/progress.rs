@@ -1,4 +1,4 @@
-//! A student's progress in a course, and beginning anew.
+//! Resets a student's progress in a course.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,9 +14,9 @@ use lyceum_roster::repository;
 use lyceum_roster::results::mark_deleted;
 use lyceum_store::Tx;
 
-/// Marks the student's assessment results in the course `tobedeleted`. A result is the course's
-/// when its assessment line item, or one above it, names the course, one of its classes, components
-/// or lessons. Results of a class's gradebook stay: they are the teacher's. Answers how many.
+/// Marks the student's assessment results in the course `tobedeleted`, and returns their number. A result belongs to
+/// the course if its assessment line item, or a parent of it, names the course or one of its classes, components or
+/// lessons. Results in a class's gradebook stay, because the teacher owns them.
 ///
 /// Errors: `NotFound` for an unknown or deleted user or course.
 pub fn reset(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<usize> {
@@ -32,7 +32,7 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Resul
     mark_deleted(tx, now, results)
 }
 
-/// The line items of the results and those above them: a statement for each level.
+/// The line items of the results and their parents. It needs one statement for each level.
 fn items(tx: &mut Tx<'_>, results: &[Object]) -> Result<HashMap<String, Object>> {
     let name =
         |name: &'static str| move |record: &Object| fields::reference(record, name).to_owned();
@@ -47,7 +47,7 @@ fn items(tx: &mut Tx<'_>, results: &[Object]) -> Result<HashMap<String, Object>>
     Ok(items)
 }
 
-/// The course that each line item names by itself, by the item's id. Four statements.
+/// The course that each line item names, by the item's id, without its parents. It needs four statements.
 fn courses(
     tx: &mut Tx<'_>,
     items: &HashMap<String, Object>,
@@ -82,7 +82,7 @@ fn is_of(
     courses: &HashMap<String, BTreeSet<String>>,
 ) -> bool {
     let mut next = item;
-    // Line items are a tree (the roster refuses cycles), so that this ends.
+    // Line items form a tree, because the roster refuses cycles. So this loop ends.
     while let Some(item) = items.get(next) {
         if courses.get(next).is_some_and(|courses| courses.contains(course)) {
             return true;

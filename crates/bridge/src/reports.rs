@@ -1,4 +1,4 @@
-//! Reports on a student. Without source data they say so and invent nothing.
+//! Reports on a student. If the source data is missing, a report says so instead of guessing.
 
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
@@ -65,7 +65,7 @@ pub fn map_profile(tx: &mut Tx<'_>, user: &str) -> Result<MapProfile> {
     Ok(MapProfile { user_id: user.to_owned(), latest, metadata })
 }
 
-/// The student's MAP tests, the latest first. Errors: `NotFound`.
+/// The student's MAP tests, latest first. Errors: `NotFound`.
 pub fn map_tests(tx: &mut Tx<'_>, user: &str) -> Result<Vec<MapTest>> {
     fields::in_use(tx, &USER, user)?;
     let results = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
@@ -98,7 +98,7 @@ fn map_test(result: &Object) -> Option<MapTest> {
     })
 }
 
-/// Hours of a school day, in which saved hours are told as days.
+/// The hours of a school day, to convert saved hours to days.
 const SCHOOL_DAY_HOURS: i64 = 6;
 
 /// What a student's work saved, compared with the time that the earned XP stand for.
@@ -125,8 +125,8 @@ pub struct TimeSaved {
     pub calculation: Value,
 }
 
-/// The time that a student saved in this school year: one XP stands for a minute of work at the
-/// usual pace; what was saved is that time without the time that the student was active.
+/// The time that a student saved in this school year. One XP stands for a minute of work at the usual pace. The saved
+/// time is the sum of these minutes minus the student's active time.
 ///
 /// Errors: `NotFound`.
 pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSaved> {
@@ -146,7 +146,7 @@ pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSav
         school_days_elapsed: weekdays(first, now),
         earliest_start_date: earliest,
         school_year_start_date: year,
-        calculation: json!({ "message": "no event tells of this student's work in this school year" }),
+        calculation: json!({ "message": "there are no events about this student's work in this school year" }),
     };
     if sums.events > 0 {
         let (xp, active) = (sums.of(Measure::Xp), sums.of(Measure::Active));
@@ -171,13 +171,13 @@ fn sums(tx: &mut Tx<'_>, person: &Object, from: Timestamp, to: Timestamp) -> Res
     Ok(sums)
 }
 
-/// `number / unit`, to the hundredth.
+/// Computes `number / unit`, rounded to hundredths.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 fn hundredths(number: i64, unit: i64) -> f64 {
     (number as f64 / unit as f64 * 100.0).round() / 100.0
 }
 
-/// Mondays to Fridays from a day to that of the instant, both counted.
+/// The number of weekdays, Monday to Friday, from a day to the day of the instant, both inclusive.
 fn weekdays(first: &str, now: Timestamp) -> i64 {
     let Some(first) = parse_date(first) else { return 0 };
     let days = i64::from((now.date() - first).get_days()) + 1;

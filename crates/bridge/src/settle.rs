@@ -1,6 +1,6 @@
-//! What is due for users, and doing it: enrollments of an earlier school year go on in this one, and
-//! subject tracks enroll. Both run when a user's enrollments are read or changed, when a track is
-//! put or a user is written, and for everybody from time to time (docs/decisions/019, docs/decisions/020).
+//! Settles enrollments: it continues enrollments of an earlier school year in the current one, and enrolls users as
+//! subject tracks say. This happens when a user's enrollments are read or changed, when a track or a user is written,
+//! and periodically for all users (docs/decisions/019, docs/decisions/020).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -21,21 +21,21 @@ use crate::repository;
 use crate::student::Student;
 use crate::tracks::Track;
 
-/// Whom to look at.
+/// The users whose enrollments are settled.
 #[derive(Clone, Debug)]
 pub enum SettledUsers {
     /// Every user.
     Everybody,
-    /// Those in a grade, by the text that compares ([`lyceum_roster::grade::comparable`]).
+    /// The users in a grade, given in its comparable form ([`lyceum_roster::grade::comparable`]).
     Grade(String),
 }
 
-/// What is due for some users.
+/// The enrollments that are due for some users.
 #[derive(Default)]
 pub(crate) struct DueEnrollments {
     /// Enrollments in default classes of earlier school years.
     outlived: Vec<EnrollmentPlace>,
-    /// Where tracks lead, and whether the student is there already.
+    /// Where tracks lead, and whether the student is already enrolled there.
     led: Vec<Led>,
     /// `(user, course, school, role)` of the enrollments of this school year.
     present: HashSet<(String, String, String, String)>,
@@ -55,7 +55,7 @@ impl DueEnrollments {
     }
 }
 
-/// Whether something is due for a page of users, and behind which user the next page begins.
+/// Whether something is due for a page of users, and the user after whom the next page begins.
 pub fn look(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -66,15 +66,15 @@ pub fn look(
     Ok((!due(tx, now, &users)?.is_empty(), next))
 }
 
-/// Does what is due for a page of users.
+/// Settles the enrollments of a page of users.
 pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &SettledUsers, after: i64) -> Result<()> {
     let (users, _) = page(tx, who, after)?;
     let due = due(tx, now, &users)?;
     perform(tx, now, &due)
 }
 
-/// Enrolls users whose records were just written where tracks lead them. Without a track in their grades
-/// that is one statement, and none for users who are no students; records of other kinds lead nowhere.
+/// Enrolls users whose records were just written as tracks say. This needs one statement if there is no track in their
+/// grades, and none for users who are not students. Records of other kinds are ignored.
 pub fn written(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, records: &[Object]) -> Result<()> {
     if kind.one != USER.one {
         return Ok(());
@@ -105,7 +105,7 @@ fn page(tx: &mut Tx<'_>, who: &SettledUsers, after: i64) -> Result<(Vec<Object>,
     Ok((users, next))
 }
 
-/// What is due for the users. Two to six statements, however many they are.
+/// Finds what is due for the users, with two to six statements for any number of users.
 pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<DueEnrollments> {
     let students: Vec<Student> = users.iter().map(Student::of).collect();
     let ids: Vec<&str> = students.iter().map(|student| student.id.as_str()).collect();
@@ -147,8 +147,8 @@ pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<D
     Ok(DueEnrollments { outlived, led, present })
 }
 
-/// The tracks that hold for the student: of each subject and grade the one of an organization of
-/// the student's, the first one first, else the one that holds anywhere.
+/// The tracks that apply to the student. For each subject and grade, it is the track of the student's first organization
+/// that has one, otherwise the track for all organizations.
 fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &'a Track> {
     let rank = |track: &Track| match track.org.as_str() {
         "" => Some(usize::MAX),
@@ -165,7 +165,7 @@ fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &
     best.into_values().map(|(_, track)| track)
 }
 
-/// Does what is due.
+/// Creates and changes the due enrollments.
 pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &DueEnrollments) -> Result<()> {
     let mut classes = Classes { now, made: HashMap::new() };
     let (mut ended, mut begun) = (Vec::new(), Vec::new());
@@ -186,23 +186,23 @@ pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &DueEnrollments) -> 
         }
         led_now.push([&led.user, &led.track, &led.course]);
     }
-    // Two tracks of one student may lead to one course.
+    // Two tracks of a student may lead to the same course.
     let mut seen = HashSet::new();
     begun.retain(|enrollment| seen.insert(enrollment.sourced_id.clone()));
     roster::put_all(tx, &ENROLLMENT, &ended)?;
-    // An id that is taken belongs to an enrollment that someone ended: it stays so.
+    // If the id exists, somebody ended that enrollment, and it stays ended.
     roster::create_all(tx, &ENROLLMENT, &begun)?;
     repository::note_led(tx, led_now.into_iter())
 }
 
-/// The default classes of this school year, each found or made once; none where there can be none.
+/// The default classes of this school year. Each is found or created once; `None` if it cannot be created.
 struct Classes {
     now: Timestamp,
     made: HashMap<(String, String), Option<String>>,
 }
 
 impl Classes {
-    /// Whoever needs a class that cannot be made waits for it, and holds nobody up.
+    /// Finds or creates a class. If that fails, its students wait, and other students are not affected.
     fn of(&mut self, tx: &mut Tx<'_>, course: &str, school: &str) -> Result<Option<String>> {
         let key = (course.to_owned(), school.to_owned());
         if let Some(class) = self.made.get(&key) {
@@ -212,7 +212,7 @@ impl Classes {
             Err(problem)
                 if matches!(problem.kind, ProblemKind::Conflict | ProblemKind::Invalid) =>
             {
-                tracing::warn!(course, school, %problem, "students who are due wait for a class");
+                tracing::warn!(course, school, %problem, "cannot create the default class; its students are enrolled later");
                 None
             }
             made => Some(made?),
@@ -222,10 +222,11 @@ impl Classes {
     }
 }
 
-/// The enrollment as it stays in the class of its school year; one that would have begun later was none there.
+/// The enrollment as it stays in the class of the past school year. If it would have begun later, it is deleted.
 fn over(place: &EnrollmentPlace) -> Object {
     let mut fields = place.fields.clone();
-    let last_day = place.year.expect("it was outlived").last_day();
+    let last_day =
+        place.year.expect("only enrollments of a past school year are continued").last_day();
     if *fields::text(&fields, "beginDate") > *last_day {
         fields.insert("status".into(), "tobedeleted".into());
     } else {
@@ -234,8 +235,8 @@ fn over(place: &EnrollmentPlace) -> Object {
     fields
 }
 
-/// The enrollment as it goes on in the class of this school year: role and metadata stay, and so do days that
-/// are still to come.
+/// The enrollment as it continues in the class of this school year. Role and metadata stay, and so do dates in the
+/// future.
 fn continued(place: &EnrollmentPlace, class: &str, now: Timestamp) -> Object {
     let mut fields = place.fields.clone();
     fields.insert("sourcedId".into(), enroll::id(class, &place.user, &place.role).into());
@@ -259,6 +260,6 @@ fn joining(led: &Led, class: &str, now: Timestamp) -> Object {
     });
     match fields {
         serde_json::Value::Object(fields) => fields,
-        _ => unreachable!("an object was written"),
+        _ => unreachable!("json! with braces makes an object"),
     }
 }

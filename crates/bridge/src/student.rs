@@ -1,21 +1,21 @@
-//! What of a user decides where they learn.
+//! The fields of a user that decide where the user is enrolled.
 
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::record::Object;
 use serde_json::Value;
 
-/// A user as enrolling sees them.
+/// A user with the fields that enrolling needs.
 pub(crate) struct Student {
     /// The sourcedId.
     pub(crate) id: String,
-    /// Whether one of their roles is that of a student.
+    /// Whether one of the user's roles is `student`.
     pub(crate) learns: bool,
-    /// Their grades, as they compare.
+    /// The grades in the form in which they are compared.
     pub(crate) grades: Vec<String>,
-    /// Their organizations: the primary one first, then those of their roles.
+    /// The organizations: the primary one first, then those of the roles.
     pub(crate) orgs: Vec<String>,
-    /// Where they learn unless someone says otherwise: the first of their organizations.
+    /// The default school, which is the first organization.
     pub(crate) school: String,
 }
 
@@ -30,7 +30,7 @@ impl Student {
             .filter_map(Value::as_object)
             .collect();
         let mut orgs = vec![fields::reference(user, "primaryOrg").to_owned()];
-        // Primary roles stand before secondary ones, else in their order.
+        // Primary roles come before secondary ones; otherwise the order stays.
         let (primary, secondary): (Vec<&Object>, Vec<&Object>) =
             roles.iter().partition(|role| fields::text(role, "roleType") == "primary");
         orgs.extend(

@@ -1,4 +1,4 @@
-//! Today: what every student has done of what is due, by a fixed number of statements.
+//! Today: the work of all students compared with their daily goals, read with a fixed number of statements.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,21 +18,21 @@ use crate::analytics::{self, StudentName};
 use crate::zone::{self, Zone};
 use crate::{goals, places};
 
-/// What a student has done today.
+/// A student's work today.
 #[derive(Clone, Debug, Default)]
 pub struct StudentDay {
-    /// Who.
+    /// The student.
     pub learner: Learner,
     /// The name of the organization.
     pub school: String,
-    /// The daily XP of all courses together; 0 where there is no goal.
+    /// The daily XP goals of all courses together; 0 if there is no goal.
     pub goal_xp: i64,
     /// The sums of the day.
     pub sums: MeasureSums,
     /// The last event of the day.
     pub last: Option<Timestamp>,
-    /// The lesson that was failed most often without success, of those that were failed today, and how
-    /// often: who knows of lessons notes it.
+    /// The lesson with the most failed attempts and without success, among those failed today, and the number of failed
+    /// attempts. The caller fills it in, because this crate does not know lessons.
     pub failed: Option<(String, i64)>,
 }
 
@@ -50,8 +50,8 @@ pub fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
     zone.start_of(day).milliseconds()..zone.start_of(behind).milliseconds()
 }
 
-/// Every active student with what they did on the day of `now`, in the order of their making. Which
-/// events are whose follows the same rules as in [`crate::analytics::activity`].
+/// All active students with their work on the day of `now`, in the order of their creation. Events belong to students
+/// by the rules of [`crate::analytics::activity`].
 pub fn of_all(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
     let day = range(now, zone);
     let learners = repository::learners(tx)?;
@@ -82,19 +82,19 @@ pub fn of_all(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Studen
     Ok(days)
 }
 
-/// What a student has done today in a subject, of what is due.
+/// A student's work today in a subject, compared with its goal.
 #[derive(Clone, Debug, Default)]
 pub struct SubjectDay {
     /// The subject.
     pub subject: String,
-    /// The daily XP of its courses; 0 where there is no goal.
+    /// The daily XP goals of its courses; 0 if there is no goal.
     pub goal_xp: i64,
     /// The sums of the day.
     pub sums: MeasureSums,
 }
 
-/// One student's day, subject by subject: those that have a goal, in the order of the enrollments, then
-/// what was done beside them. Errors: `NotFound`.
+/// One student's day by subject: first the subjects with a goal, in the order of the enrollments, then other subjects
+/// in which the student worked. Errors: `NotFound`.
 pub fn subjects(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -137,7 +137,7 @@ pub fn subjects(
     Ok(subjects)
 }
 
-/// One student's day as [`of_all`] has it, without what the roster says. Errors: `NotFound`.
+/// One student's day like in [`of_all`], without the fields from the roster. Errors: `NotFound`.
 pub fn of_one(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -161,7 +161,7 @@ pub fn of_one(
     Ok((day, subjects))
 }
 
-/// Whose an e-mail address is, for actors whose id names nobody.
+/// The owner of each e-mail address, for actors whose id is not in the roster.
 fn by_email(
     tx: &mut Tx<'_>,
     did: &[Did],
@@ -179,21 +179,21 @@ fn by_email(
     repository::users_with_emails(tx, &emails)
 }
 
-/// The last day of an enrollment; empty where it has none.
+/// The last day of an enrollment; empty if it has none.
 #[derive(Deserialize)]
 struct LastDay<'a> {
     #[serde(rename = "endDate", borrow)]
     end_date: Option<Cow<'a, str>>,
 }
 
-/// Notes the goals of the enrollments that are not over.
+/// Adds the goals of the enrollments that have not ended.
 fn learn(
     tx: &mut Tx<'_>,
     now: Timestamp,
     at: &HashMap<String, usize>,
     days: &mut [StudentDay],
 ) -> Result<()> {
-    // Most enrollments have the goal of their course: those are added up without being read whole.
+    // Most enrollments use the goal of their course. They are added up without parsing the whole record.
     let today = places::day(now);
     let mut usual: HashMap<String, Vec<usize>> = HashMap::new();
     let mut own = Vec::new();

@@ -1,4 +1,4 @@
-//! Subject tracks: which course a subject leads to in a grade (docs/decisions/020).
+//! Subject tracks: the course to which a subject leads in a grade (docs/decisions/020).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::repository;
 
-/// Under this namespace a track's id follows from subject, grade and organization.
+/// The namespace for ids of tracks, which are computed from subject, grade and organization.
 const NAMESPACE: Uuid = Uuid::from_u128(0x3d0a_9c7e_61b8_4f7d_8a34_12e5_b7a9_c0d2);
 
 /// A track as it is stored.
@@ -117,11 +117,10 @@ pub struct Group {
     pub tracks: Vec<SubjectTrack>,
 }
 
-/// Puts a track in place of the one of the same subject, grade and organization. Answers it, and
-/// whether it is new. Whom it leads is enrolled by [`crate::settle`].
+/// Stores a track, and replaces the one with the same subject, grade and organization. Returns the track and whether
+/// it is new. [`crate::settle`] enrolls the students whom it leads.
 ///
-/// Errors: `Invalid` for a course or organization that is unknown or deleted; `Conflict` when
-/// there are too many tracks.
+/// Errors: `Invalid` for an unknown or deleted course or organization; `Conflict` if there are too many tracks.
 pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(SubjectTrack, bool)> {
     let mut faults = Vec::new();
     require(tx, &COURSE, "courseId", &track.course, &mut faults)?;
@@ -140,12 +139,17 @@ pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(SubjectTrack, bool)> {
     if is_new && tracks.len() >= limits::SUBJECT_TRACKS_MAX_RECORDS {
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!("there are {} subject tracks, the most there may be", tracks.len()),
+            format!(
+                "there are {} subject tracks, which is the limit; delete a track first",
+                tracks.len()
+            ),
         ));
     }
     repository::put_track(tx, track)?;
     let mut shown = shown(tx, vec![track.clone()])?;
-    let shown = shown.pop().ok_or_else(|| Problem::internal("a track's course vanished"))?;
+    let shown = shown.pop().ok_or_else(|| {
+        Problem::internal("the track's course disappeared within the transaction")
+    })?;
     Ok((shown, is_new))
 }
 
@@ -167,13 +171,13 @@ fn require(
     }
 }
 
-/// Every track, by subject, grade and organization. Three statements.
+/// All tracks, sorted by subject, grade and organization. It needs three statements.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrack>> {
     let tracks = repository::tracks(tx)?;
     shown(tx, tracks)
 }
 
-/// The tracks by subject.
+/// The tracks grouped by subject.
 pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<Group>> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for track in all(tx)? {
@@ -188,7 +192,7 @@ pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<Group>> {
     Ok(groups.into_values().collect())
 }
 
-/// Removes a track. Enrollments that it made stay. Errors: `NotFound`.
+/// Deletes a track. Enrollments that it made stay. Errors: `NotFound`.
 pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     if repository::delete_track(tx, id)? {
         return Ok(());
@@ -199,7 +203,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     ))
 }
 
-/// Tracks whose course was purged are not shown.
+/// Completes tracks with their course and organization. Tracks whose course was purged are left out.
 fn shown(tx: &mut Tx<'_>, mut tracks: Vec<Track>) -> Result<Vec<SubjectTrack>> {
     let courses = fields::of_all(tx, &COURSE, tracks.iter().map(|track| track.course.as_str()))?;
     let orgs = fields::of_all(tx, &ORG, tracks.iter().map(|track| track.org.as_str()))?;

@@ -1,4 +1,4 @@
-//! Users as clients of the bridge read them.
+//! Users in the form that clients of the bridge read.
 
 use lyceum_core::{Problem, Result};
 use lyceum_roster::fields;
@@ -8,13 +8,12 @@ use lyceum_roster::repository::RecordPage;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-/// What is shown of a user whatever is selected, because clients require it.
+/// The fields that are always shown, whatever fields are selected, because clients require them.
 pub const ALWAYS: &[&str] =
     &["email", "userIds", "agents", "userProfiles", "roles", "enabledUser", "primaryOrg"];
 
-/// The same page of users in the shape of the bridge: grades as plain numbers (`3`, not `03`),
-/// the name of the primary organization, lists that are empty instead of missing, and profiles with
-/// their application. One statement.
+/// Converts a page of users to the form of the bridge: grades as plain numbers (`3`, not `03`), the name of the primary
+/// organization, empty instead of missing lists, and profiles with their application. It needs one statement.
 pub fn shown(tx: &mut Tx<'_>, mut listed: RecordPage) -> Result<RecordPage> {
     let users = format!("[{}]", listed.records);
     let mut users: Vec<Object> = serde_json::from_str(&users).map_err(Problem::internal)?;
@@ -48,12 +47,12 @@ fn list<'a>(object: &'a mut Object, name: &str) -> impl Iterator<Item = &'a mut 
     object.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// `3` for `03`; other grades as they are.
+/// Converts `03` to `3`; other grades stay as they are.
 fn plain(grade: &str) -> String {
     grade.trim().parse::<i64>().map_or_else(|_| grade.to_owned(), |number| number.to_string())
 }
 
-/// A profile names its application by id alone; what else clients require follows from that.
+/// Adds the fields of a profile's application that clients require. The profile only names the application's id.
 fn with_application(profile: &mut Object) {
     let application = fields::text(profile, "applicationId").to_owned();
     let id = fields::text(profile, "profileId").to_owned();

@@ -1,4 +1,4 @@
-//! Days and weeks of any time zone of the IANA database, as instants in UTC.
+//! Converts days and weeks of IANA time zones to instants in UTC.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
@@ -6,16 +6,15 @@ use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
 use lyceum_events::facts::BUCKET_MS;
 
-/// A zone of the database that is compiled into the program, so that every process of one release
-/// means the same days.
+/// A time zone. The database of zones is compiled into the program, so that all processes of a release agree on days.
 #[derive(Clone, Debug)]
 pub struct Zone(TimeZone);
 
 impl Zone {
-    /// UTC, which holds where nobody names a zone.
+    /// UTC, the default.
     pub const UTC: Self = Self(TimeZone::UTC);
 
-    /// The zone of that name, such as `America/New_York`. Errors: `Invalid`, at `timezone`.
+    /// The zone with this name, such as `America/New_York`. Errors: `Invalid`, at `timezone`.
     pub fn named(name: &str) -> Result<Self> {
         TimeZoneDatabase::bundled().get(name).map(Self).map_err(|_| {
             let says = format!(
@@ -26,39 +25,38 @@ impl Zone {
         })
     }
 
-    /// Its name in the database.
+    /// The name in the database.
     pub fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// An instant as clocks of the zone show it: `2026-01-15 14:05`.
+    /// An instant in the local time of the zone, such as `2026-01-15 14:05`.
     pub fn written(&self, instant: Timestamp) -> String {
         let instant = jiff::Timestamp::from_millisecond(instant.milliseconds());
         let shown = instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(self.0.clone());
         shown.strftime("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// That many days up to the one of an instant, the earliest first.
+    /// The last `count` days up to the day of an instant, earliest first.
     pub fn days(&self, now: Timestamp, count: u32) -> Vec<Date> {
         let today = self.day_of(now);
         let back = |days: u32| today.checked_sub(jiff::Span::new().days(i64::from(days))).ok();
         (0..count).rev().filter_map(back).collect()
     }
 
-    /// The first instant of a day: the first at which clocks show it. A day that the zone left out
-    /// begins with the next one and is empty.
+    /// The first instant of a day in the zone. A day that the zone skipped is empty and begins with the next day.
     pub fn start_of(&self, day: Date) -> Timestamp {
         let start = day.to_zoned(self.0.clone()).and_then(|midnight| midnight.start_of_day());
         let start = start.unwrap_or_else(|_| {
-            // Beyond the years that instants can have.
+            // The day lies outside the years that instants support.
             let edge = if day.year() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
             edge.to_zoned(self.0.clone())
         });
         Timestamp::from_milliseconds(start.timestamp().as_millisecond())
     }
 
-    /// The day that an instant belongs to: the latest that has begun by then. Where clocks are set
-    /// back across midnight, the repeated minutes belong to the day that has begun already.
+    /// The day of an instant: the latest day that has begun by then. If clocks are set back across midnight, the repeated
+    /// minutes belong to the day that has already begun.
     pub fn day_of(&self, instant: Timestamp) -> Date {
         let shown = jiff::Timestamp::from_millisecond(instant.milliseconds())
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -71,35 +69,35 @@ impl Zone {
     }
 }
 
-/// The instants from the first to just before the second.
+/// A range of instants, including the first and excluding the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The first instant inside.
+    /// The first instant in the range.
     pub from: Timestamp,
-    /// The first instant behind.
+    /// The first instant after the range.
     pub to: Timestamp,
 }
 
 impl Range {
-    /// These milliseconds.
+    /// A range from milliseconds.
     pub fn of(milliseconds: &std::ops::Range<i64>) -> Self {
         let at = Timestamp::from_milliseconds;
         Self { from: at(milliseconds.start), to: at(milliseconds.end) }
     }
 
-    /// All time that events can name.
+    /// The whole time that events can name.
     pub fn all() -> Self {
         let edge = 1_000_000_000 * BUCKET_MS;
         Self { from: Timestamp::from_milliseconds(-edge), to: Timestamp::from_milliseconds(edge) }
     }
 
-    /// Whether so little time is meant that a request can wait for it in line.
+    /// Whether the range is short enough to be read without a queue for long reads.
     pub fn is_short(self) -> bool {
         self.to.milliseconds() - self.from.milliseconds() <= 400 * 24 * 60 * 60 * 1000
     }
 
-    /// From `start` to `end`, both inclusive: instants to the millisecond, or days of the zone.
-    /// A bound that is missing is open. Errors: `Invalid`, at `startDate` or `endDate`.
+    /// The range from `start` to `end`, both inclusive. Each is an instant with milliseconds or a day of the zone. A
+    /// missing bound is open. Errors: `Invalid`, at `startDate` or `endDate`.
     pub fn inclusive(zone: &Zone, start: Option<&str>, end: Option<&str>) -> Result<Self> {
         let mut range = Self::all();
         if let Some(text) = start {
@@ -115,7 +113,7 @@ impl Range {
             };
         }
         let day = |bound: Option<&str>| bound.and_then(parse_date);
-        // A day that its zone left out is empty, and no mistake.
+        // A day that the zone skipped is an empty range, but not an error.
         let is_reversed = match (day(start), day(end)) {
             (Some(first), Some(last)) => last < first,
             _ => range.to <= range.from,
@@ -129,8 +127,7 @@ impl Range {
         }
     }
 
-    /// The week, Monday to Sunday in the zone, that holds an instant or a day.
-    /// Errors: `Invalid`, at `weekDate`.
+    /// The week of an instant or a day, from Monday to Sunday in the zone. Errors: `Invalid`, at `weekDate`.
     pub fn week(zone: &Zone, text: &str) -> Result<Self> {
         let day = match parse_date(text) {
             Some(day) => day,
@@ -148,7 +145,7 @@ fn instant(path: &str, text: &str) -> Result<Timestamp> {
     text.parse().map_err(|fault| {
         Problem::invalid(
             path,
-            format!("'{text}' is {fault}; a day such as 2026-01-15 will do, too"),
+            format!("'{text}' is {fault}; a day such as 2026-01-15 is also accepted"),
         )
     })
 }

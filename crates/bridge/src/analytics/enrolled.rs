@@ -1,4 +1,4 @@
-//! Which of a student's enrollments a fact belongs to.
+//! Finds the enrollment of a student to which a fact belongs.
 
 use jiff::civil::Date;
 use lyceum_core::Result;
@@ -8,25 +8,25 @@ use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::repository::{self, StoredRecord};
 use lyceum_store::Tx;
 
-/// A student's enrollments, as far as facts are concerned, in the order of their creation.
+/// The enrollments of a student with the fields that matter for facts, in the order of their creation.
 pub(super) struct Enrolled(Vec<EnrolledPlace>);
 
-/// One of them.
+/// One enrollment.
 pub(super) struct EnrolledPlace {
     /// The enrollment's sourcedId.
     pub(super) id: String,
-    /// The first day, `2026-01-15`; empty where there is none.
+    /// The first day, such as `2026-01-15`; empty if the enrollment has none.
     begin: String,
     /// The course's sourcedId.
     pub(super) course: String,
     /// The course's title.
     pub(super) title: String,
-    /// The course's subjects, as they compare.
+    /// The course's subjects in the form in which they are compared.
     subjects: Vec<String>,
 }
 
 impl Enrolled {
-    /// The active enrollments of a user as student, and the one that is asked for, whatever it is.
+    /// The active enrollments of a user as a student, and the enrollment `asked` whatever its status and role are.
     pub(super) fn of(tx: &mut Tx<'_>, user: &str, asked: Option<&StoredRecord>) -> Result<Self> {
         let mut stored = repository::referring_to(tx, &ENROLLMENT, "user", &[user])?;
         if let Some(asked) = asked
@@ -66,9 +66,9 @@ impl Enrolled {
         self.0.iter().find(|place| place.id == enrollment).map(|place| place.course.as_str())
     }
 
-    /// Where a fact of the day belongs: to the course that its events name; else, of the courses
-    /// with its subject, to the one whose enrollment began last by that day, else to the one that
-    /// begins first; the enrollment that was created first where that is not enough.
+    /// Finds the enrollment of a fact on a day. If the events name a course, it is that course. Otherwise it is the course
+    /// with the fact's subject whose enrollment began most recently by that day, or the one that begins first if none had
+    /// begun. Among equals, the enrollment that was created first wins.
     pub(super) fn home(&self, context: &Context, day: Date) -> Option<&EnrolledPlace> {
         if !context.course.is_empty() {
             return self.0.iter().find(|place| place.course == context.course);
@@ -76,7 +76,7 @@ impl Enrolled {
         let subject = context.subject.to_ascii_lowercase();
         let fits = || self.0.iter().filter(|place| place.subjects.contains(&subject));
         let day = day.to_string();
-        // The first of equals: `max_by` would take the last.
+        // Take the first of equal enrollments; `max_by` would take the last.
         let begun = fits().filter(|place| place.begin <= day).rev();
         begun
             .max_by(|a, b| a.begin.cmp(&b.begin))

@@ -1,4 +1,4 @@
-//! The highest grade that a student mastered in a subject, by where that is known from.
+//! The highest grade that a student mastered in a subject, for each source of assessment results.
 
 use lyceum_core::Result;
 use lyceum_roster::fields;
@@ -48,10 +48,9 @@ pub struct Grades {
     pub highest_grade_overall: Option<String>,
 }
 
-/// The highest grade of each source that active, fully graded assessment results name in their
-/// metadata: `source` (`rit`, `map`, `edulastic`, `placement`, `test-out`), `grade`, and `subject`,
-/// for which the subjects of the line item's course stand in. Grades compare by value.
-/// Errors: `NotFound`.
+/// The highest grade of each source among the active, fully graded assessment results. Their metadata has `source`
+/// (`rit`, `map`, `edulastic`, `placement`, `test-out`), `grade` and `subject`. Without a subject, the subjects of the
+/// line item's course count. Grades are compared by value. Errors: `NotFound`.
 pub fn highest_grade_mastered(tx: &mut Tx<'_>, student: &str, subject: &str) -> Result<Mastered> {
     fields::in_use(tx, &USER, student)?;
     let mut best: [Option<(i64, String)>; 4] = [None, None, None, None];
@@ -92,7 +91,7 @@ pub fn highest_grade_mastered(tx: &mut Tx<'_>, student: &str, subject: &str) -> 
     })
 }
 
-/// Which source a text names, in the order of [`Grades`].
+/// The position of the named source in [`Grades`].
 fn source(text: &str) -> Option<usize> {
     let letters: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     match letters.to_ascii_lowercase().as_str() {
@@ -104,7 +103,7 @@ fn source(text: &str) -> Option<usize> {
     }
 }
 
-/// A grade's value and its text: `3`, `"3"` and `"03"` are one.
+/// A grade's value and text: `3`, `"3"` and `"03"` are the same grade.
 fn grade(value: &Value) -> Option<(i64, String)> {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! What is asked of facts. To whom and to what a fact belongs is worked out here, at read, from the
-//! roster as it is then; so events of people who are not known yet count as soon as they are.
+//! Queries over facts. The student and the enrollment of a fact are determined when it is read, from the roster at that
+//! time. So events of people who are not in the roster yet count as soon as they are added.
 
 mod enrolled;
 mod mastered;
@@ -26,7 +26,7 @@ pub use weekly::{WeeklyFact, weekly_facts};
 use crate::zone::{Range, Zone};
 use enrolled::Enrolled;
 
-/// What a student did in a range, by day of the zone. Errors: `NotFound`.
+/// The report on a student in a range, by day of the zone. Errors: `NotFound`.
 pub fn activity(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
@@ -43,7 +43,7 @@ pub fn activity(
     Ok(report)
 }
 
-/// What [`activity`] says of what was done in these courses, given by sourcedId. Errors: `NotFound`.
+/// The report of [`activity`], restricted to the courses with these sourcedIds. Errors: `NotFound`.
 pub fn activity_in(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
@@ -63,8 +63,8 @@ pub fn activity_in(
     Ok(report)
 }
 
-/// What [`activity`] says of each of these users, given by sourcedId and e-mail address. A fixed number of
-/// statements, however many users there are.
+/// The report of [`activity`] for each of these users, given by sourcedId and e-mail address. It needs a fixed number
+/// of statements for any number of users.
 pub(crate) fn activities(
     tx: &mut Tx<'_>,
     users: &[(&str, &str)],
@@ -83,27 +83,27 @@ pub(crate) fn activities(
     Ok(reports)
 }
 
-/// The numbers of the actors in the log that are a student. Errors: `NotFound`.
+/// The numbers of the actors in the log that are the student. Errors: `NotFound`.
 pub fn actors_of(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Vec<i64>> {
     let user = student::find(tx, who)?;
     student::actors(tx, &user)
 }
 
-/// An event behind a sum.
+/// An event that contributes to a sum.
 #[derive(Clone, Debug)]
 pub struct Behind {
     /// The event.
     pub logged: lyceum_events::Logged,
-    /// What it was done in, as reports name it.
+    /// The subject, as reports name it.
     pub subject: String,
-    /// The app that it comes from, as reports name it.
+    /// The app that sent the event, as reports name it.
     pub app: String,
     /// Its part in the range.
     pub sums: MeasureSums,
 }
 
-/// The events behind what [`activity`] says of a student in a range, the latest first; of one subject
-/// as reports name it, or of all. Errors: `NotFound`.
+/// The events behind the report of [`activity`] on a student in a range, latest first. `subject` is a subject as
+/// reports name it; without one, events of all subjects are listed. Errors: `NotFound`.
 pub fn behind(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
@@ -127,9 +127,9 @@ pub fn behind(
     Ok(found)
 }
 
-/// What a student did in an enrollment in a range, by day of the zone: the facts whose events name
-/// the enrollment's course, and those that name none and fall to it by their subject (see
-/// `enrolled.rs`). Errors: `NotFound`.
+/// The report on an enrollment in a range, by day of the zone. It contains the facts whose events name the
+/// enrollment's course, and the facts without a course that belong to it by their subject (see `enrolled.rs`).
+/// Errors: `NotFound`.
 pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Result<Report> {
     let stored = repository::find(tx, &ENROLLMENT, id)?;
     let stored = stored.ok_or_else(|| lyceum_core::Problem::not_found(ENROLLMENT.one, id))?;
@@ -149,9 +149,9 @@ pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Resul
     Ok(report)
 }
 
-/// Hands what the actors did in the range to `each`, in pieces that lie within one bucket: the actor, the
-/// first instant of the piece, the context, the sums. Whole buckets come from the facts; what lies in a
-/// bucket that a bound cuts comes from the events themselves.
+/// Calls `each` with the work of the actors in the range, in pieces within one bucket: the actor, the first instant of
+/// the piece, the context and the sums. Complete buckets come from the facts. If a bound of the range cuts a bucket,
+/// its part is computed from the events.
 fn entries(
     tx: &mut Tx<'_>,
     actors: &[i64],
@@ -185,7 +185,7 @@ fn entries(
     Ok(())
 }
 
-/// Hands the events of an actor that may have a part in the range to `each`.
+/// Calls `each` with the events of an actor that may overlap the range.
 fn events_near(
     tx: &mut Tx<'_>,
     actor: i64,

@@ -1,4 +1,4 @@
-//! Sums by day, subject and app, in the shape that clients read.
+//! Sums by day, subject and app, in the form that clients read.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::zone::Zone;
 
-/// What stands for the subject of events that name none, and for their app.
+/// The names under which reports list events without a subject or an app.
 const NO_SUBJECT: &str = "None";
 const NO_APP: &str = "Unknown";
 
@@ -71,7 +71,7 @@ impl Report {
         Self { zone: zone.clone(), day: None, facts: Days::new(), facts_by_app: BTreeMap::new() }
     }
 
-    /// The day of an instant; quick where instants come in their order.
+    /// The day of an instant. It is fast if instants are passed in order.
     pub(super) fn day_of(&mut self, at: Timestamp) -> Date {
         match self.day {
             Some((from, to, day)) if from <= at && at < to => day,
@@ -105,13 +105,13 @@ fn or<'t>(text: &'t str, none: &'t str) -> &'t str {
     if text.is_empty() { none } else { text }
 }
 
-/// What stands under the name, made where it is missing. Facts are many and names few: a name is
-/// copied once.
+/// The entry with this name, which is created if it is missing. The name is copied only then, because there are many
+/// facts and few names.
 fn member<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
     if !map.contains_key(name) {
         map.insert(name.to_owned(), T::default());
     }
-    map.get_mut(name).expect("it was made above")
+    map.get_mut(name).expect("the entry was inserted above")
 }
 
 impl JsonSchema for Metrics {
@@ -168,7 +168,7 @@ struct Activity {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "they are the names on the wire")]
+#[expect(clippy::struct_field_names, reason = "they are the names in the JSON")]
 #[schemars(rename = "TimeSpentMetrics")]
 struct TimeSpent {
     active_seconds: Thousandths,

@@ -1,4 +1,4 @@
-//! Who is asked about, and which actors of the log they are.
+//! Finds the student of a report, and the actors in the log that are this student.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,15 @@ use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 
-/// How a student is named.
+/// How a caller names a student.
 #[derive(Clone, Copy, Debug)]
 pub enum StudentName<'a> {
     /// By sourcedId.
     Id(&'a str),
-    /// By e-mail, letters A-Z alike in both cases; of several users with one, the first created.
+    /// By e-mail address, without regard to the case of the letters A to Z. If several users share the address, it is the
+    /// user who was created first.
     Email(&'a str),
-    /// By both, which must agree.
+    /// By both, which must belong to the same user.
     Both {
         /// The sourcedId.
         id: &'a str,
@@ -25,14 +26,14 @@ pub enum StudentName<'a> {
     },
 }
 
-/// The student's record. Errors: `NotFound`; `Invalid` where the e-mail address is not that of the sourcedId.
+/// Finds the student's record. Errors: `NotFound`; `Invalid` if the e-mail address belongs to another user.
 pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Object> {
     match who {
         StudentName::Id(id) => fields::in_use(tx, &USER, id),
         StudentName::Both { id, email } => {
             let user = fields::in_use(tx, &USER, id)?;
             let own = fields::text(&user, "email");
-            // The address of nobody contradicts a student who has none.
+            // An address contradicts a student without an address, even if no user has it.
             if own.eq_ignore_ascii_case(email)
                 || own.is_empty() && repository::first_user_with_email(tx, email)?.is_none()
             {
@@ -53,16 +54,16 @@ pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Object> {
     }
 }
 
-/// The numbers of the actors that are the student, as [`owners`] says.
+/// The numbers of the actors that are the student, by the rules of [`owners`].
 pub(crate) fn actors(tx: &mut Tx<'_>, user: &Object) -> Result<Vec<i64>> {
     let user = (fields::text(user, "sourcedId"), fields::text(user, "email"));
     Ok(owners(tx, &[user])?.into_iter().map(|(actor, _)| actor).collect())
 }
 
-/// The actors that are the users, given by sourcedId and e-mail address: each actor's number with its
-/// user's place. Those that a user's sourcedId names are the user's, and those with the user's address
-/// whose id names nobody else who is known; an address that several users share stands for the first of
-/// them that was created. A fixed number of statements, however many users there are.
+/// The actors that are the users, given by sourcedId and e-mail address: each actor's number with the index of its
+/// user. An actor belongs to the user whose sourcedId it has. If its id is not in the roster, it belongs to the user
+/// with its e-mail address; if several users share the address, to the one who was created first. It needs a fixed
+/// number of statements for any number of users.
 pub(crate) fn owners(tx: &mut Tx<'_>, users: &[(&str, &str)]) -> Result<Vec<(i64, usize)>> {
     let (ids, emails): (Vec<&str>, Vec<&str>) = users.iter().copied().unzip();
     let called = lyceum_events::actors_called(tx, &ids, &emails)?;

@@ -1,4 +1,4 @@
-//! The events of a week, one by one, as facts.
+//! The facts of a week, one for each event.
 
 use jiff::civil::Date;
 use lyceum_core::Result;
@@ -59,7 +59,7 @@ pub struct WeeklyFact {
     day_of_week: i8,
 }
 
-/// What a student did in a week of the zone, event by event, in the order of time.
+/// The facts of a student in a week of the zone, event by event, in order of time.
 /// Errors: `NotFound`.
 pub fn weekly_facts(
     tx: &mut Tx<'_>,
@@ -149,7 +149,7 @@ fn fact(
     }
 }
 
-/// Milliseconds as seconds: `90`, `90.5`.
+/// Formats milliseconds as seconds: `90`, `90.5`.
 fn seconds(ms: i64) -> String {
     let text =
         format!("{}{}.{:03}", if ms < 0 { "-" } else { "" }, ms.abs() / 1000, ms.abs() % 1000);

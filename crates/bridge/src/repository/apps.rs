@@ -1,4 +1,4 @@
-//! Apps, as facts name them.
+//! The apps that facts name.
 
 use lyceum_core::Result;
 use lyceum_store::Tx;

@@ -1,4 +1,4 @@
-//! The only SQL of the crate.
+//! All SQL of the crate.
 
 mod apps;
 mod tracks;

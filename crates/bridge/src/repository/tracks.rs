@@ -1,4 +1,4 @@
-//! Subject tracks and whom they led.
+//! Subject tracks and the enrollments that they made.
 
 use std::collections::HashSet;
 
@@ -22,12 +22,12 @@ fn read(row: &Row<'_>) -> Result<Track> {
     })
 }
 
-/// Every track.
+/// All tracks.
 pub(crate) fn tracks(tx: &mut Tx<'_>) -> Result<Vec<Track>> {
     listed(tx, &format!("SELECT {COLUMNS} FROM subject_track"), &[])
 }
 
-/// The tracks of these grades, as grades compare.
+/// The tracks of these grades, in the form in which grades are compared.
 pub(crate) fn tracks_of_grades<'a>(
     tx: &mut Tx<'_>,
     grades: impl Iterator<Item = &'a String>,
@@ -53,7 +53,7 @@ fn listed(tx: &mut Tx<'_>, sql: &str, values: &[Value<'_>]) -> Result<Vec<Track>
     Ok(tracks)
 }
 
-/// Writes a track over the one of its id.
+/// Stores a track, and replaces a track with the same id.
 pub(crate) fn put_track(tx: &mut Tx<'_>, track: &Track) -> Result<()> {
     let Track { id, subject, grade, subject_value, grade_value, org, course } = track;
     let values = [id, subject, grade, subject_value, grade_value, org, course];
@@ -66,13 +66,13 @@ pub(crate) fn put_track(tx: &mut Tx<'_>, track: &Track) -> Result<()> {
     Ok(())
 }
 
-/// Removes a track and what is known of whom it led; false if there is none.
+/// Deletes a track and the records of whom it led. Returns false if the track does not exist.
 pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
     tx.send("DELETE FROM subject_track_led WHERE track_id = $1", &[id.into()])?;
     Ok(tx.execute("DELETE FROM subject_track WHERE id = $1", &[id.into()])? > 0)
 }
 
-/// Whom tracks led where, of these users: `(user, track, course)`.
+/// Where tracks led these users: `(user, track, course)`.
 pub(crate) fn led(tx: &mut Tx<'_>, users: &[&str]) -> Result<HashSet<(String, String, String)>> {
     let sql = format!(
         "SELECT user_id, track_id, course_id FROM subject_track_led WHERE {}",
@@ -87,7 +87,7 @@ pub(crate) fn led(tx: &mut Tx<'_>, users: &[&str]) -> Result<HashSet<(String, St
     Ok(led)
 }
 
-/// Notes whom tracks led where: `[user, track, course]`.
+/// Records where tracks led users: `[user, track, course]`.
 pub(crate) fn note_led<'a>(
     tx: &mut Tx<'_>,
     rows: impl Iterator<Item = [&'a String; 3]>,

@@ -1,14 +1,14 @@
-//! Actors of the log who are nobody in the roster.
+//! Actors in the log that are not in the roster.
 
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
-/// An actor whom the roster does not know: neither the id nor the e-mail address is a user's.
+/// An unknown actor: no user has its id or e-mail address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The actor's IRI.
     pub iri: String,
-    /// The e-mail address; empty where there is none.
+    /// The e-mail address; empty if there is none.
     pub email: String,
 }
 
@@ -16,13 +16,13 @@ const CONDITION: &str = "NOT EXISTS (SELECT 1 FROM users u WHERE u.sourced_id = 
     AND NOT EXISTS (SELECT 1 FROM users u WHERE a.email <> '' \
     AND lower(u.email) = lower(a.email) AND u.status = 'active')";
 
-/// How many there are. Looks at every actor.
+/// The number of unknown actors. The query scans all actors.
 pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
     let sql = format!("SELECT COUNT(*) FROM event_actors a WHERE {CONDITION}");
     Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap_or_default())
 }
 
-/// They, the newest first, `most` at most.
+/// The unknown actors, newest first, at most `most`.
 pub fn list(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Unknown>> {
     let sql = format!(
         "SELECT a.iri, a.email FROM event_actors a WHERE {CONDITION} ORDER BY a.id DESC LIMIT $1"

@@ -1,4 +1,4 @@
-//! One class: what each of its students did, day by day.
+//! One class: the work of each of its students, day by day.
 
 use lyceum_core::Result;
 use lyceum_core::text::distinct;
@@ -11,25 +11,25 @@ use lyceum_store::Tx;
 use crate::analytics::{self, Report};
 use crate::zone::{Range, Zone};
 
-/// What the page shows.
+/// The data of the page.
 #[derive(Debug)]
 pub struct ClassWork {
     /// The class.
     pub class: Class,
-    /// The days, the earliest first: dates such as `2026-01-15`.
+    /// The days, earliest first, as dates such as `2026-01-15`.
     pub days: Vec<String>,
-    /// The subjects in which anybody did anything, and the one that is asked for.
+    /// The subjects in which a student worked, and the requested subject.
     pub subjects: Vec<String>,
-    /// The students, by their names.
+    /// The students, sorted by name.
     pub students: Vec<StudentWork>,
 }
 
-/// What a student of a class did.
+/// The work of a student of a class.
 #[derive(Debug)]
 pub struct StudentWork {
     /// The sourcedId.
     pub id: String,
-    /// First and last name; the sourcedId where there is neither.
+    /// First and last name; the sourcedId if the student has neither.
     pub name: String,
     /// What was done on each of the days.
     pub by_day: Vec<MeasureSums>,
@@ -38,14 +38,14 @@ pub struct StudentWork {
 }
 
 impl StudentWork {
-    /// On how many of the days anything was done.
+    /// The number of days on which the student worked.
     pub fn active_day_count(&self) -> usize {
         self.by_day.iter().filter(|sums| sums.events > 0).count()
     }
 }
 
-/// Reads the page, with that many days up to now, in one subject or, if it is empty, in all. A fixed number of
-/// statements, however many students there are. Errors: `NotFound`.
+/// Reads the data of the page for the last days up to now, for one subject or, if `subject` is empty, for all subjects.
+/// It needs a fixed number of statements for any number of students. Errors: `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -1,3 +1,3 @@
-//! What the console's screens about classes show: one query function for each page.
+//! Queries for the console's screens about classes, one function for each page.
 
 pub mod class;
