@@ -103,5 +103,5 @@ test("people sign in by the OpenID provider of the settings", { skip }, async (t
   await server.run();
   const answer = await fetch(`${server.base}/sign-in/oidc`, { redirect: "manual" });
   assert.equal(answer.status, 503);
-  assert.match(await answer.text(), /cannot be asked now[\s\S]*name="password"/);
+  assert.match(await answer.text(), /cannot be reached[\s\S]*name="password"/);
 });

@@ -1,5 +1,5 @@
-//! Places for connections, and memory for callers without a token: both are limited, and no address
-//! gets all of them. A full server first closes connections that nobody uses.
+//! Limits the number of connections, and the memory for callers without a token. No single address can use up either.
+//! If the server is full, it first closes unused connections.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::connection::Activity;
 
-/// What the server gives to callers, and who has how much of it.
+/// The connections and memory that the server gives to callers, and how much each address uses.
 pub(crate) struct Admission {
     connections: Pool,
     connection_bytes: Pool,
@@ -31,38 +31,38 @@ pub(crate) struct Admission {
     seated: Mutex<HashMap<u64, Weak<Activity>>>,
     next_seat: AtomicU64,
     started: Instant,
-    /// When a search for unused connections found none, in milliseconds since the start; 0: never.
+    /// When a search last found no unused connection, in milliseconds since the start; 0 if that never happened.
     searched_in_vain: AtomicU64,
 }
 
-/// A number of connections or bytes; one address gets a part of it.
+/// A limited number of connections or bytes. One address can get only a part of it.
 struct Pool {
     most: usize,
     share: usize,
     used: AtomicUsize,
 }
 
-/// What a pool says to a wish.
+/// The result of taking from a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PoolReply {
     Yes,
-    /// The address has its share.
+    /// The address has used up its share.
     ShareIsUsed,
     PoolIsUsed,
 }
 
-/// An address, or the network of one subscriber of IPv6, and what it holds.
+/// An address, or the network of one IPv6 subscriber, with the connections and memory that it uses.
 pub(crate) struct Origin {
-    /// Many callers share the address: it has no share of its own.
+    /// Many callers share the address, so it is not limited to one share.
     pub(crate) is_proxy: bool,
     connections: AtomicUsize,
     connection_bytes: AtomicUsize,
     request_bytes: AtomicUsize,
-    /// As that of the server, for connections of this address.
+    /// When a search among the connections of this address last found no unused one, as in [`Admission`].
     searched_in_vain: AtomicU64,
 }
 
-/// What of a connection's or request's memory is paid from a pool.
+/// The pool from which memory is taken.
 #[derive(Clone, Copy)]
 pub(crate) enum Purse {
     Connections,
@@ -70,7 +70,7 @@ pub(crate) enum Purse {
 }
 
 impl Admission {
-    /// Limits by the settings. `descriptors` is how many files and sockets the system lets the process open.
+    /// Creates the limits from the settings. `descriptors` is the number of files and sockets that the process may open.
     pub(crate) fn new(config: &Config, descriptors: usize) -> Arc<Self> {
         let server = &config.server;
         let most = server.connections.min(connections_of(descriptors));
@@ -98,7 +98,7 @@ impl Admission {
         })
     }
 
-    /// A place for a connection of the address. None: the server, or the share of the address, is full, and
+    /// Reserves a place for a connection of the address. `None` if the server or the share of the address is full and
     /// every connection is in use.
     pub(crate) async fn seat(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Activity>> {
         let origin = self.origin(address);
@@ -114,19 +114,19 @@ impl Admission {
             if attempt == 0 && !self.make_room(of, |_| true) {
                 return None;
             }
-            // Connections that were told to close do so at once.
+            // Connections that were told to close end within moments.
             sleep(Duration::from_millis(1 + attempt)).await;
         }
         None
     }
 
-    /// The connection is gone.
+    /// Releases the place of a closed connection.
     pub(crate) fn leave(&self, activity: &Activity) {
         lock(&self.seated).remove(&activity.number);
         self.connections.give(&activity.origin.connections, 1);
     }
 
-    /// The address and what it holds. Its other connections have the same one.
+    /// The entry of the address, which its connections share.
     pub(crate) fn origin(&self, address: IpAddr) -> Arc<Origin> {
         let address = address.to_canonical();
         let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(address));
@@ -137,7 +137,7 @@ impl Admission {
         {
             return known;
         }
-        // Now and then addresses without a connection are forgotten.
+        // Remove the entries of addresses without a connection from time to time.
         if origins.len() == origins.capacity() {
             origins.retain(|_, origin| origin.strong_count() > 0);
         }
@@ -146,13 +146,13 @@ impl Admission {
         origin
     }
 
-    /// Takes bytes for a caller without a token. Where there are none, connections that hold some for nothing
-    /// are told to close, and another try may succeed.
+    /// Takes bytes for a caller without a token. If none are left, it tells unused connections that hold memory to close,
+    /// so that another try may succeed.
     pub(crate) fn take(&self, purse: Purse, origin: &Arc<Origin>, bytes: usize) -> bool {
         self.take_up_to(purse, origin, bytes, 1)
     }
 
-    /// The same, until only one part in so many is used: the rest is for others.
+    /// Like [`Admission::take`], but uses only `1 / part` of the pool and leaves the rest for others.
     pub(crate) fn take_up_to(
         &self,
         purse: Purse,
@@ -166,7 +166,7 @@ impl Admission {
             return true;
         }
         let of = (taken == PoolReply::ShareIsUsed).then_some(origin);
-        // Connections without a request hold nothing of what requests hold. For little none is closed.
+        // Idle connections hold no memory of requests. For a small amount, no connection is closed.
         let is_of_connections = matches!(purse, Purse::Connections);
         if !is_of_connections || bytes > limits::CONNECTION_USED_BYTES {
             self.make_room(of, |unused| unused.is_stalled || (is_of_connections && unused.holds));
@@ -174,7 +174,7 @@ impl Admission {
         false
     }
 
-    /// Gives bytes back.
+    /// Returns bytes to the pool.
     pub(crate) fn give(&self, purse: Purse, origin: &Origin, bytes: usize) {
         if bytes > 0 {
             let (pool, own) = self.purse(purse, origin);
@@ -182,15 +182,16 @@ impl Admission {
         }
     }
 
-    /// A place among the answers that are compressed at once; none: the answer is sent as it is.
+    /// A permit to compress an answer. Without a permit, the answer is sent uncompressed.
     pub(crate) fn compression(&self, is_anonymous: bool) -> Option<OwnedSemaphorePermit> {
         let places = if is_anonymous { &self.anonymous_compressions } else { &self.compressions };
         Arc::clone(places).try_acquire_owned().ok()
     }
 
-    /// Waits for the turn of a read without a token: its answer may be large, and is made before it is counted.
+    /// Waits for a permit to read without a token. Such reads are limited, because an answer may be large and its memory is
+    /// counted only after it was made.
     ///
-    /// Errors: `Unavailable` where too many wait.
+    /// Errors: `Unavailable` if too many callers wait.
     pub(crate) async fn anonymous_read(&self) -> Result<[SemaphorePermit<'_>; 2]> {
         let Ok(waiting) = self.anonymous_reads_waiting.try_acquire() else {
             let message = "too many callers without a token read at this moment; try again soon";
@@ -202,7 +203,7 @@ impl Admission {
         Ok([waiting, turn])
     }
 
-    /// The place of the one large answer without a token; none: another one has it.
+    /// The permit for the only large answer without a token; `None` if another answer has it.
     pub(crate) fn large_answer(&self) -> Option<OwnedSemaphorePermit> {
         let place = Arc::clone(&self.large_answers).try_acquire_owned().ok();
         if place.is_none() {
@@ -211,12 +212,12 @@ impl Admission {
         place
     }
 
-    /// A place for a connection that becomes a web socket; none: there are too many.
+    /// A permit for a connection that becomes a web socket; `None` if there are too many.
     pub(crate) fn upgrade(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.upgrades).try_acquire_owned().ok()
     }
 
-    /// Makes room because the system gives no more descriptors.
+    /// Closes unused connections after the system refused to open another file descriptor.
     pub(crate) fn relieve(&self) {
         self.make_room(None, |_| true);
     }
@@ -228,8 +229,8 @@ impl Admission {
         }
     }
 
-    /// Tells some connections that nobody uses to close: those with the lowest rank, the longest unused first.
-    /// Answers whether there were any.
+    /// Tells some unused connections to close, in order of rank and then of the time that they have been unused. Returns
+    /// false if there are none.
     fn make_room(&self, of: Option<&Arc<Origin>>, helps: impl Fn(&Unused) -> bool) -> bool {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
         let searched_in_vain = of.map_or(&self.searched_in_vain, |of| &of.searched_in_vain);
@@ -259,14 +260,14 @@ impl Admission {
     }
 }
 
-/// A connection that nobody uses at the moment.
+/// A connection that is not in use at the moment.
 pub(crate) struct Unused {
-    /// Which connections close first: those with the lowest one.
+    /// Connections with a lower rank close first.
     pub(crate) rank: u8,
     pub(crate) since: Instant,
-    /// It has an answer that its caller does not read.
+    /// The caller does not read an answer.
     pub(crate) is_stalled: bool,
-    /// It holds more bytes of the pool than a usual connection.
+    /// The connection holds more bytes of the pool than usual.
     pub(crate) holds: bool,
 }
 
@@ -303,7 +304,7 @@ impl Pool {
     }
 }
 
-/// Adds to a counter, unless it would exceed its limit.
+/// Adds to a counter unless that would exceed the limit.
 pub(crate) fn add(counter: &AtomicUsize, units: usize, most: usize) -> bool {
     let fits = counter.fetch_add(units, Relaxed).saturating_add(units) <= most;
     if !fits {
@@ -320,7 +321,7 @@ impl Origin {
     }
 }
 
-/// The address, or the network of one subscriber (RFC 6177).
+/// The address, or the network of one IPv6 subscriber (RFC 6177).
 fn place(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -328,7 +329,7 @@ fn place(address: IpAddr) -> IpAddr {
     }
 }
 
-/// How many of the descriptors connections may have.
+/// The number of file descriptors that connections may use.
 fn connections_of(descriptors: usize) -> usize {
     let (least, most) =
         (limits::DESCRIPTORS_RESERVED_MIN_COUNT, limits::DESCRIPTORS_RESERVED_MAX_COUNT);
@@ -356,7 +357,7 @@ mod tests {
         let mut seats = Vec::new();
         for address in addresses {
             if let Some(seat) = admission.seat(address.parse().unwrap()).await {
-                // A request is under way: the connection is in use.
+                // A running request makes the connection used.
                 std::mem::forget(seat.begin());
                 seats.push(seat);
             }

@@ -1,8 +1,9 @@
-//! Names that real clients send for the same things. Applied before routing: handlers exist once.
+//! Other spellings of paths that existing clients use. They are replaced before routing, so that each handler exists
+//! only once.
 
 use std::borrow::Cow;
 
-/// What a path may begin with, and what it means. Whole segments only.
+/// Prefixes of paths and their replacements. They match complete segments only.
 const PATHS: [(&str, &str); 10] = [
     ("/powerpath", "/adaptive"),
     ("/edubridge", "/bridge"),
@@ -16,7 +17,7 @@ const PATHS: [(&str, &str); 10] = [
     ("/placement/getNextPlacementTest", "/adaptive/placement/getNextPlacementTest"),
 ];
 
-/// Where assessment content lives; `/qti` may stand before it.
+/// The paths of assessment content, which may follow `/qti`.
 const CONTENT: [&str; 8] = [
     "/assessment-items",
     "/items",
@@ -28,7 +29,7 @@ const CONTENT: [&str; 8] = [
     "/question",
 ];
 
-/// The path in the spelling of the route tables.
+/// Replaces aliases in a path by the spelling of the route tables.
 pub(crate) fn canonical(path: &str) -> Cow<'_, str> {
     let content = path.strip_prefix("/qti");
     let content = content.filter(|rest| CONTENT.iter().any(|base| below(rest, base).is_some()));
@@ -41,7 +42,7 @@ pub(crate) fn canonical(path: &str) -> Cow<'_, str> {
     Cow::Borrowed(path)
 }
 
-/// What follows the base, where the path is the base or lies below it.
+/// The rest of the path after the base; `None` if the path is not below the base.
 fn below<'p>(path: &'p str, base: &str) -> Option<&'p str> {
     path.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

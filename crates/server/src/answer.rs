@@ -1,4 +1,4 @@
-//! What a handler answers.
+//! The answer of a handler.
 
 use std::sync::Arc;
 
@@ -11,32 +11,32 @@ use crate::fixed::Fixed;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// A status, headers and a body. [`crate::dispatch`] adds what all answers share (request id,
-/// CORS, compression).
+/// A status, headers and a body. [`crate::dispatch`] adds the parts that all answers share, such as the request id,
+/// CORS headers and compression.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body: bytes at once, or a stream.
+    /// The body: bytes or a stream.
     pub body: Body,
-    /// The same body, where it never changes: it has compressed copies.
+    /// The same body if it never changes. It has compressed copies.
     pub(crate) fixed: Option<Arc<Fixed>>,
 }
 
 impl Answer {
-    /// 200 with JSON text as it is: the cheap way for text that a store or a renderer made.
+    /// 200 with JSON text. This is the cheapest way if the text already exists.
     pub fn json(text: impl Into<Bytes>) -> Self {
         Self::typed(JSON, Body::from(text.into()))
     }
 
     /// 200 with the value as JSON.
     pub fn of(value: &impl Serialize) -> Self {
-        Self::json(serde_json::to_vec(value).expect("our own types have string keys"))
+        Self::json(serde_json::to_vec(value).expect("serialized types have string keys"))
     }
 
-    /// A status with neither type nor body.
+    /// A status without a body.
     pub fn empty(status: StatusCode) -> Self {
         Self { status, headers: HeaderMap::new(), body: Body::empty(), fixed: None }
     }
@@ -48,7 +48,7 @@ impl Answer {
         Self { status: StatusCode::OK, headers, body, fixed: None }
     }
 
-    /// 200 with a body of the media type that never changes.
+    /// 200 with a body of the media type. The body never changes.
     pub(crate) fn fixed(media: HeaderValue, fixed: Arc<Fixed>) -> Self {
         let body = Body::from(fixed.plain());
         Self { fixed: Some(fixed), ..Self::typed(media, body) }
@@ -61,7 +61,7 @@ impl Answer {
         self
     }
 
-    /// The same answer with a header. A value that cannot stand in a header is left out.
+    /// The same answer with a header. The header is left out if its value is not valid in a header.
     #[must_use]
     pub fn header<V: TryInto<HeaderValue>>(mut self, name: HeaderName, value: V) -> Self {
         if let Ok(value) = value.try_into() {

@@ -1,8 +1,8 @@
-//! Work beside the threads that answer requests.
+//! Runs slow work on other threads than those that answer requests.
 
 use lyceum_core::{Problem, Result};
 
-/// Does work that takes longer than a thread should be kept from its requests.
+/// Runs work that would block a request thread for too long.
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -1,4 +1,4 @@
-//! Backups of the whole server, as the command line and the console make them.
+//! Backups of the complete server, for the command line and the console.
 
 use std::path::Path;
 
@@ -10,12 +10,13 @@ use lyceum_hosting::nodes::Node;
 use lyceum_roster::imports;
 use lyceum_store::{Db, Dialect, Tx};
 
-/// What writes a copy of a PostgreSQL database into a file, as of a snapshot of that name.
+/// A function that writes a copy of a PostgreSQL database into a file, as of the named snapshot.
 pub type Dump<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<()>;
 
-/// Writes a backup of the server into a new file, while it is in use. `told` hears how many bytes were read. Blocks.
+/// Writes a backup into a new file while the server is in use. It calls `told` with the number of bytes read so far.
+/// Blocks.
 ///
-/// Errors: `Conflict` where the file exists, or another backup is being made.
+/// Errors: `Conflict` if the file exists or another backup is running.
 pub fn make(
     (db, config, node): (&Db, &Config, &Node),
     now: Timestamp,
@@ -24,14 +25,16 @@ pub fn make(
     told: impl FnMut(u64),
 ) -> Result<WrittenBackup> {
     if to.exists() {
-        let message =
-            format!("the file '{}' exists already; name another, or move it away", to.display());
+        let message = format!(
+            "the file '{}' already exists; choose another name, or move the file away",
+            to.display()
+        );
         return Err(Problem::new(lyceum_core::ProblemKind::Conflict, message));
     }
     let backup = Backup::begin(&config.store.data, &config.s3, now)?;
     let mut named = copy((db, node), &backup.database(), dump)?;
     let mut missing = backup.stage(&named)?;
-    // What was removed since the copy was made, a newer copy does not name.
+    // If files were removed since the database was copied, a newer copy no longer names them.
     for _ in 1..limits::BACKUP_COPIES_MAX_COUNT {
         if missing.is_empty() {
             break;
@@ -56,7 +59,7 @@ pub fn make(
     backup.write(to, cover, (&named, missing), told)
 }
 
-/// What backups call the store of a database.
+/// The name of the database's kind in backups.
 pub fn store(db: &Db) -> &'static str {
     match db.dialect() {
         Dialect::Sqlite => "sqlite",
@@ -64,7 +67,7 @@ pub fn store(db: &Db) -> &'static str {
     }
 }
 
-/// Copies the database, and answers the files that this copy names.
+/// Copies the database, and returns the files that the copy names.
 fn copy((db, node): (&Db, &Node), to: &Path, dump: Dump<'_>) -> Result<NamedFiles> {
     let read = |tx: &mut Tx<'_>| {
         let others = imports::files(tx)?;

@@ -1,4 +1,4 @@
-//! Reading a request's body: its type, its size, and politeness to one that is not wanted.
+//! Reads a request's body: checks its type and size, and drains a body that is not needed.
 
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
@@ -10,11 +10,11 @@ use tokio::time::{Duration, timeout};
 use crate::apart::apart;
 use crate::route::Reads;
 
-/// Reads the body as the route wants it. An empty body of any type is fine: published clients send
-/// `Content-Type: application/json` without one.
+/// Reads the body that the route needs. An empty body may have any type, because published clients send
+/// `Content-Type: application/json` without a body.
 ///
-/// Errors: `TooLarge`, `UnsupportedMediaType`, `Malformed` when the sender breaks off, or when an object of a JSON
-/// body has a key twice.
+/// Errors: `TooLarge`; `UnsupportedMediaType`; `Malformed` if the sender stops in the middle or a JSON object has
+/// a key twice.
 pub(crate) async fn read<B>(
     reads: &Reads,
     usual_bytes: usize,
@@ -46,7 +46,7 @@ where
     apart(move || json::refuse_repeated_keys(&bytes).map(|()| bytes)).await
 }
 
-/// Whether a body is one JSON value. Where lines are read, each is a body of its own.
+/// Whether a body is one JSON value. In NDJSON, each line is a separate value.
 fn is_one_json(media: &[&str], headers: &HeaderMap) -> bool {
     const JSON: &str = "application/json";
     if media.iter().any(|media| media.ends_with("ndjson")) {
@@ -62,8 +62,8 @@ fn is_one_json(media: &[&str], headers: &HeaderMap) -> bool {
     }
 }
 
-/// Unlike `axum::body::to_bytes`, which keeps each frame until the last one: a body sent byte by byte would take 32
-/// times its length.
+/// Unlike `axum::body::to_bytes`, this does not keep each frame until the last one. There, a body sent byte by byte would
+/// take 32 times its length in memory.
 async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -71,12 +71,14 @@ where
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let broken_off = |_| Problem::new(ProblemKind::Malformed, "the body breaks off");
+        let broken_off = |_| {
+            Problem::new(ProblemKind::Malformed, "the body is incomplete: the connection broke off")
+        };
         let Ok(data) = frame.map_err(broken_off)?.into_data() else { continue };
         if first.len() + all.len() + data.len() > max_bytes {
             return Err(too_large(max_bytes));
         }
-        // Most bodies are one frame, which is handed on without a copy.
+        // Most bodies are one frame, which is returned without a copy.
         if first.is_empty() && all.is_empty() {
             first = data;
         } else {
@@ -108,12 +110,12 @@ fn check_media(accepted: &[&str], headers: &HeaderMap) -> Result<()> {
     }
     Err(Problem::new(
         ProblemKind::UnsupportedMediaType,
-        format!("a body of type '{media}' is not read here; send {}", accepted.join(" or ")),
+        format!("a body of type '{media}' is not accepted here; send {}", accepted.join(" or ")),
     ))
 }
 
-/// Swallows a body that nobody reads, beside the answer: closing the connection under a sender resets it
-/// before it has read the answer. Bounded; past the bound the sender is to blame.
+/// Reads and discards an unneeded body while the answer is sent. Otherwise closing the connection would reset it before
+/// the sender has read the answer. The amount is limited.
 pub(crate) fn drain<B>(mut body: B)
 where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
@@ -130,6 +132,6 @@ where
             }
         }
     };
-    // A task of its own: the sender gets the answer at once, and not after what it still sends.
+    // Use a separate task, so that the sender gets the answer before it has sent the whole body.
     tokio::spawn(timeout(Duration::from_millis(limits::DRAIN_MAX_MS), swallow));
 }

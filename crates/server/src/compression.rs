@@ -1,4 +1,4 @@
-//! Compression, where it is asked for and worth it. Costs nothing where it is not.
+//! Compresses answers if the client accepts it and the answer is large enough.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -18,10 +18,9 @@ use tower_http::compression::CompressionLayer;
 
 use crate::fixed::Fixed;
 
-/// Compresses the answer by what `Accept-Encoding` takes: zstd, br or gzip. An answer that never changes has
-/// its compressed copies; another one needs capacity while it is compressed, and is sent uncompressed
-/// if there is none. The layer wraps one answer and not the router, because its predicate does not see what the
-/// request accepts.
+/// Compresses the answer with an encoding that `Accept-Encoding` allows: zstd, br or gzip. Constant answers have
+/// compressed copies. Other answers need a permit, and are sent uncompressed without one. The layer wraps one answer
+/// instead of the router, because its predicate does not see which encodings the request accepts.
 pub(crate) async fn negotiate(
     mut response: Response<Body>,
     accepted: Option<HeaderValue>,
@@ -36,7 +35,7 @@ pub(crate) async fn negotiate(
         Some(place) => {
             let response = compress(response, accepted, CompressionLevel::Fastest).await;
             response.map(|body| {
-                // The place is taken until the last byte is written.
+                // The permit is held until the last byte is written.
                 Body::new(body.map_frame(move |frame| {
                     let _place = &place;
                     frame
@@ -58,7 +57,7 @@ async fn packed(
     response.map(|_| Body::from(bytes))
 }
 
-/// All of the bytes, compressed well; none where that fails.
+/// The bytes, compressed with a high level; `None` if that fails.
 pub(crate) async fn whole(bytes: Bytes, encoding: HeaderValue) -> Option<Bytes> {
     let response = Response::new(Body::from(bytes));
     let response = compress(response, encoding, CompressionLevel::Default).await;
@@ -74,7 +73,7 @@ pub(crate) fn accepts(accepted: &HeaderValue, encoding: &str) -> bool {
     })
 }
 
-/// Text, and not a short one; a live stream is to arrive at once, piece by piece.
+/// Whether to compress an answer: only text that is not short. Live streams must arrive piece by piece without delay.
 fn worth_it(response: &Response<Body>) -> bool {
     let small = u64::from(limits::COMPRESSION_MIN_BYTES);
     let media = response.headers().get(header::CONTENT_TYPE);
@@ -95,7 +94,7 @@ async fn compress(
     let give = service_fn(move |_: Request<()>| {
         ready(Ok::<_, Infallible>(response.take().expect("a service that is called once")))
     });
-    // JSON of many like records shrinks to a fraction at the lowest level already.
+    // JSON of many similar records becomes small even at the lowest level.
     let layer = CompressionLayer::new()
         .quality(level)
         .compress_when(|_: StatusCode, _: Version, _: &HeaderMap, _: &Extensions| true);

@@ -1,6 +1,5 @@
-//! One connection: hyper's, with time-outs of its own. hyper has one time-out for a request's
-//! headers that runs on an idle connection too; here an idle connection has more time than one
-//! that began to send a request.
+//! One connection, served by hyper with our own time-outs. hyper's time-out for headers also runs while a connection is
+//! idle. Here, an idle connection has more time than one that has begun to send a request.
 
 mod running;
 mod watched;
@@ -19,61 +18,61 @@ use crate::admission::{Admission, Origin, Purse, Unused};
 pub(crate) use running::{GuardedBody, Peer, RunningRequest};
 pub(crate) use watched::{ConnectionSlot, WatchedStream};
 
-/// What every HTTP/2 connection begins with (RFC 9113, 3.4), and nothing else does.
+/// The first bytes of every HTTP/2 connection (RFC 9113, 3.4).
 const PREFACE: &[u8] = b"PRI";
 
-/// How long a connection may wait.
+/// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// From a request's first byte (or the connection's start) to the end of its headers.
     pub(crate) header: Duration,
     /// Between two requests.
     pub(crate) idle: Duration,
-    /// While nothing is taken of an answer.
+    /// While the caller does not read an answer.
     pub(crate) taking: Duration,
 }
 
 impl Patience {
-    /// How long nothing can be over.
+    /// The shortest time after which a limit can be exceeded.
     pub(crate) fn shortest(self) -> Duration {
         self.header.min(self.idle).min(self.taking)
     }
 }
 
-/// What a connection is doing, told by its reads, requests and answers; and what it holds.
+/// The state of a connection, updated by its reads, requests and answers, and the memory that it holds.
 pub(crate) struct Activity {
-    /// Its number among all connections of the server.
+    /// The number of the connection.
     pub(crate) number: u64,
     pub(crate) admission: Arc<Admission>,
     pub(crate) origin: Arc<Origin>,
     start: Instant,
-    /// Requests whose answers are not yet written in full.
+    /// The number of requests whose answers are not completely written.
     open: AtomicU32,
-    /// Milliseconds since `start`, plus one, at which a request's head began; 0: none has.
+    /// When the head of a request began, in milliseconds since `start` plus one; 0 if none has begun.
     head_since: AtomicU64,
-    /// Milliseconds since `start` at which the last answer ended.
+    /// When the last answer ended, in milliseconds since `start`.
     idle_since: AtomicU64,
-    /// Answers that have given bytes and were not asked for more.
+    /// The number of answers that have produced bytes which the connection has not written yet.
     full: AtomicU32,
-    /// Milliseconds since `start` at which the first of those answers gave bytes.
+    /// When the first of those answers produced bytes, in milliseconds since `start`.
     full_since: AtomicU64,
-    /// Milliseconds since `start` at which bytes of answers went on last.
+    /// When bytes of answers were last written, in milliseconds since `start`.
     moved_at: AtomicU64,
-    /// Requests whose bodies are waited for.
+    /// The number of requests whose bodies have not arrived.
     reading: AtomicU32,
-    /// Milliseconds since `start` at which the first of those began.
+    /// When the first of those requests began, in milliseconds since `start`.
     reading_since: AtomicU64,
-    /// A caller showed a token: what the connection holds is not counted.
+    /// Whether a caller has shown a token. The memory of such a connection is not counted.
     is_known: AtomicBool,
-    /// Bytes of the preface of HTTP/2 that came first; 255: others came.
+    /// The number of bytes of the HTTP/2 preface that arrived first; 255 if the connection does not use HTTP/2.
     preface: AtomicU8,
-    /// Its place among web sockets, where it became one or is about to.
+    /// The permit of a web socket, if the connection is one or is about to become one.
     upgraded: OnceLock<OwnedSemaphorePermit>,
-    /// It speaks another protocol by now, as a web socket does.
+    /// Whether the connection has switched to another protocol, such as web sockets.
     is_upgraded: AtomicBool,
-    /// Bytes that arrived since the connection was idle last.
+    /// The bytes that arrived since the connection was last idle.
     arrived: AtomicUsize,
-    /// Bytes that the connection took of what connections without a token may hold.
+    /// The bytes that the connection took from the pool for connections without a token.
     paid: AtomicUsize,
     evicted: Notify,
 }
@@ -107,7 +106,7 @@ impl Activity {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Errors: there is no memory for another HTTP/2 connection without a token.
+    /// Errors: the pool has no memory for another HTTP/2 connection without a token.
     fn bytes_arrived(&self, bytes: &[u8]) -> io::Result<()> {
         if self.open.load(Relaxed) == 0 && self.head_since.load(Relaxed) == 0 {
             self.head_since.store(self.now() + 1, Relaxed);
@@ -122,7 +121,7 @@ impl Activity {
         Ok(())
     }
 
-    /// Whether these bytes complete the beginning of the preface of HTTP/2.
+    /// Whether these bytes complete the first part of the HTTP/2 preface.
     fn begins_http2(&self, bytes: &[u8]) -> bool {
         let before = usize::from(self.preface.load(Relaxed));
         let Some(missing) = PREFACE.get(before..).filter(|missing| !missing.is_empty()) else {
@@ -142,13 +141,13 @@ impl Activity {
         self.moved_at.store(self.now(), Relaxed);
     }
 
-    /// Whether what the connection holds is not counted: a caller showed a token, or a proxy that the
-    /// settings trust has many callers on it.
+    /// Whether the connection's memory is not counted, because a caller has shown a token, or because many callers share it
+    /// through a trusted proxy.
     fn is_known(&self) -> bool {
         self.is_known.load(Relaxed) || self.origin.is_proxy
     }
 
-    /// Whether the connection has sent so much that it may read on only when memory for that is taken.
+    /// Whether the connection must take memory from the pool before it may read more.
     fn owes(&self) -> Option<usize> {
         if self.is_known() || self.arrived.load(Relaxed) <= limits::CONNECTION_FREE_BYTES {
             return None;
@@ -160,8 +159,8 @@ impl Activity {
         (self.paid.load(Relaxed) < due).then_some(due)
     }
 
-    /// Takes what is missing until so many bytes are paid; they are kept until a caller shows a token or the
-    /// connection ends, for buffers do not shrink. False: there is no memory now.
+    /// Takes bytes from the pool until the connection holds this many. It keeps them until a caller shows a token or the
+    /// connection ends, because buffers do not shrink. Returns false if the pool has no memory now.
     fn pays(&self, due: usize) -> bool {
         let paid = self.paid.load(Relaxed);
         if paid >= due {
@@ -171,13 +170,13 @@ impl Activity {
             return false;
         }
         if self.paid.compare_exchange(paid, due, Relaxed, Relaxed).is_err() {
-            // Another request of the connection paid meanwhile.
+            // Another request of the connection took the bytes meanwhile.
             self.admission.give(Purse::Connections, &self.origin, due - paid);
         }
         true
     }
 
-    /// A caller showed a token.
+    /// Notes that a caller has shown a token.
     fn know(&self) {
         if !self.is_known() {
             self.is_known.store(true, Relaxed);
@@ -186,7 +185,7 @@ impl Activity {
         }
     }
 
-    /// An answer gave bytes and was not asked for more yet.
+    /// Notes that an answer produced bytes that are not written yet.
     fn fill(&self) {
         let now = self.now();
         self.moved_at.store(now, Relaxed);
@@ -195,14 +194,14 @@ impl Activity {
         }
     }
 
-    /// The body of a request is waited for.
+    /// Notes that the server waits for the body of a request.
     fn read(&self) {
         if self.reading.fetch_add(1, Relaxed) == 0 {
             self.reading_since.store(self.now(), Relaxed);
         }
     }
 
-    /// A request has its answer, or is given up.
+    /// Notes that a request was answered or cancelled.
     fn end(&self) {
         if self.open.fetch_sub(1, Relaxed) == 1 {
             self.idle_since.store(self.now(), Relaxed);
@@ -210,14 +209,14 @@ impl Activity {
         }
     }
 
-    /// The connection is gone, with all that it held.
+    /// Returns everything that the closed connection held.
     fn leave(&self) {
         let paid = self.paid.swap(0, Relaxed);
         self.admission.give(Purse::Connections, &self.origin, paid);
         self.admission.leave(self);
     }
 
-    /// Takes a place among web sockets, which the connection keeps; false: there are too many.
+    /// Takes a permit for a web socket, which the connection keeps. Returns false if there are too many.
     fn may_upgrade(&self) -> bool {
         if self.upgraded.get().is_none() {
             let Some(place) = self.admission.upgrade() else { return false };
@@ -226,7 +225,7 @@ impl Activity {
         true
     }
 
-    /// From now on the connection is not HTTP any more.
+    /// Notes that the connection no longer speaks HTTP.
     pub(crate) fn upgrade(&self) {
         self.is_upgraded.store(true, Relaxed);
     }
@@ -241,7 +240,7 @@ impl Activity {
         self.evicted.notified().await;
     }
 
-    /// What others may gain if the connection closes; none: it is in use.
+    /// What closing the connection would free; `None` if it is in use.
     pub(crate) fn unused(&self) -> Option<Unused> {
         if self.is_upgraded.load(Relaxed) {
             return None;
@@ -253,7 +252,7 @@ impl Activity {
             let since = at(self.idle_since.load(Relaxed));
             return Some(Unused { rank: u8::from(is_known), since, is_stalled: false, holds });
         }
-        // Whatever is written on HTTP/2 may belong to something else than the answer.
+        // On HTTP/2, written bytes may belong to something other than the answer.
         let full_since = match (self.full_since.load(Relaxed), self.moved_at.load(Relaxed)) {
             (full_since, moved_at) if !self.is_http2() => full_since.max(moved_at),
             (full_since, _) => full_since,
@@ -269,14 +268,14 @@ impl Activity {
         (is_stalled && !is_known).then(|| Unused { rank: 2, since: at(since), is_stalled, holds })
     }
 
-    /// A request's head has arrived.
+    /// Notes that the head of a request has arrived.
     pub(crate) fn begin(self: &Arc<Self>) -> RunningRequest {
         self.open.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
         RunningRequest::new(Arc::clone(self))
     }
 
-    /// How much longer the connection may live as it is; none: it has waited too long.
+    /// The time until the next limit of the connection ends; `None` if a limit is exceeded.
     pub(crate) fn patience_left(&self, patience: Patience) -> Option<Duration> {
         if self.open.load(Relaxed) > 0 && self.full.load(Relaxed) == 0 {
             return Some(patience.shortest());

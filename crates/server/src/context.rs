@@ -1,4 +1,4 @@
-//! What a handler is given.
+//! The request that a handler receives.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -18,34 +18,34 @@ use crate::request_id::RequestId;
 use crate::route::Route;
 use crate::state::App;
 
-/// One request, routed, authorised and read.
+/// One request after routing, the access check and reading its body.
 pub struct Context {
     /// The server's state.
     pub app: App,
-    /// The route that was matched.
+    /// The matched route.
     pub route: Arc<Route>,
-    /// The method as sent (`HEAD` for a `GET` route, too).
+    /// The method as sent. It may be `HEAD` for a `GET` route.
     pub method: Method,
-    /// The address as the caller spelled it, before aliases; links in the answer repeat it.
+    /// The address as the caller sent it, before aliases were replaced. Links in the answer use it.
     pub uri: Uri,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, within the route's limit; empty when none was sent.
+    /// The body, within the route's limit; empty if there is none.
     pub body: Bytes,
-    /// What the token grants; none on public routes.
+    /// The caller's rights; `None` on public routes.
     pub grant: Option<Grant>,
-    /// The dialect to answer in.
+    /// The payload dialect of the answer.
     pub dialect: Dialect,
-    /// Who sent it, as far as trusted proxies tell.
+    /// The sender, as far as trusted proxies name it.
     pub address: IpAddr,
-    /// The request's id.
+    /// The id of the request.
     pub request_id: RequestId,
-    /// The values of the path's parameters; `None` until access is decided.
+    /// The values of path parameters; `None` until access is decided.
     pub(crate) params: Option<RawPathParams>,
 }
 
 impl Context {
-    /// A path parameter, percent-decoded. The route's path names it.
+    /// A percent-decoded path parameter of the route.
     pub fn param(&self, name: &str) -> &str {
         let values = self.params.iter().flatten().map(|(_, value)| value);
         let mut values = parameters(&self.route.path).zip(values);
@@ -53,28 +53,28 @@ impl Context {
         found.expect("the route's path names the parameter")
     }
 
-    /// The query's pairs, decoded, in the order sent.
+    /// The decoded pairs of the query, in the order in which they were sent.
     pub fn query(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
         form_urlencoded::parse(self.uri.query().unwrap_or_default().as_bytes())
     }
 
-    /// The first value that the query has of a parameter, decoded.
+    /// The first value of a query parameter, decoded.
     pub fn asked(&self, name: &str) -> Option<String> {
         self.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
     }
 
-    /// The same, read. Errors: `Invalid` with the rule that it breaks.
+    /// A query parameter, parsed. Errors: `Invalid` with the rule that the value breaks.
     pub fn asked_as<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>> {
         let read = self.asked(name).map(|text| text.parse()).transpose();
         read.map_err(|_| Problem::invalid(name, rule))
     }
 
-    /// A header's text; none when it is missing or not text.
+    /// The text of a header; `None` if the header is missing or is not text.
     pub fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The JSON body as the type that the route reads. Errors: as [`lyceum_core::body::read`].
+    /// Parses the JSON body as the type that the route reads. Errors: those of [`lyceum_core::body::read`].
     pub fn body_as<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T> {
         debug_assert_eq!(
             self.route.reads.type_id,
@@ -85,18 +85,17 @@ impl Context {
         lyceum_core::body::read(&self.body)
     }
 
-    /// The body as text. Errors: not UTF-8.
+    /// The body as text. Errors: the body is not UTF-8.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.body).map_err(|fault| {
             Problem::new(
                 ProblemKind::Malformed,
-                format!("the body is not UTF-8: byte {} breaks it", fault.valid_up_to()),
+                format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to()),
             )
         })
     }
 
-    /// The server's address as its callers know it, without a trailing slash:
-    /// `https://lyceum.example.org`.
+    /// The public address of the server without a trailing slash, such as `https://lyceum.example.org`.
     pub fn base_url(&self) -> &str {
         &self.app.base_url
     }

@@ -1,6 +1,6 @@
-//! Cross-origin calls of web pages (Fetch standard, CORS protocol): each client has its origins.
+//! Cross-origin calls of web pages (Fetch standard, CORS protocol). Each client has a list of allowed origins.
 //!
-//! tower-http's `CorsLayer` would decide before the client is known, and answer every `OPTIONS` without `Allow`.
+//! tower-http's `CorsLayer` would decide before the client is known, and answer `OPTIONS` without `Allow`.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use lyceum_core::limits;
@@ -17,8 +17,8 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, Accept, If-Match, If-None-Match, X-Request-Id, Idempotency-Key",
 );
 
-/// Answers `OPTIONS`: the methods of the path, and for a preflight of an origin that some client
-/// has, or any where the path is open to all, leave to call. Which client will call is not known before its token comes.
+/// Answers `OPTIONS` with the methods of the path. A preflight is allowed if any client has the origin, or if the path is
+/// open to all origins. The client itself is not known before the actual request sends its token.
 pub(crate) fn options(
     app: &App,
     headers: &HeaderMap,
@@ -41,8 +41,8 @@ pub(crate) fn options(
     answer
 }
 
-/// Lets a page of the origin read the answer if the client that called has that origin, or where the
-/// path is open to all.
+/// Lets a page of the origin read the answer if the calling client has that origin, or if the path is open to all
+/// origins.
 pub(crate) fn expose(
     headers: &mut HeaderMap,
     origin: &HeaderValue,

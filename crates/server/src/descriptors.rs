@@ -1,11 +1,11 @@
-//! How many files and sockets the system lets the process open.
+//! The number of files and sockets that the system lets the process open.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What a process may have open where the system sets no limit.
+/// The assumed number if the system sets no limit.
 const WITHOUT_LIMIT: u64 = 1_000_000;
 
-/// Raises the limit for open files as far as the process may, and answers it.
+/// Raises the limit of open files as far as the process may, and returns it.
 pub(crate) fn raise() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.unwrap_or(WITHOUT_LIMIT).min(WITHOUT_LIMIT);

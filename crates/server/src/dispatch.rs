@@ -55,7 +55,7 @@ struct Call<'a> {
 }
 
 impl Dispatch {
-    /// Serves the areas and nothing else.
+    /// Serves only these areas.
     pub(crate) fn new(app: App, areas: Vec<Area>) -> Arc<Self> {
         let router = router::build(&app, areas);
         Arc::new(Self { app, router })
@@ -90,7 +90,7 @@ impl Dispatch {
             running.filter(|_| !request.body().is_end_stream()).map(RunningRequest::reads_body);
         let response = hosted::answer(&self.app, project, request, info.address, &info.id).await;
         drop(reading);
-        // It is sent piece by piece, whatever its length is.
+        // The body is streamed, so its length does not matter for memory.
         let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
         let response = match info.peer.hold(bytes).await {
             Ok(()) => response,
@@ -236,7 +236,7 @@ impl Call<'_> {
             return Ok(routes::console::turn_away(&context, screen, &denied)?);
         }
         let peer = &self.info.peer;
-        // From here on what the request holds counts as its client's.
+        // From here on, the request's memory counts for its client.
         if let (Some(running), Some(grant)) = (&peer.running, &self.grant) {
             running.show(grant)?;
         }
@@ -310,7 +310,10 @@ fn undecodable(path: &str) -> Problem {
 fn too_slow(patience: Duration) -> Problem {
     let mut problem = Problem::new(
         ProblemKind::Unavailable,
-        format!("the request took longer than {} s; a write may still be done", patience.as_secs()),
+        format!(
+            "the request took longer than {} s; a write may still complete",
+            patience.as_secs()
+        ),
     );
     problem.retry_after_s = Some(1);
     problem

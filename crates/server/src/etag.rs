@@ -6,27 +6,27 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use crate::context::Context;
 use crate::route::Route;
 
-/// The tag of a record's version.
+/// The entity tag of a record's version.
 pub(crate) fn tag(version: i64) -> String {
     format!("\"v{version}\"")
 }
 
-/// Whether a list of tags such as `If-None-Match` has names the tag.
+/// Whether a list of tags, as in `If-None-Match`, contains the tag.
 pub(crate) fn names(tags: &str, tag: &str) -> bool {
     tags.split(',')
         .map(|seen| seen.trim().trim_start_matches("W/"))
         .any(|seen| seen == tag || seen == "*")
 }
 
-/// Whether `If-Match` asks for any version, but for one that is there (`*`).
+/// Whether `If-Match` is `*`, which requires that the record exists in any version.
 pub(crate) fn is_any(headers: &HeaderMap) -> bool {
     headers.get(header::IF_MATCH).is_some_and(|tag| tag.as_bytes().trim_ascii() == b"*")
 }
 
-/// The version that `If-Match` asks for; none: any. Where a change may create what is not there, its handler asks
-/// [`is_any`], too.
+/// The version that `If-Match` requires; `None` for any version. Handlers that may create a record must also check
+/// [`is_any`].
 ///
-/// Errors: `PreconditionFailed` for a tag that this server never gave.
+/// Errors: `PreconditionFailed` for a tag that this server never issued.
 pub(crate) fn expected(context: &Context) -> Result<Option<i64>> {
     match context.headers.get(header::IF_MATCH) {
         Some(tag) => version(tag),
@@ -34,19 +34,18 @@ pub(crate) fn expected(context: &Context) -> Result<Option<i64>> {
     }
 }
 
-/// Refuses a change that names a version which its address does not have. Nothing that a client says of a
-/// version is passed over, whatever the route.
+/// Refuses a change if its address does not have the version that the client names. No route ignores a precondition.
 ///
 /// Errors: `PreconditionFailed`.
 pub(crate) fn check(route: &Route, headers: &HeaderMap) -> Result<()> {
     let Some(tag) = headers.get(header::IF_MATCH).filter(|_| route.method != Method::GET) else {
         return Ok(());
     };
-    // First: a tag that a read gave, such as an object's, is no reason to read again here.
+    // Check this first: other tags, such as those of bucket objects, must not cause a read here.
     if !route.takes_version && !is_any(headers) {
         return Err(Problem::new(
             ProblemKind::PreconditionFailed,
-            "this request cannot name the version that it is meant for; send it without If-Match",
+            "this route does not support If-Match; send the request without it",
         ));
     }
     version(tag).map(drop)
@@ -62,7 +61,9 @@ fn version(tag: &HeaderValue) -> Result<Option<i64>> {
         Some(version) => Ok(Some(version)),
         None => Err(Problem::new(
             ProblemKind::PreconditionFailed,
-            format!("If-Match names {text}, which is no ETag of this record; read it again"),
+            format!(
+                "If-Match is {text}, which is not an ETag of this record; read the record again"
+            ),
         )),
     }
 }

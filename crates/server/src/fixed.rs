@@ -1,4 +1,4 @@
-//! Answers that never change while the server runs: made once, compressed once, shared by all callers.
+//! Answers that never change while the server runs. Each is made and compressed once, and shared by all callers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,14 +11,14 @@ use tokio::sync::{OnceCell, Semaphore};
 use crate::answer::Answer;
 use crate::compression;
 
-/// Compressing well takes memory: one answer at a time.
+/// Good compression needs much memory, so only one answer is compressed at a time.
 static PACKING: Semaphore = Semaphore::const_new(1);
 
-/// The answers by name. Names are those of files and routes: callers cannot add any.
+/// The answers by name. Names are those of files and routes, so callers cannot add entries.
 #[derive(Default)]
 pub(crate) struct FixedAnswers(Mutex<HashMap<String, Arc<Fixed>>>);
 
-/// The bytes of an answer, and its compressed copies, each made when it is first asked for.
+/// The bytes of an answer and its compressed copies. Each copy is made when it is first requested.
 #[derive(Debug)]
 pub(crate) struct Fixed {
     plain: Bytes,
@@ -27,9 +27,9 @@ pub(crate) struct Fixed {
 }
 
 impl FixedAnswers {
-    /// The answer of that name, which is made where nobody asked for it before.
+    /// The answer with this name, which is made at the first request.
     ///
-    /// Errors: those of making it; it is not kept then.
+    /// Errors: those of making the answer, which is not stored then.
     pub(crate) fn get<B: Into<Bytes>>(
         &self,
         name: &str,
@@ -51,13 +51,13 @@ impl FixedAnswers {
 }
 
 impl Fixed {
-    /// The bytes as they are.
+    /// The uncompressed bytes.
     pub(crate) fn plain(&self) -> Bytes {
         self.plain.clone()
     }
 
-    /// The compressed copy that suits `Accept-Encoding`, and its encoding. None: the bytes as they are suit
-    /// as well.
+    /// The best compressed copy that `Accept-Encoding` allows, and its encoding. `None` if the uncompressed bytes should be
+    /// sent.
     pub(crate) async fn packed(&self, accepted: &HeaderValue) -> Option<(&'static str, Bytes)> {
         if self.plain.len() < usize::from(limits::COMPRESSION_MIN_BYTES) {
             return None;
@@ -72,7 +72,7 @@ impl Fixed {
     }
 }
 
-/// Compresses beside the threads that answer requests.
+/// Compresses on another thread than those that answer requests.
 async fn pack(plain: Bytes, encoding: &'static str) -> Option<Bytes> {
     let _one = PACKING.acquire().await.ok()?;
     let runtime = tokio::runtime::Handle::current();

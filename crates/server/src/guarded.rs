@@ -1,10 +1,9 @@
-//! The one client that connects to addresses which callers supplied: key documents and status lists of
-//! issuers elsewhere.
+//! The only HTTP client for addresses that callers supplied: key documents and status lists of other issuers.
 //!
-//! Only `https`, only to public addresses: a host name is resolved here, an address of the machine, of its
-//! network or of a cloud's inside is refused, and the connection goes to the address that was looked at, so
-//! that a name cannot mean something else a moment later. Redirects go the same way. Size, time and number
-//! are limited; no header of a caller is passed on, and no proxy is used, which would resolve by itself.
+//! It uses only `https` and only public addresses. It resolves a host name itself and refuses addresses of the machine,
+//! its network or a cloud's internal network. It connects to exactly the address that it checked, so that the name
+//! cannot resolve to another address a moment later. Redirects follow the same rules. Size, time and number of requests
+//! are limited. It forwards no headers of callers, and uses no proxy, because a proxy would resolve names itself.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
-/// The client. Cheap to clone.
+/// The guarded HTTP client. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct GuardedClient {
     agent: ureq::Agent,
@@ -37,7 +36,7 @@ impl GuardedClient {
         Self { agent, turns: Arc::new(Semaphore::new(limits::FETCH_MAX_COUNT)) }
     }
 
-    /// The body at the address. The error says why there is none, for people.
+    /// Downloads the body at the address. Errors: the reason of the failure, for people.
     pub(crate) async fn get(&self, address: &str) -> Result<Vec<u8>, String> {
         let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
             return Err("the server is stopping".to_owned());
@@ -63,7 +62,7 @@ fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
     body.map_err(failed)
 }
 
-/// Resolves names to public addresses alone.
+/// Resolves host names only to public addresses.
 #[derive(Debug, Default)]
 struct Public(DefaultResolver);
 
@@ -94,7 +93,7 @@ impl std::fmt::Debug for GuardedClient {
     }
 }
 
-/// Whether an address is one of the public internet (the special-purpose registries of RFC 6890).
+/// Whether an address belongs to the public internet (the special-purpose registries of RFC 6890).
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -117,7 +116,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special
 }
 
-/// Global unicast alone, without what carries another address inside (6to4, Teredo, NAT64, mapped).
+/// Only global unicast, without addresses that contain another address (6to4, Teredo, NAT64, mapped).
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let global = (0x2000..0x4000).contains(&a);

@@ -1,5 +1,5 @@
-//! Works on imports that somebody asked for in a browser. A server that ends in the middle leaves the
-//! former state, and the next one begins anew.
+//! Runs the imports that were started in the console. If the server stops in the middle, nothing was changed, and the
+//! import starts again later.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::apart::apart;
 use crate::routes::bridge::settled;
 use crate::state::App;
 
-/// What this server knows of imports: how far the one is that it works on.
+/// The progress of the import that this server is running.
 #[derive(Default)]
 pub(crate) struct Imports {
     progress: Mutex<HashMap<i64, Progress>>,
@@ -30,12 +30,12 @@ pub(crate) struct Imports {
 }
 
 impl Imports {
-    /// There is something to do.
+    /// Wakes the worker when there is a new import.
     pub(crate) fn wake(&self) {
         self.added.notify_one();
     }
 
-    /// How far an import is; none where this server does not work on it.
+    /// The progress of an import; `None` if this server is not running it.
     pub(crate) fn progress(&self, id: i64) -> Option<Progress> {
         self.known().get(&id).cloned()
     }
@@ -45,21 +45,21 @@ impl Imports {
     }
 }
 
-/// Keeps a file for an import. Blocks.
+/// Stores a file for an import. Blocks.
 pub(crate) fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
     let digest = Digest::of(bytes);
     blobs.put(&digest, bytes)?;
     Ok(digest)
 }
 
-/// Works on imports as they come, for as long as the server runs.
+/// Runs imports as they are added, until the server stops.
 pub(crate) async fn work(app: App) {
     loop {
         match next(&app).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(problem) => {
-                tracing::warn!(%problem, "an import was not worked on; it is tried again");
+                tracing::warn!(%problem, "an import failed; trying again later");
             }
         }
         let pause = tokio::time::sleep(Duration::from_millis(limits::IMPORT_POLL_MS));
@@ -67,7 +67,7 @@ pub(crate) async fn work(app: App) {
     }
 }
 
-/// Works on the next import; `false` where there is none.
+/// Runs the next import. Returns `false` if there is none.
 async fn next(app: &App) -> Result<bool> {
     let now = app.clock.now();
     if !app.db.read(move |tx| lyceum_store::jobs::is_due(tx, now, imports::KIND)).await? {
@@ -78,10 +78,9 @@ async fn next(app: &App) -> Result<bool> {
     let keeping = tokio::spawn(keep_lease(app.clone(), job.clone(), import.id));
     let done = read(app, &import).await;
     if done.is_ok() && import.state != ImportState::Checking {
-        // Students who came with the file are enrolled by tracks at once. If that fails, it is tried again
-        // later, without the file.
+        // Tracks enroll the imported students immediately. If that fails, the periodic settling does it later.
         if let Err(problem) = settled(app, &SettledUsers::Everybody).await {
-            tracing::warn!(%problem, "not all students of an import were enrolled; it is tried again");
+            tracing::warn!(%problem, "not all students of an import were enrolled; trying again later");
         }
     }
     keeping.abort();
@@ -103,7 +102,7 @@ async fn next(app: &App) -> Result<bool> {
                 })
                 .await?;
         }
-        // The file is at fault: it will not get better.
+        // The file causes the problem, so trying again would not help.
         Err(problem) if problem.kind == ProblemKind::Invalid => {
             app.db
                 .write(move |tx| {
@@ -122,8 +121,8 @@ async fn next(app: &App) -> Result<bool> {
     Ok(true)
 }
 
-/// Tells other servers, again and again, that this one works on the job and how far it is. On SQLite
-/// that waits for what an import writes, and no other server asks.
+/// Periodically stores the progress, which tells other servers that this one is running the job. On SQLite, this waits
+/// for the import's transaction, but no other server reads it there.
 async fn keep_lease(app: App, job: Job, id: i64) {
     let pause = Duration::from_millis(limits::IMPORT_TELL_MS);
     loop {
@@ -137,12 +136,12 @@ async fn keep_lease(app: App, job: Job, id: i64) {
     }
 }
 
-/// What a check or an import found, and the blobs that tell of each row.
+/// The result of a check or an import, and the blobs with details of each row.
 struct ImportReport {
     report: Report,
     /// The refused rows.
     rejects: Option<Digest>,
-    /// What came of all rows.
+    /// The outcomes of all rows.
     noted: Digest,
 }
 
@@ -172,14 +171,17 @@ fn run(
     let [path, refused, notes] =
         ["import.zip", "refused.csv", "notes.csv"].map(|name| folder.path().join(name));
     let Some(mut blob) = blobs.open(&import.file.parse()?)? else {
-        return Err(Problem::new(ProblemKind::Invalid, "the file is gone; send it again"));
+        return Err(Problem::new(
+            ProblemKind::Invalid,
+            "the file no longer exists; upload it again",
+        ));
     };
     let mut file = File::create(&path).map_err(Problem::internal)?;
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
     let check = import.state == ImportState::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
     let options = Options { rejects, check, notes: Some(notes.clone()), strict: false };
-    // Its owner knows the file by the name that it had, and not where it was put here.
+    // The message shows the name that the uploader knows, not the path on this server.
     let by_name = |problem: Problem| {
         let message = problem.message.replace(&path.display().to_string(), &import.name);
         Problem { message, ..problem }

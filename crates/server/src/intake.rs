@@ -1,6 +1,6 @@
-//! Envelopes that wait together share a transaction: its statements cost as much for a thousand
-//! events as for one. Which they are is settled when the transaction runs, so that it takes all that came
-//! while it waited. Each envelope is answered for itself; none waits for another to arrive.
+//! Writes waiting envelopes together in one transaction, because its statements cost as much for a thousand events as for
+//! one. The transaction takes all envelopes that are waiting when it runs, including those that arrived while it waited
+//! to start. Each envelope gets its own answer, and no envelope waits for others to arrive.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -15,11 +15,11 @@ use tokio::sync::oneshot;
 
 use crate::state::App;
 
-/// Writes under way on PostgreSQL at most: a third would only wait for its turn with the second, and
-/// take envelopes that might come together.
+/// The most concurrent writes on PostgreSQL. A third write would only wait for the second, and would split envelopes that
+/// could share a transaction.
 const AT_ONCE: usize = 2;
 
-/// The envelopes that wait, and the names in those that were kept.
+/// The waiting envelopes, and the names in stored envelopes.
 #[derive(Default)]
 pub(crate) struct Intake {
     queue: Mutex<Queue>,
@@ -29,11 +29,11 @@ pub(crate) struct Intake {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<WaitingEnvelope>,
-    /// Whether a write was asked for that takes all who wait once it runs.
+    /// Whether a write was requested that will take all waiting envelopes when it runs.
     is_asked: bool,
-    /// Writes that were asked for and are not durable.
+    /// The number of requested writes that are not durable yet.
     writes: usize,
-    /// Envelopes in them.
+    /// The number of envelopes in those writes.
     under_way: usize,
 }
 
@@ -42,17 +42,17 @@ struct WaitingEnvelope {
     reply: Reply,
 }
 
-/// Where the answer goes.
+/// Receives the answer.
 type Reply = oneshot::Sender<Result<EnvelopeReceipt>>;
 
-/// What an accepted envelope added.
+/// The result of an accepted envelope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EnvelopeReceipt {
-    /// The number of its job.
+    /// The number of the envelope's job.
     pub(crate) job: i64,
-    /// How many of its events were known already and change nothing.
+    /// The number of events that were already stored and change nothing.
     pub(crate) known: usize,
-    /// How many of its events are another version of a known one.
+    /// The number of events that are another version of a stored event.
     pub(crate) versions: usize,
 }
 
@@ -70,7 +70,7 @@ impl EnvelopeReceipt {
     }
 }
 
-/// An envelope of a client.
+/// An envelope with its client.
 struct TakenEnvelope {
     client: String,
     envelope: Envelope,
@@ -82,13 +82,13 @@ impl TakenEnvelope {
     }
 }
 
-/// Envelopes that share a transaction.
+/// The envelopes of one transaction.
 struct Group {
     taken: Vec<TakenEnvelope>,
     replies: Mutex<Vec<Reply>>,
 }
 
-/// Keeps an envelope; when this answers, it is durable.
+/// Stores an envelope durably.
 pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<EnvelopeReceipt> {
     let (reply, answer) = oneshot::channel();
     let asks = {
@@ -108,15 +108,14 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
         queue.asks(app.db.dialect())
     };
     if asks {
-        // A task of its own: a sender that goes away takes nobody else's envelope along.
+        // Use a separate task, so that a sender who disconnects does not cancel the write of other envelopes.
         tokio::spawn(keep_groups(Arc::clone(app)));
     }
-    let stopped =
-        |_| Problem::new(ProblemKind::Unavailable, "The server is shutting down; try again");
+    let stopped = |_| Problem::new(ProblemKind::Unavailable, "the server is stopping; try again");
     answer.await.map_err(stopped)?
 }
 
-/// Keeps group after group until nobody waits for it.
+/// Writes groups until no envelope is waiting.
 async fn keep_groups(app: App) {
     let mut goes_on = true;
     while goes_on {
@@ -128,7 +127,7 @@ async fn keep_groups(app: App) {
     }
 }
 
-/// Keeps the envelopes that wait when the write runs. Answers how many of them were under way at last.
+/// Writes the envelopes that are waiting when the transaction runs. Returns how many it still had at the end.
 async fn keep_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
@@ -147,9 +146,9 @@ async fn keep_group(app: &App) -> usize {
                 let _ = reply.send(Ok(kept)); // an error means that whoever asked has gone
             }
         }
-        // One of them is at fault, and which one shows alone.
+        // One of the envelopes caused the failure. Writing them one by one shows which.
         Err(_) if replies.len() > 1 => {
-            // One at a time is under way from here on, and others may begin beside it.
+            // From here on, only one envelope at a time is being written, and another write may start.
             lock(&app.intake.queue).under_way -= group.taken.len() - 1;
             for (at, reply) in replies.into_iter().enumerate() {
                 let _ = reply.send(keep_one(app, &formed, at).await);
@@ -176,7 +175,7 @@ async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result
     Ok(kept[0])
 }
 
-/// Writes envelopes; answers what became of each, and the names that were not known.
+/// Writes envelopes. Returns the result of each, and the new names.
 fn keep(
     tx: &mut Tx<'_>,
     app: &App,
@@ -204,7 +203,7 @@ fn keep(
 }
 
 impl Intake {
-    /// A group of the envelopes that wait now, and whose senders still do.
+    /// A group of the waiting envelopes whose senders are still connected.
     fn form(&self) -> Group {
         let mut queue = lock(&self.queue);
         queue.is_asked = false;
@@ -219,7 +218,7 @@ impl Intake {
         }
         queue.under_way += group.len();
         drop(queue);
-        // Events of one sender that have numbers one behind the other are one span of the log.
+        // Events of one sender with consecutive numbers form one span of the log, so sort the group by sender.
         group.sort_by(|one, other| one.taken.sender().cmp(&other.taken.sender()));
         let (taken, replies) = group.into_iter().map(|one| (one.taken, one.reply)).unzip();
         Group { taken, replies: Mutex::new(replies) }
@@ -227,9 +226,9 @@ impl Intake {
 }
 
 impl Queue {
-    /// Whether a write is to be asked for. On SQLite one may be on its way while others are synced, on
-    /// PostgreSQL while another one claims its ids: it begins when as many envelopes wait as that one has, so
-    /// that both are large, since a transaction of few events costs nearly as much as one of many.
+    /// Whether to request a write. On SQLite, a write may run while others are synced. On PostgreSQL, it may run while
+    /// another one claims its ids. It begins when as many envelopes wait as that one has, so that both are large, because a
+    /// transaction with few events costs nearly as much as one with many.
     fn asks(&mut self, dialect: Dialect) -> bool {
         let beside = self.writes < AT_ONCE && self.waiting.len() >= self.under_way;
         let may = dialect == Dialect::Sqlite || self.writes == 0 || beside;
@@ -252,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// A queue beside so many envelopes that are under way, where so many wait.
+    /// A queue with this many envelopes being written and this many waiting.
     fn queue(writes: usize, under_way: usize, waiting: usize) -> Queue {
         let envelope = || Envelope {
             sensor: "https://app.example".to_owned(),

@@ -1,4 +1,4 @@
-//! Whom the players of a sandbox learn with.
+//! Where the learning of a sandbox's players is recorded.
 
 use std::sync::Arc;
 
@@ -6,36 +6,36 @@ use lyceum_client::{Client, Object};
 use lyceum_games::lms::NewOrganization;
 use tokio::sync::Mutex;
 
-/// Whom the players of a sandbox learn with.
+/// The place where the learning of a sandbox's players is recorded.
 #[derive(Clone)]
 pub enum Learning {
     /// The server itself.
     Here,
-    /// Nobody.
+    /// Nowhere.
     Nowhere,
-    /// Another Lyceum server: what a game teaches are records there, what players learn are events there.
+    /// Another Lyceum server. It has the records of what a game teaches and the events of what players learn.
     Elsewhere(Arc<Elsewhere>),
 }
 
-/// Another Lyceum server, and who the demo user is there.
+/// Another Lyceum server, and the student there whom the demo user represents.
 pub struct Elsewhere {
-    /// The server.
+    /// The connection to the server.
     pub client: Client,
-    /// The sourcedId of the student there whom the demo user is.
+    /// The sourcedId of that student.
     pub student: String,
-    /// The student's record, where a setup may make it.
+    /// The student's record, if a setup may create it.
     pub made: Option<Object>,
-    /// What the demo user is to the school, where somebody said it: in words of the platform, and in a
-    /// class; none there: in no class.
+    /// The role of the demo user, if it was set: the platform's name of the role, and the role in a class, or `None` if the
+    /// user has no role in classes.
     pub role: Option<(&'static str, Option<&'static str>)>,
-    /// Whose the courses of a setup are that does not say it.
+    /// The organization of courses if a setup does not name one.
     pub organization: NewOrganization,
-    /// One activity is told after the other, so that attempts are counted as they were.
+    /// Activities are sent one after the other, so that attempts are counted in the right order.
     pub(crate) turn: Mutex<()>,
 }
 
 impl Elsewhere {
-    /// That server, for that student.
+    /// Connects to the server for a student.
     pub fn new(client: Client, student: String, organization: NewOrganization) -> Self {
         let (made, role, turn) = (None, None, Mutex::default());
         Self { client, student, made, role, organization, turn }

@@ -1,7 +1,7 @@
-//! The HTTP server: routes, authorisation, errors, OpenAPI. No other crate serves HTTP to clients.
+//! The HTTP server: routes, access, errors and OpenAPI. No other crate serves HTTP to clients.
 //!
-//! Every path that is served is a [`route::Route`] in the table of its [`route::Area`]. The table decides access before
-//! the body is read. [`render`] alone turns problems into status codes and bodies.
+//! Every served path is a [`route::Route`] in the table of its [`route::Area`]. The table decides access before the body
+//! is read. Only [`render`] turns problems into status codes and bodies.
 //!
 //! | what | where |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | many envelopes in one transaction | `intake` |
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects | `hosted` |
-//! | where players of a sandbox learn | `learning` |
+//! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups | `imports`, `backup` |
 
 mod admission;
@@ -61,7 +61,7 @@ mod tls;
 pub use learning::{Elsewhere, Learning};
 pub use server::{Server, stop_signal};
 
-/// The migrations of every crate that a server works with, in order.
+/// The migrations of all crates that the server uses, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {
     [
         lyceum_store::MIGRATIONS,

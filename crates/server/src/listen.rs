@@ -1,4 +1,4 @@
-//! The listener: connections in, connections out, and an end that loses no request.
+//! The listener: accepts connections, and shuts down without losing a request.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -28,30 +28,30 @@ use crate::proxy;
 use crate::state::App;
 use crate::tls::Tls;
 
-/// How the server stands to its connections.
+/// The phase of the server towards its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// Idle connections close, the others after the answer they owe.
+    /// Idle connections close now, and others after their current answer.
     Closing,
-    /// The grace is over.
+    /// The grace period has ended.
     Cut,
 }
 
-/// What every connection shares.
+/// The values that all connections share.
 struct ListenerShared {
     app: App,
     dispatch: Arc<Dispatch>,
     tls: Option<Arc<Tls>>,
     patience: Patience,
     http: auto::Builder<TokioExecutor>,
-    /// Places for connections that are refused.
+    /// Permits for connections that are being refused.
     refusals: Arc<Semaphore>,
 }
 
-/// Serves until `stop` is done, then finishes what was accepted:
-/// `/ready` turns 503 and answers say `Connection: close`; after a notice the listener and idle
-/// connections close; requests in the works have the configured grace.
+/// Serves until `stop` completes, then finishes the accepted requests. First, `/ready` answers 503 and answers contain
+/// `Connection: close`. After a notice period, the listener and idle connections close. Running requests have the
+/// configured grace period to end.
 pub(crate) async fn run(
     listener: TcpListener,
     app: App,
@@ -75,20 +75,23 @@ pub(crate) async fn run(
         () = stop => {}
     }
     shared.app.draining.store(true, Relaxed);
-    tracing::info!("stopping: finishing what was accepted");
+    tracing::info!("stopping: finishing the accepted requests");
     let notice = Duration::from_millis(limits::SHUTDOWN_NOTICE_MS);
     let _ = timeout(notice, accept(&listener, &shared, &follow)).await;
     drop((listener, follow));
     phase.send_replace(Phase::Closing);
     if timeout(grace, phase.closed()).await.is_err() {
         let left = phase.receiver_count();
-        tracing::warn!(connections = left, "the grace is over: connections are cut");
+        tracing::warn!(
+            connections = left,
+            "the grace period has ended: closing the remaining connections"
+        );
         phase.send_replace(Phase::Cut);
         phase.closed().await;
     }
 }
 
-/// HTTP with buffers, windows and numbers of streams that keep within our limits.
+/// Configures HTTP with buffers, windows and numbers of streams within our limits.
 fn http() -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
     http.http1().max_buf_size(limits::HEAD_MAX_BYTES);
@@ -117,14 +120,14 @@ async fn accept(
                 None => refuse(stream, shared),
             },
             Err(fault) => {
-                // A peer that went away is no reason to wait; no free file descriptor is.
+                // Wait only if there is no free file descriptor, not if the peer disconnected.
                 let gone = matches!(
                     fault.kind(),
                     io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
                 );
                 if !gone {
                     shared.app.admission.relieve();
-                    tracing::error!("a connection cannot be accepted: {fault}");
+                    tracing::error!("cannot accept a connection: {fault}");
                     sleep(Duration::from_millis(100)).await;
                 }
             }
@@ -132,7 +135,7 @@ async fn accept(
     }
 }
 
-/// Tells a caller that the server is full, where it can be told in plain text, and closes.
+/// Tells a caller that the server is full if the connection is not encrypted, and closes it.
 fn refuse(mut stream: TcpStream, shared: &ListenerShared) {
     const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
         Connection: close\r\nContent-Length: 0\r\n\r\n";
@@ -145,7 +148,7 @@ fn refuse(mut stream: TcpStream, shared: &ListenerShared) {
         let tell = async {
             stream.write_all(FULL).await?;
             stream.shutdown().await?;
-            // What is closed while bytes of the request lie unread is reset, and the answer is lost.
+            // Closing while bytes of the request are unread would reset the connection and lose the answer.
             let mut request = [0; 1024];
             while stream.read(&mut request).await? > 0 {}
             Ok::<_, io::Error>(())
@@ -162,7 +165,7 @@ async fn connect(
     phase: watch::Receiver<Phase>,
 ) {
     let seat = ConnectionSlot(Arc::clone(&activity));
-    // Answers are written whole; waiting to send more at once only delays them.
+    // Answers are written at once, so waiting to combine packets would only delay them.
     let _ = stream.set_nodelay(true);
     let Some(tls) = &shared.tls else {
         let io = WatchedStream::new(stream, seat);
@@ -222,7 +225,7 @@ async fn serve<S>(
     loop {
         tokio::select! {
             biased;
-            // A fault here is the peer's: it went away or does not speak HTTP.
+            // The peer causes errors here: it disconnected or does not speak HTTP.
             _ = connection.as_mut() => return activity.upgrade(),
             () = watch.as_mut() => match activity.patience_left(shared.patience) {
                 Some(left) => watch.as_mut().reset(Instant::now() + left),
@@ -234,13 +237,13 @@ async fn serve<S>(
                 }
             },
             () = evicted.as_mut() => {
-                // A request may have come meanwhile.
+                // A request may have arrived meanwhile.
                 if activity.unused().is_none() {
                     evicted.set(activity.evicted());
                     continue;
                 }
                 connection.as_mut().graceful_shutdown();
-                // Idle ones end at once; what is not read by its caller is cut.
+                // Idle connections end immediately. Answers that their callers do not read are cut off.
                 let _ = timeout(Duration::from_millis(1), connection.as_mut()).await;
                 return;
             }
@@ -253,7 +256,7 @@ async fn serve<S>(
     }
 }
 
-/// Without a body: what holds nothing needs no memory, however slowly its caller reads.
+/// The answer of a full server. It has no body, so that a slow reader does not occupy memory.
 fn full() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

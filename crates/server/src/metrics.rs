@@ -1,5 +1,5 @@
-//! Counters for `/metrics`, in the text format of Prometheus. Every label has a bounded set of
-//! values: areas, methods and status codes; never paths, ids or clients.
+//! Counters for `/metrics`, in the text format of Prometheus. Every label has a limited set of values: areas, methods and
+//! status codes, but never paths, ids or clients.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use prometheus_client::registry::Registry;
 
 use crate::state::App;
 
-/// From a fast point read to the request time-out.
+/// The buckets of request times, from a fast read of one record to the request time-out.
 const BUCKETS_S: [f64; 13] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0];
 
@@ -41,7 +41,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Counters at zero, of a process that started at the instant.
+    /// Creates the counters of a process that started at this instant.
     pub fn new(started: Timestamp) -> Self {
         let requests = Family::<RequestLabels, Counter>::default();
         let latency =
@@ -96,7 +96,7 @@ impl Metrics {
     }
 }
 
-/// `VmRSS` of this process; none where there is no `/proc`.
+/// `VmRSS` of this process; `None` without `/proc`.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -104,7 +104,7 @@ fn resident_bytes() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// A request in flight, from its headers to the last byte of its answer; counted out when dropped.
+/// Counts a request from its headers to the last byte of its answer, when this is dropped.
 pub(crate) struct InFlight(App);
 
 impl InFlight {

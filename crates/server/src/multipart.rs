@@ -7,28 +7,28 @@ use bytes::Bytes;
 use futures_util::stream::once;
 use multer::{Multipart, parse_boundary};
 
-/// The media types of a form with a file; one without is a plain form.
+/// The media types of forms: with files, and plain.
 pub(crate) const MEDIA: &[&str] = &["multipart/form-data", "application/x-www-form-urlencoded"];
 
 /// A field of a form.
 pub(crate) struct FormField {
-    /// Its name.
+    /// The name of the field.
     pub(crate) name: String,
-    /// The name of the file that it is; none for a plain field.
+    /// The name of the file; `None` for a plain field.
     pub(crate) file: Option<String>,
-    /// What it holds.
+    /// The content.
     pub(crate) body: Bytes,
 }
 
 impl FormField {
-    /// Name and text of a plain field; none for a file.
+    /// The name and text of a plain field; `None` for a file.
     pub(crate) fn field(&self) -> Option<(String, String)> {
         let text = String::from_utf8_lossy(&self.body).into_owned();
         self.file.is_none().then(|| (self.name.clone(), text))
     }
 }
 
-/// The parts of a body of that media type; none where it is no such form.
+/// Parses the fields of a body with this media type; `None` if it is not a form with files.
 pub(crate) async fn parts(media: &str, body: &Bytes) -> Option<Vec<FormField>> {
     let body = once(ready(Ok::<_, Infallible>(body.clone())));
     let mut form = Multipart::new(body, parse_boundary(media).ok()?);

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, made from the tables of routes and the declarations of records.
+//! Generates the OpenAPI 3.1 document from the tables of routes and the declarations of records.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Param, ParamPlace, Route};
 use crate::routes::{assessment, oneroster, standards};
 
-/// The document of all areas, for a server at that address.
+/// The document of all areas for a server with this address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
     let is_for_programs = |area: &&Area| area.rendering != Rendering::Page;
     let areas: Vec<&Area> = areas.iter().filter(is_for_programs).collect();
@@ -110,7 +110,7 @@ fn of_clients(scopes: Scopes) -> impl Iterator<Item = Value> {
     scopes.iter().map(|scope| json!({ "client": [scope.name()] }))
 }
 
-/// What many operations say alike is said once, and referred to.
+/// Moves parts that many operations share to the components, and refers to them.
 #[derive(Default)]
 struct SharedParts {
     schemas: Map<String, Value>,
@@ -144,7 +144,7 @@ impl SharedParts {
         operation["security"] = match route.access {
             Access::Public | Access::Page(_) => json!([]),
             Access::SignedIn => json!([{ "client": [] }, { "session": [] }]),
-            // One of the scopes is enough: each is an alternative of its own.
+            // One of the scopes is enough, so each is a separate alternative.
             Access::Any(scopes) => of_clients(scopes).collect(),
             Access::Both(scopes, also) => scopes
                 .iter()
@@ -162,7 +162,7 @@ impl SharedParts {
         operation
     }
 
-    /// The schema of a type; its definitions become components.
+    /// The schema of a type. Its definitions become components.
     fn schema<'s>(&mut self, of: &'s TypeSchema) -> &'s Value {
         for (name, definition) in &of.definitions {
             let known = self.schemas.entry(name).or_insert_with(|| definition.clone());
@@ -235,7 +235,7 @@ impl SharedParts {
     }
 }
 
-/// A reference to the value under that name, or the value where another has the name.
+/// A reference to the value with this name, or the value itself if another value already has the name.
 fn shared(known: &mut Map<String, Value>, sort: &str, name: &str, value: Value) -> Value {
     match known.get(name) {
         Some(other) if *other != value => value,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::context::Context;
 
-/// The request's address without a place in the list; a query is there.
+/// The request's address without paging parameters, so that they can be appended to its query.
 pub(crate) fn address(context: &Context, limit: u64) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (key, value) in context.query() {
@@ -16,8 +16,8 @@ pub(crate) fn address(context: &Context, limit: u64) -> String {
     format!("{}{}?{}", context.base_url(), context.uri.path(), query.finish())
 }
 
-/// First and last always, next and prev where there are such. The page has `count` of `total` from
-/// `offset` on.
+/// Links to the first and last page, and to the next and previous page if they exist. The page has `count` of `total`
+/// entries, beginning at `offset`.
 pub(crate) fn links(context: &Context, limit: u64, offset: u64, count: u64, total: u64) -> String {
     let base = address(context, limit);
     let mut links = String::with_capacity(4 * (base.len() + 48));

@@ -1,4 +1,4 @@
-//! The parameters of a query: each once, none misspelled, and none unknown where something is written.
+//! Checks the parameters of a query. Repeated and misspelled parameters are refused, and writes also refuse unknown ones.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,11 +10,11 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use crate::render::Rendering;
 use crate::route::{Param, ParamPlace, Route};
 
-/// Refuses a query that would not do what its sender means by it. What a read does not know and what is like
-/// nothing that it knows is left alone: proxies and scripts add parameters of their own.
+/// Refuses a query that would not do what its sender expects. Reads ignore unknown parameters that do not resemble a
+/// known one, because proxies and scripts add their own parameters.
 ///
-/// Pages are for people, whose links others decorate; token requests ignore what they do not know (RFC 6749,
-/// section 3.2).
+/// Pages for people are not checked, because other sites add parameters to links. Token requests ignore unknown
+/// parameters (RFC 6749, section 3.2).
 ///
 /// Errors: `Invalid` at the name of the parameter.
 pub(crate) fn check(route: &Route, rendering: Rendering, query: Option<&str>) -> Result<()> {
@@ -34,7 +34,7 @@ pub(crate) fn check(route: &Route, rendering: Rendering, query: Option<&str>) ->
             None => unknown(route, &name)?,
             Some(param) if param.repeats => {}
             Some(_) if seen.contains(&name) => {
-                return Err(Problem::invalid(name, "stands twice in the query; send it once"));
+                return Err(Problem::invalid(name, "was sent more than once; send it once"));
             }
             Some(_) => drop(seen.insert(name)),
         }

@@ -1,4 +1,4 @@
-//! Who really called, where trusted proxies stand in between.
+//! Finds the address of the real caller behind trusted proxies.
 
 use std::net::IpAddr;
 
@@ -7,8 +7,8 @@ use lyceum_core::config::Network;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The caller's address: the peer's, or the last one in `X-Forwarded-For` that no trusted proxy
-/// has. What anybody else writes into that header does not count.
+/// The caller's address: the peer's, or the last address in `X-Forwarded-For` that is not a trusted proxy. Values that
+/// untrusted senders write into that header are ignored.
 pub(crate) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let trusts = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     if !trusts(peer) {

@@ -5,20 +5,20 @@ use std::fmt;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use lyceum_core::limits;
 
-/// The header that carries it, both ways.
+/// The header with the id, in requests and answers.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The id of a request, which its answer and log line repeat. tower-http's layers accept any id that a client sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestId {
-    /// The client's.
+    /// The client's id.
     Sent(HeaderValue),
-    /// The server's own. It becomes text only when it is written.
+    /// A random id. It is formatted only when it is written.
     Random(u64),
 }
 
 impl RequestId {
-    /// The request's own id if it is short and plain, else a new random one.
+    /// The id that the client sent if it is short and plain, otherwise a new random one.
     pub fn of(headers: &HeaderMap) -> Self {
         match headers.get(X_REQUEST_ID) {
             Some(sent) if is_sane(sent.as_bytes()) => Self::Sent(sent.clone()),
@@ -26,7 +26,7 @@ impl RequestId {
         }
     }
 
-    /// The header's value.
+    /// The value of the header.
     pub fn header(&self) -> HeaderValue {
         match self {
             Self::Sent(sent) => sent.clone(),

@@ -1,5 +1,5 @@
-//! One table of routes an area: what is served, who may call it, and what the OpenAPI document
-//! says about it. [`crate::router`] builds the router from these tables and from nothing else.
+//! Tables of routes, one for each area. They define what is served, who may call it, and what the OpenAPI document says
+//! about it. [`crate::router`] builds the router only from these tables.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -19,104 +19,104 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::render::Rendering;
 
-/// A handler's answer, on its way.
+/// The future of a handler's answer.
 pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
-/// The bodies that a route reads.
+/// The request body that a route reads.
 #[derive(Clone, Debug)]
 pub struct Reads {
-    /// Media types that are taken; a body of another type is refused with 415, one that names no
-    /// type is taken as the first. Empty: the route reads no body, and one that is sent is ignored.
+    /// The accepted media types. A body of another type is refused with 415. A body without a type counts as the first type.
+    /// If the list is empty, the route ignores the body.
     pub media: &'static [&'static str],
-    /// Bytes at most, none: as the settings say; a longer body is refused with 413.
+    /// The most bytes; `None` for the limit from the settings. A longer body is refused with 413.
     pub max_bytes: Option<usize>,
-    /// The body's JSON Schema; null, where it is not described.
+    /// The body's JSON Schema; null if it is not described.
     pub schema: TypeSchema,
-    /// The type as which the handler reads it; none, where it reads it in another way.
+    /// The type as which the handler parses the body; `None` if it parses it in another way.
     pub type_id: Option<TypeId>,
-    /// Whether the handler itself refuses JSON with a key that stands twice, which is else refused before.
+    /// Whether the handler itself refuses JSON objects with a repeated key. Otherwise, they are refused before the handler.
     pub checks_keys: bool,
 }
 
-/// Where a parameter stands.
+/// The location of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamPlace {
-    /// In the path, between braces.
+    /// In the path, in braces.
     Path,
     /// In the query.
     Query,
-    /// A header.
+    /// In a header.
     Header,
 }
 
 /// A parameter, for the OpenAPI document and [`crate::parameters`].
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name as sent.
+    /// The name as it is sent.
     pub name: Cow<'static, str>,
-    /// Where it stands. A path parameter is always required.
+    /// The location. Path parameters are always required.
     pub place: ParamPlace,
-    /// Its JSON Schema.
+    /// The JSON Schema of the value.
     pub schema: Value,
-    /// What it does.
+    /// Describes the parameter.
     pub says: Cow<'static, str>,
-    /// Whether it may stand in the query several times.
+    /// Whether the query may contain the parameter several times.
     pub repeats: bool,
 }
 
-/// One answer that a route gives, for the OpenAPI document.
+/// One possible answer of a route, for the OpenAPI document.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// Its status.
+    /// The status code.
     pub status: StatusCode,
-    /// What it means.
+    /// Describes the answer.
     pub says: Cow<'static, str>,
-    /// Its body: media type and JSON Schema. None: the body is empty.
+    /// The media type and JSON Schema of the body; `None` for an empty body.
     pub body: Option<(&'static str, TypeSchema)>,
-    /// Its headers beside those that every answer has.
+    /// Headers in addition to those of every answer.
     pub headers: &'static [Header],
 }
 
 /// A header of an answer.
 #[derive(Debug)]
 pub struct Header {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// The JSON type of its value.
+    /// The JSON type of the value.
     pub ty: &'static str,
-    /// What it tells.
+    /// Describes the header.
     pub says: &'static str,
 }
 
-/// One route: a method at a path.
+/// One route: a method and a path.
 pub struct Route {
-    /// The method. `HEAD` is served wherever `GET` is, `OPTIONS` everywhere.
+    /// The method. Each `GET` route also serves `HEAD`, and all paths serve `OPTIONS`.
     pub method: Method,
-    /// The path below the area's base, parameters in braces: `/users/{sourcedId}`.
+    /// The path below the area's base, with parameters in braces, such as `/users/{sourcedId}`.
     pub path: Cow<'static, str>,
-    /// Who may call it.
+    /// Who may call the route.
     pub access: Access,
-    /// The screen of the console that it belongs to; none on other routes.
+    /// The console screen of the route; `None` for other routes.
     pub screen: Option<&'static Screen>,
-    /// The bodies that it reads.
+    /// The request body.
     pub reads: Reads,
     /// The handler.
     pub handler: Arc<dyn Fn(Context) -> Pending + Send + Sync>,
-    /// The operation's name in the OpenAPI document.
+    /// The `operationId` in the OpenAPI document.
     pub name: Cow<'static, str>,
-    /// What it does, in one sentence.
+    /// Describes the route in one sentence.
     pub says: Cow<'static, str>,
-    /// Its parameters. Path parameters that are not listed are documented as plain strings.
+    /// The parameters. Path parameters that are not listed are documented as plain strings.
     pub params: Vec<Param>,
-    /// Its answers on success; errors are documented for all routes of an area alike.
+    /// The answers on success. Errors are documented in the same way for all routes of an area.
     pub answers: Vec<Answers>,
-    /// Left out of the OpenAPI document's recommended set.
+    /// Whether the route is deprecated.
     pub deprecated: bool,
-    /// Whether a change may name the version that it is meant for ([`Route::of_version`]).
+    /// Whether a change may require a version ([`Route::of_version`]).
     pub takes_version: bool,
 }
 
-/// What a JSON route reads.
+/// The body of a JSON route.
 pub const JSON: &[&str] = &["application/json"];
 
 fn route<H, F>(
@@ -134,8 +134,7 @@ where
     Route {
         reads: Reads {
             media: if reads_json { JSON } else { &[] },
-            // A caller without a token never makes the server keep a large body; tokens of demo visitors
-            // are everybody's.
+            // Callers without a token must not make the server hold a large body. Anybody can get a token of a demo visitor.
             max_bytes: matches!(access, Access::Public | Access::Visitor(_))
                 .then_some(limits::PUBLIC_BODY_MAX_BYTES),
             schema: Value::Null.into(),
@@ -176,32 +175,32 @@ macro_rules! methods {
 methods! {
     /// A `GET` (and `HEAD`) route.
     get GET;
-    /// A `POST` route; reads JSON unless told otherwise.
+    /// A `POST` route, which reads JSON by default.
     post POST;
-    /// A `PUT` route; reads JSON unless told otherwise.
+    /// A `PUT` route, which reads JSON by default.
     put PUT;
-    /// A `PATCH` route; reads JSON unless told otherwise.
+    /// A `PATCH` route, which reads JSON by default.
     patch PATCH;
     /// A `DELETE` route.
     delete DELETE;
 }
 
 impl Route {
-    /// The operation's name in the OpenAPI document (`operationId`).
+    /// Sets the `operationId` in the OpenAPI document.
     #[must_use]
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// What the route does, in one sentence.
+    /// Describes the route in one sentence.
     #[must_use]
     pub fn says(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.says = text.into();
         self
     }
 
-    /// A parameter.
+    /// Adds a parameter.
     #[must_use]
     pub fn param(
         mut self,
@@ -215,14 +214,14 @@ impl Route {
         self
     }
 
-    /// The parameter that was named last may stand in the query several times.
+    /// The parameter that was added last may be repeated in the query.
     #[must_use]
     pub fn repeating(mut self) -> Self {
         self.params.last_mut().expect("a parameter comes before it repeats").repeats = true;
         self
     }
 
-    /// An answer with the type as JSON.
+    /// Adds an answer with this type as JSON.
     #[must_use]
     pub fn answers<T: JsonSchema + ?Sized>(
         self,
@@ -232,7 +231,7 @@ impl Route {
         self.answer(status, says, Some(("application/json", TypeSchema::output::<T>())))
     }
 
-    /// An answer with JSON that a declaration of records describes, or nobody.
+    /// Adds an answer with JSON that a declaration of records describes, or that is not described.
     #[must_use]
     pub fn answers_schema(
         self,
@@ -243,13 +242,13 @@ impl Route {
         self.answer(status, says, Some(("application/json", schema.into())))
     }
 
-    /// An answer without a body.
+    /// Adds an answer without a body.
     #[must_use]
     pub fn answers_empty(self, status: u16, says: impl Into<Cow<'static, str>>) -> Self {
         self.answers_as(status, says, None)
     }
 
-    /// An answer with a body of any media type.
+    /// Adds an answer with a body of any media type.
     #[must_use]
     pub fn answers_as(
         self,
@@ -271,14 +270,14 @@ impl Route {
         self
     }
 
-    /// Headers of the answer that was named last.
+    /// Adds headers to the answer that was added last.
     #[must_use]
     pub fn with_headers(mut self, headers: &'static [Header]) -> Self {
         self.answers.last_mut().expect("an answer comes before its headers").headers = headers;
         self
     }
 
-    /// The type as which [`Context::body_as`] reads the body.
+    /// Sets the type as which [`Context::body_as`] parses the body.
     #[must_use]
     pub fn reads<T: JsonSchema + 'static>(mut self) -> Self {
         self.reads.schema = TypeSchema::input::<T>();
@@ -286,36 +285,36 @@ impl Route {
         self
     }
 
-    /// The JSON Schema of a body that a declaration of records describes, or that is free.
+    /// Sets the JSON Schema of a body that a declaration of records describes, or that can be any JSON.
     #[must_use]
     pub fn reads_schema(mut self, schema: impl Into<TypeSchema>) -> Self {
         self.reads.schema = schema.into();
         self
     }
 
-    /// The media types of the body in place of JSON.
+    /// Sets other media types than JSON for the body.
     #[must_use]
     pub fn reads_as(mut self, media: &'static [&'static str]) -> Self {
         self.reads.media = media;
         self
     }
 
-    /// The handler itself refuses JSON with a key that stands twice, for instance to keep what it refused.
+    /// Lets the handler refuse JSON objects with a repeated key, for example to store the rejected body.
     #[must_use]
     pub fn checks_keys(mut self) -> Self {
         self.reads.checks_keys = true;
         self
     }
 
-    /// The bytes of the body at most, in place of the settings' limit.
+    /// Sets the most bytes of the body, instead of the limit from the settings.
     #[must_use]
     pub fn reads_up_to(mut self, bytes: usize) -> Self {
         self.reads.max_bytes = Some(bytes);
         self
     }
 
-    /// A change that is done only to the version that `If-Match` names; the handler asks [`crate::etag::expected`].
-    /// Every other change with the header is refused before its handler runs.
+    /// Makes a change that applies only to the version in `If-Match`, which the handler gets from
+    /// [`crate::etag::expected`]. On other routes, changes with this header are refused before the handler runs.
     #[must_use]
     pub fn of_version(mut self) -> Self {
         self.takes_version = true;
@@ -323,7 +322,7 @@ impl Route {
         self.param(ParamPlace::Header, "If-Match", json!({ "type": "string" }), says)
     }
 
-    /// Still served, no longer recommended.
+    /// Marks the route as deprecated.
     #[must_use]
     pub fn deprecated(mut self) -> Self {
         self.deprecated = true;
@@ -331,17 +330,17 @@ impl Route {
     }
 }
 
-/// The routes that share a base path and a body for their errors.
+/// Routes that share a base path and an error format.
 pub struct Area {
-    /// Its name: the tag of the OpenAPI document and the label of metrics and logs.
+    /// The name, which is the tag in the OpenAPI document and the label in metrics and logs.
     pub name: &'static str,
-    /// What every path begins with, such as `/ims/oneroster/rostering/v1p2`; may be empty. An
-    /// unknown path below it is answered in the area's rendering.
+    /// The common prefix of all paths, such as `/ims/oneroster/rostering/v1p2`; may be empty. Unknown paths below it are
+    /// answered in the area's error format.
     pub base: &'static str,
-    /// How problems are told.
+    /// The error format.
     pub rendering: Rendering,
-    /// What the area is for.
+    /// Describes the area.
     pub says: &'static str,
-    /// Its routes.
+    /// The routes.
     pub routes: Vec<Route>,
 }

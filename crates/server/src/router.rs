@@ -1,4 +1,4 @@
-//! The axum router, built from the areas' tables and from nothing else.
+//! Builds the axum router from the areas' tables only.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ pub(crate) struct RouteLabels<'a> {
     pub(crate) pattern: &'a str,
 }
 
-/// What a request's path and method lead to.
+/// The result of matching a request's path and method.
 pub(crate) enum Destination<'a> {
     Route(&'a Arc<Route>),
     /// The path exists, but the method is `OPTIONS` or has no route. Holds the value of `Allow`.
@@ -104,7 +104,8 @@ impl Endpoint {
         }
         methods.push("OPTIONS");
         methods.sort_unstable();
-        self.allow = HeaderValue::try_from(methods.join(", ")).expect("methods stand in headers");
+        self.allow = HeaderValue::try_from(methods.join(", "))
+            .expect("names of methods are valid in headers");
     }
 
     /// The service for all methods of the path. axum's `MethodRouter` adds `Content-Length: 0` to a 304 answer, and

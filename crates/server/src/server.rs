@@ -1,4 +1,4 @@
-//! The server as a whole: put together, run, stopped.
+//! The complete server: assembling, running and stopping it.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::{descriptors, listen, routes};
 
-/// A server that holds its address and does not answer yet.
+/// A server that is bound to its address but does not answer yet.
 pub struct Server {
     listener: TcpListener,
     app: App,
@@ -38,7 +38,7 @@ pub struct Server {
     areas: Vec<Area>,
 }
 
-/// Done at SIGTERM or SIGINT; listens for them from now on. Called within the runtime.
+/// Completes at SIGTERM or SIGINT, which are handled from now on. Must be called within the runtime.
 pub fn stop_signal() -> Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate()).map_err(Problem::internal)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Problem::internal)?;
@@ -51,8 +51,7 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>> {
 }
 
 impl Server {
-    /// Puts a server together on a listener that is bound; the settings name its port.
-    /// Errors: unusable TLS files; a database that does not answer.
+    /// Assembles a server on a bound listener. Errors: the TLS files cannot be used, or the database does not answer.
     pub async fn new(
         listener: TcpListener,
         config: Config,
@@ -100,58 +99,61 @@ impl Server {
         Ok(Self { listener, app, tls, areas: routes::all() })
     }
 
-    /// The address that callers reach the server by, without a slash at its end.
+    /// The public address of the server without a trailing slash.
     pub fn base_url(&self) -> &str {
         &self.app.base_url
     }
 
-    /// Serves these areas too.
+    /// Also serves these areas.
     #[must_use]
     pub fn also(mut self, areas: Vec<Area>) -> Self {
         self.areas.extend(areas);
         self
     }
 
-    /// Shows these settings to administrators: name, value and origin of each, without secrets.
+    /// Sets the settings that administrators see: name, value and origin of each, without secrets.
     #[must_use]
     pub fn showing(mut self, settings: Vec<(String, String, String)>) -> Self {
-        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        let app =
+            Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         app.settings = settings;
         self
     }
 
-    /// Shows this in its documentation, too: the reference of the command line, as Markdown, made when
-    /// it is first asked for.
+    /// Adds the reference of the command line to the documentation. The Markdown is made when it is first requested.
     #[must_use]
     pub fn with_commands(mut self, reference: fn() -> String) -> Self {
-        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        let app =
+            Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         app.docs.commands = Some(reference);
         self
     }
 
-    /// Makes this a sandbox: on the platform's routes any token is this player, and the standards'
-    /// routes need none. The player makes games, too, or plays alone; what is below `/api/lms` is done
-    /// here, elsewhere or refused. Pages of this machine and of the sandbox itself may call it.
+    /// Turns the server into a sandbox. On the platform's routes, any token means this player, and the standards' routes
+    /// need no token. The player may also develop games, or only play. Requests below `/api/lms` are handled here, sent to
+    /// another server, or refused. Pages of this machine and of the sandbox itself may call it.
     #[must_use]
     pub fn as_sandbox(mut self, demo: Player, makes_games: bool, learning: Learning) -> Self {
-        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        let app =
+            Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         app.gate.know(auth::sandbox_client(), &app.config.limits);
         app.sandbox = Some(auth::Sandbox::new(demo, makes_games, learning, &app.config));
         self
     }
 
-    /// Lets pages of these origins call the sandbox, and answers for their hosts: those of a tunnel to it.
-    /// A server that is no sandbox has its clients' origins.
+    /// Lets pages of these origins call the sandbox, and accepts their hosts, such as those of a tunnel. Other servers use
+    /// the origins of their clients.
     #[must_use]
     pub fn open_to(mut self, origins: Vec<String>) -> Self {
-        let app = Arc::get_mut(&mut self.app).expect("nobody else has the state before it runs");
+        let app =
+            Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         if let Some(sandbox) = &mut app.sandbox {
             sandbox.origins.add(origins);
         }
         self
     }
 
-    /// Serves until `stop` is done, then finishes what was accepted.
+    /// Serves until `stop` completes, then finishes the accepted requests.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, tls, areas } = self;
         let mut background = tokio::task::JoinSet::new();

@@ -1,4 +1,4 @@
-//! Server-sent events: an answer that goes on.
+//! Server-sent events: answers that continue until the reader disconnects.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,22 +17,22 @@ use crate::answer::Answer;
 /// The media type.
 pub(crate) const MEDIA: &str = "text/event-stream";
 
-/// The id of what a reader saw last.
+/// The id of the last event that the reader received.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// An answer of the pieces that a task sends; it ends when the task does.
+/// An answer with the pieces that a task sends. It ends when the task ends.
 pub(crate) fn answer(pieces: Receiver<Bytes>) -> Answer {
     Answer::typed(HeaderValue::from_static(MEDIA), Body::new(Chunks(pieces)))
         .header(header::CACHE_CONTROL, "no-store")
         .header(HeaderName::from_static("x-accel-buffering"), "no")
 }
 
-/// Whether the reader of a stream may still read it.
+/// Checks whether the reader of a stream may still read it.
 pub(crate) type StillAllowed =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
 
-/// Sends pieces to a reader for as long as the reader may read them. The right is checked again every
-/// [`limits::STREAM_CHECK_MS`], also while a slow reader takes nothing.
+/// Sends pieces to a reader as long as the reader has access. The access is checked again every
+/// [`limits::STREAM_CHECK_MS`], even while a slow reader reads nothing.
 pub(crate) struct Feed {
     sender: Sender<Bytes>,
     may_read: StillAllowed,
@@ -46,7 +46,7 @@ impl Feed {
         Self { sender, may_read, checked: Instant::now() }
     }
 
-    /// Sends a piece, if there is one. False: the stream ends.
+    /// Sends a piece if there is one. Returns false if the stream must end.
     pub(crate) async fn send(&mut self, piece: String) -> bool {
         loop {
             if self.checked.elapsed() >= CHECK {
@@ -67,7 +67,7 @@ impl Feed {
         }
     }
 
-    /// Waits before the next look for something to send. False: the reader went.
+    /// Waits before the next check for something to send. Returns false if the reader disconnected.
     pub(crate) async fn pause(&self) -> bool {
         tokio::select! {
             () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => true,
@@ -76,7 +76,7 @@ impl Feed {
     }
 }
 
-/// A body of the pieces that a task sends.
+/// A body with the pieces that a task sends.
 struct Chunks(Receiver<Bytes>);
 
 impl hyper::body::Body for Chunks {

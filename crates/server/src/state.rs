@@ -1,4 +1,4 @@
-//! What every request shares.
+//! The state that all requests share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,59 +21,59 @@ use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
 
-/// The server's state: cheap to clone.
+/// The server's state. Cheap to clone.
 pub type App = Arc<State>;
 
-/// The parts that routes work with.
+/// The parts that routes use.
 pub struct State {
     /// The database.
     pub db: Db,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The settings.
     pub config: Config,
-    /// The address that callers reach the server by, without a slash at its end.
+    /// The public address of the server without a trailing slash.
     pub base_url: String,
-    /// The node that this is, which holds the files of its projects.
+    /// This node, which has the files of its projects.
     pub(crate) node: Arc<Node>,
     /// The files of hosted projects.
     pub(crate) blobs: Blobs,
-    /// What serving hosted projects remembers, and the engine of their backends.
+    /// Caches for hosted projects, and the engine of their backends.
     pub(crate) hosted: Hosted,
-    /// Envelopes that wait to be kept.
+    /// Envelopes that wait to be stored.
     pub(crate) intake: Intake,
-    /// Assessment items that were parsed lately.
+    /// A cache of parsed assessment items.
     pub(crate) items: lyceum_assessment::Items,
-    /// What of lessons was read lately.
+    /// A cache of lessons.
     pub(crate) lessons: lyceum_adaptive::Memory,
-    /// What is read from addresses that callers supplied.
+    /// The client for addresses that callers supplied.
     pub(crate) guarded: GuardedClient,
-    /// The OpenID provider of the settings.
+    /// The OpenID provider that the settings name.
     pub(crate) providers: Providers,
-    /// Name, value and origin of each setting, secrets left out.
+    /// The name, value and origin of each setting, without secrets.
     pub(crate) settings: Vec<(String, String, String)>,
-    /// Status lists that were signed lately.
+    /// A cache of signed status lists.
     pub(crate) status_lists: StatusLists,
-    /// Places for work with passwords.
+    /// Permits for hashing passwords.
     pub(crate) hashing: Arc<tokio::sync::Semaphore>,
-    /// Who waits for such a place.
+    /// Permits for waiting for such a permit.
     pub(crate) hashing_queue: Arc<tokio::sync::Semaphore>,
-    /// Places for connections, and memory for callers without a token.
+    /// Limits of connections, and of memory for callers without a token.
     pub(crate) admission: Arc<Admission>,
-    /// Tokens.
+    /// Checks tokens.
     pub(crate) gate: Gate,
-    /// Who calls without a token of ours; none unless this is a sandbox.
+    /// The default callers of a sandbox; `None` on other servers.
     pub(crate) sandbox: Option<Sandbox>,
     /// Counters.
     pub(crate) metrics: Metrics,
-    /// Answers that never change, by name, each made when it is first asked for.
+    /// Constant answers by name. Each is made when it is first requested.
     pub(crate) fixed: FixedAnswers,
-    /// Imports that this server works on.
+    /// The imports that this server runs.
     pub(crate) imports: Imports,
     /// The documentation.
     pub(crate) docs: Docs,
-    /// Whether the store takes writes.
+    /// The latest check whether the store accepts writes.
     pub(crate) readiness: Readiness,
-    /// The server was told to stop.
+    /// Whether the server was told to stop.
     pub(crate) draining: AtomicBool,
 }

@@ -1,4 +1,4 @@
-//! TLS from PEM files, read again when they change.
+//! TLS with certificates from PEM files, which are read again when they change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,8 +26,7 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads the files. Errors: files that cannot be read, hold no certificate or key, or do not
-    /// belong together.
+    /// Reads the files. Errors: a file cannot be read or contains no certificate or key, or the two do not match.
     pub(crate) fn open(certificate: &Path, key: &Path) -> Result<Self> {
         let current = ArcSwap::from_pointee(read(certificate, key)?);
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current })
@@ -45,8 +44,7 @@ impl Tls {
         Ok(connection)
     }
 
-    /// Looks at the files until the server ends. Files that cannot be used leave the former ones
-    /// in force.
+    /// Checks the files for changes until the server ends. If new files cannot be used, the previous ones stay in use.
     pub(crate) async fn follow(&self) {
         let mut tick = tokio::time::interval(Duration::from_millis(limits::TLS_POLL_MS));
         let mut seen = self.changed();
@@ -60,16 +58,16 @@ impl Tls {
             match read(&self.certificate, &self.key) {
                 Ok(config) => {
                     self.current.store(Arc::new(config));
-                    tracing::info!("the new TLS certificate is in force");
+                    tracing::info!("the new TLS certificate is in use");
                 }
                 Err(problem) => {
-                    tracing::error!("the former TLS certificate stays in force: {problem}");
+                    tracing::error!("the previous TLS certificate stays in use: {problem}");
                 }
             }
         }
     }
 
-    /// When each file changed last; none while it is not there.
+    /// The modification time of each file; `None` while it does not exist.
     fn changed(&self) -> [Option<SystemTime>; 2] {
         let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
         [changed(&self.certificate), changed(&self.key)]

@@ -240,7 +240,7 @@ fn a_refusal_and_a_wrong_server_are_told() {
     let (code, told) = place.fails(&format!("login --url {}", school.served.base));
     assert_eq!(code, 5, "{told}");
     assert!(
-        told.contains("this server is 'production' and the request is for 'staging'"),
+        told.contains("this is a 'production' server, but the request is for a 'staging' server"),
         "{told}"
     );
     let (code, told) = place.fails("login --url http://127.0.0.1:1");

@@ -1,5 +1,5 @@
-//! Backends of hosted projects as callers of the platform: each acts in its own game, for whichever
-//! player it names, and nowhere else.
+//! Backends of hosted projects as callers of the platform. Each backend may act only in its own game, for any player
+//! that it names.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use lyceum_hosting::engine::BACKEND_HEADER;
 use super::{Caller, Grant, Kind};
 use crate::state::App;
 
-/// A backend that calls: what its requests carry, which come from nowhere else than its process.
+/// A calling backend. The server attaches this to requests that arrive from the backend's process, so callers cannot
+/// forge it.
 #[derive(Clone)]
 pub(crate) struct Backend {
     slug: String,
@@ -24,7 +25,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// That of a project, with a share of the server's time like any client's.
+    /// The backend of a project. It has the same share of the server as a client.
     pub(crate) fn of(slug: &str, limits: &Limits) -> Self {
         let client = Client {
             id: format!("backend:{slug}"),
@@ -40,8 +41,8 @@ impl Backend {
         Self { slug: slug.to_owned(), caller: Arc::new(Caller::new(client, limits)) }
     }
 
-    /// The backend that sent the request; none where it shows a token, such as its caller's. In a
-    /// sandbox one under development says so itself.
+    /// The backend that sent the request; `None` if the request has a token, such as the token of the backend's caller. In
+    /// a sandbox, a backend under development names itself in a header.
     pub(crate) fn that_calls(app: &App, parts: &Parts) -> Option<Self> {
         if parts.headers.contains_key(AUTHORIZATION) {
             return None;
@@ -54,7 +55,7 @@ impl Backend {
         })
     }
 
-    /// What it may do.
+    /// The rights of the backend.
     pub(crate) async fn grant(&self, app: &App) -> Result<Grant> {
         let slug = self.slug.clone();
         let game = app.db.read(move |tx| games::find(tx, &slug)).await?;

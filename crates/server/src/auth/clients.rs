@@ -1,4 +1,4 @@
-//! The clients as every request needs them, in memory.
+//! Keeps the clients in memory, because every request needs one.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -13,13 +13,13 @@ use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
 
 use crate::admission::add;
 
-/// A client, and how much of its share it has used.
+/// A client and the used part of its share.
 pub(crate) struct Caller {
     client: access::Client,
     limiter: Option<DefaultDirectRateLimiter>,
-    /// Requests under way.
+    /// The number of running requests.
     requests: AtomicUsize,
-    /// Bytes of answers that it has not read.
+    /// The bytes of answers that the client has not read yet.
     unread_bytes: AtomicUsize,
 }
 
@@ -42,32 +42,32 @@ impl Caller {
         self.client.dialect
     }
 
-    /// What the client may do.
+    /// The rights of the client.
     pub(super) fn rights(&self) -> access::Rights {
         self.client.scopes.rights()
     }
 
-    /// Whether web pages of the origin may call as this client.
+    /// Whether web pages of the origin may call with this client.
     pub(crate) fn has_origin(&self, origin: &HeaderValue) -> bool {
         self.client.origins.iter().any(|own| own.as_bytes() == origin.as_bytes())
     }
 
-    /// Counts a request that begins; false: too many are under way.
+    /// Counts a new request. Returns false if too many are running.
     pub(crate) fn begins_request(&self) -> bool {
         add(&self.requests, 1, limits::CLIENT_REQUESTS_MAX_COUNT)
     }
 
-    /// A request that was counted has ended.
+    /// Ends a counted request.
     pub(crate) fn ends_request(&self) {
         self.requests.fetch_sub(1, Relaxed);
     }
 
-    /// Counts bytes of an answer that the client has not read; false: those are too many.
+    /// Counts bytes of an answer that the client has not read yet. Returns false if they exceed the limit.
     pub(crate) fn takes_bytes(&self, bytes: usize) -> bool {
         add(&self.unread_bytes, bytes, limits::CLIENT_ANSWERS_MAX_BYTES)
     }
 
-    /// Bytes that were counted are read.
+    /// Removes counted bytes after the client has read them.
     pub(crate) fn gives_bytes(&self, bytes: usize) {
         self.unread_bytes.fetch_sub(bytes, Relaxed);
     }
@@ -79,18 +79,21 @@ impl Caller {
         };
         let mut problem = Problem::new(
             ProblemKind::TooManyRequests,
-            format!("the client '{}' sends more requests than its share", self.client.id),
+            format!(
+                "the client '{}' exceeded its rate of requests; send fewer requests",
+                self.client.id
+            ),
         );
         problem.retry_after_s = Some(super::wait_s(&refused));
         Err(problem)
     }
 }
 
-/// Every client at one moment.
+/// All clients at one moment.
 #[derive(Clone, Default)]
 pub(crate) struct Clients {
     callers: HashMap<String, Arc<Caller>>,
-    /// The newest change that is in here.
+    /// The newest change that is included.
     pub(crate) changed: i64,
 }
 
@@ -99,7 +102,7 @@ impl Clients {
         self.callers.get(id)
     }
 
-    /// These clients with the changed ones put in.
+    /// A copy of these clients with the changed ones replaced.
     pub(crate) fn with(&self, changes: Vec<access::Client>, limits: &Limits) -> Self {
         let mut next = self.clone();
         for client in changes {

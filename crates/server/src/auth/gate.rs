@@ -1,7 +1,7 @@
-//! Lets tokens through: verified once, remembered; their clients known from memory.
+//! Checks tokens. A token is verified once and then cached, and clients are kept in memory.
 //!
-//! A background task reads changed clients and keys every [`limits::CLIENTS_REFRESH_MS`], so that
-//! a revoked client stops on every server within [`limits::REVOCATION_MAX_S`].
+//! A background task reads changed clients and keys every [`limits::CLIENTS_REFRESH_MS`], so that every server refuses
+//! a revoked client within [`limits::REVOCATION_MAX_S`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,21 +20,21 @@ use super::people::{self, Holders};
 use super::{Grant, Kind};
 use crate::state::App;
 
-/// What tokens are checked against.
+/// The keys and clients against which tokens are checked.
 pub struct Gate {
     keyring: ArcSwap<Keyring>,
     clients: ArcSwap<Clients>,
     verified: Cache<Box<str>, Arc<access::Grant>>,
     holders: Holders,
-    /// Held while clients and keys are read, so that an older answer never replaces a newer one.
+    /// Held while clients and keys are read, so that an older result never replaces a newer one.
     refreshing: tokio::sync::Mutex<()>,
 }
 
-/// Why a token is refused, for the caller.
+/// The reason why a token is refused, in words for the caller.
 pub(crate) type Reason = String;
 
 impl Gate {
-    /// A gate that knows the keys and, until its first refresh, no client.
+    /// Creates a gate with these keys. It has no clients until the first refresh.
     pub fn new(keyring: Keyring) -> Self {
         Self {
             keyring: ArcSwap::from_pointee(keyring),
@@ -45,12 +45,12 @@ impl Gate {
         }
     }
 
-    /// Knows a client that no store has.
+    /// Adds a client that is not in the store.
     pub(crate) fn know(&self, client: access::Client, limits: &Limits) {
         self.clients.store(Arc::new(self.clients.load().with(vec![client], limits)));
     }
 
-    /// The keys.
+    /// The signing keys.
     pub(crate) fn keyring(&self) -> Arc<Keyring> {
         self.keyring.load_full()
     }
@@ -59,12 +59,12 @@ impl Gate {
         &self.holders
     }
 
-    /// Whether pages of the origin may call as some client.
+    /// Whether pages of the origin may call with any client.
     pub(crate) fn knows_origin(&self, origin: &HeaderValue) -> bool {
         self.clients.load().any_has_origin(origin)
     }
 
-    /// The grant of a token, or why it is refused.
+    /// The grant of a token. Errors: the reason why the token is refused.
     pub(crate) async fn open(&self, app: &App, token: &str) -> Result<Result<Grant, Reason>> {
         if access::holder::is_kept(token) {
             let opened = people::open_bearer(app, token).await?;
@@ -105,13 +105,13 @@ impl Gate {
         Ok(grant)
     }
 
-    /// The client of a token, from the store. A client is not in memory yet if it is new.
+    /// Loads the client of a token from the store, because a new client is not in memory yet.
     async fn load_caller(&self, app: &App, id: &str) -> Result<Option<Arc<Caller>>> {
         self.refresh(app).await?;
         Ok(self.clients.load().get(id).cloned())
     }
 
-    /// Reads what changed: clients, and keys that another server made.
+    /// Reads changed clients, and keys that other servers made.
     pub(crate) async fn refresh(&self, app: &App) -> Result<()> {
         let _one_at_a_time = self.refreshing.lock().await;
         let known = self.clients.load_full();
@@ -128,13 +128,13 @@ impl Gate {
         }
         if keys.jwks() != keyring.jwks() {
             self.keyring.store(Arc::new(keys));
-            // A key that is gone must not live on in what it once verified.
+            // Tokens that a removed key verified must not stay in the cache.
             self.verified.clear();
         }
         Ok(())
     }
 
-    /// Lets an old signing key be followed by a new one; the next refresh reads it.
+    /// Creates a new signing key if the current one is old. The next refresh reads it.
     async fn rotate_when_due(&self, app: &App) -> Result<()> {
         let (keyring, now) = (self.keyring(), app.clock.now());
         if keyring.rotation_due(now) {
@@ -143,17 +143,17 @@ impl Gate {
         Ok(())
     }
 
-    /// Refreshes until the server ends.
+    /// Refreshes periodically until the server ends.
     pub(crate) async fn keep_fresh(app: App) {
         let mut tick = tokio::time::interval(Duration::from_millis(limits::CLIENTS_REFRESH_MS));
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tick.tick().await;
             if let Err(problem) = app.gate.refresh(&app).await {
-                tracing::warn!("clients and keys cannot be read again: {problem}");
+                tracing::warn!("cannot refresh clients and keys: {problem}");
             }
             if let Err(problem) = app.gate.rotate_when_due(&app).await {
-                tracing::warn!("a new signing key cannot be made: {problem}");
+                tracing::warn!("cannot create a new signing key: {problem}");
             }
         }
     }

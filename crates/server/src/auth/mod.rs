@@ -1,4 +1,4 @@
-//! Tokens: given out, checked, remembered.
+//! Identifies callers by tokens, keys and sessions, and applies the access rule.
 
 mod backend;
 mod clients;
@@ -33,7 +33,7 @@ pub use gate::Gate;
 pub(crate) use provider::Providers;
 pub(crate) use sandbox::{Sandbox, client as sandbox_client};
 
-/// What a valid token grants. Cheap to clone.
+/// The rights of an identified caller. Cheap to clone.
 #[derive(Clone)]
 pub struct Grant {
     token: Arc<access::Grant>,
@@ -41,45 +41,45 @@ pub struct Grant {
     kind: Kind,
 }
 
-/// Whose grant it is.
+/// The kind of caller that a grant belongs to.
 #[derive(Clone)]
 enum Kind {
-    /// A client's, or a player's for whom a client asked.
+    /// A client, or a player for whom a client requested a token.
     Client,
-    /// A person's or an API key's.
+    /// A person or an API key.
     Holder(Arc<Holder>),
-    /// A player's, for whom a person or key asked.
+    /// A player for whom a person or API key requested a token.
     MadeBy(Trust),
-    /// An anonymous player's.
+    /// An anonymous player.
     DemoVisitor,
-    /// That of the backend of a game.
+    /// The backend of a game.
     Backend(Arc<str>),
-    /// What stands in for a caller of a sandbox.
+    /// The default caller of a sandbox.
     Sandbox,
 }
 
 impl Grant {
-    /// The client's id.
+    /// The id of the client.
     pub fn client_id(&self) -> &str {
         &self.token.client_id
     }
 
-    /// The dialect that the client is registered with.
+    /// The payload dialect with which the client is registered.
     pub fn dialect(&self) -> Dialect {
         self.caller.dialect()
     }
 
-    /// What the token allows.
+    /// The rights that the token grants.
     pub fn rights(&self) -> Rights {
         self.token.rights
     }
 
-    /// Whom a game token is for.
+    /// The player of a game token.
     pub fn player(&self) -> Option<&Player> {
         self.token.player.as_ref()
     }
 
-    /// The game whose backend calls; it acts there for whom it names.
+    /// The game of the calling backend, which may act there for any player.
     pub fn game_of_backend(&self) -> Option<&str> {
         match &self.kind {
             Kind::Backend(game) => Some(game),
@@ -87,7 +87,7 @@ impl Grant {
         }
     }
 
-    /// The person or the API key that calls; none with a signed token of a client.
+    /// The calling person or API key; `None` for a client.
     pub fn holder(&self) -> Option<&Holder> {
         match &self.kind {
             Kind::Holder(holder) => Some(holder),
@@ -95,12 +95,12 @@ impl Grant {
         }
     }
 
-    /// Whether it is that of the developer to whom everything in a sandbox belongs.
+    /// Whether the caller is the developer who owns the sandbox.
     pub(crate) fn is_developer_of_sandbox(&self) -> bool {
         matches!(self.kind, Kind::Sandbox) && self.rights().allow(GamesWrite)
     }
 
-    /// Who calls, for the rule of access.
+    /// The caller in the form that the access rule needs.
     fn calling(&self) -> Calling<'_> {
         match (&self.kind, self.player()) {
             (Kind::Sandbox, player) => Calling::Sandbox(self.rights(), player),
@@ -119,7 +119,7 @@ impl Grant {
         }
     }
 
-    /// Its name in the audit log: the address of a person, the name of a key, the id of a client.
+    /// The caller's name in the audit log: a person's e-mail address, a key's name or a client's id.
     pub(crate) fn name(&self) -> &str {
         match self.holder() {
             Some(Holder::Person(person)) => &person.email,
@@ -128,7 +128,7 @@ impl Grant {
         }
     }
 
-    /// Applies the rule of access to the project of a slug that somebody has. Errors: `Forbidden`.
+    /// Applies the access rule to the existing project with this slug. Errors: `Forbidden`.
     pub(crate) fn decide_project(&self, tx: &mut Tx<'_>, slug: &str) -> Result<()> {
         let is_member = match self.holder() {
             Some(holder) => holder.is_member(tx, slug)?,
@@ -137,7 +137,7 @@ impl Grant {
         self.decide(Subject::Project(slug, is_member))
     }
 
-    /// Applies the rule of access to a slug that nobody has yet. Errors: `Forbidden`.
+    /// Applies the access rule to a slug that is not used yet. Errors: `Forbidden`.
     pub(crate) fn decide_new_project(&self, slug: &str) -> Result<()> {
         self.decide(Subject::NewProject(slug))
     }
@@ -147,12 +147,12 @@ impl Grant {
         decided.map(drop).map_err(|denied| refusal(&denied).problem)
     }
 
-    /// The scopes granted.
+    /// The granted scopes.
     pub fn scopes(&self) -> Scopes {
         self.token.scopes
     }
 
-    /// The client, and how much of its share it has used.
+    /// The client and the used part of its share.
     pub(crate) fn caller(&self) -> Arc<Caller> {
         Arc::clone(&self.caller)
     }
@@ -162,10 +162,10 @@ impl Grant {
     }
 }
 
-/// Who calls a route of that access; none: nobody. Nothing is decided yet but whether what the request
-/// shows is genuine. Counts for the caller's rate.
+/// Identifies the caller of a route with this access; `None` for an anonymous request. This verifies the credentials and
+/// counts the request for the caller's rate, but does not decide about access yet.
 ///
-/// Errors: a token that is missing or refused, a caller beyond its rate.
+/// Errors: the token is missing or refused, or the caller exceeded its rate.
 pub(crate) async fn identify(
     app: &App,
     access: Access,
@@ -179,7 +179,7 @@ pub(crate) async fn identify(
             let changes = !matches!(parts.method, Method::GET | Method::HEAD);
             return people::signed_in(app, headers, changes).await.map(Some);
         }
-        // What is open in part is read without a token, but in a sandbox, where nobody needs one.
+        // Partly public routes can be read without a token. In a sandbox, callers never need a token.
         Access::Optional(_)
             if !headers.contains_key(header::AUTHORIZATION) && app.sandbox.is_none() =>
         {
@@ -199,7 +199,7 @@ pub(crate) async fn identify(
     Ok(Some(grant))
 }
 
-/// Applies the rule of access to whoever was identified.
+/// Applies the access rule to the identified caller.
 pub(crate) fn decide(
     grant: Option<&Grant>,
     access: Access,
@@ -208,7 +208,7 @@ pub(crate) fn decide(
     allowed(grant.map_or(Calling::Nobody, Grant::calling), access, subject)
 }
 
-/// What a caller is told who is denied something (RFC 6750 where a scope is missing).
+/// The problem for a caller who was denied access, as of RFC 6750 if a scope is missing.
 pub(crate) fn refusal(denied: &Denied) -> Refusal {
     let problem = Problem::new(ProblemKind::Forbidden, explanation(denied));
     match denied {
@@ -235,9 +235,11 @@ fn explanation(denied: &Denied) -> String {
                               'Authorization: Bearer …'"
             .to_owned(),
         Denied::Scope(scopes) => {
-            format!("the token does not hold the scope for this; ask for one of: {scopes}")
+            format!(
+                "the token does not have the required scope; request a token with one of these scopes: {scopes}"
+            )
         }
-        Denied::Role(roles) => format!("this needs the role {roles}"),
+        Denied::Role(roles) => format!("this requires the role {roles}"),
         Denied::Demo => "a demo visitor has scores, the leader board and the app's backend; sign \
                          in for the rest"
             .to_owned(),
@@ -262,7 +264,7 @@ fn explanation(denied: &Denied) -> String {
 
 const BEARER: &str = r#"Bearer realm="lyceum""#;
 
-/// A problem with a header that tells the caller's program what to do.
+/// A problem with a header that clients can react to.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) problem: Problem,
@@ -292,8 +294,8 @@ impl From<Problem> for Refusal {
     }
 }
 
-/// The grant of the request's bearer token (RFC 6750 section 2.1). A sandbox stands in for who has
-/// none.
+/// The grant of the request's bearer token (RFC 6750 section 2.1). In a sandbox, callers without a token get its
+/// default grant.
 pub(crate) async fn authenticate(
     app: &App,
     headers: &HeaderMap,
@@ -320,8 +322,8 @@ pub(crate) async fn authenticate(
     })
 }
 
-/// The player of a game token, and whether it tells who that is; none for any other text. Any text is the
-/// demo user's in a sandbox.
+/// The player of a game token, and whether the token reveals the player's identity. `None` for any other text. In a
+/// sandbox, any text means the demo user.
 pub(crate) async fn player(app: &App, token: &str) -> Result<Option<(Player, bool)>> {
     let demo = || app.sandbox.as_ref()?.stands_in(Some(token), Scopes::from_iter([GamesRead]));
     let grant = app.gate.open(app, token).await?.ok().or_else(demo);
@@ -334,7 +336,7 @@ pub(crate) async fn player(app: &App, token: &str) -> Result<Option<(Player, boo
     }))
 }
 
-/// As [`player`], of a request that counts for its sender. Errors: `TooManyRequests`.
+/// Like [`player`], but counts the request for the sender's rate. Errors: `TooManyRequests`.
 pub(crate) async fn counted_player(app: &App, token: &str) -> Result<Option<Player>> {
     let Ok(grant) = app.gate.open(app, token).await? else { return Ok(None) };
     grant.caller.count_request()?;
@@ -342,14 +344,14 @@ pub(crate) async fn counted_player(app: &App, token: &str) -> Result<Option<Play
 }
 
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    // `HeaderValue::to_str` looks at the bytes of a long token one by one.
+    // `HeaderValue::to_str` is slow for long tokens, because it checks them byte by byte.
     let value = headers.get(header::AUTHORIZATION)?.as_bytes();
     let value = std::str::from_utf8(value).ok().filter(|value| value.is_ascii())?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The dialect that the request itself asks for: `Accept: application/json;profile="standard"`.
+/// The payload dialect that the request names, as in `Accept: application/json;profile="standard"`.
 pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<Dialect> {
     let accept = headers.get(header::ACCEPT)?.as_bytes();
     if accept.len() < "profile=".len() + 1 {
@@ -365,7 +367,7 @@ pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<Dialect> {
     }
 }
 
-/// Seconds until a limiter lets the next request through, at least one.
+/// The seconds until a limiter admits the next request, at least one.
 fn wait_s(refused: &governor::NotUntil<governor::clock::QuantaInstant>) -> u64 {
     let wait = refused.wait_time_from(DefaultClock::default().now());
     wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
@@ -373,7 +375,7 @@ fn wait_s(refused: &governor::NotUntil<governor::clock::QuantaInstant>) -> u64 {
 
 const ENVIRONMENT: HeaderName = HeaderName::from_static("lyceum-environment");
 
-/// What this server is: `staging`, `production`, or `local` for a sandbox.
+/// The environment of this server: `staging`, `production`, or `local` for a sandbox.
 pub(crate) fn environment(app: &App) -> &'static str {
     match app.sandbox {
         Some(_) => "local",
@@ -381,14 +383,15 @@ pub(crate) fn environment(app: &App) -> &'static str {
     }
 }
 
-/// Refuses a request that says, in the header `Lyceum-Environment`, that it is meant for a server of
-/// another environment: a command says so before it can do anything to the wrong one.
+/// Refuses a request whose header `Lyceum-Environment` names another environment. Commands send this header so that they
+/// cannot change the wrong server.
 pub(crate) fn check_environment(app: &App, headers: &HeaderMap) -> Result<()> {
     let own = environment(app);
     match headers.get(ENVIRONMENT) {
         Some(meant) if meant != own => {
             let meant = String::from_utf8_lossy(meant.as_bytes());
-            let message = format!("this server is '{own}' and the request is for '{meant}'");
+            let message =
+                format!("this is a '{own}' server, but the request is for a '{meant}' server");
             Err(Problem::new(ProblemKind::Conflict, message))
         }
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! People and API keys at the gate: their bearers, and the sessions of browsers.
+//! Identifies people and API keys by bearer tokens and browser sessions.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use quick_cache::sync::Cache;
 use super::{Caller, Grant, Kind, Refusal};
 use crate::state::App;
 
-/// The shares of people and keys that called lately.
+/// The shares of people and API keys that called recently.
 pub(crate) struct Holders(Cache<String, Arc<Caller>>);
 
 impl Default for Holders {
@@ -54,7 +54,7 @@ impl Holders {
     }
 }
 
-/// A person or key as the client that all shares are counted for.
+/// A person or API key as a client, because shares are counted for clients.
 fn client(holder: &Holder) -> Client {
     Client {
         id: holder.id().to_owned(),
@@ -69,14 +69,14 @@ fn client(holder: &Holder) -> Client {
     }
 }
 
-/// The grant of a bearer that is kept as a hash. It is looked up every time: a key that is revoked and a
-/// person who is disabled are refused at once, on every server.
+/// The grant of a bearer token that is stored as a hash. The store is read each time, so that all servers immediately
+/// refuse a revoked key or a disabled person.
 pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant, Closed>> {
     open(app, bearer, SessionKind::Token).await
 }
 
-/// The grant of a token that a person or key made for a player: it opens what the token says, as long as
-/// they may call in the game.
+/// The grant of a token that a person or API key made for a player. It is valid as long as its maker has access to the
+/// game.
 pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Option<Grant>> {
     let (made, environment) = (Arc::clone(&token), app.config.server.env);
     let find = move |tx: &mut Tx<'_>| {
@@ -90,8 +90,8 @@ pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Opti
     }))
 }
 
-/// How far a token goes that a person or key made for the player; none where its maker has no access to the
-/// game any more. A person plays any game as themselves.
+/// The rights of a token that a person or API key made for the player; `None` if its maker has lost access to the game.
+/// A person may play any game as themselves.
 fn trust(tx: &mut Tx<'_>, holder: &Holder, player: &Player) -> Result<Option<Trust>> {
     let trust = Trust::of_maker(holder.caller());
     if trust == Trust::Person || is_player(tx, holder, player)? {
@@ -110,7 +110,7 @@ fn is_player(tx: &mut Tx<'_>, holder: &Holder, player: &Player) -> Result<bool> 
     Ok(user.as_ref() == Some(&player.user) || visitors::is_person(tx, &player.user, &person.id)?)
 }
 
-/// The grant of a demo visitor's token. Each visitor has a share of their own.
+/// The grant of a demo visitor's token. Each visitor has a separate share.
 pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
     let id = token.player.as_ref().map_or("", |player| &player.user).to_owned();
     let client = || Client {
@@ -154,8 +154,8 @@ async fn open(app: &App, text: &str, sort: SessionKind) -> Result<Result<Grant, 
     Ok(Ok(app.gate.holders().grant(app, holder)))
 }
 
-/// The grant of whoever is signed in: by a bearer of any sort, or by a browser's session. What changes
-/// something is taken from a session only where a page of this server's own asks for it.
+/// The grant of a signed-in caller, by any bearer token or by a browser's session. With a session, changes are accepted
+/// only from pages of this server.
 pub(crate) async fn signed_in(
     app: &App,
     headers: &HeaderMap,
@@ -174,8 +174,8 @@ pub(crate) async fn signed_in(
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Whether a page of this server, and not one of another site or of a project that it hosts beside
-/// itself, sends the request. Programs that are no browsers say nothing of it.
+/// Whether a page of this server sent the request, not a page of another site or of a hosted project. Programs other
+/// than browsers do not send the header that says so.
 pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get(FETCH_SITE) {
         return site == "same-origin" || site == "none";
@@ -187,8 +187,8 @@ pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
     origin == app.base_url || host.is_some_and(is_host)
 }
 
-/// The cookie that holds a browser's session, the one for forms before there is a session, and the one
-/// that is compared with what an OpenID provider sends back.
+/// The cookies of a browser: its session, the guard of forms before there is a session, and the state that is compared
+/// with the answer of an OpenID provider.
 #[derive(Clone, Copy)]
 pub(crate) enum Cookie {
     Session,
@@ -197,7 +197,7 @@ pub(crate) enum Cookie {
 }
 
 impl Cookie {
-    /// `__Host-` keeps neighbours under the same domain from planting it; only https has that.
+    /// The prefix `__Host-` prevents other hosts of the same domain from setting the cookie. It requires https.
     fn name(self, app: &App) -> &'static str {
         match (self, app.base_url.starts_with("https://")) {
             (Self::Session, true) => "__Host-lyceum",
@@ -209,7 +209,7 @@ impl Cookie {
         }
     }
 
-    /// Its value, where the browser sent it.
+    /// The value, if the browser sent the cookie.
     pub(crate) fn read<'a>(self, app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
         let name = self.name(app);
         let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -217,7 +217,7 @@ impl Cookie {
         pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The header that sets it, for that many seconds; 0 removes it.
+    /// The header that sets the cookie for this many seconds; 0 removes it.
     pub(crate) fn set(self, app: &App, value: &str, seconds: i64) -> HeaderValue {
         let secure = if app.base_url.starts_with("https://") { "; Secure" } else { "" };
         let name = self.name(app);
@@ -227,7 +227,7 @@ impl Cookie {
     }
 }
 
-/// The secret of the browser's session, valid or not.
+/// The secret of the browser's session, which may be invalid.
 pub(crate) fn session<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
     Cookie::Session.read(app, headers)
 }

@@ -1,6 +1,5 @@
-//! The OpenID provider that the settings name: the one client that connects to it, and to nobody else.
-//! Redirects are not followed and no proxy is used; what is asked is what the provider's discovery document
-//! names on the issuer's own host, or on hosts of the settings.
+//! Connects to the OpenID provider that the settings name. It follows no redirects and uses no proxy. It calls only the
+//! addresses in the provider's discovery document that are on the issuer's host or on hosts named in the settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +19,17 @@ use tokio::sync::Mutex;
 use crate::apart::apart;
 use crate::state::App;
 
-/// The provider, and what was read of it lately.
+/// The provider with its cached documents.
 pub(crate) struct Providers {
     agent: ureq::Agent,
     known: Mutex<Option<FetchedProvider>>,
 }
 
-/// What was read of a provider.
+/// The documents that were read from a provider.
 #[derive(Clone)]
 struct FetchedProvider {
     provider: Arc<Provider>,
-    /// Its keys as JWKs.
+    /// The provider's keys as JWKs.
     keys: Arc<Vec<Value>>,
     read: Timestamp,
 }
@@ -49,8 +48,8 @@ impl Providers {
         Self { agent: config.into(), known: Mutex::default() }
     }
 
-    /// Where a browser is sent to sign in (RFC 6749, 4.1.1; RFC 7636, 4.3).
-    /// Errors: the provider does not answer, or says what cannot be taken.
+    /// The address to which a browser is sent to sign in (RFC 6749, 4.1.1; RFC 7636, 4.3).
+    /// Errors: the provider does not answer, or its answer is not acceptable.
     pub(crate) async fn authorization(
         &self,
         app: &App,
@@ -75,8 +74,8 @@ impl Providers {
         Ok(format!("{}{separator}{query}", provider.authorization))
     }
 
-    /// Whom the provider's code stands for: it is changed for an ID token, which is verified.
-    /// Errors: the provider does not answer, refuses the code, or says what cannot be taken.
+    /// Exchanges the provider's code for an ID token, verifies it, and returns the identity.
+    /// Errors: the provider does not answer, refuses the code, or its answer is not acceptable.
     pub(crate) async fn claims(
         &self,
         app: &App,
@@ -119,7 +118,7 @@ impl Providers {
         let (nonce, now) = (attempt.nonce(), app.clock.now());
         let mut claims =
             Claims::read(&payload, &known.provider.issuer, &oidc.client_id, &nonce, now)?;
-        // A provider need not repeat in the ID token what an access token opens.
+        // Providers may leave out of the ID token what an access token can read.
         if let (None, Some(people), Some(access)) =
             (&claims.email, &known.provider.people, answer["access_token"].as_str())
         {
@@ -133,8 +132,8 @@ impl Providers {
         Ok(claims)
     }
 
-    /// The payload of an ID token that one of the provider's keys signed. A key that is not known may be a
-    /// new one: the keys are read once more, not too often.
+    /// Verifies the signature of an ID token and returns its payload. An unknown key may be new, so the keys are read again,
+    /// but not too often.
     async fn verified(
         &self,
         app: &App,
@@ -161,13 +160,13 @@ impl Providers {
             return Err(refused("no key of its own signed the ID token"));
         }
         let Value::Object(mut payload) = token.credential else {
-            return Err(refused("the ID token's payload is no JSON object"));
+            return Err(refused("the ID token's payload is not a JSON object"));
         };
         payload.extend(token.claims);
         Ok(payload)
     }
 
-    /// The provider and its keys: from memory, or read.
+    /// The provider's documents and keys, from the cache or read from the provider.
     async fn known(&self, app: &App, oidc: &Oidc) -> Result<FetchedProvider> {
         let now = app.clock.now();
         let mut known = self.known.lock().await;
@@ -200,12 +199,13 @@ impl Providers {
     }
 }
 
-/// Where the provider sends browsers back to.
+/// The address to which the provider sends browsers back.
 fn callback(app: &App) -> String {
     format!("{}/sign-in/oidc/callback", app.base_url)
 }
 
-/// The header of a client with a secret, each part encoded before they are joined (RFC 6749, 2.3.1).
+/// The `Authorization` header of a client with a secret. Both parts are encoded before they are joined (RFC 6749,
+/// 2.3.1).
 fn credentials(id: &str, secret: &str) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret))))
@@ -213,7 +213,7 @@ fn credentials(id: &str, secret: &str) -> String {
 
 type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
-/// Status and JSON of an answer.
+/// The status and the JSON of an answer.
 fn read(url: &str, called: Called) -> Result<(u16, Value)> {
     let failed = |error: ureq::Error| unreachable(format!("'{url}' cannot be read: {error}"));
     let mut answer = called.map_err(failed)?;
@@ -221,12 +221,12 @@ fn read(url: &str, called: Called) -> Result<(u16, Value)> {
     let document = serde_json::from_slice(&body.map_err(failed)?);
     match (answer.status().as_u16(), document) {
         (status, Ok(document)) => Ok((status, document)),
-        (200, Err(error)) => Err(unreachable(format!("'{url}' answered no JSON: {error}"))),
+        (200, Err(error)) => Err(unreachable(format!("'{url}' did not answer JSON: {error}"))),
         (status, Err(_)) => Ok((status, Value::Null)),
     }
 }
 
 fn unreachable(reason: String) -> Problem {
-    let message = "the sign-in service cannot be asked now; try again in a minute";
+    let message = "the sign-in service cannot be reached; try again in a minute";
     Problem::new(ProblemKind::Unavailable, message).because(reason)
 }

@@ -1,5 +1,5 @@
-//! Who calls a sandbox without a token of ours. Nothing but [`crate::Server::as_sandbox`] makes one,
-//! so that no other server ever takes a mock token.
+//! Default grants for callers of a sandbox without a real token. Only [`crate::Server::as_sandbox`] creates them, so that
+//! no other server accepts a mock token.
 
 use std::sync::Arc;
 
@@ -16,19 +16,20 @@ use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use super::{Backend, Caller, Grant, Kind};
 use crate::learning::Learning;
 
-/// The stand-ins of a sandbox.
+/// The default grants of a sandbox.
 pub(crate) struct Sandbox {
-    /// Calls the standards' paths, and may do everything.
+    /// The grant for the standards' paths, which may do everything.
     everybody: Grant,
-    /// The demo user, who makes the games, too, unless the user is a player and nothing else.
+    /// The grant of the demo user, who also develops the games unless the sandbox says that the user only plays.
     demo: Grant,
-    /// Whom players learn with.
+    /// The place where players' learning is recorded.
     pub(crate) learning: Learning,
-    /// Which pages may call, and under which names: nobody needs a token that a page could not have.
+    /// The pages that may call and the host names that they may use. This check replaces the token, which a foreign page
+    /// could not know.
     pub(crate) origins: Origins,
 }
 
-/// The client on whose behalf the stand-ins call.
+/// The client of the default grants.
 pub(crate) fn client() -> Client {
     Client {
         id: "sandbox".to_owned(),
@@ -72,10 +73,10 @@ impl Sandbox {
         Self { everybody: grant(None), demo: grant(Some(demo)), learning, origins }
     }
 
-    /// Refuses pages of sites that have nothing to do with the sandbox, and names that such a site made
-    /// lead here. Errors: `Forbidden`, naming the flag that allows it.
+    /// Refuses pages of other sites, and host names that another site pointed to this server. Errors: `Forbidden`, with
+    /// the flag that allows the call.
     pub(crate) fn check(&self, parts: &Parts) -> Result<()> {
-        // A backend asks without a connection.
+        // Requests of a backend do not have a connection.
         if parts.extensions.get::<Backend>().is_some() {
             return Ok(());
         }
@@ -98,7 +99,7 @@ impl Sandbox {
         }
     }
 
-    /// The demo user and the project.
+    /// The grant of the demo user.
     pub(crate) fn player(&self) -> &Player {
         self.demo.player().expect("the stand-in of the demo user names the demo user")
     }
@@ -108,8 +109,8 @@ impl Sandbox {
         self.demo.player().map(|player| player.user.as_str())
     }
 
-    /// Who stands in for a caller whose token is not one of ours: on the platform's routes the demo
-    /// user for any token that is not empty, elsewhere everybody for none at all; who deploys, for both.
+    /// The default grant for a caller without a real token. On the platform's routes, any token that is not empty means the
+    /// demo user. Other routes need no token. For deploys, the caller is the developer in both cases.
     pub(crate) fn stands_in(&self, token: Option<&str>, scopes: Scopes) -> Option<Grant> {
         let is_platform =
             scopes.iter().all(|scope| matches!(scope, Scope::GamesRead | Scope::GamesWrite));
@@ -125,7 +126,7 @@ impl Sandbox {
 }
 
 fn forbidden(message: String) -> Problem {
-    // Who reads the console of a page is not shown the answer.
+    // The page cannot read the answer, so the log shows the reason.
     tracing::warn!("{message}");
     Problem::new(ProblemKind::Forbidden, message)
 }

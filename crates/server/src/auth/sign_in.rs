@@ -1,4 +1,4 @@
-//! Signing in with a password.
+//! Sign-in with a password.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use super::people;
 use crate::context::Context;
 use crate::state::App;
 
-/// The person of an e-mail address and a password, and the secret of a new session, which takes the
-/// place of the one that the browser had. Errors: a wrong pair (which part is not told), too many tries.
+/// Checks an e-mail address and a password. Returns the person and the secret of a new session, which replaces the
+/// browser's previous one. Errors: the pair is wrong, without saying which part; too many tries.
 pub(crate) async fn sign_in(
     context: &Context,
     email: &str,
     password: String,
 ) -> Result<(Person, String)> {
     let (app, now) = (&context.app, context.app.clock.now());
-    // Who is refused here has not tried a password.
+    // A caller who is refused here has not used up a try.
     if app.hashing_queue.available_permits() == 0 {
         return Err(busy());
     }
@@ -55,7 +55,7 @@ pub(crate) async fn sign_in(
     Ok((person, session))
 }
 
-/// The secret of a new session of the browser, in place of the one that it had.
+/// Creates a session that replaces the browser's previous one, and returns its secret.
 pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> {
     let (app, person) = (&context.app, person.clone());
     let (now, environment) = (app.clock.now(), app.config.server.env);
@@ -66,10 +66,9 @@ pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> 
     begun.await
 }
 
-/// Works with a password, beside the threads that answer requests and with few others at once: each
-/// takes much memory.
+/// Hashes or checks a password on another thread. Only few run at the same time, because each needs much memory.
 ///
-/// Errors: `Unavailable` where too many wait.
+/// Errors: `Unavailable` if too many wait.
 pub(crate) async fn hashing<T: Send + 'static>(
     app: &App,
     work: impl FnOnce() -> T + Send + 'static,
@@ -77,7 +76,7 @@ pub(crate) async fn hashing<T: Send + 'static>(
     let _waiting = app.hashing_queue.try_acquire().map_err(|_| busy())?;
     let place = Arc::clone(&app.hashing).acquire_owned().await.map_err(Problem::internal)?;
     let hashed = tokio::task::spawn_blocking(move || {
-        // Goes with the work, which ends no sooner where its caller goes away.
+        // The permit moves into the work, which continues even if its caller disconnects.
         let _place = place;
         work()
     });

@@ -8,23 +8,23 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_access::device;
 use percent_encoding::percent_decode_str;
 
-/// What is asked for.
+/// The requested kind of token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// A token for a client's own id and secret.
+    /// A token for the client's id and secret.
     Client(TokenRequest),
-    /// The token of a device code, once a person let the program in (RFC 8628, 3.4).
+    /// A token for a device code that a person approved (RFC 8628, 3.4).
     Device(String),
 }
 
-/// What a client's token request says.
+/// A parsed token request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TokenRequest {
     pub(crate) credentials: Credentials,
     pub(crate) scope: Option<String>,
 }
 
-/// An id and a secret, and how they came.
+/// An id and a secret.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credentials {
     pub(crate) id: String,
@@ -33,8 +33,8 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// The same credentials form-decoded, as section 2.3.1 would have them in the header. Published
-    /// clients send them plain, so plain is tried first; none where the two are the same.
+    /// The form-decoded credentials, as section 2.3.1 requires them in the header. Published clients do not encode them, so
+    /// the plain ones are tried first. `None` if both are equal.
     pub(crate) fn decoded(&self) -> Option<Self> {
         let encoded = |text: &str| text.contains(['%', '+']);
         if !self.basic || !(encoded(&self.id) || encoded(&self.secret)) {
@@ -48,7 +48,7 @@ impl Credentials {
     }
 }
 
-/// An error of section 5.2: its code and what to tell the developer.
+/// An error of section 5.2: its code and a message for the developer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) error: &'static str,
@@ -59,7 +59,7 @@ fn fault(error: &'static str, description: impl Into<String>) -> Fault {
     Fault { error, description: description.into() }
 }
 
-/// Reads a request from its headers and form.
+/// Parses a request from its headers and form.
 pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Request, Fault> {
     let mut form = parameters(body)?;
     let Some(grant_type) = form.remove("grant_type") else {
@@ -83,12 +83,12 @@ pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Request, Fault> 
 /// The grant type of RFC 8628, 3.4.
 pub(crate) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// Reads the request of a program for a device code (RFC 8628, 3.1).
+/// Parses a program's request for a device code (RFC 8628, 3.1).
 pub(crate) fn parse_device(body: &[u8]) -> Result<(), Fault> {
     check_program(&mut parameters(body)?)
 }
 
-/// Refuses programs other than our own: it is public, and so has no secret.
+/// Refuses all programs except Lyceum's command line, which is a public client and therefore has no secret.
 fn check_program(form: &mut HashMap<String, String>) -> Result<(), Fault> {
     match form.remove("client_id").as_deref() {
         Some(device::CLIENT_ID) => Ok(()),
@@ -97,7 +97,7 @@ fn check_program(form: &mut HashMap<String, String>) -> Result<(), Fault> {
     }
 }
 
-/// The form's parameters: each once, empty ones as if they were not sent (section 3.2).
+/// The form's parameters. Each may be sent once, and empty ones count as missing (section 3.2).
 fn parameters(body: &[u8]) -> Result<HashMap<String, String>, Fault> {
     if std::str::from_utf8(body).is_err() {
         return Err(fault("invalid_request", "the form is not UTF-8"));
@@ -106,7 +106,10 @@ fn parameters(body: &[u8]) -> Result<HashMap<String, String>, Fault> {
     for (name, value) in form_urlencoded::parse(body) {
         if form.insert(name.to_string(), value.into_owned()).is_some() {
             let name: String = name.chars().take(40).collect();
-            return Err(fault("invalid_request", format!("the parameter '{name}' is sent twice")));
+            return Err(fault(
+                "invalid_request",
+                format!("the parameter '{name}' was sent more than once; send it once"),
+            ));
         }
     }
     form.retain(|_, value| !value.is_empty());

@@ -1,5 +1,5 @@
-//! One request in the works: it ends when its answer is written or given up, and until then holds memory of
-//! a client or of callers without a token.
+//! One running request. It ends when its answer is written or cancelled. Until then it holds memory of its client, or of
+//! the pool for callers without a token.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -30,8 +30,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Reserves memory for a body or an answer of that many bytes, unless it is small. Errors: as of
-    /// [`Running::hold`].
+    /// Reserves memory for a body or an answer of this size, unless it is small. Errors: those of [`Running::hold`].
     pub(crate) async fn hold(&self, bytes: usize) -> Result<()> {
         match &self.running {
             Some(running) if bytes > limits::ANSWER_FREE_BYTES => running.hold(bytes).await,
@@ -40,23 +39,24 @@ impl Peer {
     }
 }
 
-/// What an address may hold for several requests at once, but for what one request holds before its answer.
+/// The bytes that an address may hold for several concurrent requests, without those that one request holds before its
+/// answer.
 const LARGEST_BYTES: usize =
     limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT / 2
         - limits::ANONYMOUS_REQUEST_BYTES
         - limits::PUBLIC_BODY_MAX_BYTES;
 
-/// A request in the works; ends when dropped.
+/// A running request, which ends when this is dropped.
 pub(crate) struct RunningRequest {
     activity: Arc<Activity>,
-    /// The address behind a proxy; none: that of the connection.
+    /// The address behind a proxy; `None` for the address of the connection.
     origin: Option<Arc<Origin>>,
-    /// Bytes that the request holds, of its client or of callers without a token.
+    /// The bytes that the request holds.
     held: AtomicUsize,
     client: OnceLock<Arc<Caller>>,
-    /// A body is to come, of a caller who does not even claim to have a token.
+    /// Whether the body has not arrived and the request has no token.
     is_long: AtomicBool,
-    /// Its place as the one large answer without a token.
+    /// The permit for the only large answer without a token.
     large: OnceLock<OwnedSemaphorePermit>,
 }
 
@@ -67,32 +67,32 @@ impl RunningRequest {
         Self { activity, origin: None, held, client, is_long, large }
     }
 
-    /// Whether a proxy sent it that the settings trust.
+    /// Whether a trusted proxy sent the request.
     pub(crate) fn is_of_proxy(&self) -> bool {
         self.activity.origin.is_proxy
     }
 
-    /// A proxy sent it for the address.
+    /// Notes the address for which a proxy sent the request.
     pub(crate) fn sent_for(&mut self, address: IpAddr) {
         self.origin = Some(self.activity.admission.origin(address));
     }
 
-    /// Whether nobody showed a token for this request so far.
+    /// Whether the request has shown no token so far.
     pub(crate) fn is_anonymous(&self) -> bool {
         self.client.get().is_none()
     }
 
-    /// Whether the connection may stay open after the answer: there is memory for it.
+    /// Whether the connection may stay open after the answer, because there is enough memory.
     pub(crate) fn may_keep_connection(&self) -> bool {
         let activity = &self.activity;
         activity.is_known() || activity.pays(limits::CONNECTION_USED_BYTES)
     }
 
-    /// Takes memory for the request; waits for it as long as a caller may be let wait.
+    /// Takes memory for the request, and waits for it up to a limit.
     ///
-    /// Errors: `Unavailable`; `TooLarge` for more headers than a request may have.
+    /// Errors: `Unavailable`; `TooLarge` if the request has too many headers.
     pub(crate) async fn enter(&self, headers: &HeaderMap, has_body: bool) -> Result<()> {
-        // HTTP/1.1 refuses more by itself.
+        // hyper already enforces the limit for HTTP/1.1.
         if headers.len() > limits::HEADERS_MAX_COUNT {
             return Err(Problem::new(ProblemKind::TooLarge, "the request has too many headers"));
         }
@@ -104,9 +104,9 @@ impl RunningRequest {
         self.take(limits::ANONYMOUS_REQUEST_BYTES).await
     }
 
-    /// Takes memory for a body or an answer of that many bytes.
+    /// Takes memory for a body or an answer of this size.
     ///
-    /// Errors: `Unavailable`; of a client `TooManyRequests`.
+    /// Errors: `Unavailable`, or `TooManyRequests` for a client.
     pub(crate) async fn hold(&self, bytes: usize) -> Result<()> {
         let Some(client) = self.client.get() else { return self.take(bytes).await };
         if client.takes_bytes(bytes) {
@@ -118,8 +118,8 @@ impl RunningRequest {
         Err(later(ProblemKind::TooManyRequests, message))
     }
 
-    /// The caller showed a token: the client's limits count from now on. A visitor of a demo needs nothing to
-    /// get a token, and so counts as a caller without one.
+    /// Applies the client's limits from now on, because the caller has shown a token. Demo visitors count as callers without
+    /// a token, because anybody can get their token.
     ///
     /// Errors: `TooManyRequests`.
     pub(crate) fn show(&self, grant: &Grant) -> Result<()> {
@@ -129,7 +129,9 @@ impl RunningRequest {
         let client = grant.caller();
         if !client.begins_request() {
             let most = limits::CLIENT_REQUESTS_MAX_COUNT;
-            let message = format!("the client has {most} requests under way; wait for answers");
+            let message = format!(
+                "the client has {most} running requests, which is the limit; wait for their answers"
+            );
             return Err(later(ProblemKind::TooManyRequests, message));
         }
         self.give_back();
@@ -138,8 +140,8 @@ impl RunningRequest {
         Ok(())
     }
 
-    /// The body is waited for until what this answers is dropped. A caller who sends slowly makes room for
-    /// others where memory is short.
+    /// Marks the request as waiting for its body until the returned guard is dropped. If memory is short, slow senders make
+    /// room for others.
     pub(crate) fn reads_body(&self) -> ReadingBody<'_> {
         self.activity.read();
         ReadingBody(&self.activity)
@@ -151,8 +153,7 @@ impl RunningRequest {
         }
         let until = Instant::now() + Duration::from_millis(limits::ANONYMOUS_WAIT_MAX_MS);
         let admission = &self.activity.admission;
-        // Several requests at once on one connection, and requests whose bodies are to come, leave a half to
-        // others.
+        // Concurrent requests on one connection, and requests whose bodies have not arrived, leave half of the pool to others.
         let leaves_half = || self.is_long.load(Relaxed) || self.activity.open.load(Relaxed) > 1;
         let part = || if leaves_half() { 2 } else { 1 };
         let held = bytes.min(LARGEST_BYTES);
@@ -171,7 +172,7 @@ impl RunningRequest {
         Ok(())
     }
 
-    /// Of answers that are larger than what an address may hold there is one at a time.
+    /// Only one answer at a time may be larger than the bytes that an address may hold.
     fn is_small_or_alone(&self, bytes: usize) -> bool {
         if bytes > LARGEST_BYTES && self.large.get().is_none() {
             let Some(place) = self.activity.admission.large_answer() else { return false };
@@ -193,7 +194,7 @@ impl RunningRequest {
     }
 }
 
-/// A body that is waited for.
+/// A body that has not arrived yet.
 pub(crate) struct ReadingBody<'a>(&'a Activity);
 
 impl Drop for ReadingBody<'_> {
@@ -218,11 +219,11 @@ fn later(kind: ProblemKind, message: String) -> Problem {
     problem
 }
 
-/// A body that holds its guards until it is written or given up, and tells whether it is taken.
+/// A body that holds its guards until it is written or cancelled, and reports whether the caller reads it.
 pub(crate) struct GuardedBody<G> {
     body: Body,
     running: Arc<RunningRequest>,
-    /// Whether the connection was given bytes and has not asked for more yet.
+    /// Whether the connection has received bytes that it has not written yet.
     is_full: bool,
     _guard: G,
 }

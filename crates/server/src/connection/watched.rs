@@ -1,5 +1,5 @@
-//! The stream of a connection: what is read and written is told to its activity, and it reads on only while
-//! there is memory for it.
+//! The stream of a connection. It reports reads and writes to the connection's activity, and pauses reading while there
+//! is no memory for it.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::Activity;
 
-/// The place of a connection; free again when dropped.
+/// The place of a connection, which is released when this is dropped.
 pub(crate) struct ConnectionSlot(pub(crate) Arc<Activity>);
 
 impl Drop for ConnectionSlot {
@@ -22,11 +22,11 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// A stream whose reads and writes are told to the connection's [`Activity`].
+/// A stream that reports its reads and writes to the connection's [`Activity`].
 pub(crate) struct WatchedStream<S> {
     stream: S,
     seat: ConnectionSlot,
-    /// When to look again whether there is memory to read on.
+    /// When to check again whether there is memory to read more.
     again: Option<Pin<Box<Sleep>>>,
 }
 
@@ -35,7 +35,7 @@ impl<S> WatchedStream<S> {
         Self { stream, seat, again: None }
     }
 
-    /// Ready when the connection may read on.
+    /// Ready when the connection may read more.
     fn poll_paid(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while let Some(due) = self.seat.0.owes() {
             if self.seat.0.pays(due) {

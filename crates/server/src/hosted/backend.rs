@@ -200,7 +200,10 @@ fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {
     let read = backend.modules.iter().map(|module| {
         let bytes = blobs.read(&module.sha256.parse()?)?;
         let bytes = bytes.ok_or_else(|| {
-            Problem::internal(format!("the module '{}' ({}) is gone", module.name, module.sha256))
+            Problem::internal(format!(
+                "the module '{}' ({}) does not exist",
+                module.name, module.sha256
+            ))
         });
         Ok((module.name.clone(), bytes?))
     });
@@ -235,7 +238,7 @@ fn forwarded(
     }
     let target = format!("{}{query}", address.path);
     parts.uri = target.parse().map_err(|fault| {
-        Problem::new(ProblemKind::Malformed, format!("'{target}' is no path: {fault}"))
+        Problem::new(ProblemKind::Malformed, format!("'{target}' is not a valid path: {fault}"))
     })?;
     parts.version = axum::http::Version::HTTP_11;
     let scheme = app.base_url.split_once("://").map_or("http", |(scheme, _)| scheme);

@@ -85,7 +85,9 @@ async fn deploy_schema(
     mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<State> {
     let wish = plan.desired.database.clone();
-    let wish = wish.ok_or_else(|| Problem::invalid("plan", "a change of the schema has a wish"))?;
+    let wish = wish.ok_or_else(|| {
+        Problem::invalid("plan", "must contain desired.database, because it changes the schema")
+    })?;
     let slug = plan.slug.as_str();
     let mut draft = Draft::in_folder(&place.folder);
     let live = live(app, slug, place).await?;
@@ -160,7 +162,7 @@ async fn rehearse_all(
         apply(tx, name.as_deref())?;
         seen.store(true, Relaxed);
         // What fails is taken back.
-        Err(Problem::internal("a rehearsal keeps nothing"))
+        Err(Problem::internal("a rehearsal is rolled back"))
     });
     match tried.await {
         Err(_) if kept.load(Relaxed) => Ok(()),
@@ -219,6 +221,6 @@ async fn sweep(app: &App, slug: &str, place: &ProjectLocation) {
     let (sought, folder) = (slug.to_owned(), place.folder.clone());
     match app.db.write(move |tx| databases::forget(tx, &sought)).await {
         Ok(named) => databases::sweep(&folder, &named),
-        Err(problem) => tracing::warn!(slug, "former databases stay: {problem}"),
+        Err(problem) => tracing::warn!(slug, "cannot remove previous databases: {problem}"),
     }
 }

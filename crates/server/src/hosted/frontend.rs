@@ -144,7 +144,8 @@ async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> 
     let media = media.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let (blobs, digest) = (app.blobs.clone(), found.file.sha256);
     let blob = apart(move || blobs.open(&digest)).await?;
-    let blob = blob.ok_or_else(|| Problem::internal(format!("the blob {digest} is gone")))?;
+    let blob =
+        blob.ok_or_else(|| Problem::internal(format!("the blob {digest} does not exist")))?;
     let body = Body::new(Pieces::of(blob, offset, length));
     let answer = with_headers(Answer::typed(media, body).status(status));
     Ok(match status {

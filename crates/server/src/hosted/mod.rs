@@ -215,8 +215,8 @@ pub(crate) async fn keep_swept(app: App) {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
         match swept(&app, Duration::from_secs(limits::BLOB_SPARED_S)).await {
             Ok(swept) if swept == Swept::default() => {}
-            Ok(swept) => tracing::info!(?swept, "removed files that nobody needs"),
-            Err(problem) => tracing::warn!("files that nobody needs stay: {problem}"),
+            Ok(swept) => tracing::info!(?swept, "removed unused files"),
+            Err(problem) => tracing::warn!("cannot remove unused files: {problem}"),
         }
     }
 }

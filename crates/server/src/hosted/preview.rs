@@ -40,7 +40,7 @@ pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<P
     let (version, path) = rest.split_once('/').unwrap_or((rest, ""));
     let number = version.parse::<i64>().ok();
     if !may || (number.is_none() && version != SERVED) {
-        let message = format!("there is nothing at '{}'", address.path);
+        let message = format!("there is no page '{}'", address.path);
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     // Two slashes in front would lead to another host.

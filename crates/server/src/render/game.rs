@@ -10,7 +10,7 @@ pub(super) fn answer(problem: &Problem) -> Answer {
     body(code(problem.kind), &problem.message, &problem.details)
 }
 
-/// A refusal with a code of its own.
+/// A refusal with a specific error code.
 pub(crate) fn refusal(status: StatusCode, code: &str, message: &str) -> Answer {
     body(code, message, &[]).status(status)
 }

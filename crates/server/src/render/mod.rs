@@ -1,4 +1,4 @@
-//! How a problem is told: one table of status codes, one body a standard.
+//! Renders problems: one table of status codes, and one body format for each standard.
 
 mod caliper;
 mod game;
@@ -23,7 +23,7 @@ pub(crate) use page::{sentence, title};
 pub(crate) use problem_json::schema as problem_schema;
 pub(crate) use qti::schema as qti_schema;
 
-/// A version of CASE, whose values for problems differ.
+/// A version of CASE. The versions differ in their error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// 1.0
@@ -32,22 +32,22 @@ pub enum Case {
     V1p1,
 }
 
-/// The body that an area's problems are told in.
+/// The format of an area's error bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
     /// Caliper: `status`, `message`, `errors`.
     Caliper,
     /// The game platform: `error` with `code`, `message`, `details`.
     Game,
-    /// 1EdTech's `imsx_StatusInfo` as Open Badges and CLR spell it (`imsx_codeMinor`).
+    /// 1EdTech's `imsx_StatusInfo` in Open Badges and CLR (`imsx_codeMinor`).
     Credentials,
-    /// 1EdTech's `imsx_StatusInfo` as OneRoster spells it (`imsx_CodeMinor`).
+    /// 1EdTech's `imsx_StatusInfo` in OneRoster (`imsx_CodeMinor`).
     Imsx,
-    /// 1EdTech's `imsx_StatusInfo` as CASE spells it (`imsx_codeMinor`).
+    /// 1EdTech's `imsx_StatusInfo` in CASE (`imsx_codeMinor`).
     Case(Case),
     /// RFC 6749 section 5.2: `error`, `error_description`.
     OAuth,
-    /// A page for people; the OpenAPI document leaves such areas out.
+    /// A page for people. The OpenAPI document leaves out such areas.
     Page,
     /// RFC 9457: `application/problem+json`.
     Problem,
@@ -56,8 +56,8 @@ pub enum Rendering {
 }
 
 impl Rendering {
-    /// The answer that tells the problem. `Standard` leaves out what the standard's closed schema
-    /// does not have.
+    /// Renders the problem as an answer. The `Standard` dialect leaves out members that the standard's closed schema does not
+    /// have.
     pub fn answer(self, problem: &Problem, dialect: Dialect) -> Answer {
         let status = status(problem.kind);
         let answer = match self {
@@ -79,7 +79,7 @@ impl Rendering {
     }
 }
 
-/// The status code of each kind of problem: the only place that knows both.
+/// The status code of each kind of problem. Only this function maps them.
 pub fn status(kind: Kind) -> StatusCode {
     match kind {
         Kind::Malformed | Kind::BadFilter | Kind::BadSelection | Kind::BadId => {

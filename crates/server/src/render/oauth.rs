@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
-/// Problems that a token route meets before or beside the protocol's own refusals.
+/// Problems of a token route that are not errors of the protocol itself.
 pub(super) fn answer(problem: &Problem) -> Answer {
     let error = match problem.kind {
         Kind::Unauthorized => "invalid_client",
@@ -16,7 +16,7 @@ pub(super) fn answer(problem: &Problem) -> Answer {
     refusal(error, &problem.message)
 }
 
-/// The body of one error code. `error_description` is plain ASCII without `"` and `\`.
+/// The body of an error. RFC 6749 requires `error_description` to be plain ASCII without `"` and `\`.
 pub(crate) fn refusal(error: &str, description: &str) -> Answer {
     let plain: String = description
         .chars()

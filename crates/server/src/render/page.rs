@@ -1,4 +1,4 @@
-//! A problem as a page, for browsers without a session.
+//! Renders a problem as a page for browsers without a session.
 
 use axum::http::StatusCode;
 use lyceum_console::Lost;
@@ -12,7 +12,7 @@ pub(super) fn answer(problem: &Problem, status: StatusCode) -> Answer {
     as_page(lyceum_console::html(&page).unwrap_or_else(|_| page.title.to_owned()))
 }
 
-/// The heading above a problem.
+/// The heading of the page.
 pub(crate) fn title(status: StatusCode) -> &'static str {
     match status {
         StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => "You don't have access",
@@ -24,7 +24,7 @@ pub(crate) fn title(status: StatusCode) -> &'static str {
     }
 }
 
-/// A problem as a sentence of a page.
+/// The problem as a sentence.
 pub(crate) fn sentence(problem: &Problem) -> String {
     let mut letters = problem.message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());

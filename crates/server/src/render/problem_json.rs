@@ -1,4 +1,4 @@
-//! `application/problem+json` (RFC 9457): what every area without a standard's own body tells.
+//! `application/problem+json` (RFC 9457), for areas whose standard does not define an error body.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode};

@@ -78,11 +78,12 @@ struct SignIn {
 
 async fn begin(context: Context) -> Result<Answer> {
     if !people::is_own(&context.app, &context.headers) {
-        let message = "a page of another site cannot sign anybody in here";
+        let message =
+            "pages of other sites cannot sign people in; use the sign-in page of this server";
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
     let asked: SignIn = serde_json::from_slice(&context.body).map_err(|error| {
-        let message = format!("the body is to be {{\"email\", \"password\"}}: {error}");
+        let message = format!("the body must have the form {{\"email\", \"password\"}}: {error}");
         Problem::new(ProblemKind::Malformed, message)
     })?;
     let (person, session) = sign_in::sign_in(&context, &asked.email, asked.password).await?;
@@ -93,7 +94,7 @@ async fn begin(context: Context) -> Result<Answer> {
 }
 
 async fn end(context: Context) -> Result<Answer> {
-    let grant = context.grant.as_ref().expect("the route asks for one");
+    let grant = context.grant.as_ref().expect("the route is not public");
     if !matches!(grant.holder(), Some(Holder::Person(_))) {
         let message = "only people sign out; keys and clients are revoked";
         return Err(Problem::new(ProblemKind::Conflict, message));
@@ -107,7 +108,7 @@ async fn end(context: Context) -> Result<Answer> {
 }
 
 async fn me(context: Context) -> Result<Answer> {
-    let grant = context.grant.as_ref().expect("the route asks for one");
+    let grant = context.grant.as_ref().expect("the route is not public");
     let mut told = match (grant.holder(), grant.player()) {
         (Some(Holder::Person(person)), _) => of_person(person),
         (Some(Holder::Key(key)), _) => json!({

@@ -219,7 +219,8 @@ pub(super) fn asset(context: &Context, name: &str) -> Result<Option<Answer>> {
 }
 
 fn missing(name: &str) -> Problem {
-    let message =
-        format!("there is no page '{name}' in the documentation; /docs shows its contents");
+    let message = format!(
+        "there is no page '{name}' in the documentation; see the table of contents at /docs"
+    );
     Problem::new(ProblemKind::NotFound, message)
 }

@@ -54,7 +54,7 @@ async fn health(context: Context) -> Result<Answer> {
 async fn ready(context: Context) -> Result<Answer> {
     if context.app.draining.load(Relaxed) {
         let mut problem =
-            Problem::new(ProblemKind::Unavailable, "the server is stopping; ask another one");
+            Problem::new(ProblemKind::Unavailable, "the server is stopping; use another server");
         problem.retry_after_s = Some(1);
         return Err(problem);
     }
@@ -103,9 +103,9 @@ impl Readiness {
         match checked {
             Err(problem) => {
                 let cause = format!("{problem}: {:?}", problem.cause);
-                tracing::warn!(cause, "not ready: the database does not take writes");
+                tracing::warn!(cause, "not ready: the database does not accept writes");
             }
-            Ok(_) if !is_ready => tracing::warn!("not ready: writes wait for others all the time"),
+            Ok(_) if !is_ready => tracing::warn!("not ready: writes only wait for other writes"),
             Ok(_) => {}
         }
         found.last = Some((now, is_ready));

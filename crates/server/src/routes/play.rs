@@ -112,7 +112,7 @@ async fn deployed(context: &Context, slug: String) -> Result<Game> {
             (Some(_), Some(game)) => Ok(game),
             _ => Err(Problem::new(
                 ProblemKind::NotFound,
-                format!("there is no app '{slug}' here; `lyceum deploy` puts one here"),
+                format!("there is no app '{slug}'; deploy it with `lyceum deploy`"),
             )),
         }
     };
@@ -123,7 +123,7 @@ async fn token_of(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
     let game = deployed(&context, slug).await?;
     let (app, now) = (&context.app, context.app.clock.now());
-    let grant = context.grant.as_ref().expect("the route is for who is signed in");
+    let grant = context.grant.as_ref().expect("the route requires a session");
     let (client, player) = match (grant.holder(), &app.sandbox) {
         (Some(Holder::Person(person)), _) => {
             let person = person.clone();

@@ -158,10 +158,10 @@ async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
         Err(waiting) => waiting,
     };
     let (error, told) = match waiting {
-        TokenRefusal::Pending => ("authorization_pending", "nobody has decided yet"),
+        TokenRefusal::Pending => ("authorization_pending", "the person has not decided yet"),
         TokenRefusal::SlowDown => ("slow_down", "wait five seconds longer between two questions"),
         TokenRefusal::Denied => ("access_denied", "a person refused"),
-        TokenRefusal::Expired => ("expired_token", "nobody decided in time; begin again"),
+        TokenRefusal::Expired => ("expired_token", "the code has expired; start again"),
         TokenRefusal::Unknown => {
             ("invalid_grant", "this code is not one of ours, or was used already")
         }

@@ -1,4 +1,4 @@
-//! `imsx_StatusInfo` as CASE spells it (`imsx_codeMinor`), with the values of 1.0 or 1.1.
+//! `imsx_StatusInfo` in CASE (`imsx_codeMinor`), with the values of version 1.0 or 1.1.
 
 use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
 use serde_json::Value;
@@ -13,8 +13,8 @@ pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect, version: Ca
     super::answer(problem, dialect, Spelling::Small, code)
 }
 
-/// The values of `imsx_codeMinorFieldValue` in both versions, some of which are never sent here, and
-/// the platform's.
+/// The values of `imsx_codeMinorFieldValue` in both versions, some of which this server never sends, and the
+/// platform's own values.
 const CODES_MINOR: [&str; 12] = [
     "forbidden",
     "fullsuccess",
@@ -30,7 +30,7 @@ const CODES_MINOR: [&str; 12] = [
     "unknownobject",
 ];
 
-/// The standard's closed list has no value for what only writes meet.
+/// The standard's closed list has no values for problems that only writes have.
 fn code_minor(problem: &Problem, version: Case) -> Option<&'static str> {
     let is_sort =
         || problem.details.first().is_some_and(|at| matches!(at.path.as_str(), "sort" | "orderBy"));

@@ -10,7 +10,7 @@ pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
     super::answer(problem, dialect, Spelling::Small, Some(code_minor(problem.kind)))
 }
 
-/// Every value of `imsx_codeMinorFieldValue`; some are never sent here.
+/// All values of `imsx_codeMinorFieldValue`. This server never sends some of them.
 const CODES_MINOR: [&str; 13] = [
     "forbidden",
     "fullsuccess",
@@ -32,7 +32,7 @@ pub(crate) fn schema() -> Value {
     super::schema(Spelling::Small, &CODES_MINOR)
 }
 
-/// The standard's closed list has no value for some kinds; they get the nearest.
+/// The nearest value of the standard's closed list, which has no value for some kinds of problems.
 fn code_minor(kind: Kind) -> &'static str {
     match kind {
         Kind::BadFilter | Kind::BadSelection => "invalid_query_parameter",

@@ -1,4 +1,4 @@
-//! `imsx_StatusInfo` of 1EdTech's services: one body, whose codes each standard spells in its own way.
+//! `imsx_StatusInfo` of 1EdTech's services. The standards share this body but name its code member differently.
 
 pub(super) mod case;
 pub(super) mod credentials;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 
-/// How a standard spells the member that holds its codes.
+/// The name of the member that contains the codes.
 #[derive(Clone, Copy)]
 enum Spelling {
     /// OneRoster.
@@ -27,7 +27,7 @@ impl Spelling {
     }
 }
 
-/// The body that tells the problem; a standard may have no code for it.
+/// The body for a problem. The standard may not have a code for it.
 fn answer(
     problem: &Problem,
     dialect: Dialect,

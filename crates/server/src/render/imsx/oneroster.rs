@@ -10,8 +10,8 @@ pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
     super::answer(problem, dialect, Spelling::Capital, Some(code_minor(problem.kind)))
 }
 
-/// Every value of `imsx_codeMinorFieldValue` in the three services (OneRoster 1.2); some are never
-/// sent here.
+/// All values of `imsx_codeMinorFieldValue` in the three services (OneRoster 1.2). This server never sends some of
+/// them.
 const CODES_MINOR: [&str; 12] = [
     "deletefailure",
     "forbidden",
@@ -32,7 +32,7 @@ pub(crate) fn schema() -> Value {
     super::schema(Spelling::Capital, &CODES_MINOR)
 }
 
-/// The standard's closed list has no value for some kinds; they get the nearest.
+/// The nearest value of the standard's closed list, which has no value for some kinds of problems.
 fn code_minor(kind: Kind) -> &'static str {
     match kind {
         Kind::BadFilter => "invalid_filter_field",

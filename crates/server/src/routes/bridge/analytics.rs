@@ -66,7 +66,7 @@ async fn enrollment(context: Context) -> Result<Answer> {
 async fn activity(context: Context) -> Result<Answer> {
     let AnalyticsQuery { zone, range, start, end } = AnalyticsQuery::read(&context)?;
     let required = |name: &str, bound: Option<String>| {
-        bound.ok_or_else(|| Problem::invalid(name, "is required, a day or an instant"))
+        bound.ok_or_else(|| Problem::invalid(name, "is required: a date or a date and time"))
     };
     let (start_date, end_date) = (required("startDate", start)?, required("endDate", end)?);
     let whom = Whom::read(&context)?;
@@ -79,7 +79,7 @@ async fn weekly(context: Context) -> Result<Answer> {
     let zone = zone(&context)?;
     let date = parameter(&context, "weekDate");
     let date =
-        date.ok_or_else(|| Problem::invalid("weekDate", "is required, a day of the week"))?;
+        date.ok_or_else(|| Problem::invalid("weekDate", "is required: a date in the week"))?;
     let week = Range::week(&zone, &date)?;
     let whom = Whom::read(&context)?;
     let work = move |tx: &mut Tx<'_>| analytics::weekly_facts(tx, whom.who(), week, &zone);
@@ -121,9 +121,7 @@ impl Whom {
         let [id, email] =
             ["studentId", "email"].map(|name| parameter(context, name).map(Cow::into_owned));
         match (&id, &email) {
-            (None, None) => {
-                Err(Problem::invalid("studentId", "is required; email can be sent in its place"))
-            }
+            (None, None) => Err(Problem::invalid("studentId", "is required, unless email is sent")),
             _ => Ok(Self { id, email }),
         }
     }

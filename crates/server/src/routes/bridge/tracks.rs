@@ -103,7 +103,7 @@ pub(crate) async fn keep_settled(app: App) {
     loop {
         tokio::time::sleep(pause).await;
         if let Err(problem) = settled(&app, &SettledUsers::Everybody).await {
-            tracing::warn!(%problem, "enrollments that are due were not all made; they are tried again");
+            tracing::warn!(%problem, "not all due enrollments were made; trying again later");
         }
     }
 }

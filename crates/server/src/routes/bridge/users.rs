@@ -14,7 +14,7 @@ use crate::routes::oneroster::{Does, Narrow, access, listing, schema};
 
 pub(super) fn routes() -> Vec<Route> {
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
-    let users = at(USER.path).expect("every kind has a collection");
+    let users = at(USER.path).expect("every record kind has a collection");
     let route = get("/users", access(&USER, Does::ReadCore), listed)
         .named("getUsersByRole")
         .says("Lists the users who have these roles and no others.")
@@ -42,7 +42,7 @@ async fn listed(context: Context) -> Result<Answer> {
     if people.roles.is_empty() {
         return Err(Problem::invalid("roles", "is required; name a role such as 'student'"));
     }
-    let users = at(USER.path).expect("every kind has a collection");
+    let users = at(USER.path).expect("every record kind has a collection");
     let narrow = Narrow {
         people: Some(people),
         always: users::ALWAYS,
@@ -61,7 +61,7 @@ fn values(context: &Context, name: &str) -> Result<Vec<String>> {
         .collect();
     if values.len() > limits::FILTER_MAX_CLAUSES {
         let most = limits::FILTER_MAX_CLAUSES;
-        return Err(Problem::invalid(name, format!("may be given at most {most} times")));
+        return Err(Problem::invalid(name, format!("has too many values; the limit is {most}")));
     }
     Ok(values)
 }

@@ -290,7 +290,9 @@ async fn versions(context: Context) -> Result<Answer> {
 async fn version(context: Context) -> Result<Answer> {
     let number = context.param("version");
     let number: i64 = number.parse().map_err(|_| {
-        let message = format!("Unknown Object: '{number}' is no version; they are numbers from 1");
+        let message = format!(
+            "Unknown Object: '{number}' is not a version; versions are whole numbers from 1"
+        );
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());

@@ -153,7 +153,8 @@ async fn token(context: Context) -> Result<Answer> {
     let grant = context.grant.clone().expect("the route is not public");
     let asked: GameTokenRequest = context.body_as()?;
     let user = asked.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
-    let user = user.ok_or_else(|| Problem::invalid("userId", "is required: who is to play"))?;
+    let user =
+        user.ok_or_else(|| Problem::invalid("userId", "is required: the id of the player"))?;
     let (app, now) = (context.app.clone(), context.app.clock.now());
     let play = Play::of(context)?;
     let find = move |tx: &mut lyceum_store::Tx<'_>| {

@@ -58,7 +58,7 @@ async fn demo(context: Context) -> Result<Answer> {
 pub(crate) async fn keep_purged(app: App) {
     loop {
         if let Err(problem) = purge(&app).await {
-            tracing::warn!("demo visitors whose time is over stay: {problem}");
+            tracing::warn!("cannot remove expired demo visitors: {problem}");
         }
         tokio::time::sleep(Duration::from_secs(limits::DEMO_PURGE_EVERY_S)).await;
     }

@@ -132,7 +132,10 @@ impl Play {
     /// The player that token or query name; not yet one that the caller has access to.
     pub(super) fn named(&self) -> Result<&str> {
         self.user.as_deref().ok_or_else(|| {
-            Problem::invalid("userId", "is required in the query: a client's token names no player")
+            Problem::invalid(
+                "userId",
+                "is required in the query, because a client's token does not name a player",
+            )
         })
     }
 

@@ -66,13 +66,13 @@ async fn shown(context: Context) -> Result<Answer> {
     let play = std::sync::Arc::new(Play::of(context)?);
     let known = known(&play).await?;
     let (reading, knowing) = (std::sync::Arc::clone(&play), known.clone());
-    let player = match db.read(move |tx| player(tx, &reading, knowing.as_ref(), false)).await? {
-        Some(player) => player,
-        None => db
-            .write(move |tx| player(tx, &play, known.as_ref(), true))
-            .await?
-            .ok_or_else(|| Problem::internal("a player's enrollments are due again and again"))?,
-    };
+    let player =
+        match db.read(move |tx| player(tx, &reading, knowing.as_ref(), false)).await? {
+            Some(player) => player,
+            None => db.write(move |tx| player(tx, &play, known.as_ref(), true)).await?.ok_or_else(
+                || Problem::internal("a player's enrollments are still due after settling them"),
+            )?,
+        };
     Ok(Answer::of(&player))
 }
 

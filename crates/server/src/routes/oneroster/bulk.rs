@@ -89,7 +89,10 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<V
         if lines.len() > limits::BULK_MAX_RECORDS {
             return Err(Problem::new(
                 ProblemKind::TooLarge,
-                format!("more than {} records; send them in parts", limits::BULK_MAX_RECORDS),
+                format!(
+                    "has more than {} records; send them in several requests",
+                    limits::BULK_MAX_RECORDS
+                ),
             ));
         }
     }

@@ -150,7 +150,7 @@ async fn decrypt(context: Context) -> Result<Answer> {
         Ok(credential.sealed)
     });
     let opened = context.app.gate.keyring().master().open(&label, &noted.await?);
-    let opened = opened.ok_or_else(|| Problem::internal("a credential does not open"))?;
+    let opened = opened.ok_or_else(|| Problem::internal("cannot decrypt a credential"))?;
     let password = String::from_utf8(opened).map_err(Problem::internal)?;
     Ok(Answer::of(&json!({ "password": password })))
 }

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn artifact(context: Context) -> lyceum_core::Result<Answer> {
     let digest: Digest = context.param("sha256").parse()?;
     let (slug, sha256) = (context.param("slug").to_owned(), digest.to_string());
-    let unknown = format!("no kept version of '{slug}' is made of the file {digest}");
+    let unknown = format!("no stored version of '{slug}' contains the file {digest}");
     let read = move |tx: &mut Tx<'_>| deployments::list(tx, &slug);
     let kept = context.app.db.read(read).await?;
     let is_part = kept.iter().any(|version| version.is_made_of(&sha256));

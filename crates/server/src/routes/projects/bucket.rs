@@ -155,7 +155,7 @@ async fn read(context: Context) -> Result<Answer> {
         Some(range) => {
             let from = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'));
             from.and_then(|from| from.parse().ok())
-                .ok_or_else(|| Problem::invalid("Range", "must be as 'bytes=100-'"))?
+                .ok_or_else(|| Problem::invalid("Range", "must have the form 'bytes=100-'"))?
         }
     };
     sent(bucket(&context).await?, key(&context)?, from).await

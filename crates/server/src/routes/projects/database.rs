@@ -210,7 +210,7 @@ async fn restored(context: Context) -> Result<Answer> {
 /// A file that was uploaded, where SQLite can open it. Errors: it is not here, or no database.
 fn unpacked(blobs: &Blobs, sha256: &Digest, folder: &Path) -> Result<PathBuf> {
     let Some(mut blob) = blobs.open(sha256)? else {
-        return Err(Problem::invalid("sha256", "is not here; upload it"));
+        return Err(Problem::invalid("sha256", "is not on this server; upload the file first"));
     };
     std::fs::create_dir_all(folder).map_err(Problem::internal)?;
     let file = folder.join(format!("upload-{sha256}.sqlite"));

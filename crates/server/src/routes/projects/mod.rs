@@ -248,7 +248,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     let DeployRequest { plan, secrets } = context.body_as()?;
     let app = &context.app;
     if plan.slug != context.param("slug") {
-        return Err(Problem::invalid("plan.slug", "must be the slug of the path"));
+        return Err(Problem::invalid("plan.slug", "must be the slug in the path"));
     }
     let (place, now) = (place(app, &plan.slug), app.clock.now());
     let (master, who) = (app.gate.keyring().master().clone(), client(context).to_owned());
@@ -344,7 +344,10 @@ fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
         let digest: Digest = artifact.sha256.parse()?;
         let size = blobs.open(&digest)?.map(|blob| blob.size);
         if size != Some(artifact.size) || !blobs.has(&digest)? {
-            let message = format!("{digest} is not here with {} bytes; upload it", artifact.size);
+            let message = format!(
+                "the file {digest} with {} bytes is not on this server; upload it",
+                artifact.size
+            );
             faults.push(Detail { path: "plan".to_owned(), message });
         }
     }

@@ -105,7 +105,7 @@ async fn found(context: Context) -> Result<Answer> {
 
 async fn continued(context: Context) -> Result<Answer> {
     let range = context.header(header::CONTENT_RANGE).and_then(range_in).ok_or_else(|| {
-        let message = "Content-Range must say which bytes these are, as 'bytes 0-99/1000'";
+        let message = "Content-Range must name the bytes of this piece, such as 'bytes 0-99/1000'";
         Problem::new(ProblemKind::Malformed, message)
     })?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
@@ -136,7 +136,7 @@ async fn continued(context: Context) -> Result<Answer> {
 
 /// The refusal of a piece that does not go on where the upload is.
 fn elsewhere(upload: &Upload) -> Answer {
-    let message = format!("the upload has {} bytes; go on there", upload.offset);
+    let message = format!("the upload has {} bytes; continue there", upload.offset);
     let problem = Problem::new(ProblemKind::Conflict, message);
     let answer = Rendering::Problem.answer(&problem, lyceum_core::Dialect::Platform);
     answer.header(OFFSET, upload.offset)

@@ -67,7 +67,7 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
     }
     let code = sent("code");
     if code.is_empty() {
-        return Err(refused(format!("it sent no code but '{}'", sent("error"))));
+        return Err(refused(format!("the provider sent '{}' instead of a code", sent("error"))));
     }
     let claims = context.app.providers.claims(&context.app, oidc, attempt, &code).await?;
     let (now, rule) = (context.app.clock.now(), rule(oidc));
@@ -99,6 +99,6 @@ async fn told(context: &Context, problem: Problem) -> Result<Answer> {
         return Err(problem);
     }
     let cause = problem.cause.as_ref().map(tracing::field::display);
-    tracing::warn!(request_id = %context.request_id, cause, "nobody is signed in by OpenID");
+    tracing::warn!(request_id = %context.request_id, cause, "the sign-in with OpenID failed");
     refuse(context, "", "", &problem).await
 }

@@ -141,7 +141,8 @@ async fn read_package(context: &Context) -> Result<Package> {
     let body = context.body.clone();
     apart(move || {
         let text = std::str::from_utf8(&body).map_err(|fault| {
-            let message = format!("the body is not UTF-8: byte {} breaks it", fault.valid_up_to());
+            let message =
+                format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to());
             Problem::new(ProblemKind::Malformed, message)
         })?;
         Package::read(text)
@@ -163,7 +164,7 @@ async fn replaced(context: Context) -> Result<Answer> {
     let package = read_package(&context).await?;
     let id = package.document.record.id.clone();
     if id != named {
-        let message = format!("is '{id}', not the one of the address");
+        let message = format!("must be the identifier in the address (got '{id}')");
         return Err(Problem::invalid("CFDocument.identifier", message));
     }
     let stats = context.app.db.write(move |tx| repository::replace(tx, &package)).await?;
