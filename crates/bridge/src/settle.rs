@@ -147,8 +147,8 @@ pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<D
     Ok(DueEnrollments { outlived, led, present })
 }
 
-/// The tracks that apply to the student. For each subject and grade, it is the track of the student's first organization
-/// that has one, otherwise the track for all organizations.
+/// The tracks that apply to the student. For each subject and grade, it is the track of the student's first
+/// organization that has one, otherwise the track for all organizations.
 fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &'a Track> {
     let rank = |track: &Track| match track.org.as_str() {
         "" => Some(usize::MAX),

@@ -55,8 +55,8 @@ impl Zone {
         Timestamp::from_milliseconds(start.timestamp().as_millisecond())
     }
 
-    /// The day of an instant: the latest day that has begun by then. If clocks are set back across midnight, the repeated
-    /// minutes belong to the day that has already begun.
+    /// The day of an instant: the latest day that has begun by then. If clocks are set back across midnight, the
+    /// repeated minutes belong to the day that has already begun.
     pub fn day_of(&self, instant: Timestamp) -> Date {
         let shown = jiff::Timestamp::from_millisecond(instant.milliseconds())
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)

@@ -70,7 +70,8 @@ pub(crate) enum Purse {
 }
 
 impl Admission {
-    /// Creates the limits from the settings. `descriptors` is the number of files and sockets that the process may open.
+    /// Creates the limits from the settings. `descriptors` is the number of files and sockets that the process may
+    /// open.
     pub(crate) fn new(config: &Config, descriptors: usize) -> Arc<Self> {
         let server = &config.server;
         let most = server.connections.min(connections_of(descriptors));
@@ -146,8 +147,8 @@ impl Admission {
         origin
     }
 
-    /// Takes bytes for a caller without a token. If none are left, it tells unused connections that hold memory to close,
-    /// so that another try may succeed.
+    /// Takes bytes for a caller without a token. If none are left, it tells unused connections that hold memory to
+    /// close, so that another try may succeed.
     pub(crate) fn take(&self, purse: Purse, origin: &Arc<Origin>, bytes: usize) -> bool {
         self.take_up_to(purse, origin, bytes, 1)
     }
@@ -188,8 +189,8 @@ impl Admission {
         Arc::clone(places).try_acquire_owned().ok()
     }
 
-    /// Waits for a permit to read without a token. Such reads are limited, because an answer may be large and its memory is
-    /// counted only after it was made.
+    /// Waits for a permit to read without a token. Such reads are limited, because an answer may be large and its
+    /// memory is counted only after it was made.
     ///
     /// Errors: `Unavailable` if too many callers wait.
     pub(crate) async fn anonymous_read(&self) -> Result<[SemaphorePermit<'_>; 2]> {
@@ -229,8 +230,8 @@ impl Admission {
         }
     }
 
-    /// Tells some unused connections to close, in order of rank and then of the time that they have been unused. Returns
-    /// false if there are none.
+    /// Tells some unused connections to close, in order of rank and then of the time that they have been unused.
+    /// Returns false if there are none.
     fn make_room(&self, of: Option<&Arc<Origin>>, helps: impl Fn(&Unused) -> bool) -> bool {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
         let searched_in_vain = of.map_or(&self.searched_in_vain, |of| &of.searched_in_vain);

@@ -62,8 +62,8 @@ fn is_one_json(media: &[&str], headers: &HeaderMap) -> bool {
     }
 }
 
-/// Unlike `axum::body::to_bytes`, this does not keep each frame until the last one. There, a body sent byte by byte would
-/// take 32 times its length in memory.
+/// Unlike `axum::body::to_bytes`, this does not keep each frame until the last one. There, a body sent byte by byte
+/// would take 32 times its length in memory.
 async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes>
 where
     B: Body<Data = Bytes> + Unpin,

@@ -141,8 +141,8 @@ impl Activity {
         self.moved_at.store(self.now(), Relaxed);
     }
 
-    /// Whether the connection's memory is not counted, because a caller has shown a token, or because many callers share it
-    /// through a trusted proxy.
+    /// Whether the connection's memory is not counted, because a caller has shown a token, or because many callers
+    /// share it through a trusted proxy.
     fn is_known(&self) -> bool {
         self.is_known.load(Relaxed) || self.origin.is_proxy
     }
@@ -159,8 +159,8 @@ impl Activity {
         (self.paid.load(Relaxed) < due).then_some(due)
     }
 
-    /// Takes bytes from the pool until the connection holds this many. It keeps them until a caller shows a token or the
-    /// connection ends, because buffers do not shrink. Returns false if the pool has no memory now.
+    /// Takes bytes from the pool until the connection holds this many. It keeps them until a caller shows a token or
+    /// the connection ends, because buffers do not shrink. Returns false if the pool has no memory now.
     fn pays(&self, due: usize) -> bool {
         let paid = self.paid.load(Relaxed);
         if paid >= due {

@@ -17,8 +17,8 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, Accept, If-Match, If-None-Match, X-Request-Id, Idempotency-Key",
 );
 
-/// Answers `OPTIONS` with the methods of the path. A preflight is allowed if any client has the origin, or if the path is
-/// open to all origins. The client itself is not known before the actual request sends its token.
+/// Answers `OPTIONS` with the methods of the path. A preflight is allowed if any client has the origin, or if the path
+/// is open to all origins. The client itself is not known before the actual request sends its token.
 pub(crate) fn options(
     app: &App,
     headers: &HeaderMap,

@@ -56,8 +56,8 @@ impl Fixed {
         self.plain.clone()
     }
 
-    /// The best compressed copy that `Accept-Encoding` allows, and its encoding. `None` if the uncompressed bytes should be
-    /// sent.
+    /// The best compressed copy that `Accept-Encoding` allows, and its encoding. `None` if the uncompressed bytes
+    /// should be sent.
     pub(crate) async fn packed(&self, accepted: &HeaderValue) -> Option<(&'static str, Bytes)> {
         if self.plain.len() < usize::from(limits::COMPRESSION_MIN_BYTES) {
             return None;

@@ -1,6 +1,6 @@
-//! Writes waiting envelopes together in one transaction, because its statements cost as much for a thousand events as for
-//! one. The transaction takes all envelopes that are waiting when it runs, including those that arrived while it waited
-//! to start. Each envelope gets its own answer, and no envelope waits for others to arrive.
+//! Writes waiting envelopes together in one transaction, because its statements cost as much for a thousand events as
+//! for one. The transaction takes all envelopes that are waiting when it runs, including those that arrived while it
+//! waited to start. Each envelope gets its own answer, and no envelope waits for others to arrive.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 
 use crate::state::App;
 
-/// The most concurrent writes on PostgreSQL. A third write would only wait for the second, and would split envelopes that
-/// could share a transaction.
+/// The most concurrent writes on PostgreSQL. A third write would only wait for the second, and would split envelopes
+/// that could share a transaction.
 const AT_ONCE: usize = 2;
 
 /// The waiting envelopes, and the names in stored envelopes.
@@ -143,7 +143,7 @@ async fn keep_group(app: &App) -> usize {
         Ok((kept, learned)) => {
             app.intake.known.learn(learned);
             for (reply, kept) in replies.into_iter().zip(kept) {
-                let _ = reply.send(Ok(kept)); // an error means that whoever asked has gone
+                let _ = reply.send(Ok(kept)); // an error means that the sender disconnected
             }
         }
         // One of the envelopes caused the failure. Writing them one by one shows which.
@@ -227,8 +227,8 @@ impl Intake {
 
 impl Queue {
     /// Whether to request a write. On SQLite, a write may run while others are synced. On PostgreSQL, it may run while
-    /// another one claims its ids. It begins when as many envelopes wait as that one has, so that both are large, because a
-    /// transaction with few events costs nearly as much as one with many.
+    /// another one claims its ids. It begins when as many envelopes wait as that one has, so that both are large,
+    /// because a transaction with few events costs nearly as much as one with many.
     fn asks(&mut self, dialect: Dialect) -> bool {
         let beside = self.writes < AT_ONCE && self.waiting.len() >= self.under_way;
         let may = dialect == Dialect::Sqlite || self.writes == 0 || beside;
@@ -274,7 +274,7 @@ mod tests {
         assert!(!asks(queue(1, 3, 2)), "fewer than are under way");
         assert!(asks(queue(1, 3, 3)));
         assert!(!asks(queue(2, 6, 9)), "two are under way");
-        assert!(!asks(queue(0, 0, 0)), "nobody waits");
+        assert!(!asks(queue(0, 0, 0)), "no envelope waits");
         assert!(queue(1, 3, 1).asks(Dialect::Sqlite), "commits of SQLite share what a write costs");
     }
 }

@@ -25,8 +25,8 @@ pub struct Elsewhere {
     pub student: String,
     /// The student's record, if a setup may create it.
     pub made: Option<Object>,
-    /// The role of the demo user, if it was set: the platform's name of the role, and the role in a class, or `None` if the
-    /// user has no role in classes.
+    /// The role of the demo user, if it was set: the platform's name of the role, and the role in a class, or `None` if
+    /// the user has no role in classes.
     pub role: Option<(&'static str, Option<&'static str>)>,
     /// The organization of courses if a setup does not name one.
     pub organization: NewOrganization,

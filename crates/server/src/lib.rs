@@ -1,7 +1,7 @@
 //! The HTTP server: routes, access, errors and OpenAPI. No other crate serves HTTP to clients.
 //!
-//! Every served path is a [`route::Route`] in the table of its [`route::Area`]. The table decides access before the body
-//! is read. Only [`render`] turns problems into status codes and bodies.
+//! Every served path is a [`route::Route`] in the table of its [`route::Area`]. The table decides access before the
+//! body is read. Only [`render`] turns problems into status codes and bodies.
 //!
 //! | what | where |
 //! |---|---|

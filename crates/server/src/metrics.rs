@@ -1,5 +1,5 @@
-//! Counters for `/metrics`, in the text format of Prometheus. Every label has a limited set of values: areas, methods and
-//! status codes, but never paths, ids or clients.
+//! Counters for `/metrics`, in the text format of Prometheus. Every label has a limited set of values: areas, methods
+//! and status codes, but never paths, ids or clients.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;

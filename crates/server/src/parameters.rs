@@ -1,4 +1,5 @@
-//! Checks the parameters of a query. Repeated and misspelled parameters are refused, and writes also refuse unknown ones.
+//! Checks the parameters of a query. Repeated and misspelled parameters are refused, and writes also refuse unknown
+//! ones.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -25,8 +25,8 @@ pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 /// The request body that a route reads.
 #[derive(Clone, Debug)]
 pub struct Reads {
-    /// The accepted media types. A body of another type is refused with 415. A body without a type counts as the first type.
-    /// If the list is empty, the route ignores the body.
+    /// The accepted media types. A body of another type is refused with 415. A body without a type counts as the first
+    /// type. If the list is empty, the route ignores the body.
     pub media: &'static [&'static str],
     /// The most bytes; `None` for the limit from the settings. A longer body is refused with 413.
     pub max_bytes: Option<usize>,
@@ -34,7 +34,8 @@ pub struct Reads {
     pub schema: TypeSchema,
     /// The type as which the handler parses the body; `None` if it parses it in another way.
     pub type_id: Option<TypeId>,
-    /// Whether the handler itself refuses JSON objects with a repeated key. Otherwise, they are refused before the handler.
+    /// Whether the handler itself refuses JSON objects with a repeated key. Otherwise, they are refused before the
+    /// handler.
     pub checks_keys: bool,
 }
 
@@ -134,7 +135,8 @@ where
     Route {
         reads: Reads {
             media: if reads_json { JSON } else { &[] },
-            // Callers without a token must not make the server hold a large body. Anybody can get a token of a demo visitor.
+            // Callers without a token must not make the server hold a large body. Anybody can get a token of a demo
+            // visitor.
             max_bytes: matches!(access, Access::Public | Access::Visitor(_))
                 .then_some(limits::PUBLIC_BODY_MAX_BYTES),
             schema: Value::Null.into(),
@@ -334,8 +336,8 @@ impl Route {
 pub struct Area {
     /// The name, which is the tag in the OpenAPI document and the label in metrics and logs.
     pub name: &'static str,
-    /// The common prefix of all paths, such as `/ims/oneroster/rostering/v1p2`; may be empty. Unknown paths below it are
-    /// answered in the area's error format.
+    /// The common prefix of all paths, such as `/ims/oneroster/rostering/v1p2`; may be empty. Unknown paths below it
+    /// are answered in the area's error format.
     pub base: &'static str,
     /// The error format.
     pub rendering: Rendering,

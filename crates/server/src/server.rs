@@ -129,9 +129,9 @@ impl Server {
         self
     }
 
-    /// Turns the server into a sandbox. On the platform's routes, any token means this player, and the standards' routes
-    /// need no token. The player may also develop games, or only play. Requests below `/api/lms` are handled here, sent to
-    /// another server, or refused. Pages of this machine and of the sandbox itself may call it.
+    /// Turns the server into a sandbox. On the platform's routes, any token means this player, and the standards'
+    /// routes need no token. The player may also develop games, or only play. Requests below `/api/lms` are handled
+    /// here, sent to another server, or refused. Pages of this machine and of the sandbox itself may call it.
     #[must_use]
     pub fn as_sandbox(mut self, demo: Player, makes_games: bool, learning: Learning) -> Self {
         let app =
@@ -141,8 +141,8 @@ impl Server {
         self
     }
 
-    /// Lets pages of these origins call the sandbox, and accepts their hosts, such as those of a tunnel. Other servers use
-    /// the origins of their clients.
+    /// Lets pages of these origins call the sandbox, and accepts their hosts, such as those of a tunnel. Other servers
+    /// use the origins of their clients.
     #[must_use]
     pub fn open_to(mut self, origins: Vec<String>) -> Self {
         let app =

@@ -66,9 +66,9 @@ impl Enrolled {
         self.0.iter().find(|place| place.id == enrollment).map(|place| place.course.as_str())
     }
 
-    /// Finds the enrollment of a fact on a day. If the events name a course, it is that course. Otherwise it is the course
-    /// with the fact's subject whose enrollment began most recently by that day, or the one that begins first if none had
-    /// begun. Among equals, the enrollment that was created first wins.
+    /// Finds the enrollment of a fact on a day. If the events name a course, it is that course. Otherwise it is the
+    /// course with the fact's subject whose enrollment began most recently by that day, or the one that begins first if
+    /// none had begun. Among equals, the enrollment that was created first wins.
     pub(super) fn home(&self, context: &Context, day: Date) -> Option<&EnrolledPlace> {
         if !context.course.is_empty() {
             return self.0.iter().find(|place| place.course == context.course);

@@ -14,8 +14,8 @@ use lyceum_store::Tx;
 pub enum StudentName<'a> {
     /// By sourcedId.
     Id(&'a str),
-    /// By e-mail address, without regard to the case of the letters A to Z. If several users share the address, it is the
-    /// user who was created first.
+    /// By e-mail address, without regard to the case of the letters A to Z. If several users share the address, it is
+    /// the user who was created first.
     Email(&'a str),
     /// By both, which must belong to the same user.
     Both {

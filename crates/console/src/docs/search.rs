@@ -44,7 +44,8 @@ impl Index {
         Self(sections.collect())
     }
 
-    /// Finds the sections that contain each word, either in the section or in the page's title. Best matches come first.
+    /// Finds the sections that contain each word, either in the section or in the page's title. Best matches come
+    /// first.
     pub(super) fn search<'l>(&self, pages: &'l [Page], query: &str) -> Vec<FoundSection<'l>> {
         let query = query.to_lowercase();
         let words: Vec<&str> = query

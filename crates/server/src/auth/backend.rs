@@ -41,8 +41,8 @@ impl Backend {
         Self { slug: slug.to_owned(), caller: Arc::new(Caller::new(client, limits)) }
     }
 
-    /// The backend that sent the request; `None` if the request has a token, such as the token of the backend's caller. In
-    /// a sandbox, a backend under development names itself in a header.
+    /// The backend that sent the request; `None` if the request has a token, such as the token of the backend's caller.
+    /// In a sandbox, a backend under development names itself in a header.
     pub(crate) fn that_calls(app: &App, parts: &Parts) -> Option<Self> {
         if parts.headers.contains_key(AUTHORIZATION) {
             return None;

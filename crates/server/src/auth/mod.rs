@@ -162,8 +162,8 @@ impl Grant {
     }
 }
 
-/// Identifies the caller of a route with this access; `None` for an anonymous request. This verifies the credentials and
-/// counts the request for the caller's rate, but does not decide about access yet.
+/// Identifies the caller of a route with this access; `None` for an anonymous request. This verifies the credentials
+/// and counts the request for the caller's rate, but does not decide about access yet.
 ///
 /// Errors: the token is missing or refused, or the caller exceeded its rate.
 pub(crate) async fn identify(
@@ -383,8 +383,8 @@ pub(crate) fn environment(app: &App) -> &'static str {
     }
 }
 
-/// Refuses a request whose header `Lyceum-Environment` names another environment. Commands send this header so that they
-/// cannot change the wrong server.
+/// Refuses a request whose header `Lyceum-Environment` names another environment. Commands send this header so that
+/// they cannot change the wrong server.
 pub(crate) fn check_environment(app: &App, headers: &HeaderMap) -> Result<()> {
     let own = environment(app);
     match headers.get(ENVIRONMENT) {

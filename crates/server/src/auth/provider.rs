@@ -132,8 +132,8 @@ impl Providers {
         Ok(claims)
     }
 
-    /// Verifies the signature of an ID token and returns its payload. An unknown key may be new, so the keys are read again,
-    /// but not too often.
+    /// Verifies the signature of an ID token and returns its payload. An unknown key may be new, so the keys are read
+    /// again, but not too often.
     async fn verified(
         &self,
         app: &App,
@@ -182,7 +182,7 @@ impl Providers {
         let provider = Provider::read(&document, &issuer, &oidc.hosts)?;
         let mut keys = self.get(&provider.keys).await?;
         let Value::Array(keys) = keys["keys"].take() else {
-            return Err(refused("its keys are no JWK set"));
+            return Err(refused("its keys are not a JWK set"));
         };
         let read =
             FetchedProvider { provider: Arc::new(provider), keys: Arc::new(keys), read: now };

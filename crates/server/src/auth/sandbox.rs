@@ -1,5 +1,5 @@
-//! Default grants for callers of a sandbox without a real token. Only [`crate::Server::as_sandbox`] creates them, so that
-//! no other server accepts a mock token.
+//! Default grants for callers of a sandbox without a real token. Only [`crate::Server::as_sandbox`] creates them, so
+//! that no other server accepts a mock token.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(crate) struct Sandbox {
     demo: Grant,
     /// The place where players' learning is recorded.
     pub(crate) learning: Learning,
-    /// The pages that may call and the host names that they may use. This check replaces the token, which a foreign page
-    /// could not know.
+    /// The pages that may call and the host names that they may use. This check replaces the token, which a foreign
+    /// page could not know.
     pub(crate) origins: Origins,
 }
 
@@ -109,8 +109,8 @@ impl Sandbox {
         self.demo.player().map(|player| player.user.as_str())
     }
 
-    /// The default grant for a caller without a real token. On the platform's routes, any token that is not empty means the
-    /// demo user. Other routes need no token. For deploys, the caller is the developer in both cases.
+    /// The default grant for a caller without a real token. On the platform's routes, any token that is not empty means
+    /// the demo user. Other routes need no token. For deploys, the caller is the developer in both cases.
     pub(crate) fn stands_in(&self, token: Option<&str>, scopes: Scopes) -> Option<Grant> {
         let is_platform =
             scopes.iter().all(|scope| matches!(scope, Scope::GamesRead | Scope::GamesWrite));

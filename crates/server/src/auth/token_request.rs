@@ -33,8 +33,8 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// The form-decoded credentials, as section 2.3.1 requires them in the header. Published clients do not encode them, so
-    /// the plain ones are tried first. `None` if both are equal.
+    /// The form-decoded credentials, as section 2.3.1 requires them in the header. Published clients do not encode
+    /// them, so the plain ones are tried first. `None` if both are equal.
     pub(crate) fn decoded(&self) -> Option<Self> {
         let encoded = |text: &str| text.contains(['%', '+']);
         if !self.basic || !(encoded(&self.id) || encoded(&self.secret)) {

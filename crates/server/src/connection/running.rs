@@ -1,5 +1,5 @@
-//! One running request. It ends when its answer is written or cancelled. Until then it holds memory of its client, or of
-//! the pool for callers without a token.
+//! One running request. It ends when its answer is written or cancelled. Until then it holds memory of its client, or
+//! of the pool for callers without a token.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -118,8 +118,8 @@ impl RunningRequest {
         Err(later(ProblemKind::TooManyRequests, message))
     }
 
-    /// Applies the client's limits from now on, because the caller has shown a token. Demo visitors count as callers without
-    /// a token, because anybody can get their token.
+    /// Applies the client's limits from now on, because the caller has shown a token. Demo visitors count as callers
+    /// without a token, because anybody can get their token.
     ///
     /// Errors: `TooManyRequests`.
     pub(crate) fn show(&self, grant: &Grant) -> Result<()> {
@@ -140,8 +140,8 @@ impl RunningRequest {
         Ok(())
     }
 
-    /// Marks the request as waiting for its body until the returned guard is dropped. If memory is short, slow senders make
-    /// room for others.
+    /// Marks the request as waiting for its body until the returned guard is dropped. If memory is short, slow senders
+    /// make room for others.
     pub(crate) fn reads_body(&self) -> ReadingBody<'_> {
         self.activity.read();
         ReadingBody(&self.activity)
@@ -153,7 +153,8 @@ impl RunningRequest {
         }
         let until = Instant::now() + Duration::from_millis(limits::ANONYMOUS_WAIT_MAX_MS);
         let admission = &self.activity.admission;
-        // Concurrent requests on one connection, and requests whose bodies have not arrived, leave half of the pool to others.
+        // Concurrent requests on one connection, and requests whose bodies have not arrived, leave half of the pool to
+        // others.
         let leaves_half = || self.is_long.load(Relaxed) || self.activity.open.load(Relaxed) > 1;
         let part = || if leaves_half() { 2 } else { 1 };
         let held = bytes.min(LARGEST_BYTES);

@@ -1,5 +1,5 @@
-//! Which project a request is for: `<slug>.<domain>`, of a server of staging `<slug>-staging.<domain>`,
-//! or `/_projects/<slug>/…` of a host that is no project's.
+//! Finds the project of a request: by the host `<slug>.<domain>`, or `<slug>-staging.<domain>` on a staging server, or
+//! by the path `/_projects/<slug>/…` on any other host.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
@@ -7,20 +7,20 @@ use lyceum_core::config::Environment;
 
 use crate::state::App;
 
-/// A project and a path within it.
+/// A project and a path in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) slug: String,
-    /// Percent-encoded, with its slash in front, without the query.
+    /// The percent-encoded path with a leading slash, without the query.
     pub(crate) path: String,
-    /// The project was named by the path.
+    /// Whether the path named the project, not the host.
     pub(crate) is_by_path: bool,
 }
 
 const BY_PATH: &str = "/_projects/";
 
 impl Address {
-    /// The project that the request is for; none: it is for the server itself.
+    /// The project of a request; `None` if the request is for the server itself.
     pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
         let is_staging = app.sandbox.is_none() && app.config.server.env == Environment::Staging;
         let of_host =
@@ -34,7 +34,7 @@ impl Address {
     }
 }
 
-/// The name of the host, without the port.
+/// The host name without the port.
 fn host<'p>(uri: &'p Uri, headers: &'p HeaderMap) -> Option<&'p str> {
     let host = match uri.host() {
         Some(host) => host,
@@ -49,9 +49,9 @@ fn without_port(host: &str) -> &str {
         .map_or(host, |(host, _)| host)
 }
 
-/// The project of a host. The server's own name is none, whatever the domain of projects is.
+/// The project of a host. The server's own name is never a project, even if it lies below the domain of projects.
 fn slug(host: &str, domain: &str, base_url: &str, is_staging: bool) -> Option<String> {
-    // Most hosts are not below the domain, so this comes first.
+    // Check this first, because most hosts are not below the domain.
     let (label, rest) = host.split_at_checked(host.len().checked_sub(domain.len())?)?;
     if !rest.eq_ignore_ascii_case(domain) {
         return None;
@@ -64,7 +64,7 @@ fn slug(host: &str, domain: &str, base_url: &str, is_staging: bool) -> Option<St
     if label.is_empty() || label.contains('.') {
         return None;
     }
-    // What no deploy of this server could have made is a project that is not there.
+    // A name that no deploy can have counts as a project that does not exist.
     let slug = if is_staging { label.strip_suffix("-staging").unwrap_or_default() } else { &label };
     Some(slug.to_owned())
 }

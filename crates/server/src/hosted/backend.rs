@@ -25,7 +25,7 @@ use crate::apart::apart;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
 
-/// Sends the request to the version's process, which is started if it must be.
+/// Sends the request to the process of the version, and starts the process if necessary.
 pub(super) async fn answer(
     app: &App,
     (deployment, key): (&Deployment, &str),
@@ -43,7 +43,7 @@ pub(super) async fn answer(
     }
     let (slug, learns) = (&address.slug, deployment.uses.lms);
     let user = platform::user(app, slug, learns, request.headers()).await?;
-    // Nobody says of themselves who they are.
+    // Remove these headers, so that callers cannot claim an identity.
     request.headers_mut().remove(USER_HEADER);
     if let Some(user) = user {
         request.headers_mut().insert(USER_HEADER, user.header());
@@ -56,9 +56,9 @@ pub(super) async fn answer(
     Ok(response)
 }
 
-/// Starts the version that a plan makes and sees it answer, before anything of the plan is applied.
-/// `database` is the file that it will have, where that is another one. None: there is no backend, or the
-/// plan leaves it, its secrets and its bindings as they are.
+/// Starts the version that a plan creates and waits until it answers, before the plan is applied. `database` is the new
+/// database file, if the plan changes it. `None` if there is no backend, or the plan does not change it, its secrets or
+/// its bindings.
 ///
 /// Errors: `Invalid`, with what the backend printed.
 pub(super) async fn rehearse(
@@ -95,14 +95,14 @@ pub(super) async fn rehearse(
     Ok(Some(Rehearsed { engine, running }))
 }
 
-/// A version that answers and is not yet served.
+/// A running version that is not served yet.
 pub(super) struct Rehearsed {
     engine: Arc<Engine>,
     running: StartedVersion,
 }
 
 impl Rehearsed {
-    /// From now on it is served, as the version that the database knows.
+    /// Serves the version from now on, as the version that the database names.
     pub(super) fn serve(mut self, slug: &str, version: i64) {
         self.running.set_version(version.to_string());
         self.engine.swap(slug, self.running);
@@ -127,11 +127,11 @@ pub(crate) fn engine(app: &App) -> Result<Arc<Engine>> {
     Ok(engine)
 }
 
-/// Makes the engine know, by this key, the version that the database says is served, or a kept one.
+/// Installs in the engine, with this key, the version that the database names as served, or another stored version.
 async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -> Result<()> {
     let _installing = app.hosted.installing.lock().await;
     let slug = kept.slug.as_str();
-    // Another one may be served by now.
+    // Another version may be served by now.
     let served = if key == slug { Some(super::served(app, slug).await?) } else { None };
     let deployment = served.as_deref().unwrap_or(kept);
     if engine.version(key) == Some(deployment.version.to_string()) {
@@ -140,7 +140,7 @@ async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -
     put(app, engine, (deployment, key)).await
 }
 
-/// As [`install`], also where the version is the same: its files are others.
+/// Like [`install`], but also if the version is the same, because its files have changed.
 pub(super) async fn reinstall(app: &App, engine: &Engine, slug: &str) -> Result<()> {
     let _installing = app.hosted.installing.lock().await;
     let deployment = super::served(app, slug).await?;
@@ -159,7 +159,7 @@ async fn put(app: &App, engine: &Engine, (deployment, key): (&Deployment, &str))
     engine.install(worker)
 }
 
-/// What is run, with the files that it may use: those of the project, whatever its version.
+/// The configuration of the process, with the project's data files, which all versions share.
 async fn worker(
     app: &App,
     slug: &str,
@@ -191,7 +191,7 @@ async fn worker(
     })
 }
 
-/// The folder of what a project keeps: database, keys, bucket.
+/// The folder with a project's data: database, key-value store and bucket.
 pub(crate) fn folder(app: &App, slug: &str) -> PathBuf {
     app.node.folder_of(slug)
 }
@@ -210,8 +210,8 @@ fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {
     read.collect()
 }
 
-/// The request as the process sees it: the path within the project, who called and how, and by which id
-/// the server's log knows it.
+/// Rewrites the request for the process: the path within the project, headers about the caller, and the request id of
+/// the server's log.
 fn forwarded(
     app: &App,
     address: &Address,

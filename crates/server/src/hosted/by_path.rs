@@ -1,17 +1,17 @@
-//! Headers of a backend that is reached by a path of the server: the host is the server's own then.
+//! Filters headers of a backend that is reached by a path of the server, because then the host is the server's own.
 //!
-//! Many headers of an answer are about the whole host, not about what is answered: `Strict-Transport-Security`
-//! and `Alt-Svc` change how a browser connects, `NEL` and `Report-To` have it report every failed visit
-//! elsewhere, `Set-Cookie` and `Clear-Site-Data` change what it keeps. Browsers learn further ones each year.
-//! So only headers that describe the answer itself pass, and a project's own, whose names begin with `X-`:
-//! browsers give no new header such a name (RFC 6648). A project that needs others has its own host.
+//! Many answer headers affect the whole host. `Strict-Transport-Security` and `Alt-Svc` change how a browser connects,
+//! `NEL` and `Report-To` make it report failed visits to another server, and `Set-Cookie` and `Clear-Site-Data` change
+//! its stored data. Browsers add further headers each year. Therefore only headers that describe the answer pass, and a
+//! project's own headers whose names begin with `X-`, because new standard headers never do (RFC 6648). A project that
+//! needs other headers can use its own host.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-/// What a browser sends to the server, which is none of the project's business.
+/// Request headers that a browser sends for the server and that the project must not see.
 pub(super) const CREDENTIALS: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 
-/// Headers that say something of the answer alone.
+/// Headers that only describe the answer.
 const ALLOWED: [HeaderName; 23] = [
     header::ACCEPT_RANGES,
     header::AGE,
@@ -35,15 +35,15 @@ const ALLOWED: [HeaderName; 23] = [
     header::UPGRADE,
     header::VARY,
     header::X_CONTENT_TYPE_OPTIONS,
-    // A proxy is told not to hold back what comes piece by piece.
+    // This header tells proxies not to buffer a streamed answer.
     HeaderName::from_static("x-accel-buffering"),
 ];
 
-/// Which pages may read the answer; the handshake of a web socket.
+/// Headers of CORS and of the web socket handshake.
 const ALLOWED_FAMILIES: [&str; 2] = ["access-control-", "sec-websocket-"];
 
-/// Beginnings of names with `X-` that browsers or proxies in front of the server know: `X-Accel-Redirect` and
-/// `X-Sendfile` have a proxy send a file of its machine.
+/// Prefixes of `X-` headers that browsers or proxies act on. For example, `X-Accel-Redirect` and `X-Sendfile` make a
+/// proxy send a file of its machine.
 const KNOWN_ELSEWHERE: [&str; 10] = [
     "x-accel-",
     "x-content-security-policy",

@@ -1,11 +1,11 @@
-//! How long a browser may keep a file of a frontend without asking.
+//! Decides how long browsers may cache a file of a frontend.
 
-/// A name with a hash of the content in it never changes its content. A hash is what build tools put
-/// behind the last `-` or `.` of the name: eight letters and digits or more, mixed as no word is.
+/// Whether the name of a file contains a hash of its content, so that the content never changes. Build tools put the
+/// hash after the last `-` or `.` of the name. It has at least eight letters and digits, mixed as in no word.
 pub(super) fn is_hashed(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let Some((stem, _extension)) = name.rsplit_once('.') else { return false };
-    // The last part but for a second extension, as of `index-B3kf9xQ1.js.map`.
+    // There may be a second extension, as in `index-B3kf9xQ1.js.map`.
     let stem =
         stem.rsplit_once('.').filter(|(_, end)| end.len() < 5).map_or(stem, |(stem, _)| stem);
     let Some((_, hash)) = stem.rsplit_once(['-', '.']) else { return false };
@@ -16,7 +16,7 @@ pub(super) fn is_hashed(path: &str) -> bool {
     hash.len() >= 8 && is_plain && is_mixed
 }
 
-/// The value of `Cache-Control`: for good, or only after asking whether it changed.
+/// The value of `Cache-Control`: cache for ever, or revalidate each time.
 pub(super) fn control(path: &str) -> &'static str {
     if is_hashed(path) { "public, max-age=31536000, immutable" } else { "no-cache" }
 }

@@ -1,4 +1,4 @@
-//! What changes of a project, made ready beside what is served and put in its place at once.
+//! Changes a project. A new version is prepared while the current one is served, and then replaces it at once.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::backend::{self, engine, reinstall};
 use crate::apart::apart;
 use crate::state::App;
 
-/// A database file that is to be served; removed again where it is not.
+/// A new database file, which is removed again unless it is served.
 struct Draft {
     name: String,
     file: PathBuf,
@@ -38,7 +38,7 @@ impl Drop for Draft {
     }
 }
 
-/// What is applied: a plan that was checked against the state, and the values of its secrets.
+/// The change to apply: a plan that was checked against the state, and the values of its secrets.
 pub(crate) struct Change {
     pub(crate) plan: Plan,
     pub(crate) state: State,
@@ -46,11 +46,11 @@ pub(crate) struct Change {
     pub(crate) pushed: BTreeMap<String, String>,
 }
 
-/// Applies a plan: all of it, or nothing, whether its caller waits for it or not. `apply` is told the
-/// name of the database file that takes the place of the one before.
+/// Applies a plan completely, or changes nothing. It completes even if its caller disconnects. `apply` gets the name of
+/// the new database file, if there is one.
 ///
-/// Where the schema changes, that is done on a copy, with which the new version is started and asked.
-/// Then calls wait, the copy is made once more of what is in the database now, and both are served.
+/// If the schema changes, it is first changed on a copy, and the new version is started and tested with it. Then calls
+/// wait while a new copy is made from the current data, and the new version and the copy are served.
 pub(crate) async fn deploy(
     app: &App,
     change: Change,
@@ -98,7 +98,7 @@ async fn deploy_schema(
     let held = engine.hold(slug, &live).await?;
     apart(make).await?;
     let name = draft.name.clone();
-    // From here on the database knows whether the file is needed; what is not is swept.
+    // From here on, the database says whether the file is needed. The sweep removes unneeded files.
     draft.is_kept = true;
     let applied = app.db.write(move |tx| apply(tx, Some(&name))).await?;
     if let (Some(rehearsed), Some(version)) = (rehearsed, applied.version) {
@@ -109,7 +109,7 @@ async fn deploy_schema(
     Ok(applied)
 }
 
-/// What makes the draft of a schema's change, from what is in the live file when it runs.
+/// A function that makes the draft of a schema change from the live file at the time it runs.
 fn making(
     app: &App,
     live: &Path,
@@ -124,9 +124,9 @@ fn making(
     }
 }
 
-/// Does all that applying a plan needs but serving it, and leaves nothing of it but the uploaded files: the
-/// schema is changed on a copy, the new version is started and asked, the transaction is taken back. It goes on
-/// to its end whether its caller waits for it or not, since a copy that is half made could not be removed.
+/// Rehearses a plan: it does everything except serving the result, and keeps only the uploaded files. The schema is
+/// changed on a copy, the new version is started and tested, and the transaction is rolled back. It completes even if
+/// its caller disconnects, because a half-made copy could not be removed.
 ///
 /// Errors: those of [`deploy`].
 pub(crate) async fn rehearse(
@@ -161,7 +161,7 @@ async fn rehearse_all(
         seen.store(false, Relaxed);
         apply(tx, name.as_deref())?;
         seen.store(true, Relaxed);
-        // What fails is taken back.
+        // An error rolls the transaction back.
         Err(Problem::internal("a rehearsal is rolled back"))
     });
     match tried.await {
@@ -170,8 +170,8 @@ async fn rehearse_all(
     }
 }
 
-/// Puts another database in the place of the one that is served, while calls wait, whether its caller
-/// waits for it or not. `make` makes it from the file that is served; `commit` is told its name.
+/// Replaces the served database while calls wait. It completes even if its caller disconnects. `make` creates the new
+/// file from the served one, and `commit` gets its name.
 pub(crate) async fn replace_database<T: Send + 'static>(
     app: &App,
     (slug, place): (String, ProjectLocation),
@@ -201,7 +201,7 @@ pub(crate) async fn replace_database<T: Send + 'static>(
     replaced.await.map_err(Problem::internal)?
 }
 
-/// The file that is served.
+/// The served database file.
 async fn live(app: &App, slug: &str, place: &ProjectLocation) -> Result<PathBuf> {
     let (slug, folder) = (slug.to_owned(), place.folder.clone());
     std::fs::create_dir_all(&folder).map_err(Problem::internal)?;
@@ -210,13 +210,13 @@ async fn live(app: &App, slug: &str, place: &ProjectLocation) -> Result<PathBuf>
         .await
 }
 
-/// Makes the name of a file durable; SQLite did so with its content.
+/// Makes the name of a file durable. SQLite has already made its content durable.
 fn settle(file: &Path) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(Problem::internal)
 }
 
-/// Removes files that nobody needs. What fails here is done again after the next change.
+/// Removes unused files. If that fails, it is tried again after the next change.
 async fn sweep(app: &App, slug: &str, place: &ProjectLocation) {
     let (sought, folder) = (slug.to_owned(), place.folder.clone());
     match app.db.write(move |tx| databases::forget(tx, &sought)).await {

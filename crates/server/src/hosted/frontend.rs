@@ -18,9 +18,9 @@ use crate::compression;
 use crate::etag;
 use crate::state::App;
 
-/// A file that answers a request: what is sent, and what it is.
+/// A file that answers a request.
 struct FoundFile<'a> {
-    /// The path that the caller's file has; what is sent may be a compressed copy of it.
+    /// The path of the requested file. The sent file may be a compressed copy of it.
     path: &'a str,
     media: &'a str,
     file: &'a File,
@@ -28,7 +28,7 @@ struct FoundFile<'a> {
     status: StatusCode,
 }
 
-/// The file under the path. Where there is none, a browser that goes to a page of the app gets the app.
+/// The file with this path. If it does not exist and a browser navigates to the path, it gets the app's main page.
 pub(super) async fn answer(
     app: &App,
     deployment: &Deployment,
@@ -77,7 +77,7 @@ fn find<'a>(
     });
     let ((path, file), status) = found?;
     let plain = FoundFile { path, media: &file.media, file, encoding: None, status };
-    // A copy that the build compressed is better than what can be done while somebody waits.
+    // Prefer a copy that the build compressed. Compressing now would be slower and less effective.
     let copies = [("br", "br"), ("gzip", "gz")];
     let copy = copies.into_iter().filter(|(encoding, _)| accepts(parts, encoding)).find_map(
         |(encoding, extension)| Some((encoding, files.get(&format!("{path}.{extension}"))?)),
@@ -88,7 +88,7 @@ fn find<'a>(
     })
 }
 
-/// Whether a browser goes to a page, and does not ask for a part of one.
+/// Whether a browser navigates to a page, instead of loading a part of a page.
 pub(super) fn is_navigation(path: &str, parts: &Parts) -> bool {
     let text = |name: &HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let accepts_pages = text(&header::ACCEPT).is_some_and(|accept| accept.contains("text/html"));
@@ -106,7 +106,7 @@ fn accepts(parts: &Parts, encoding: &str) -> bool {
 
 async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> {
     let text = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    // What is compressed on the way out is another sequence of bytes: its tag is a weak one.
+    // An answer that is compressed while it is sent has different bytes, so its tag must be weak.
     let is_recoded = found.encoding.is_none()
         && app.config.server.compression
         && parts.headers.contains_key(header::ACCEPT_ENCODING)

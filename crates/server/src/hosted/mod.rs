@@ -1,5 +1,4 @@
-//! Deployed projects: found by the name of the host or by a path, answered from the files of their
-//! frontend or by their backend.
+//! Serves deployed projects. The host name or the path names the project, and its frontend files or its backend answer.
 
 mod address;
 mod backend;
@@ -45,17 +44,17 @@ use frontend::is_navigation;
 pub(crate) use node::begin;
 use preview::PreviewRequest;
 
-/// What serving projects remembers between requests.
+/// Caches and processes for serving projects.
 pub(crate) struct Hosted {
-    /// Made when the first backend is needed.
+    /// Created when the first backend is needed.
     engine: Mutex<Option<Arc<Engine>>>,
-    /// Held by who installs a version.
+    /// Held while a version is installed.
     installing: tokio::sync::Mutex<()>,
     /// The files of frontends, by the SHA-256 of their zips.
     manifests: Cache<String, Arc<Manifest>>,
-    /// Versions by slug and number: what they are never changes.
+    /// Versions by slug and number. They never change.
     versions: Cache<(String, i64), Arc<Deployment>>,
-    /// Where backends reach the server's own API; it owns the state that this is part of.
+    /// The server's API for backends. It owns the state that contains this.
     dispatch: OnceLock<Weak<Dispatch>>,
 }
 
@@ -70,12 +69,12 @@ impl Default for Hosted {
 }
 
 impl Hosted {
-    /// Backends ask this from now on.
+    /// Sets the API that backends call.
     pub(crate) fn lead_to(&self, dispatch: &Arc<Dispatch>) {
         let _ = self.dispatch.set(Arc::downgrade(dispatch));
     }
 
-    /// What a backend printed and answered since this server runs it, oldest first.
+    /// The lines that a backend printed and the requests that it answered since this server started it, oldest first.
     pub(crate) fn logs(&self, slug: &str) -> Vec<LogLine> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
         engine.map(|engine| engine.logs(slug)).unwrap_or_default()
@@ -87,13 +86,13 @@ impl Hosted {
     }
 }
 
-/// A page that is reached by a path of the server has none of the server's rights in a browser: its
-/// origin is its own.
+/// Gives a page that is reached by a path of the server a separate origin, so that it has none of the server's rights
+/// in a browser.
 const SANDBOXED: HeaderValue = HeaderValue::from_static(
     "sandbox allow-downloads allow-forms allow-modals allow-pointer-lock allow-popups allow-scripts",
 );
 
-/// All projects are one place of the log and the counters.
+/// All projects share one label in the log and the counters.
 pub(crate) const LABELS: RouteLabels<'static> =
     RouteLabels { area: "hosted", rendering: Rendering::Game, pattern: "/_projects/{slug}" };
 
@@ -115,7 +114,7 @@ pub(crate) async fn answer(
             tracing::error!(request_id = %id, slug, cause, "{}", problem.message);
         }
         let mut answer = Rendering::Game.answer(&problem, Dialect::Platform);
-        // Pages that may read what the backend answers are told why it does not.
+        // Let the pages that may read the backend's answers also read this problem.
         if let Some(origin) = origin {
             cors::expose(&mut answer.headers, &origin, None, true);
         }
@@ -124,18 +123,18 @@ pub(crate) async fn answer(
     if is_by_path {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, SANDBOXED);
     }
-    // Beside a policy of the project's own: a browser holds to each.
+    // Add the policy to the project's own. Browsers enforce both.
     response.headers_mut().append(header::CONTENT_SECURITY_POLICY, embedders(app));
     response
 }
 
-/// Who may show a project in a frame: pages of this server, and its own.
+/// Allows only pages of this server and of the project to show the project in a frame.
 fn embedders(app: &App) -> HeaderValue {
     let policy = format!("frame-ancestors 'self' {}", app.base_url);
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("frame-ancestors 'self'"))
 }
 
-/// What an app that nobody embeds asks its own host: where the server is. It then plays the demo.
+/// The path at which an app that is not embedded gets the address of the server, so that it can play the demo.
 const CONNECTION: &str = "/.well-known/lyceum.json";
 
 fn connection(app: &App, slug: &str) -> Answer {
@@ -181,7 +180,7 @@ async fn respond(
     frontend::answer(app, &deployment, path, &parts).await.map(Answer::into)
 }
 
-/// A version that is kept and not the one that is served.
+/// A stored version that is not served.
 async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Arc<Deployment>>> {
     match active_version(app, slug).await? {
         Some(active) if active != version => find(app, slug, version).await.map(Some),
@@ -189,8 +188,8 @@ async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Arc<Deployme
     }
 }
 
-/// The number of the version that is served. It is asked for at every request: another server of the same
-/// database may have served another one since.
+/// The number of the served version. It is read at every request, because another server with the same database may
+/// have changed it.
 async fn active_version(app: &App, slug: &str) -> Result<Option<i64>> {
     let slug = slug.to_owned();
     let node = Arc::clone(&app.node);
@@ -209,7 +208,7 @@ async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {
     Ok(found)
 }
 
-/// Removes files that nobody needs, again and again.
+/// Removes unused files periodically.
 pub(crate) async fn keep_swept(app: App) {
     loop {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
@@ -221,7 +220,7 @@ pub(crate) async fn keep_swept(app: App) {
     }
 }
 
-/// Removes files that neither a kept version nor an import needs.
+/// Removes files that neither a stored version nor an import needs.
 async fn swept(app: &App, spared: Duration) -> Result<Swept> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
     let of_imports = db.read(imports::files).await?;
@@ -233,7 +232,7 @@ async fn swept(app: &App, spared: Duration) -> Result<Swept> {
     .await
 }
 
-/// The version that is served.
+/// The served version.
 async fn served(app: &App, slug: &str) -> Result<Arc<Deployment>> {
     match active_version(app, slug).await? {
         Some(version) => find(app, slug, version).await,
@@ -245,5 +244,5 @@ async fn served(app: &App, slug: &str) -> Result<Arc<Deployment>> {
     }
 }
 
-/// The header that tells a project who called.
+/// The header that tells a project's backend the caller.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

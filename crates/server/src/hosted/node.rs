@@ -1,4 +1,4 @@
-//! The node that this server is, and the projects whose files it finds in its folder.
+//! The node of this server, and the projects whose files are in its data folder.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use lyceum_store::Db;
 
 use crate::apart::apart;
 
-/// Begins a generation of the node of the data folder, and notes that it holds projects of which nobody knows
-/// yet where their files are.
+/// Starts a new generation of the node of the data folder, and claims projects whose node is unknown if their files are
+/// in this folder.
 pub(crate) async fn begin(
     db: &Db,
     config: &Config,
@@ -31,15 +31,15 @@ pub(crate) async fn begin(
         node.advance(&alone)?;
         Ok((node, alone))
     };
-    // Another process that starts on this folder waits until this one has begun.
+    // Another process that starts with this folder waits until this one has begun.
     let (node, alone) = apart(open).await?;
     let mut node = Arc::new(node);
     let entering = Arc::clone(&node);
     if !db.write(move |tx| nodes::enter(tx, now, &entering)).await? {
         tracing::warn!(
             node = node.name(),
-            "the data folder is a copy or an old state of another one: this is a new node, without projects; \
-             `lyceum admin project adopt` makes it the holder of a project"
+            "the data folder is a copy or an old state of another node's folder, so this is a new node without projects; \
+             `lyceum admin project adopt` assigns a project to it"
         );
         node = apart(move || node.renewed(&alone).map(Arc::new)).await?;
         let entering = Arc::clone(&node);

@@ -1,4 +1,4 @@
-//! What a backend knows of the platform: its API, and who calls.
+//! What the platform provides to a backend: its API, and the identity of callers.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -15,7 +15,7 @@ use crate::connection::Peer;
 use crate::render::Rendering;
 use crate::state::App;
 
-/// The API as `env.LYCEUM` of a project's backend reaches it: the server's own, without a connection.
+/// The API that a project's backend reaches as `env.LYCEUM`. It calls the server's routes without a network connection.
 pub(super) fn api(app: &App, slug: &str) -> Option<Api> {
     let dispatch = app.hosted.dispatch.get()?.clone();
     let backend = auth::Backend::of(slug, &app.config.limits);
@@ -39,7 +39,7 @@ pub(super) fn api(app: &App, slug: &str) -> Option<Api> {
     }))
 }
 
-/// The player whose game token for this project came with the request; none: nobody's.
+/// The player of the request's game token for this project; `None` without such a token.
 pub(super) async fn user(
     app: &App,
     slug: &str,

@@ -1,5 +1,5 @@
-//! Versions that are kept and not served: `/_v/<version>/…` of a project shows them before they are
-//! promoted. Not in production, where what was replaced may have been replaced for a reason.
+//! Previews of stored versions that are not served, at `/_v/<version>/…` of a project. Production has no previews,
+//! because a version may have been replaced there for a reason.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -11,26 +11,25 @@ use crate::answer::Answer;
 use crate::state::App;
 
 const PREFIX: &str = "/_v/";
-/// The word that leads back to the version that is served.
+/// The word that leads back to the served version.
 const SERVED: &str = "served";
 const COOKIE: &str = "lyceum-version";
 
-/// What a request says of the version.
+/// The version that a request names.
 pub(super) enum PreviewRequest {
-    /// Nothing: the one that is served.
+    /// The served version.
     Served,
-    /// This one.
+    /// This version.
     Kept(i64),
-    /// This one, where it is kept still.
+    /// This version if it is still stored.
     Remembered(i64),
-    /// A browser is to come back, and to say by a cookie which one it looks at: links of a page lead to
-    /// the root of its host.
+    /// Redirects the browser and sets a cookie with the version, because links in a page lead to the root of its host.
     Turned(Answer),
 }
 
-/// Reads path and cookie; the path loses its prefix.
+/// Parses path and cookie, and removes the prefix from the path.
 ///
-/// Errors: `NotFound` for what is no version, and in production.
+/// Errors: `NotFound` if the version is not valid, and in production.
 pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<PreviewRequest> {
     let may = app.sandbox.is_some() || app.config.server.env == Environment::Staging;
     let Some(rest) = address.path.strip_prefix(PREFIX) else {
@@ -43,7 +42,7 @@ pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<P
         let message = format!("there is no page '{}'", address.path);
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
-    // Two slashes in front would lead to another host.
+    // Two leading slashes would redirect to another host.
     let path = format!("/{}", path.trim_start_matches('/'));
     if !address.is_by_path && is_navigation(&path, parts) {
         return Ok(PreviewRequest::Turned(turned(number, &path, parts)));

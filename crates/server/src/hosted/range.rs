@@ -1,17 +1,17 @@
 //! Parts of a file (RFC 9110, 14).
 
-/// What of a file is asked for.
+/// The requested part of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Range {
-    /// All of it.
+    /// The whole file.
     Whole,
-    /// Bytes from an offset on, and how many.
+    /// An offset and a number of bytes.
     Part(u64, u64),
-    /// Nothing that the file has.
+    /// A range that the file does not have.
     Unsatisfiable,
 }
 
-/// Reads `Range`. What cannot be read, or asks for several parts, asks for the whole.
+/// Parses `Range`. If it is not valid or names several parts, the result is the whole file.
 pub(super) fn asked(header: Option<&str>, size: u64) -> Range {
     let range = header.and_then(|header| header.trim().strip_prefix("bytes="));
     let Some((first, last)) = range.and_then(|range| range.trim().split_once('-')) else {

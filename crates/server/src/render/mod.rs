@@ -56,8 +56,8 @@ pub enum Rendering {
 }
 
 impl Rendering {
-    /// Renders the problem as an answer. The `Standard` dialect leaves out members that the standard's closed schema does not
-    /// have.
+    /// Renders the problem as an answer. The `Standard` dialect leaves out members that the standard's closed schema
+    /// does not have.
     pub fn answer(self, problem: &Problem, dialect: Dialect) -> Answer {
         let status = status(problem.kind);
         let answer = match self {

@@ -1,4 +1,4 @@
-//! Who is signed in: sessions of browsers, and what a token, key or session is.
+//! Sign-in of browsers, and information about the caller's token, key or session.
 
 use axum::http::{StatusCode, header};
 use lyceum_access::{Holder, Person, Scope, session};

@@ -1,4 +1,4 @@
-//! The API described: the OpenAPI document, an explorer for people, the standard's discovery.
+//! The documentation pages, the OpenAPI document, the API explorer, and the discovery documents of the standards.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -24,23 +24,23 @@ const MARKDOWN: HeaderValue = HeaderValue::from_static("text/markdown; charset=u
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-/// Scripts, styles and requests of this server alone.
+/// Allows scripts, styles and requests only from and to this server.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// The same, and the one style that Swagger UI sets on its elements.
+/// The same, and additionally the inline style that Swagger UI sets on its elements.
 const EXPLORER_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-hashes' \
      'sha256-i0JPB0qmRu5AViJTxOIzqXnfGoiWFw+oNAm4uJd7ZQk='; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// The documentation of this server, read when it is first asked for.
+/// The documentation of this server, which is loaded when it is first requested.
 #[derive(Default)]
 pub(crate) struct Docs {
-    /// The command line's reference, as the program that runs the server tells it.
+    /// The reference of the command line, from the program that runs the server.
     pub(crate) commands: Option<fn() -> String>,
     library: OnceLock<Library>,
 }
@@ -89,8 +89,8 @@ pub(super) fn area() -> Area {
     }
 }
 
-/// The discovery documents of OneRoster 1.2, under each service, by the names that the REST
-/// binding and the conformance guide give them.
+/// The discovery documents of OneRoster 1.2 for each service, under the names in the REST binding and in the
+/// conformance guide.
 pub(super) fn discovery() -> Area {
     let names = [
         (
@@ -140,7 +140,7 @@ async fn document(context: Context) -> Result<Answer> {
     described(&context, "all", make)
 }
 
-/// A description of the API: made once, for it takes a thousand times as long as a read.
+/// The API document. It is made only once, because making it takes a thousand times as long as a read.
 pub(super) fn described(
     context: &Context,
     name: &str,
@@ -175,7 +175,7 @@ async fn search(context: Context) -> Result<Answer> {
     let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
     let is_part = context.asked("part").is_some();
     let app = Arc::clone(&context.app);
-    // Many searches at once must not take the threads that answer others.
+    // Many concurrent searches must not occupy the threads that answer other requests.
     let _turn = context.app.admission.anonymous_read().await?;
     let text = apart(move || {
         let library = app.docs.library();
@@ -204,7 +204,7 @@ async fn file(context: Context) -> Result<Answer> {
     Ok(answer.header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
 }
 
-/// A script, style or picture of our pages; none: there is no such file.
+/// A script, style or picture of the documentation pages; `None` if the file does not exist.
 pub(super) fn asset(context: &Context, name: &str) -> Result<Option<Answer>> {
     let Some((data, media)) = assets::file(name) else { return Ok(None) };
     let media = HeaderValue::from_str(&media).map_err(Problem::internal)?;

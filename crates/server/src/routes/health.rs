@@ -1,4 +1,4 @@
-//! Whether the server lives, whether it takes requests, and how it does.
+//! Liveness, readiness and metrics of the server.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -70,14 +70,14 @@ async fn ready(context: Context) -> Result<Answer> {
     }
 }
 
-/// Whether the store takes writes, as it was found last. One looks for all who ask at once: anybody may.
+/// The latest check whether the store accepts writes. Concurrent callers share one check, because anybody may call.
 #[derive(Default)]
 pub(crate) struct Readiness(tokio::sync::Mutex<LastCheck>);
 
 #[derive(Default)]
 struct LastCheck {
     last: Option<(Instant, bool)>,
-    /// Since when writes only wait for others.
+    /// The time since which writes only wait for other writes.
     waiting_since: Option<Instant>,
 }
 
@@ -96,7 +96,7 @@ impl Readiness {
             Ok(Writes::Waiting) => found.waiting_since.or(Some(now)),
             Ok(Writes::Durable) | Err(_) => None,
         };
-        // An import keeps writes waiting on every server; other ones would be no better.
+        // An import blocks writes on every server, so using another server would not help.
         let most = Duration::from_secs(limits::READY_WAITING_MAX_S);
         let is_ready =
             checked.is_ok() && found.waiting_since.is_none_or(|since| now - since < most);
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// What was found by looks of which the first found waiting writes so many seconds ago.
+    /// The result of checks, the first of which found waiting writes this many seconds ago.
     fn waiting_for(seconds: u64) -> Readiness {
         let since = Instant::now().checked_sub(Duration::from_secs(seconds));
         Readiness(Mutex::new(LastCheck { last: None, waiting_since: since }))
@@ -173,7 +173,7 @@ mod tests {
                 assert!(!is_ready(&too_long));
                 drop(release);
             });
-            // A write that is done counts from then on.
+            // A completed write starts the count again.
             runtime.block_on(async { too_long.0.lock().await.last = None });
             assert!(is_ready(&too_long));
             assert_eq!(runtime.block_on(too_long.0.lock()).waiting_since, None);

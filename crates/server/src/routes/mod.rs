@@ -1,4 +1,4 @@
-//! The areas of the API, one file each.
+//! The areas of the API. Each has one file or folder.
 
 mod adaptive;
 pub(crate) mod assessment;
@@ -20,7 +20,7 @@ mod tokens;
 
 use crate::route::Area;
 
-/// Every area, and so every route, that the server has.
+/// All areas, and therefore all routes, of the server.
 pub fn all() -> Vec<Area> {
     let mut areas =
         vec![health::area(), docs::area(), tokens::area(), auth::area(), sign_in::area()];

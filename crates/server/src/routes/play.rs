@@ -1,5 +1,5 @@
-//! The page on which people play a deployed project: it signs them in, embeds the app from its own host and
-//! hands it a game token ([decision 076](../../../../docs/decisions/076-play-page.md)).
+//! The page on which people play a deployed project. It signs them in, embeds the app from its own host and gives it a
+//! game token ([decision 076](../../../../docs/decisions/076-play-page.md)).
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(super) fn area() -> Area {
     }
 }
 
-/// Where the path leads to the page of an app: its demo.
+/// The address of the app's demo, if the path is the page of an app.
 pub(super) fn demo_of(path: &str) -> Option<String> {
     let slug = path.strip_prefix("/play/")?.split(['/', '?']).next()?;
     games::is_slug(slug).then(|| format!("/play/{slug}?mode=demo"))
@@ -92,7 +92,7 @@ async fn show(context: Context) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Files of this server alone, nothing inline, and one frame: the app's own host.
+/// Allows only files of this server, no inline code, and one frame with the app's own host.
 fn policy(app_url: &str) -> String {
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -101,7 +101,7 @@ fn policy(app_url: &str) -> String {
     )
 }
 
-/// The game of a project that has something to show. Errors: `NotFound`.
+/// The game of a project that has a frontend. Errors: `NotFound`.
 async fn deployed(context: &Context, slug: String) -> Result<Game> {
     let node = Arc::clone(&context.app.node);
     let read = move |tx: &mut Tx<'_>| {
@@ -148,9 +148,9 @@ async fn token_of(context: Context) -> Result<Answer> {
     Ok(Answer::of(&issued_to(&issued, &player, now)))
 }
 
-/// As whom a person plays: the roster's user with the account's e-mail address, else a visitor.
+/// The player of a person: the roster user with the account's e-mail address, otherwise a visitor.
 fn player_of(tx: &mut Tx<'_>, now: Timestamp, person: &Person) -> Result<String> {
-    // Accounts have their addresses in lower case.
+    // Accounts store their e-mail addresses in lower case.
     let email = person.email.as_str();
     if let Some(user) = repository::users_with_emails(tx, &[email])?.remove(email) {
         return Ok(user);

@@ -1,5 +1,5 @@
-//! Tokens for client credentials (RFC 6749) and for people's programs (RFC 8628), the keys that sign them (RFC 7517) and where both
-//! are (RFC 8414).
+//! Tokens for client credentials (RFC 6749) and for people's programs (RFC 8628), the keys that sign them (RFC 7517),
+//! and the metadata with their addresses (RFC 8414).
 
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::device::{self, TokenRefusal};
@@ -113,7 +113,7 @@ async fn token(context: Context) -> Result<Answer> {
     Ok(unkept(answer))
 }
 
-/// The answer, which nobody may keep (RFC 6749, 5.1).
+/// The answer, which caches must not store (RFC 6749, 5.1).
 fn unkept(answer: Answer) -> Answer {
     answer
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
@@ -222,7 +222,7 @@ async fn authenticate(app: &App, credentials: Credentials) -> Result<Result<Clie
     Ok(found)
 }
 
-/// Which part of the credentials is wrong is not told: it would help to guess.
+/// The refusal of wrong credentials. It does not say which part is wrong, because that would help an attacker.
 fn refusal_fault(refusal: &Refusal) -> Fault {
     match refusal {
         Refusal::UnknownClient | Refusal::WrongSecret | Refusal::Revoked => Fault {

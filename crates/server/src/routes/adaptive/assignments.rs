@@ -1,4 +1,4 @@
-//! Tests that students were told to take.
+//! Assigned tests.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};

@@ -1,4 +1,4 @@
-//! Tests that are taken at an outside tool, and testing out of courses.
+//! Tests in external tools, and testing out of courses.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::external::{self, ExternalAssignment, ExternalTestRequest};

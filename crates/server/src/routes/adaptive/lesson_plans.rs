@@ -1,4 +1,4 @@
-//! Lesson plans: students' copies of courses, and what is asked of them.
+//! Lesson plans, which are students' own copies of courses.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};

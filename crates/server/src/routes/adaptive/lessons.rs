@@ -1,4 +1,4 @@
-//! Working through a lesson: questions, answers, attempts, how far it is.
+//! Working through a lesson: questions, answers, attempts and progress.
 
 use std::num::NonZero;
 

@@ -1,5 +1,5 @@
-//! The adaptive layer: what a learner works through. One file a part, each with a table. The same
-//! is served below `/powerpath` (`crate::aliases`).
+//! The adaptive layer. Each part is one file with its table of routes. The same routes are served below `/powerpath`
+//! (`crate::aliases`).
 
 mod assignments;
 mod course_progress;
@@ -55,7 +55,7 @@ fn query(context: &Context) -> Value {
     pairs.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned()))).collect()
 }
 
-/// The query as a type whose members are texts. Errors: as [`body::of`].
+/// Parses the query as a type whose members are texts. Errors: those of [`body::of`].
 fn query_as<T: DeserializeOwned + JsonSchema + 'static>(context: &Context) -> Result<T> {
     body::of(query(context))
 }
@@ -76,7 +76,7 @@ impl<T> Success<T> {
     }
 }
 
-/// Reads what may be much, where a long read holds up nobody.
+/// Runs a read that may be long on a thread for long reads.
 async fn scan<T: Send + 'static>(
     context: Context,
     work: impl Fn(&mut Tx<'_>, &Context) -> Result<T> + Send + Sync + 'static,
@@ -86,7 +86,7 @@ async fn scan<T: Send + 'static>(
     db.scan(deadline, move |tx| work(tx, &context)).await
 }
 
-/// The records of an answer are shown so.
+/// Shows the records of an answer in the dialect of the request.
 fn view(context: &Context) -> View<'_> {
     View { base_url: context.base_url(), dialect: context.dialect, fields: None }
 }

@@ -1,4 +1,4 @@
-//! Placement: where a student begins in a subject, and how far the student is in it.
+//! Placement: the grade in which a student begins a subject, and the student's progress in it.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::placement::{
@@ -58,7 +58,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The parameters of questions about a student in a subject.
+/// The parameters of routes about a student in a subject.
 fn of_subject(route: Route) -> Route {
     let says = |what| format!("The {what}; required.");
     route.param(ParamPlace::Query, "student", some_text(), says("student's sourcedId")).param(

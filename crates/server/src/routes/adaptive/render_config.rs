@@ -1,4 +1,4 @@
-//! How the questions of courses are shown.
+//! Settings for how the questions of courses are rendered.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::render_config::{self, RenderConfig, RenderConfigInput};

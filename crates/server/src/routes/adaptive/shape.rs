@@ -6,7 +6,7 @@ pub(crate) fn text() -> Value {
     json!({ "type": "string" })
 }
 
-/// A text that says something.
+/// A text that must not be empty.
 pub(crate) fn some_text() -> Value {
     json!({ "type": "string", "minLength": 1 })
 }

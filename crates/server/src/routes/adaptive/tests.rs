@@ -1,4 +1,4 @@
-//! Tests made in one request.
+//! Creates a test with all its parts in one request.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::AdaptiveWrite;

@@ -1,4 +1,4 @@
-//! What students did, added up by day, subject and app.
+//! Reports on the work of students by day, subject and app.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -93,7 +93,7 @@ async fn highest_grade_mastered(context: Context) -> Result<Answer> {
     Ok(Answer::of(&context.app.db.read(work).await?))
 }
 
-/// What is asked for: bounds as sent and as meant.
+/// The requested range: the bounds as they were sent, and the instants.
 struct AnalyticsQuery {
     zone: Zone,
     range: Range,
@@ -110,7 +110,7 @@ impl AnalyticsQuery {
     }
 }
 
-/// The student who is asked for, by one name or by two that must agree.
+/// The requested student, by sourcedId, e-mail address or both, which must agree.
 struct Whom {
     id: Option<String>,
     email: Option<String>,
@@ -135,7 +135,7 @@ impl Whom {
     }
 }
 
-/// A parameter of the query; one without a value is none.
+/// A query parameter; `None` if it is missing or empty.
 fn parameter<'a>(context: &'a Context, name: &str) -> Option<Cow<'a, str>> {
     let mut pairs = context.query();
     pairs.find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value)
@@ -149,7 +149,7 @@ fn deadline() -> Duration {
     Duration::from_millis(limits::SCAN_MAX_MS)
 }
 
-/// Reads at once what is short, and else on a thread for long reads.
+/// Reads a short range directly, and a long one on a thread for long reads.
 async fn read(
     context: &Context,
     range: Range,

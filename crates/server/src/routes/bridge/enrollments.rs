@@ -1,4 +1,4 @@
-//! Enrolling in courses, goals, progress, default classes.
+//! Enrollments in courses, goals, progress and default classes.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
@@ -80,7 +80,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes
 }
 
-/// The school of the path, where it names one.
+/// The school in the path, if it names one.
 fn school(context: &Context) -> Option<String> {
     let names = parameters(&context.route.path).any(|name| name == "schoolId");
     names.then(|| context.param("schoolId").to_owned())

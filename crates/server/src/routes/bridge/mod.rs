@@ -1,4 +1,4 @@
-//! The bridge: enrolling by course, subject tracks, analytics. One file a part, each with a table.
+//! The bridge: enrollments by course, subject tracks and analytics. Each part is one file with its table of routes.
 
 mod analytics;
 mod enrollments;

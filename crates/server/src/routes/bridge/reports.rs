@@ -1,4 +1,4 @@
-//! Reports on a student, and the applications that students work in.
+//! Reports on a student, and the applications in which students work.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ async fn application_metrics(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Data { data: metrics }))
 }
 
-/// The registered clients as applications; revoked ones are none any more.
+/// The registered clients as applications, without revoked ones.
 fn registered(tx: &mut Tx<'_>) -> Result<Vec<Application>> {
     let clients = client::list(tx)?.into_iter().filter(|client| client.revoked.is_none());
     let host = |origin: &String| {

@@ -1,4 +1,4 @@
-//! Subject tracks, and the enrollments that follow from them.
+//! Subject tracks, and the enrollments that result from them.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ async fn deleted(context: Context) -> Result<Answer> {
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// Does what is due, page by page; pages for which nothing is due are only read.
+/// Settles enrollments page by page. Pages on which nothing is due are only read.
 pub(crate) async fn settled(app: &App, who: &SettledUsers) -> Result<()> {
     let now = app.clock.now();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
@@ -97,7 +97,7 @@ pub(crate) async fn settled(app: &App, who: &SettledUsers) -> Result<()> {
     }
 }
 
-/// Looks from time to time for users for whom something is due and whom nobody asked about.
+/// Periodically settles the enrollments of all users, including those whom no request concerns.
 pub(crate) async fn keep_settled(app: App) {
     let pause = Duration::from_secs(app.config.roster.settle_interval_s.max(1));
     loop {

@@ -1,4 +1,4 @@
-//! Users by what they are and where.
+//! Lists of users by role and organization.
 
 use lyceum_bridge::users;
 use lyceum_core::{Problem, Result, limits};
@@ -52,7 +52,7 @@ async fn listed(context: Context) -> Result<Answer> {
     listing(context, users, narrow).await
 }
 
-/// The values of a parameter that may be repeated; one value may hold several with commas.
+/// The values of a parameter that may be repeated. One value may also contain several, separated by commas.
 fn values(context: &Context, name: &str) -> Result<Vec<String>> {
     let given = context.query().filter(|(key, _)| key == name);
     let values: Vec<String> = given

@@ -1,4 +1,4 @@
-//! CLR 2.0: learner records, created, read, updated, compiled.
+//! CLR 2.0: learner records.
 
 mod records;
 

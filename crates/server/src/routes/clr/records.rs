@@ -111,12 +111,12 @@ async fn listed(context: Context) -> Result<Answer> {
     Ok(paged(by_forms(by_form)?, &context, &slice, total))
 }
 
-/// What happens to the record that has the id of the one that is sent.
+/// What to do if a record with the same id exists.
 #[derive(Clone, Copy)]
 enum Existing {
-    /// The one that is sent becomes its new version: the standard's upsert.
+    /// Store the sent record as its new version, as the standard's upsert does.
     Replaced,
-    /// It stays, and the one that is sent is refused unless it is the same.
+    /// Keep the existing record, and refuse the sent one unless both are equal.
     Conflicts,
 }
 
@@ -133,7 +133,7 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
     kept(&context, signer, unsigned, existing).await
 }
 
-/// The record before it is signed.
+/// The unsigned record.
 async fn unsigned(context: &Context, signer: &Signer, given: Object) -> Result<Unsigned> {
     let (now, base_url) = (context.app.clock.now(), context.base_url().to_owned());
     let profile = signer.issuer.profile.clone();
@@ -141,7 +141,7 @@ async fn unsigned(context: &Context, signer: &Signer, given: Object) -> Result<U
     context.app.db.read(read).await
 }
 
-/// The record, signed. It has a place in a status list.
+/// The signed record, with its entry in a status list.
 async fn signed(context: &Context, signer: Signer, unsigned: Unsigned) -> Result<Version> {
     let (base_url, issuer) = (context.base_url().to_owned(), signer.issuer.clone());
     let place = move |tx: &mut Tx<'_>| clr::placed(tx, &base_url, &issuer, unsigned.clone());
@@ -150,7 +150,7 @@ async fn signed(context: &Context, signer: Signer, unsigned: Unsigned) -> Result
     apart(move || unsigned.sign(&signer, now)).await
 }
 
-/// Keeps a record that was signed elsewhere, and answers it as it was sent.
+/// Stores a record that another issuer signed, and returns it unchanged.
 async fn upserted(context: &Context, version: Version) -> Result<Answer> {
     check_own(context, &version.body, own_issuer(context, &version.body).await?).await?;
     let (form, body) = (version.form, version.body.clone());
@@ -168,7 +168,7 @@ async fn upserted(context: &Context, version: Version) -> Result<Answer> {
     .status(status))
 }
 
-/// Signs a record and keeps it.
+/// Signs and stores a record.
 async fn kept(
     context: &Context,
     signer: Signer,
@@ -190,7 +190,7 @@ async fn kept(
     Ok(shown(&record).status(status).header(header::LOCATION, location))
 }
 
-/// A record as it was signed.
+/// A record in its signed form.
 fn shown(record: &Record) -> Answer {
     match record.of.form {
         CredentialForm::Json => Answer::json(record.of.body.clone()),

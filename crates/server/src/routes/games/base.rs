@@ -1,4 +1,4 @@
-//! The base of the platform: what a program or a browser finds that looks there first.
+//! The base path of the platform's API, with links for programs and people who begin there.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};

@@ -90,7 +90,7 @@ async fn listed(context: Context) -> Result<Answer> {
 }
 
 async fn shown(context: Context) -> Result<Answer> {
-    // Every game is open to be looked at.
+    // Callers may read all games, not only their own.
     read(context, |tx, play| games::find(tx, play.context.param("gameId"))).await
 }
 
@@ -100,7 +100,7 @@ async fn created(context: Context) -> Result<Answer> {
     play.decide(Subject::NewProject(&new.slug))?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
-        // A game that is there stays as it is, whoever sends it; a slug with members is theirs.
+        // An existing game is never changed here. A slug with members belongs to them.
         if let (None, Some(grant)) = (games::lookup(tx, &new.slug)?, &play.context.grant) {
             projects::decide(tx, grant, &new.slug)?;
         }
@@ -135,7 +135,7 @@ async fn identity(context: Context) -> Result<Answer> {
     Ok(Answer::of(&context.app.db.write(write).await?))
 }
 
-/// Decides, for the log as well, whether a game is told who its players are.
+/// Sets whether a game receives the identity of its players, and records that in the audit log.
 pub(crate) fn share_identity(
     tx: &mut lyceum_store::Tx<'_>,
     now: Timestamp,
@@ -160,7 +160,7 @@ async fn token(context: Context) -> Result<Answer> {
     let find = move |tx: &mut lyceum_store::Tx<'_>| {
         let game = play.game(tx)?;
         let user = players::seen(tx, &user)?.id;
-        // Refuses a demo visitor of another game.
+        // This refuses a demo visitor of another game.
         scores::Board::of(tx, &user, &game.id)?;
         Ok(Player { user, game: game.id })
     };

@@ -1,4 +1,4 @@
-//! Demo visitors: anonymous players of one game, of whom nothing but scores is kept, for a while.
+//! Demo visitors: anonymous players of one game. Only their scores are stored, for a limited time.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn demo(context: Context) -> Result<Answer> {
     Ok(Answer::of(&issued_to(&issued, &player, now)))
 }
 
-/// Forgets demo visitors whose time is over, again and again.
+/// Removes expired demo visitors periodically.
 pub(crate) async fn keep_purged(app: App) {
     loop {
         if let Err(problem) = purge(&app).await {

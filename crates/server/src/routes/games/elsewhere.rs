@@ -1,4 +1,4 @@
-//! What games teach where the roster is another server's: the same requests, with records there.
+//! What games teach if another server has the roster: the same requests, applied to the records there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::learning::Elsewhere;
 
-/// The path of a kind's records.
+/// The path of a record kind.
 fn collection(kind: &Kind) -> String {
     format!("{}/{}", kind.service.prefix(), kind.path)
 }
@@ -36,9 +36,9 @@ impl Elsewhere {
         self.client.put(&collection(kind), kind.one, id, record.clone()).await
     }
 
-    /// The record of the demo user there.
+    /// The demo user's record on the other server.
     ///
-    /// Errors: `NotFound` where there is none in use.
+    /// Errors: `NotFound` if there is no active one.
     pub(super) async fn student(&self) -> Result<Object> {
         let found = self.record(&USER, &self.student).await?;
         found.filter(|user| State::of(Some(user)) == State::Ok).ok_or_else(|| {
@@ -51,7 +51,7 @@ impl Elsewhere {
         })
     }
 
-    /// The demo user there, in the role that was said, with courses and organizations.
+    /// The demo user on the other server, in the configured role, with courses and organizations.
     pub(super) async fn learner(&self) -> Result<Learner> {
         let user = self.student().await?;
         let mut orgs = HashMap::new();
@@ -70,7 +70,7 @@ impl Elsewhere {
         Ok(learner)
     }
 
-    /// What is there of each record that the integration needs, the student and the enrollments too.
+    /// Which of the records that the integration needs exist there, including the student and the enrollments.
     async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<CheckedResources>> {
         let mut resources = Vec::new();
         let user = Resource {
@@ -98,8 +98,8 @@ impl Elsewhere {
         Ok(resources)
     }
 
-    /// Creates the missing records of an integration, updates those that its setups created, and enrolls the
-    /// student. A record that the platform had before a setup stays as it is.
+    /// Creates the missing records of an integration, updates those that its setups created, and enrolls the student.
+    /// Records that existed before a setup are not changed.
     async fn make(&self, db: &Db, game: &Game, integration: &Integration) -> Result<()> {
         for one in lms::needed(game, integration).into_iter().flatten() {
             let found = self.record(one.kind, &one.id).await?;
@@ -134,7 +134,7 @@ impl Elsewhere {
         Ok(())
     }
 
-    /// Makes the student where that is ours to do.
+    /// Creates the student if this sandbox is responsible for the student's record.
     async fn make_student(&self) -> Result<()> {
         let Some(record) = &self.made else { return self.student().await.map(drop) };
         if State::of(self.record(&USER, &self.student).await?.as_ref()) == State::Ok {
@@ -148,7 +148,7 @@ impl Elsewhere {
     }
 }
 
-/// The game that a request names, and what it teaches.
+/// The game that a request names, and its integration.
 pub(super) async fn taught(
     play: &Arc<Play>,
     in_body: Option<String>,
@@ -163,7 +163,7 @@ pub(super) async fn taught(
     play.context.app.db.read(read).await
 }
 
-/// The integration with its organization as it stands there.
+/// The integration with the organization that exists there.
 async fn named(client: &Client, mut integration: Integration) -> Result<Integration> {
     let id = integration.organization.id.clone();
     if let Some(org) = client.record(&collection(&ORG), &id).await? {
@@ -222,7 +222,7 @@ pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<A
     let of_game = move |tx: &mut Tx<'_>| {
         let mut created = Vec::new();
         for needed in lms::needed(&game, &integration) {
-            // Those first that refer to others; the organization is not the game's.
+            // Delete records before those that they refer to. The organization does not belong to the game.
             for one in needed.into_iter().skip(1).rev() {
                 if lms::is_created_elsewhere(tx, &platform, &game, &one)? {
                     created.push(one);
@@ -239,9 +239,9 @@ pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<A
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// Refuses whoever is not the demo user: nobody else is a student there.
+/// Refuses users other than the demo user, because only the demo user is a student there.
 ///
-/// Errors: `Forbidden`; `Invalid` where nobody is named.
+/// Errors: `Forbidden`; `Invalid` if the request names no user.
 pub(super) fn only_the_student(
     play: &Play,
     other: &Elsewhere,
@@ -261,7 +261,7 @@ pub(super) fn only_the_student(
     Err(super::play::forbidden(&message))
 }
 
-/// The record's e-mail address; empty where it has none.
+/// The record's e-mail address; empty if it has none.
 pub(super) fn email(user: &Object) -> String {
     fields::text(user, "email").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Items, and what players have of them.
+//! Items, and the inventories of players.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
@@ -59,7 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn items(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
-        // As games, items are open to be looked at; what players have of them is not.
+        // Like games, items are not limited to the caller's games. Inventories of players are.
         let game = play.context.asked("gameId").map(|game| games::find(tx, &game)).transpose()?;
         inventory::items(tx, game.as_ref().map(|game| game.id.as_str()), page)
     })

@@ -1,4 +1,4 @@
-//! What players do: activities that end, time that is spent, and the XP that come of it.
+//! The learning of players: completed activities, time spent, and the XP earned.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
@@ -90,7 +90,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Game, integration and player of a request.
+/// The game, integration and player of a request.
 fn on_scene<T>(
     tx: &mut Tx<'_>,
     play: &Play,

@@ -1,4 +1,4 @@
-//! What games teach: courses as records of the roster.
+//! What games teach: their courses as records of the roster.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -127,8 +127,8 @@ fn configuration() -> Route {
         .answers::<IntegrationConfig>(200, "The member 'integrations.lms'.")
 }
 
-/// The records of the roster that a setup by this caller may write: all in a sandbox, whose roster is the
-/// developer's.
+/// The roster records that a setup by this caller may write. In a sandbox these are all records, because its roster
+/// belongs to the developer.
 pub(crate) fn writable(grant: Option<&Grant>) -> Writable {
     let may_write_all =
         |grant: &Grant| grant.rights().allow(RosterWrite) || grant.is_developer_of_sandbox();
@@ -138,7 +138,7 @@ pub(crate) fn writable(grant: Option<&Grant>) -> Writable {
     }
 }
 
-/// The other server that players learn with, where there is one.
+/// The other server that records learning, if there is one.
 pub(super) fn other(app: &App) -> Option<Arc<Elsewhere>> {
     match &app.sandbox.as_ref()?.learning {
         Learning::Elsewhere(other) => Some(Arc::clone(other)),
@@ -146,13 +146,13 @@ pub(super) fn other(app: &App) -> Option<Arc<Elsewhere>> {
     }
 }
 
-/// Whether there is nobody to learn with.
+/// Whether learning is not recorded anywhere.
 pub(super) fn is_off(app: &App) -> bool {
     let sandbox = app.sandbox.as_ref();
     sandbox.is_some_and(|sandbox| matches!(sandbox.learning, Learning::Nowhere))
 }
 
-/// The route, done elsewhere where players learn there, refused where there is nobody to learn with.
+/// A route that is sent to the other server if learning is recorded there, and refused if learning is not recorded.
 pub(super) fn learning<H, F>(mut route: Route, elsewhere: H) -> Route
 where
     H: Fn(Context, Arc<Elsewhere>) -> F + Send + Sync + 'static,
@@ -177,7 +177,7 @@ fn off() -> Answer {
     game_refusal(StatusCode::SERVICE_UNAVAILABLE, "LMS_DISABLED", message)
 }
 
-/// Whether a setup is to change nothing. Errors: `Invalid` for what is neither true nor false.
+/// Whether a setup is a dry run. Errors: `Invalid` if the value is neither true nor false.
 pub(super) fn is_dry(context: &Context) -> Result<bool> {
     match context.asked("dryRun").as_deref() {
         None | Some("false") => Ok(false),
@@ -211,7 +211,7 @@ async fn set_up(context: Context) -> Result<Answer> {
         let game = play.game_or(tx, setup.game_id.as_deref())?;
         let may_write = writable(play.context.grant.as_ref());
         let integration = lms::set_up(tx, play.now, &game, &setup, may_write)?;
-        // In a sandbox whoever sets up is who learns.
+        // In a sandbox, the caller of the setup is the student.
         let sandbox = play.context.app.sandbox.as_ref();
         if let Some(user) = sandbox.and_then(|sandbox| sandbox.demo_user()) {
             lms::enrol(tx, play.now, user, &integration)?;
@@ -241,14 +241,14 @@ async fn verified(context: Context) -> Result<Answer> {
     .await
 }
 
-/// What was found of an integration's records.
+/// The state of an integration's records.
 pub(super) fn verification(game: &Game, courses: Vec<CheckedResources>) -> Verification {
     let missing = missing(&courses);
     let status = if missing.is_empty() { Completeness::Ok } else { Completeness::Incomplete };
     Verification { game_id: game.id.clone(), status, courses, missing }
 }
 
-/// What is missing, in words; an organization that several courses need once.
+/// Describes the missing records. An organization that several courses need is named once.
 fn missing(courses: &[CheckedResources]) -> Vec<String> {
     let mut told = Vec::new();
     for resource in courses.iter().flat_map(|course| &course.resources) {
@@ -273,7 +273,7 @@ async fn config(context: Context) -> Result<Answer> {
     .await
 }
 
-/// An integration as a project's config says it.
+/// An integration in the form of a project's config.
 pub(super) fn config_of(integration: Integration) -> IntegrationConfig {
     let course = |course: Taught| ConfiguredCourse {
         subject: course.subject,

@@ -1,4 +1,4 @@
-//! The game platform, under `/api`. One file a part, each with a table.
+//! The game platform, below `/api`. Each part is one file with its table of routes.
 
 mod achievements;
 mod base;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::render::Rendering;
 use crate::route::Area;
 
-/// The body of a route that needs none.
+/// An optional body of a route that needs no body.
 fn nothing() -> Value {
     json!({ "type": "object" })
 }

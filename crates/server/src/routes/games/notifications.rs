@@ -1,4 +1,4 @@
-//! What players are told.
+//! Notifications for players.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};

@@ -1,4 +1,4 @@
-//! A request of a player, or of a client on a player's behalf.
+//! Requests of players, and of clients and backends on behalf of players.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::context::{Context, parameters};
 use crate::route::{ParamPlace, Route};
 use crate::routes::adaptive::shape::some_text;
 
-/// The header by which a program that sends a request again says that it is the same one.
+/// The header with which a program marks a repeated request.
 const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The game and the player that a body names.
+/// The game and player that a body names.
 pub(super) type NamedPlayer<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// A request, with what its token and its query say of player and game.
+/// A request with the player and game that its token and query name.
 pub(super) struct Play {
     pub(super) context: Context,
     pub(super) now: Timestamp,
@@ -34,13 +34,13 @@ pub(super) struct Play {
     game: Option<String>,
 }
 
-/// How much of a player is shown.
+/// How much of a player's data is shown.
 pub(super) enum View {
-    /// Id and username.
+    /// The id and username.
     Name,
-    /// Name and e-mail address, too.
+    /// Also the name and e-mail address.
     Identity,
-    /// Everything: the name where that is shared, the enrollments where they are open.
+    /// All data that the caller's other rights allow.
     Profile { shares_identity: bool, enrollments: bool },
 }
 
@@ -63,7 +63,7 @@ impl Play {
         Ok(Self { context, now, user, game })
     }
 
-    /// Applies the rule of access to what the request is about.
+    /// Applies the access rule to the subject of the request.
     ///
     /// Errors: `Forbidden`.
     pub(super) fn decide(&self, subject: Subject<'_>) -> Result<Reach> {
@@ -75,8 +75,8 @@ impl Play {
         self.context.grant.as_ref().and_then(Grant::holder)
     }
 
-    /// The games of a caller who is bound to some: the projects of a developer or key, the game of a backend
-    /// or token.
+    /// The games of a caller who is limited to some: the projects of a developer or key, or the game of a backend or
+    /// token.
     fn own_games(&self, tx: &mut Tx<'_>) -> Result<Vec<Game>> {
         match (self.decide(Subject::Route)?, self.holder()) {
             (Reach::OwnProjects | Reach::Project(_), Some(holder)) => {
@@ -90,10 +90,10 @@ impl Play {
         }
     }
 
-    /// The games whose records and players an answer may show.
+    /// The games whose records and players the answer may show.
     pub(super) fn games(&self, tx: &mut Tx<'_>) -> Result<Games> {
         match self.decide(Subject::Route)? {
-            // What players have is theirs, whichever game it came from.
+            // Players may see everything that they have, whichever game it comes from.
             Reach::Everything { .. }
             | Reach::Player { trust: Trust::Games | Trust::Person, .. } => Ok(Games::Every),
             _ => Ok(ids(self.own_games(tx)?)),
@@ -105,7 +105,8 @@ impl Play {
         player.is_some_and(|player| player.user == user)
     }
 
-    /// Whether the user has played a game of a caller who is bound to games of their own, or learns there.
+    /// Whether the user has played a game of a caller who is limited to some games, or is a student of one of their
+    /// courses.
     fn is_own(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
         let own = self.own_games(tx)?;
         if own.is_empty() || self.is_player(user) {
@@ -114,8 +115,8 @@ impl Play {
         Ok(players::has_played(tx, user, &ids(own))? || self.is_student(tx, user)?)
     }
 
-    /// Whether the user is a student of a course that a game of the caller's teaches. No caller can bring
-    /// that about. In a sandbox the demo user is whoever develops.
+    /// Whether the user is a student of a course that a game of the caller teaches. Callers cannot make a user a
+    /// student. In a sandbox, the demo user is the developer.
     fn is_student(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
         let sandbox = self.context.app.sandbox.as_ref();
         if sandbox.is_some_and(|sandbox| sandbox.demo_user() == Some(user)) {
@@ -129,7 +130,7 @@ impl Play {
         Ok(false)
     }
 
-    /// The player that token or query name; not yet one that the caller has access to.
+    /// The player that the token or query names. This does not check the caller's access.
     pub(super) fn named(&self) -> Result<&str> {
         self.user.as_deref().ok_or_else(|| {
             Problem::invalid(
@@ -139,36 +140,36 @@ impl Play {
         })
     }
 
-    /// The player, for what a player has in the caller's games.
+    /// The player, for data within the caller's games.
     ///
-    /// Errors: `Invalid` where nobody is named; `Forbidden`.
+    /// Errors: `Invalid` if the request names no player; `Forbidden`.
     pub(super) fn player(&self, tx: &mut Tx<'_>) -> Result<&str> {
         let user = self.named()?;
         self.check_player(tx, user)?;
         Ok(user)
     }
 
-    /// Refuses whoever has no access to what the player has in the caller's games.
+    /// Refuses a caller without access to the player's data within the caller's games.
     pub(super) fn check_player(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
         let is_own = self.is_own(tx, user)?;
         self.decide(Subject::Player { user, is_own }).map(drop)
     }
 
-    /// The player, for what a player has of all games together.
+    /// The player, for data across all games.
     pub(super) fn player_of_all_games(&self, tx: &mut Tx<'_>) -> Result<&str> {
         let user = self.named()?;
         self.check_player_of_all_games(tx, user)?;
         Ok(user)
     }
 
-    /// Refuses whoever has no access to what the player has of all games together.
+    /// Refuses a caller without access to the player's data across all games.
     pub(super) fn check_player_of_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
         let is_bound = self.decide(Subject::Route)?.is_of_own_games();
         let is_student = is_bound && self.is_student(tx, user)?;
         self.decide(Subject::PlayerOfAllGames { user, is_student }).map(drop)
     }
 
-    /// Whether the caller has access to what the player has of all games together.
+    /// Whether the caller has access to the player's data across all games.
     pub(super) fn sees_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
         match self.check_player_of_all_games(tx, user) {
             Ok(()) => Ok(true),
@@ -177,15 +178,15 @@ impl Play {
         }
     }
 
-    /// The player, for what is kept in the game: whoever has access to the game names any player, also one
-    /// who has not played it yet.
+    /// The player, for data that the game stores. A caller with access to the game may name any player, even one who
+    /// has not played it yet.
     pub(super) fn player_in(&self, tx: &mut Tx<'_>, game: &Game) -> Result<&str> {
         self.check_game(tx, game)?;
         self.named()
     }
 
-    /// [`Play::player_in`], where the body may name the player, too. Errors: `Forbidden` for another than the
-    /// token's.
+    /// Like [`Play::player_in`], but the body may also name the player. Errors: `Forbidden` if it names another player
+    /// than the token.
     pub(super) fn student_in<'a>(
         &'a self,
         tx: &mut Tx<'_>,
@@ -202,8 +203,7 @@ impl Play {
         }
     }
 
-    /// The player whom the path names as `{userId}`; `me` is whoever calls. Not yet one that the caller has
-    /// access to.
+    /// The player that the path names as `{userId}`; `me` means the caller. This does not check the caller's access.
     pub(super) fn named_in_path(&self) -> Result<&str> {
         match self.context.param("userId") {
             "me" => self.named(),
@@ -211,7 +211,7 @@ impl Play {
         }
     }
 
-    /// How much of the player the caller is shown. Errors: `Forbidden` where that is nothing.
+    /// How much of the player's data the caller may see. Errors: `Forbidden` if the caller may see nothing.
     pub(super) fn view(&self, tx: &mut Tx<'_>, user: &str) -> Result<View> {
         let is_own = self.is_own(tx, user)?;
         let reach = self.decide(Subject::Name { user, is_own })?;
@@ -244,7 +244,7 @@ impl Play {
         }
     }
 
-    /// Refuses whoever has no access to the game.
+    /// Refuses a caller without access to the game.
     pub(super) fn check_game(&self, tx: &mut Tx<'_>, game: &Game) -> Result<()> {
         let is_member = match self.holder() {
             Some(holder) => holder.is_member(tx, &game.slug)?,
@@ -253,14 +253,14 @@ impl Play {
         self.decide(Subject::Game { id: &game.id, slug: &game.slug, is_member }).map(drop)
     }
 
-    /// The game that path or query name as `gameId`, else the token's.
+    /// The game that the path or query names as `gameId`, otherwise the game of the token.
     ///
-    /// Errors: `NotFound`; `Forbidden`; `Invalid` where no game is named.
+    /// Errors: `NotFound`; `Forbidden`; `Invalid` if the request names no game.
     pub(super) fn game(&self, tx: &mut Tx<'_>) -> Result<Game> {
         self.game_or(tx, None)
     }
 
-    /// [`Play::game`], where the body may name one, too.
+    /// Like [`Play::game`], but the body may also name the game.
     pub(super) fn game_or(&self, tx: &mut Tx<'_>, in_body: Option<&str>) -> Result<Game> {
         let in_path = parameters(&self.context.route.path).any(|name| name == "gameId");
         let named = match in_path {
@@ -277,7 +277,7 @@ impl Play {
         Ok(game)
     }
 
-    /// The game that the query names, if it names one.
+    /// The game that the query names, if any.
     pub(super) fn asked_game(&self, tx: &mut Tx<'_>) -> Result<Option<Game>> {
         match self.context.asked("gameId") {
             Some(_) => self.game(tx).map(Some),
@@ -295,9 +295,9 @@ impl Play {
         key.map(|key| Once::of(key, method.as_str(), uri.path(), body)).transpose()
     }
 
-    /// Who owns the keys of this request, of which the body may name game and player.
+    /// The owner of this request's idempotency keys. The body may name the game and player.
     ///
-    /// Errors: those of [`Play::game_or`]; a request may name no game.
+    /// Errors: those of [`Play::game_or`]. The game may be missing.
     pub(super) fn owner(&self, tx: &mut Tx<'_>, (game, player): NamedPlayer<'_>) -> Result<Owner> {
         let game = match self.game_or(tx, game) {
             Ok(game) => Some(game.id),
@@ -314,8 +314,8 @@ impl Play {
         }))
     }
 
-    /// A token may outlive its user. Demo visitors are refused here wherever the route is not theirs, also
-    /// where a backend or a client acts for them.
+    /// Checks the player, because a token may outlive its user. Demo visitors are refused on routes that are not open
+    /// to them, even if a backend or client acts for them.
     pub(super) fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
         if self.is_demo(tx)? && !matches!(self.context.route.access, Access::Visitor(_)) {
             return Err(auth::refusal(&Denied::Demo).problem);
@@ -323,7 +323,7 @@ impl Play {
         Ok(())
     }
 
-    /// The player, where token or query name one.
+    /// The player, if the token or query names one.
     pub(super) fn named_player(&self) -> Option<&str> {
         self.user.as_deref()
     }
@@ -345,7 +345,7 @@ pub(super) fn forbidden(message: &str) -> Problem {
     Problem::new(ProblemKind::Forbidden, message)
 }
 
-/// Answers what is read.
+/// Runs a read and returns its result.
 pub(super) async fn read<T: Serialize>(
     context: Context,
     work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
@@ -355,7 +355,7 @@ pub(super) async fn read<T: Serialize>(
     Ok(Answer::json(db.read(answering(play, work)).await?))
 }
 
-/// Answers what is read from much, where a long read holds up nobody.
+/// Runs a long read on a thread for long reads, and returns its result.
 pub(super) async fn scan<T: Serialize>(
     context: Context,
     work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
@@ -376,7 +376,7 @@ fn answering<T: Serialize>(
     }
 }
 
-/// Does what is asked, once for one `Idempotency-Key`, and answers it with the status.
+/// Runs a write once for each `Idempotency-Key`, and returns its result with the status.
 pub(super) async fn write<T: Serialize>(
     context: Context,
     status: StatusCode,
@@ -385,7 +385,7 @@ pub(super) async fn write<T: Serialize>(
     write_for(context, status, (None, None), work).await
 }
 
-/// [`write`], where the body may name game and player.
+/// Like [`write`], but the body may name the game and player.
 pub(super) async fn write_for<T: Serialize>(
     context: Context,
     status: StatusCode,
@@ -413,19 +413,19 @@ pub(super) fn text_of(answer: &impl Serialize) -> Result<String> {
     serde_json::to_string(answer).map_err(Problem::internal)
 }
 
-/// The same route, for which a client's token names the player in the query.
+/// The same route, on which a caller with a client's token names the player in the query.
 pub(super) fn of_player(route: Route) -> Route {
     let says = "The player, where a client's token calls.";
     route.param(ParamPlace::Query, "userId", some_text(), says)
 }
 
-/// The same route, for which the query may name a game.
+/// The same route, on which the query may name a game.
 pub(super) fn of_game(route: Route) -> Route {
     let says = "Id or slug of the game, in place of the token's.";
     route.param(ParamPlace::Query, "gameId", some_text(), says)
 }
 
-/// The same route, of which a request that is sent again with the same key happens once.
+/// The same route, on which a request that is repeated with the same key takes effect once.
 pub(super) fn once(route: Route) -> Route {
     let says = "Names this request; sent again with the same key it is answered as it was.";
     let key = serde_json::json!({
@@ -434,7 +434,7 @@ pub(super) fn once(route: Route) -> Route {
     of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, says)
 }
 
-/// The same route, which answers a page.
+/// The same route, which returns a page of a list.
 pub(super) fn paged(route: Route) -> Route {
     let least = |least: u64| serde_json::json!({ "type": "integer", "minimum": least });
     route.param(ParamPlace::Query, "limit", least(1), "How many at most.").param(

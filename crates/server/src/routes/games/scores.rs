@@ -1,4 +1,4 @@
-//! Scores and leader boards.
+//! Scores and leaderboards.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::route::{Access, ParamPlace, Route, get, post};
 use crate::routes::adaptive::shape::words;
 
-/// Lines of a leader board where the request does not say.
+/// The default number of entries of a leaderboard.
 const USUAL_LINES: i64 = 10;
 
 pub(super) fn routes() -> Vec<Route> {

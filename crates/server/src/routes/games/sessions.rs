@@ -1,4 +1,4 @@
-//! Sessions of players in games.
+//! Play sessions.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};

@@ -1,4 +1,4 @@
-//! What games remember of players.
+//! Stored game states of players.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};

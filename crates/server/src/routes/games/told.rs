@@ -1,8 +1,8 @@
-//! What players do, where another server's log keeps it.
+//! The learning of players if another server's event log records it.
 //!
-//! An activity is weighed here, told there, and counted here once it is kept there. A request that is
-//! sent again with its key makes events with the ids of the first time, which the other log counts once:
-//! a crash between the two neither loses nor doubles anything.
+//! An activity is scored here, sent to the other server, and counted here after the other server has stored it. A
+//! request that is repeated with its key creates events with the same ids, which the other log counts once. So a crash
+//! between the two steps neither loses nor duplicates anything.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::learning::Elsewhere;
 
-/// All days that anybody has learned on.
+/// A range of days that contains all learning.
 const EVER: (&str, &str) = ("1970-01-01", "2200-01-01");
 
-/// What an event is about, owned.
+/// The owned values that an event is made from.
 struct Stage {
     base_url: String,
     now: Timestamp,
@@ -48,7 +48,7 @@ impl Stage {
     }
 }
 
-/// The stage of a request, and what it was answered before: a write happens once.
+/// The stage of a request, and its earlier answer if the request is repeated.
 async fn stage(
     play: &Arc<Play>,
     other: &Elsewhere,
@@ -85,7 +85,7 @@ async fn stage(
     Ok(Ok(Stage { base_url, now: play.now, game, integration, user, actor }))
 }
 
-/// Counts what was told, once for one key, and answers it.
+/// Counts a sent activity once for each key, and returns the answer.
 async fn counted<T: Serialize + Send + 'static>(
     play: Arc<Play>,
     (game, player): (Option<String>, Option<String>),
@@ -157,7 +157,7 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     .await
 }
 
-/// The XP of each day, as the other server adds them up.
+/// The XP of each day, as the other server reports them.
 async fn xp_of(other: &Elsewhere, days: Days, zone: &str) -> Result<Vec<DayXp>> {
     let told = other.client.xp(&other.student, &days.first(), &days.last(), zone).await?;
     let told: BTreeMap<String, Xp> =
@@ -165,7 +165,7 @@ async fn xp_of(other: &Elsewhere, days: Days, zone: &str) -> Result<Vec<DayXp>> 
     Ok(days.filled(|date| told.get(&date.to_string()).copied().unwrap_or_default()))
 }
 
-/// The zone of a request, and its name.
+/// The time zone of a request, and its name.
 fn named_zone(context: &Context) -> Result<(Zone, String)> {
     let name = context.asked("timezone").unwrap_or_else(|| "UTC".to_owned());
     Ok((zone(context)?, name))

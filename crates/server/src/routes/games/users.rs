@@ -76,7 +76,7 @@ async fn shown(context: Context) -> Result<Answer> {
     Ok(Answer::of(&player))
 }
 
-/// The learner, where that does not stand in the roster here: null where there is nobody to learn with.
+/// The learner if the local roster does not have it; null if learning is not recorded.
 async fn known(play: &Play) -> Result<Option<Option<Learner>>> {
     let app = &play.context.app;
     let Some(other) = other(app) else { return Ok(is_off(app).then_some(None)) };
@@ -87,7 +87,7 @@ async fn known(play: &Play) -> Result<Option<Option<Learner>>> {
     }
 }
 
-/// The player; none where something is due for their enrollments first, which `settles` does.
+/// The player; `None` if the player's enrollments must be settled first, which happens if `settles` is true.
 fn player(
     tx: &mut Tx<'_>,
     play: &Play,
@@ -107,7 +107,7 @@ fn player(
     let learner = match known {
         _ if !enrollments => None,
         Some(known) => known.clone(),
-        // Visitors are in no roster.
+        // Visitors are not in a roster.
         None if visitors::lookup(tx, user)?.is_some() => None,
         None => match lms::learner(tx, play.now, user, settles)? {
             Some(learner) => Some(learner),

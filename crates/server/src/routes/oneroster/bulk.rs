@@ -1,4 +1,4 @@
-//! `POST {collection}/bulk`: NDJSON in, one result a line out.
+//! `POST {collection}/bulk` reads NDJSON and returns one result for each line.
 
 use axum::body::Body;
 use axum::http::HeaderValue;
@@ -71,7 +71,7 @@ async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
     Ok(Answer::typed(HeaderValue::from_static(NDJSON[0]), Body::from(body)))
 }
 
-/// The records with the numbers of their lines; each bare, or under the kind's wrapper key.
+/// The records with their line numbers. Each may be bare or under the wrapper key of its kind.
 fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<Value, String>)>> {
     let text = context.text()?;
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Courses as a whole: the syllabus read, and the structure created in one request.
+//! Complete courses: reading the syllabus, and creating the structure in one request.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub(super) fn create_structure() -> Route {
         .answers_schema(200, "It was there and says the same.", json!({ "type": "object" }))
 }
 
-/// A course, or a component, with what it holds.
+/// A course or component with its content.
 fn course_schema() -> Value {
     let list = || json!({ "type": "array", "items": { "type": "object" } });
     json!({

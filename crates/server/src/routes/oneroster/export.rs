@@ -16,7 +16,7 @@ use crate::route::{self, Route};
 
 const ZIP: &str = "application/zip";
 
-/// The published clients ask by POST, without a body; a browser asks by GET.
+/// Published clients use POST without a body, and browsers use GET.
 pub(super) fn routes() -> Vec<Route> {
     let path = "/resources/export/{sourcedId}";
     let (get, post) = (

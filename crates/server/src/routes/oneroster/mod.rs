@@ -1,7 +1,7 @@
-//! OneRoster 1.2: the areas and routes that follow from the declarations.
+//! OneRoster 1.2: the areas and routes that are generated from the declarations.
 //!
-//! A collection's reads, writes and scoped lists come from `lyceum_roster`'s declarations; what
-//! has behaviour of its own stands in a file of its own here.
+//! The reads, writes and scoped lists of a collection come from the declarations in `lyceum_roster`. Routes with
+//! special behaviour have their own files here.
 
 mod bulk;
 mod courses;
@@ -23,7 +23,7 @@ pub(super) use courses::syllabus;
 pub(super) use read::{Narrow, listing};
 pub(super) use scopes::{Does, access};
 
-/// The three services, each an area.
+/// The three services, one area for each.
 pub(super) fn areas() -> Vec<Area> {
     [Service::Rostering, Service::Gradebook, Service::Resources].into_iter().map(area).collect()
 }
@@ -40,7 +40,7 @@ fn area(service: Service) -> Area {
     }
     for scoped in scoped(service) {
         routes.push(read::scoped(*scoped, scoped.path.to_owned()));
-        // The published clients look for these below the collection.
+        // Published clients expect these below the collection.
         if service == Service::Resources {
             routes.push(read::scoped(*scoped, format!("/resources{}", scoped.path)));
         }
@@ -65,8 +65,8 @@ fn scoped(service: Service) -> &'static [Scoped] {
     }
 }
 
-/// Reads for every collection; writes where it is a kind of its own, or a part whose records
-/// clients of the platform write at its address.
+/// Routes that read every collection. Routes that write exist for complete kinds, and for parts of kinds whose records
+/// the platform's clients write at this address.
 fn of_collection(collection: Collection) -> Vec<Route> {
     let mut routes = vec![read::list(collection), read::single(collection)];
     if is_written(collection) {
@@ -86,7 +86,7 @@ fn is_written(collection: Collection) -> bool {
         || matches!(collection.path, "schools" | "terms" | "gradingPeriods")
 }
 
-/// The name of an operation: `getAllCourses`, `putLineItem`.
+/// The name of an operation, such as `getAllCourses` or `putLineItem`.
 fn operation(verb: &str, what: &str) -> String {
     let mut name = verb.to_owned();
     for part in what.split(['/', '-']) {
@@ -99,7 +99,7 @@ fn operation(verb: &str, what: &str) -> String {
     name
 }
 
-/// The name of one record of the collection, for operations.
+/// The name of one record of the collection, for names of operations.
 fn singular(collection: Collection) -> &'static str {
     match collection.path {
         "schools" => "school",
@@ -109,7 +109,7 @@ fn singular(collection: Collection) -> &'static str {
     }
 }
 
-/// The whole collection of a kind.
+/// The complete collection of a kind.
 fn collection(kind: &'static Kind) -> Collection {
     collections::at(kind.path).expect("every kind has a collection")
 }

@@ -81,15 +81,15 @@ async fn listed(context: Context, collection: Collection, scope: Option<Scope>) 
     listing(context, collection, Narrow { scope, ..Narrow::default() }).await
 }
 
-/// What narrows a list and changes how it is shown, beside the parameters of the request.
+/// How a route narrows and shows a list, in addition to the parameters of the request.
 pub(crate) struct Narrow {
-    /// The record whose part of the collection is meant.
+    /// The record that limits the collection to its part.
     pub(crate) scope: Option<Scope>,
-    /// Which users are meant.
+    /// Limits the list to some users.
     pub(crate) people: Option<People>,
-    /// Members that are shown whatever is selected.
+    /// Members that are always shown, whatever fields are selected.
     pub(crate) always: &'static [&'static str],
-    /// The last hand on the page.
+    /// A last step that changes the page.
     pub(crate) finish: fn(&mut Tx<'_>, RecordPage) -> Result<RecordPage>,
 }
 
@@ -99,7 +99,7 @@ impl Default for Narrow {
     }
 }
 
-/// Answers a list as the parameters of the request ask for it.
+/// Returns a list according to the parameters of the request.
 pub(crate) async fn listing(
     context: Context,
     collection: Collection,
@@ -140,7 +140,7 @@ pub(crate) async fn listing(
     Ok(respond::page(&context, collection, &page, listed))
 }
 
-/// Reads a short list at once, and any other on a thread for long reads, with a deadline.
+/// Reads a short list directly, and other lists on a thread for long reads, with a deadline.
 async fn read_at_cost(
     db: &Db,
     cost: Cost,
@@ -163,7 +163,7 @@ async fn read_at_cost(
     db.scan(Duration::from_millis(limits::SCAN_MAX_MS), work).await.map_err(too_slow)
 }
 
-/// A scan that was broken off is the caller's to narrow: trying again would not help.
+/// The problem for a scan that exceeded its deadline. The caller must narrow it, because trying again would not help.
 fn too_slow(problem: Problem) -> Problem {
     if !lyceum_store::is_too_slow(&problem) {
         return problem;

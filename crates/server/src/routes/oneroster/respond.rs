@@ -1,4 +1,4 @@
-//! Bodies and headers of answers: wrapper keys, paging, links.
+//! Bodies and headers of answers: wrapper keys, paging and links.
 
 use std::fmt::Write as _;
 
@@ -14,16 +14,16 @@ use crate::paging;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
-/// Where a page stands in its list.
+/// The position of a page in its list.
 pub(super) struct Page {
     pub(super) limit: u64,
     pub(super) offset: u64,
-    /// The request paged by cursor; so do the links of the answer.
+    /// Whether the request uses a cursor. The links of the answer then use one too.
     pub(super) by_cursor: bool,
 }
 
-/// A page of records: `{courses: […]}`, in the platform dialect with the paging keys that the
-/// published clients read; `X-Total-Count` and `Link` in both.
+/// A page of records, such as `{courses: […]}`. The platform dialect adds the paging keys that published clients read.
+/// Both dialects have the headers `X-Total-Count` and `Link`.
 pub(super) fn page(
     context: &Context,
     collection: Collection,
@@ -32,7 +32,7 @@ pub(super) fn page(
 ) -> Answer {
     let links = links(context, page, &listed);
     let RecordPage { records: mut body, total, next, .. } = listed;
-    // The records are most of the body and stay where they are.
+    // Do not copy the records, which are most of the body.
     let head = format!("{{\"{}\":[", collection.kind.many);
     let records = head.len()..head.len() + body.len();
     body.insert_str(0, &head);
@@ -58,7 +58,7 @@ pub(super) fn page(
     Answer::json(body).header(TOTAL, total).header(header::LINK, links)
 }
 
-/// The keys that clients of the platform look under beside the kind's own.
+/// Additional keys that the platform's clients read besides the kind's own.
 fn many_keys(context: &Context, collection: Collection) -> impl Iterator<Item = &'static str> {
     let agents = context.route.path.ends_with("/agents").then_some("agents");
     collection.platform_many.into_iter().chain(agents)
@@ -74,7 +74,7 @@ fn links(context: &Context, page: &Page, listed: &RecordPage) -> String {
     format!("{}<{base}&cursor=>; rel=\"first\"", next.unwrap_or_default())
 }
 
-/// A record under its wrapper key: `{"course": {…}}`.
+/// A record under its wrapper key, such as `{"course": {…}}`.
 pub(super) fn single(
     view: &View<'_>,
     collection: Collection,

@@ -1,4 +1,4 @@
-//! JSON Schemas of records, made from the declarations.
+//! JSON Schemas of records, generated from the declarations.
 
 use lyceum_core::limits;
 use lyceum_core::schema::TypeSchema;
@@ -42,7 +42,7 @@ pub(crate) fn collection(collection: Collection) -> TypeSchema {
     TypeSchema::named(format!("{}Set", one_of(collection)), page)
 }
 
-/// What a create or replace sends.
+/// The body of a create or replace.
 pub(super) fn wrapped_input(collection: Collection) -> TypeSchema {
     let (one, kind) = (collection.kind.one, collection.kind);
     let schema = json!({ "type": "object", "required": [one], "properties": { one: input(kind) } });
@@ -80,7 +80,7 @@ pub(super) fn created(collection: Collection) -> TypeSchema {
     TypeSchema::named(format!("Created{}", one_of(collection)), schema)
 }
 
-/// `{sourcedIdPairs: [pair]}`, or one pair where one record was sent.
+/// `{sourcedIdPairs: [pair]}`, or one pair if one record was sent.
 pub(super) fn pairs() -> TypeSchema {
     let schema = json!({
         "type": "object",
@@ -103,14 +103,14 @@ fn pair() -> Value {
     })
 }
 
-/// The schemas that the others refer to: what is shown of each kind, and what is sent.
+/// The schemas that others refer to: each kind in answers, and in requests.
 pub(crate) fn components() -> impl Iterator<Item = (String, Value)> {
     kinds::ALL.iter().flat_map(|kind| {
         [(name(kind), object(kind, true)), (input_name(kind), object(kind, false))]
     })
 }
 
-/// What a collection holds, as names of schemas begin: `Term`.
+/// The name of a collection's records as schema names use it, such as `Term`.
 fn one_of(collection: Collection) -> String {
     operation("", collection.platform_one.unwrap_or(collection.kind.one))
 }
@@ -249,7 +249,7 @@ fn reference(kind: &str, shown: bool) -> Value {
     })
 }
 
-/// The parameters of every list (OneRoster 1.2, query parameters), and the platform's own.
+/// The parameters of every list: those of OneRoster 1.2, and the platform's own.
 pub(crate) fn list_parameters(route: Route) -> Route {
     let whole = |least: u64, default: u64| json!({ "type": "integer", "minimum": least, "default": default });
     let text = || json!({ "type": "string" });

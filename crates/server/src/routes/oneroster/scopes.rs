@@ -1,5 +1,5 @@
-//! Which scopes open which route: the standard's own (OneRoster 1.2, OpenAPI `security`), and ours
-//! for everything that the standard does not have.
+//! The scopes of each route: those of the standard (OneRoster 1.2, OpenAPI `security`), and the platform's own scopes
+//! for everything else.
 
 use axum::http::Method;
 use lyceum_access::Scope;
@@ -7,12 +7,12 @@ use lyceum_roster::kind::{Kind, Service};
 
 use crate::route::Access;
 
-/// What a route does.
+/// The kind of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// Reads a collection or a record of it.
+    /// Reads a collection or one of its records.
     ReadCore,
-    /// Reads what belongs to a record.
+    /// Reads the records that belong to another record.
     ReadScoped,
     /// Creates by POST.
     Post,
@@ -23,7 +23,7 @@ pub(crate) enum Does {
 }
 
 impl Does {
-    /// What a method does to a collection.
+    /// The kind of a method on a collection.
     pub(super) fn by(method: &Method) -> Self {
         match method.as_str() {
             "POST" => Self::Post,
@@ -34,7 +34,7 @@ impl Does {
     }
 }
 
-/// Who may do that with records of the kind.
+/// The access to routes of this kind for a kind of records.
 pub(crate) fn access(kind: &Kind, does: Does) -> Access {
     use Does::{Delete, Post, Put, ReadCore, ReadScoped};
     match (kind.service, kind.one, does) {
@@ -42,7 +42,7 @@ pub(crate) fn access(kind: &Kind, does: Does) -> Access {
             [Scope::OrRosterDemographicsReadonly, Scope::DemographicsRead].into()
         }
         (_, "demographics", _) => Scope::DemographicsWrite.into(),
-        // Courses' components are beyond the standard; who reads courses reads them.
+        // The standard has no components, so the scopes for courses also apply to them.
         (Service::Rostering, _, ReadCore) => {
             [Scope::OrRosterReadonly, Scope::OrRosterCoreReadonly, Scope::RosterRead].into()
         }

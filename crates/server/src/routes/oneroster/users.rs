@@ -1,4 +1,4 @@
-//! Users: agents, credentials for other systems, demographics.
+//! Agents, credentials for other systems, and demographics of users.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
@@ -75,7 +75,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Whoever reads a user with the demographics may read both.
+/// Requires the scopes for both users and demographics.
 fn with_demographics() -> Access {
     let scopes = |kind| access(kind, Does::ReadCore).scopes().unwrap_or_default();
     Access::Both(scopes(&USER), scopes(&DEMOGRAPHICS))
@@ -107,7 +107,7 @@ async fn remove_agent(context: Context) -> Result<Answer> {
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// What a sealed password is bound to: moved to another user or login, it does not open.
+/// The context to which a sealed password is bound. It cannot be decrypted for another user or login.
 fn label(user: &str, id: &str) -> String {
     format!("user credential {user} {id}")
 }
@@ -137,9 +137,9 @@ async fn decrypt(context: Context) -> Result<Answer> {
     let id = context.param("credentialId").to_owned();
     let (label, now) = (label(&user, &id), context.app.clock.now());
     let grant = context.grant.as_ref().expect("the route is not public");
-    // Another key may get the name of this one later, the id never.
+    // Record the id of the key, because another key may get the same name later.
     let (who, caller) = (grant.name().to_owned(), grant.client_id().to_owned());
-    // The entry is durable before the password leaves.
+    // The audit entry must be durable before the password is sent.
     let noted = context.app.db.write(move |tx| {
         let credential = credentials::find(tx, &user, &id)?;
         let details = json!({
@@ -155,7 +155,7 @@ async fn decrypt(context: Context) -> Result<Answer> {
     Ok(Answer::of(&json!({ "password": password })))
 }
 
-/// The published client reads the user from this address, the demographics inside it.
+/// Published clients read the user with the demographics at this address.
 async fn known(context: Context) -> Result<Answer> {
     let id = context.param("userSourcedId").to_owned();
     let dialect = context.dialect;
@@ -169,7 +169,7 @@ async fn known(context: Context) -> Result<Answer> {
                 .ok_or_else(|| Problem::not_found(USER.one, &id))?;
             let mut body = respond::single(&view, super::collection(&USER), &user)?;
             if let Some(facts) = repository::find(tx, &DEMOGRAPHICS, &id)? {
-                // Inside the user, behind whose last member two braces close.
+                // Insert into the user: two braces follow its last member.
                 body.truncate(body.len() - 2);
                 body.push_str(",\"demographics\":");
                 view.render(&facts.body, facts.extra.as_deref(), &mut body)?;

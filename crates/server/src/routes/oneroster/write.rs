@@ -100,7 +100,7 @@ pub(super) fn delete(collection: Collection) -> Route {
     .answers_empty(204, "Marked.")
 }
 
-/// The standard's POSTs into a record, such as results into a line item, and the platform's.
+/// POST of records into another record, such as results into a line item.
 pub(super) fn into_scopes(service: Service) -> Vec<Route> {
     roster::INTO
         .iter()
@@ -118,8 +118,8 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
         .collect()
 }
 
-/// The object under the collection's wrapper key. Clients of the platform may send the record
-/// bare, or under the name of the collection's part.
+/// The object under the collection's wrapper key. The platform's clients may send the bare record, or use the name of
+/// the collection's part.
 pub(super) fn unwrapped(context: &Context, collection: Collection) -> Result<Object> {
     wrapped(&mut body(context)?, collection).ok_or_else(|| {
         Problem::invalid(
@@ -142,7 +142,7 @@ pub(super) fn body(context: &Context) -> Result<Object> {
     parse(&context.body)
 }
 
-/// JSON text as an object. Errors: `Malformed` with line and column.
+/// Parses JSON text as an object. Errors: `Malformed` with line and column.
 fn parse(text: &[u8]) -> Result<Object> {
     match serde_json::from_slice(text) {
         Ok(Value::Object(object)) => Ok(object),
@@ -158,7 +158,7 @@ fn parse(text: &[u8]) -> Result<Object> {
     }
 }
 
-/// What a write of the roster needs to know of the request.
+/// The values of the request that a write of the roster needs.
 pub(super) fn rules(context: &Context, collection: Collection) -> roster::Rules {
     let allocates = collection.kind.service == Service::Gradebook
         || context.app.config.roster.allocate_missing_ids;
@@ -200,7 +200,7 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
         ))
 }
 
-/// Does what follows for a user from a written record: tracks enroll students when they are added.
+/// Enrolls written users as tracks say.
 fn settle_written(
     tx: &mut Tx<'_>,
     collection: Collection,
@@ -233,7 +233,7 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
     let id = context.param("sourcedId").to_owned();
     let expected = etag::expected(&context)?;
     let rules = rules(&context, collection);
-    // With `If-Match: *` nothing is created (RFC 9110, 13.1.1).
+    // `If-Match: *` forbids creating the record (RFC 9110, 13.1.1).
     let must_exist = upserts && etag::is_any(&context.headers);
     let creates = upserts && !must_exist;
     let put = context
@@ -254,8 +254,8 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
     answer_put(&context, collection, &rules, &put)
 }
 
-/// The standard answers a PUT in the gradebook with an empty 201, whether the record is new or not; the
-/// platform's clients read the record, and whether it is new.
+/// The answer to a PUT. In the gradebook, the standard requires an empty 201 even if the record is not new. The
+/// platform's clients read the record and whether it is new.
 fn answer_put(
     context: &Context,
     collection: Collection,
@@ -323,7 +323,7 @@ async fn created_in(
         match (body.remove(collection.kind.many), body.remove(collection.kind.one)) {
             (Some(Value::Array(objects)), _) => (objects, true),
             (_, Some(object @ Value::Object(_))) => (vec![object], false),
-            // The older published client names the person alone: `{student: {sourcedId}}`.
+            // The older published client only names the person: `{student: {sourcedId}}`.
             _ if collection.kind.one == "enrollment" && person.is_some() => {
                 (vec![json!({ "user": person })], false)
             }

@@ -1,4 +1,4 @@
-//! The files that versions are made of, for who copies one to another server.
+//! Downloads of the files of versions, to copy a version to another server.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};

@@ -1,4 +1,4 @@
-//! Buckets of projects, for those who look after them.
+//! Buckets of projects, for members of the project and administrators.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -107,7 +107,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The project's bucket. Errors: `NotFound` where it has none.
+/// The project's bucket. Errors: `NotFound` if it has none.
 pub(crate) async fn bucket(context: &Context) -> Result<Bucket> {
     let slug = context.param("slug").to_owned();
     let folder = hosted::folder(&context.app, &slug).join(homes::BUCKET);
@@ -161,7 +161,7 @@ async fn read(context: Context) -> Result<Answer> {
     sent(bucket(&context).await?, key(&context)?, from).await
 }
 
-/// The bytes of an object, from one on.
+/// The bytes of an object, beginning at an offset.
 pub(crate) async fn sent(bucket: Bucket, key: String, from: u64) -> Result<Answer> {
     let (found, key) = apart(move || Ok((bucket.get(&key)?, key))).await?;
     let (Info { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
@@ -170,7 +170,7 @@ pub(crate) async fn sent(bucket: Bucket, key: String, from: u64) -> Result<Answe
     }
     let length = size - from;
     let body = Body::new(Pieces::new(Bytes::new(), blobs, from, length));
-    // Never as what it says it is: the address is the server's own.
+    // Never send the object's own media type, because a browser would run it with the server's origin.
     let answer = Answer::typed(HeaderValue::from_static(BYTES[0]), body)
         .header(header::CONTENT_LENGTH, length)
         .header(header::CONTENT_DISPOSITION, "attachment")

@@ -1,4 +1,4 @@
-//! Databases of projects: going back, restore points, copies of them, what their rows have against a schema.
+//! Databases of projects: rollbacks, restore points, downloads, and checks whether the rows fit a new schema.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -207,7 +207,7 @@ async fn restored(context: Context) -> Result<Answer> {
     Ok(Answer::of(&points?))
 }
 
-/// A file that was uploaded, where SQLite can open it. Errors: it is not here, or no database.
+/// An uploaded SQLite file. Errors: the file is not on this server, or is not a database.
 fn unpacked(blobs: &Blobs, sha256: &Digest, folder: &Path) -> Result<PathBuf> {
     let Some(mut blob) = blobs.open(sha256)? else {
         return Err(Problem::invalid("sha256", "is not on this server; upload the file first"));

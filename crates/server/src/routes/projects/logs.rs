@@ -1,4 +1,4 @@
-//! What backends print and answer, as far as it is remembered.
+//! The logs of backends: recent output and requests.
 
 use lyceum_access::Scope::ProjectsRead;
 use lyceum_core::{Problem, Result, limits};

@@ -1,4 +1,4 @@
-//! Hosted projects: what is deployed, deploying, going back.
+//! Hosted projects: deployed versions, deploys and rollbacks.
 
 mod artifacts;
 pub(crate) mod bucket;
@@ -93,7 +93,8 @@ pub(super) fn areas() -> [Area; 2] {
     [projects, uploads::area()]
 }
 
-/// The handler, for whoever belongs to the project of the path. What is not there yet is nobody's.
+/// Wraps a handler so that only callers with access to the project in the path reach it. A project that does not exist
+/// has no owner.
 fn members<F>(
     handler: impl Fn(Context) -> F + Copy + Send + Sync + 'static,
 ) -> impl Fn(Context) -> Pending + Send + Sync + 'static
@@ -108,7 +109,7 @@ where
     }
 }
 
-/// Whether the caller may have to do with the project of the path, and this node holds its files.
+/// Checks that the caller has access to the project in the path, and that this node has its files.
 async fn admit(context: &Context) -> Result<()> {
     let (grant, node) = (grant(context).clone(), Arc::clone(&context.app.node));
     let slug = context.param("slug").to_owned();
@@ -119,8 +120,8 @@ async fn admit(context: &Context) -> Result<()> {
     context.app.db.read(admit).await
 }
 
-/// Refuses whoever has nothing to do with the project of the slug. A slug is somebody's as soon as a game
-/// or a member has it, deployed or not; one that nobody has belongs to whoever makes its project.
+/// Refuses callers without access to the project with this slug. A slug is taken if a game or a member has it, even
+/// before a deploy. A free slug goes to the caller who creates its project.
 ///
 /// Errors: `Forbidden`.
 pub(crate) fn decide(tx: &mut Tx<'_>, grant: &Grant, slug: &str) -> Result<()> {
@@ -240,10 +241,11 @@ struct DeployRequest {
     secrets: BTreeMap<String, String>,
 }
 
-/// What applies a plan, in a transaction: it is told the database file that takes the place of the one before.
+/// A function that applies a plan in a transaction. It gets the name of the new database file, if there is one.
 type Apply = Box<dyn FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send>;
 
-/// The plan that a request sends, checked against what is there and its files taken in, with what applies it.
+/// Checks the plan of a request against the current state and its uploaded files, and returns it with the function that
+/// applies it.
 async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     let DeployRequest { plan, secrets } = context.body_as()?;
     let app = &context.app;
@@ -265,7 +267,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     let apply = {
         let (plan, place, secrets) = (plan.clone(), place.clone(), secrets.clone());
         move |tx: &mut Tx<'_>, database: Option<&str>| {
-            // What the request was admitted to may be another's by now.
+            // Check again, because the project may belong to somebody else by now.
             decide(tx, &grant, &plan.slug)?;
             if let (Some(Holder::Person(maker)), 0) = (grant.holder(), plan.base) {
                 access::join(tx, &plan.slug, &maker.id)?;
@@ -281,7 +283,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
             if plan.lms.is_some()
                 && let Some(learner) = &learner
             {
-                // In a sandbox whoever sets up is who learns.
+                // In a sandbox, the caller of the setup is the student.
                 let game = games::find(tx, &plan.slug)?;
                 let integration = lms::find(tx, &game)?;
                 lms::enrol(tx, now, learner, &integration)?;
@@ -293,7 +295,8 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
     Ok((change, Box::new(apply)))
 }
 
-/// Courses are set up by whoever may do so without a deploy. Errors: `Forbidden`.
+/// Checks that the caller may set up the plan's courses, because a deploy gives no additional rights. Errors:
+/// `Forbidden`.
 fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
     let scopes = Scopes::from_iter([GamesWrite]);
     let decided = auth::decide(context.grant.as_ref(), Access::Any(scopes), Subject::Route);
@@ -320,8 +323,8 @@ async fn rehearsed(context: Context) -> Result<Answer> {
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// Makes sure that all that a plan names is here, its frontend unpacked. What was done of this stays,
-/// so that a client that repeats a plan finds it done.
+/// Checks that all files of a plan were uploaded, and unpacks its frontend. The result stays, so that repeating the
+/// plan is fast.
 async fn take_in(app: &App, plan: &Plan) -> Result<()> {
     let (blobs, db, artifacts) = (app.blobs.clone(), app.db.clone(), plan.artifacts());
     let now = app.clock.now();
@@ -354,7 +357,7 @@ fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
 }
 
-/// Where a project is served.
+/// The addresses at which a project is served.
 pub(crate) fn place(app: &App, slug: &str) -> ProjectLocation {
     let (environment, label) = match app.sandbox {
         Some(_) => ("local", slug.to_owned()),
@@ -376,7 +379,7 @@ pub(crate) fn place(app: &App, slug: &str) -> ProjectLocation {
     ProjectLocation { environment, backend_url, frontend_url, play_url, node, folder, teaches }
 }
 
-/// Who asks.
+/// The caller.
 fn client(context: &Context) -> &str {
     grant(context).client_id()
 }

@@ -1,4 +1,5 @@
-//! Files on their way in: found by content, sent in pieces, gone on with where they broke off.
+//! Uploads of files. Files are identified by their content, and sent in pieces that can be continued after an
+//! interruption.
 
 use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::ProjectsWrite;
@@ -66,7 +67,7 @@ pub(super) fn area() -> Area {
     }
 }
 
-/// The upload of the path, as this node has it. Errors: `Misdirected` where another node has its pieces.
+/// The upload in the path. Errors: `Misdirected` if another node has its pieces.
 async fn own(context: &Context) -> Result<String> {
     let id = context.param("id");
     let node = &context.app.node;
@@ -134,7 +135,7 @@ async fn continued(context: Context) -> Result<Answer> {
     })
 }
 
-/// The refusal of a piece that does not go on where the upload is.
+/// The refusal of a piece that does not continue at the upload's offset.
 fn elsewhere(upload: &Upload) -> Answer {
     let message = format!("the upload has {} bytes; continue there", upload.offset);
     let problem = Problem::new(ProblemKind::Conflict, message);
@@ -147,7 +148,7 @@ fn answer(context: &Context, mut upload: Upload) -> Answer {
     Answer::of(&upload).status(StatusCode::OK).header(OFFSET, upload.offset)
 }
 
-/// First byte, last byte and size of the whole (RFC 9110, 14.4).
+/// The first byte, the last byte and the total size (RFC 9110, 14.4).
 fn range_in(text: &str) -> Option<(u64, u64, u64)> {
     let (range, size) = text.strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;

@@ -60,7 +60,7 @@ fn refused(context: &Context, person: &Person, problem: Problem) -> Result<Answe
     page(context, person, Step::EnterCode, Some(sentence(&problem)), status)
 }
 
-/// What is found by a code that somebody typed; wrong ones are counted.
+/// Finds the request with a code that a person typed. Wrong codes are counted.
 fn counted<T>(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -77,7 +77,7 @@ fn counted<T>(
     Ok(found)
 }
 
-/// Who reads the page, where somebody is signed in.
+/// The signed-in person, if any.
 async fn reader(context: &Context) -> Result<Option<Person>> {
     let grant = people::open_page(&context.app, &context.headers).await?;
     Ok(match grant.as_ref().and_then(auth::Grant::holder) {
@@ -86,7 +86,7 @@ async fn reader(context: &Context) -> Result<Option<Person>> {
     })
 }
 
-/// The code as it is shown, where it waits for a decision. Wrong ones are counted.
+/// The code in the form in which it is shown, if it waits for a decision. Wrong codes are counted.
 async fn look_up(context: &Context, person: &Person, typed: &str) -> Result<Option<String>> {
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
     let (typed, by) = (typed.to_owned(), person.clone());

@@ -1,4 +1,5 @@
-//! The link that the server shows at its start while nobody administers it.
+//! The link that creates the first administrator. The server prints it at its start as long as there is no
+//! administrator.
 
 use lyceum_access::{first, password};
 use lyceum_console::sign_in::First;

@@ -1,5 +1,5 @@
-//! The pages on which people sign in, set a password by a link, and let a program in. They work without
-//! scripts, and each form carries a token that no other page knows.
+//! The pages on which people sign in, set a password with a link, and give a program access. They work without scripts.
+//! Each form contains a token that other sites do not know.
 
 mod device;
 mod first;
@@ -123,7 +123,7 @@ async fn begin(context: Context) -> Result<Answer> {
     }
 }
 
-/// The page once more, with what went wrong.
+/// Shows the page again with the problem.
 async fn refuse(context: &Context, email: &str, next: &str, problem: &Problem) -> Result<Answer> {
     let answer = page(context, email, next, Some(sentence(problem)), None).await?;
     Ok(answer.status(render::status(problem.kind)))
@@ -153,7 +153,7 @@ async fn page(
     guard.keep(shown(&page)?)
 }
 
-/// On to the next page, with a session.
+/// Redirects to the next page and sets the session cookie.
 fn onward(context: &Context, next: &str, session: &str) -> Answer {
     let cookie = Cookie::Session.set(&context.app, session, limits::PAGE_SESSION_LIFETIME_S);
     let next = if next.is_empty() { "/console" } else { next };
@@ -175,14 +175,14 @@ fn elsewhere(path: &str) -> Answer {
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
-/// The path if it leads to a page of this server, else nothing.
+/// The path if it leads to a page of this server, otherwise an empty text.
 fn local(next: &str) -> &str {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let leads_here = next.starts_with('/') && !next.starts_with("//") && plain;
     if leads_here { next } else { "" }
 }
 
-/// Refuses a link that does not work before anything is hashed for it. Such tries are counted by place.
+/// Refuses an invalid link before the password is hashed. Such tries are counted by address.
 ///
 /// Errors: `refused`; too many tries.
 async fn check_link(

@@ -1,4 +1,4 @@
-//! Sign-in by the OpenID provider: out to it, and back with a code.
+//! Sign-in with the OpenID provider: the redirect to it, and the return with a code.
 
 use axum::http::header;
 use lyceum_access::identity::{self, Rule};
@@ -14,7 +14,8 @@ use crate::auth::people::Cookie;
 use crate::auth::sign_in;
 use crate::context::Context;
 
-/// Sends the browser to the provider. The cookie holds what the answer is compared with, and where to go on.
+/// Sends the browser to the provider. The cookie contains the values that the answer is compared with, and the next
+/// page.
 pub(super) async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
     let next = context.asked("next");
@@ -31,7 +32,7 @@ pub(super) async fn begin(context: Context) -> Result<Answer> {
     Ok(elsewhere(&address).header(header::SET_COOKIE, cookie))
 }
 
-/// Takes the browser back: a session begins for the account that the identity opens.
+/// Receives the browser from the provider, and starts a session for the account of the identity.
 pub(super) async fn end(context: Context) -> Result<Answer> {
     let kept = Cookie::Attempt.read(&context.app, &context.headers).unwrap_or_default();
     let (secret, next) = kept.split_once('.').unwrap_or_default();
@@ -61,7 +62,7 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
     let issuer = oidc.issuer.clone().unwrap_or_default();
-    // RFC 9207: an answer of another provider than the one that was asked.
+    // RFC 9207: refuse an answer from another provider.
     if !matches!(sent("iss"), told if told.is_empty() || told == issuer) {
         return Err(refused("another provider answered"));
     }
@@ -93,7 +94,7 @@ fn rule(oidc: &Oidc) -> Rule {
     Rule { domains: oidc.domains.clone(), new_accounts }
 }
 
-/// The sign-in page with what went wrong; the log has the cause.
+/// Shows the sign-in page with a problem. The cause is in the log.
 async fn told(context: &Context, problem: Problem) -> Result<Answer> {
     if problem.kind == ProblemKind::Internal {
         return Err(problem);

@@ -1,4 +1,4 @@
-//! What the pages share: how they are sent, and how their forms are guarded.
+//! Shared parts of the sign-in pages: sending a page, and guarding its forms.
 
 use askama::Template;
 use axum::http::{HeaderValue, header};
@@ -12,27 +12,27 @@ use crate::multipart::{self, FormField};
 use crate::route::Access;
 use crate::routes::console::as_page;
 
-/// As on the console's pages, and no script runs.
+/// The policy of the console's pages, but without scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src data:; font-src 'self'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'",
 );
 
-/// A page, rendered.
+/// Renders a page.
 pub(super) fn shown(view: &impl Template) -> Result<Answer> {
     let mut answer = as_page(lyceum_console::html(view)?);
     answer.headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
     Ok(answer)
 }
 
-/// What a form's token is made from: the session, or before there is one a cookie for that alone.
+/// The secret from which form tokens are made: the session, or a separate cookie before there is a session.
 pub(crate) struct Guard {
     secret: String,
     cookie: Option<HeaderValue>,
 }
 
 impl Guard {
-    /// The guard of a browser; makes the cookie where it has neither.
+    /// The guard of a browser. It creates the cookie if the browser has neither.
     pub(crate) fn of(context: &Context, signed_in: bool) -> Self {
         let (app, headers) = (&context.app, &context.headers);
         let known = match signed_in {
@@ -47,12 +47,12 @@ impl Guard {
         Self { secret, cookie: Some(cookie) }
     }
 
-    /// What the page's forms carry.
+    /// The token for the page's forms.
     pub(crate) fn token(&self) -> String {
         session::form_token(&self.secret)
     }
 
-    /// The page, with the cookie that its forms need.
+    /// Sends the page, with the cookie that its forms need.
     #[expect(clippy::unnecessary_wraps, reason = "it ends handlers")]
     pub(crate) fn keep(self, page: Answer) -> Result<Answer> {
         Ok(match self.cookie {
@@ -62,11 +62,11 @@ impl Guard {
     }
 }
 
-/// A form that one of our pages sent.
+/// A form that a page of this server sent.
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads a form. Errors: it does not come from a page that this server showed to this browser.
+    /// Parses a form. Errors: the form does not come from a page that this server showed to this browser.
     pub(crate) async fn read(context: &Context) -> Result<Self> {
         let (app, headers) = (&context.app, &context.headers);
         let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
@@ -95,13 +95,13 @@ impl Form {
         Err(Problem::new(ProblemKind::Forbidden, message))
     }
 
-    /// The values of a field that may be sent more than once.
+    /// The values of a field that may be repeated.
     pub(crate) fn every<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         let found = self.0.iter().filter(move |(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// A field, empty where it was not sent.
+    /// The value of a field; empty if it was not sent.
     pub(crate) fn field(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())

@@ -1,4 +1,4 @@
-//! A one-time link: its owner sets a password.
+//! The page of a one-time link, on which a person sets a password.
 
 use lyceum_access::{password, person};
 use lyceum_console::sign_in::Welcome;

@@ -1,4 +1,4 @@
-//! Alignment: which records cover which items.
+//! Alignments: the records that cover a standard.
 
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ async fn coverage(context: Context) -> Result<Answer> {
         let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
         match db.scan(deadline, move |tx| alignment::say(tx, &items)).await {
             Ok(saying) => add(&mut records, saying),
-            // What is aligned is found by an index; only what records say themselves is left out.
+            // Alignments were found by an index. If the scan is too slow, only alignments inside records are left out.
             Err(problem) if lyceum_store::is_too_slow(&problem) => complete = false,
             Err(problem) => return Err(problem),
         }
@@ -97,7 +97,7 @@ async fn coverage(context: Context) -> Result<Answer> {
     Ok(Answer::of(&json!({ "sourcedId": id, "coverage": records, "complete": complete })))
 }
 
-/// Adds what records say themselves, where they are not aligned to the same.
+/// Adds the alignments that records themselves contain, without duplicates.
 fn add(records: &mut Vec<Covered>, saying: Vec<Covered>) {
     let key = |one: &Covered| (one.kind.clone(), one.id.clone(), one.item.clone());
     let known: std::collections::HashSet<_> = records.iter().map(key).collect();
@@ -164,7 +164,7 @@ fn named(context: &Context) -> (String, String) {
     (context.param("kind").to_owned(), context.param("id").to_owned())
 }
 
-/// What a record covers, as it is answered.
+/// The standards that a record covers, in the form of the answer.
 fn shown(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Value> {
     let items: Vec<Value> =
         alignment::covered(tx, kind, id)?.into_iter().map(|one| statement(&one)).collect();

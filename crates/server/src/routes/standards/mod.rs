@@ -1,4 +1,4 @@
-//! Academic standards (CASE 1.0 and 1.1), and what is aligned to them.
+//! Academic standards (CASE 1.0 and 1.1) and alignments to them.
 
 mod alignments;
 mod read;
@@ -19,7 +19,7 @@ use crate::openapi;
 use crate::render::{Case, Rendering};
 use crate::route::{Access, Area, Route, get};
 
-/// The areas of both versions. Only reads are in 1.0.
+/// The areas of both versions. Version 1.0 has only reads.
 pub(super) fn areas() -> Vec<Area> {
     let mut of_v1p0 = read::routes(Case::V1p0);
     of_v1p0.extend(discovery(Case::V1p0));
@@ -52,7 +52,7 @@ fn base(version: Case) -> &'static str {
     }
 }
 
-/// Who reads: without a token what is open to everybody, in the standard's own shape.
+/// The reader. Without a token, it sees only public frameworks, in the standard's format.
 fn reader(context: &Context, version: Case) -> Reader {
     let public_only = context.grant.is_none();
     let dialect = if public_only { Dialect::Standard } else { context.dialect };
@@ -65,17 +65,17 @@ fn reader(context: &Context, version: Case) -> Reader {
     Reader { shape, public_only, packages }
 }
 
-/// One record: by itself in the standard's shape, under its name for the platform's clients.
+/// One record: bare in the standard's format, and under its name for the platform's clients.
 fn single(shape: Shape, name: &str, record: &str) -> Answer {
     let body = match shape {
         Shape::Platform => format!("{{\"{name}\":{record}}}"),
         Shape::V1p0 | Shape::V1p1 => record.to_owned(),
     };
-    // Caches must tell readers apart by what they may see.
+    // Answers depend on the token, so caches must not share them between readers.
     Answer::json(body).header(header::VARY, "Authorization, Accept")
 }
 
-/// The service as OpenAPI, by itself and under the file's name of the conformance guide.
+/// The OpenAPI document of the service, at its own address and under the file name of the conformance guide.
 fn discovery(version: Case) -> Vec<Route> {
     let (name, file) = match version {
         Case::V1p0 => ("case-v1p0", "imscasev1p0_openapi3_v1p0.json"),

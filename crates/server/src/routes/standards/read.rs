@@ -1,4 +1,4 @@
-//! Reads: the 12 of the standard, groups, and lists and search of items.
+//! Reads: the 12 operations of the standard, groups, and lists and search of standards.
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ const PAGE_HEADERS: &[Header] = &[
     },
 ];
 
-/// What reads open to: holders of the scope; without a token what was made public.
+/// The access to reads: callers with the scope, and callers without a token for public frameworks.
 fn access() -> Access {
     Access::Optional([StandardsRead].into_iter().collect())
 }
 
-/// How one record of a class is read.
+/// How one record of a CASE class is read.
 type Find = fn(&mut Tx<'_>, &Reader, &str) -> Result<String>;
 
 pub(super) fn routes(version: Case) -> Vec<Route> {
@@ -56,7 +56,7 @@ pub(super) fn routes(version: Case) -> Vec<Route> {
     routes
 }
 
-/// Names of operations are unique over both versions.
+/// The name of an operation, which must be unique across both versions.
 fn named(name: &str, version: Case) -> String {
     match version {
         Case::V1p0 => format!("{name}V1p0"),
@@ -115,7 +115,7 @@ fn item_associations(version: Case) -> Route {
     .answers_schema(200, "Item and associations.", schema::item_associations())
 }
 
-/// How long reading a whole package may take.
+/// The time limit for reading a whole package.
 const PATIENCE: Duration = Duration::from_millis(limits::COURSE_READ_MAX_MS);
 
 fn package(version: Case) -> Route {
@@ -172,7 +172,7 @@ async fn listed(context: Context, version: Case, class: &'static Class) -> Resul
         .header(header::VARY, "Authorization, Accept"))
 }
 
-/// A scan that was broken off is the caller's to narrow: trying again would not help.
+/// The problem for a scan that exceeded its deadline. The caller must narrow it, because trying again would not help.
 fn too_slow(problem: Problem) -> Problem {
     if !lyceum_store::is_too_slow(&problem) {
         return problem;

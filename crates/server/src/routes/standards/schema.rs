@@ -1,5 +1,5 @@
-//! JSON Schemas of academic standards, made from the declarations of their classes. Answers are
-//! described in the shape of the platform; the standard's documents describe the other.
+//! JSON Schemas of academic standards, generated from the declarations of their classes. They describe answers in the
+//! platform's format. The standard's documents describe the other format.
 
 use lyceum_core::limits;
 use lyceum_standards::class::{self, Class, DEFINITIONS, Field, Type};
@@ -21,7 +21,7 @@ const CLASSES: [&Class; 11] = [
     &class::NODE,
 ];
 
-/// The schema of each class, as it is answered and, with `Input` behind its name, as it is sent.
+/// The schemas of each class in answers, and in requests with `Input` appended to the name.
 pub(crate) fn components() -> impl Iterator<Item = (String, Value)> {
     CLASSES.iter().flat_map(|class| {
         let names = [class.name.to_owned(), format!("{}Input", class.name)];
@@ -42,7 +42,7 @@ fn object(class: &Class, id: &str) -> Value {
     if let Some(owner) = class.owner {
         properties.insert(owner.to_owned(), reference(&class::LINK, id));
     }
-    // What a single write leaves out of these is given.
+    // A write of a single record may leave out these members, and the server fills them in.
     let given = ["identifier", "uri", "lastChangeDateTime"];
     let is_input = id == "identifier" && class.owner.is_some();
     let needed = class.fields.iter().filter(|field| field.required);
@@ -73,7 +73,7 @@ fn value(ty: Type, id: &str) -> Value {
     }
 }
 
-/// A class inside another: by reference where it has a schema of its own.
+/// A class inside another class, as a reference if it has a separate schema.
 fn inner(class: &'static Class, id: &str) -> Value {
     match CLASSES.iter().any(|known| std::ptr::eq(*known, class)) {
         true => reference(class, id),
@@ -87,7 +87,7 @@ pub(super) fn single(class: &Class) -> Value {
     json!({ "type": "object", "required": [name], "properties": { name: reference(class, "sourcedId") } })
 }
 
-/// A record as it is sent.
+/// A record in a request.
 pub(super) fn input(class: &Class) -> Value {
     reference(class, "identifier")
 }
@@ -96,7 +96,7 @@ fn many(class: &Class, id: &str) -> Value {
     json!({ "type": "array", "items": reference(class, id) })
 }
 
-/// Records under the name of their list. Lists of frameworks and items may be of selected members.
+/// Records under the name of their list. Lists of frameworks and standards may contain only selected members.
 pub(super) fn list(class: &Class) -> Value {
     let items = match class.owner {
         Some(_) => json!({ "type": "array", "items": { "type": "object" } }),
@@ -264,7 +264,7 @@ pub(super) fn added() -> Value {
     })
 }
 
-/// `alignment`, or `record` where the record says it itself.
+/// `alignment`, or `record` if the record itself contains it.
 fn source() -> Value {
     json!({ "type": "string", "enum": ["alignment", "record"] })
 }

@@ -1,4 +1,4 @@
-//! Writes: packages whole, and single frameworks, items and associations.
+//! Writes of whole packages, and of single frameworks, standards and associations.
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::StandardsWrite;
@@ -17,9 +17,9 @@ use crate::context::Context;
 use crate::render::Case;
 use crate::route::{Route, delete, post, put};
 
-/// What is done with a record that was sent by itself.
+/// A function that handles a single sent record.
 type Write = fn(&mut Tx<'_>, Timestamp, &SentRecord) -> Result<WriteOutcome>;
-/// What is done with the record of an identifier.
+/// A function that handles the record with an identifier.
 type Remove = fn(&mut Tx<'_>, Timestamp, &str) -> Result<()>;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -171,7 +171,7 @@ async fn replaced(context: Context) -> Result<Answer> {
     Ok(written("replaced", &id, stats))
 }
 
-/// What the platform's clients read.
+/// The answer that the platform's clients read.
 fn written(what: &str, id: &str, stats: Stats) -> Answer {
     let items = stats.items;
     Answer::of(&json!({
