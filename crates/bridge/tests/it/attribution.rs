@@ -1,4 +1,4 @@
-//! Whose an event is, and which enrollment it belongs to.
+//! The student and the enrollment to which an event belongs.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ fn a_report_has_every_number_that_clients_require() {
         });
         let days = serde_json::json!({"2026-03-11": {"Math": metrics}});
         assert_eq!(shown, serde_json::json!({"facts": days, "factsByApp": {"Abacus": days}}));
-        // A user whose account is gone has no analytics; the enrollment says so.
+        // A deleted user has no analytics, and neither has the enrollment.
         create(
             db,
             "users",
@@ -177,7 +177,7 @@ fn a_class_is_read_as_its_students_are_one_by_one() {
         let of_course = db.read_blocking(|tx| classes::of_course(tx, "c")).unwrap();
         let [own] = of_course.as_slice() else { panic!("{of_course:?}") };
         assert_eq!(own.members, class);
-        // A zone whose days begin within a quarter hour of UTC: bounds that cut what was summed.
+        // Days of this zone begin within a quarter hour of UTC, so their bounds cut buckets.
         for zone in [Zone::UTC, Zone::named("Africa/Monrovia").unwrap()] {
             let read = |days, subject| {
                 db.read_blocking(|tx| class::read(tx, now(), &zone, &own.id, days, subject))
@@ -218,7 +218,7 @@ fn a_class_is_read_as_its_students_are_one_by_one() {
     });
 }
 
-/// A student without an address.
+/// A student without an e-mail address.
 fn nameless(db: &Db, id: &str) {
     let roles =
         serde_json::json!([{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]);

@@ -1,5 +1,5 @@
-//! Facts are a pure fold of the log: the same rows from the same events, however they arrive; and
-//! exact sums of them for any range in any zone.
+//! Facts depend only on the log: the same events give the same rows in any order of arrival, and their sums are exact
+//! for any range in any zone.
 
 use lyceum_bridge::analytics::Report;
 use lyceum_bridge::zone::Zone;
@@ -30,11 +30,11 @@ fn rounds(small: u64, full: u64) -> u64 {
     if lyceum_testkit::full_size() { full } else { small }
 }
 
-/// Some millisecond within four days around a change of clocks.
+/// A random millisecond within four days around a change of clocks.
 fn instant(random: &mut Stream) -> i64 {
     let begin = "2026-03-06T12:00:00Z".parse::<Timestamp>().unwrap().milliseconds();
     let at = begin + below(random, 4 * 24 * 3600 * 1000);
-    // Some exactly on a bound.
+    // Some are exactly on a bound.
     if random.below(4) == 0 { at - at.rem_euclid(QUARTER) } else { at }
 }
 
@@ -68,12 +68,12 @@ fn result(random: &mut Stream) -> Value {
     if kind == "xpEarned" && random.below(2) == 0 {
         return json!({"type": kind, "value": f64::from(u16::try_from(random.below(9999)).unwrap()) / 1000.0});
     }
-    // Never fewer questions than right answers, of which an event here has at most three times 49.
+    // There are never fewer questions than correct answers. An event here has at most three times 49 of those.
     let least = if kind == "totalQuestions" { 150 } else { 0 };
     json!({"type": kind, "value": least + random.below(50)})
 }
 
-/// Seconds, half of them over a time, of which some are not believed.
+/// Seconds. Half of them have a time, and some of those are implausible.
 fn time(random: &mut Stream, at: i64) -> Value {
     let kind = *random.pick(&["active", "inactive", "waste", "unknown", "anti-pattern"]);
     let mut item = json!({"type": kind, "value": random.below(5000)});
@@ -93,7 +93,7 @@ fn time(random: &mut Stream, at: i64) -> Value {
     item
 }
 
-/// What the events of the user add to a measure between the instants, worked out event by event.
+/// What the user's events add to a measure between the instants, computed event by event.
 fn naive(said: &[Said], user: &str, measure: &str, from: i64, to: i64) -> i64 {
     let mut sum = 0;
     for one in said.iter().filter(|one| one.actor == iri("users", user)) {
@@ -147,7 +147,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
         for round in 0..rounds(60, 2000) {
             let zone = Zone::named(random.pick::<&str>(&ZONES)).unwrap();
             let (a, b) = (instant(&mut random), instant(&mut random));
-            // Within one bucket, too.
+            // Also within one bucket.
             let (a, b) = if round % 7 == 0 { (a, a + 1000) } else { (a.min(b), a.max(b) + 1) };
             let (user, path) =
                 *random.pick(&[("ann", "ann"), ("bob", "bob"), ("cleo d", "cleo%20d")]);
@@ -213,7 +213,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
             send(db, &final_events);
             let wanted = rows(db);
             empty(db);
-            // The former before, the former after, both in one batch.
+            // The previous event first, the previous event last, and both in one batch.
             let (early, late) =
                 sent(&first).split_at_checked(20).map(|(a, b)| (a.to_vec(), b.to_vec())).unwrap();
             send(db, &early);
@@ -237,7 +237,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
     });
 }
 
-/// On PostgreSQL connections count apart; what one counted another takes back.
+/// On PostgreSQL, each connection counts separately, and one connection can subtract what another one counted.
 #[test]
 fn a_correction_through_another_connection_takes_back_what_was_counted() {
     let migrations = migrations();
@@ -277,8 +277,8 @@ fn a_rebuild_mends_what_is_wrong() {
     });
 }
 
-/// Facts that come together become runs at once, those that come alone later; both are corrected where they
-/// are, and give the same sums.
+/// Facts that arrive together become runs immediately, and single facts later. Both are corrected in place and give the
+/// same sums.
 #[test]
 fn facts_in_runs_are_those_in_rows() {
     both(|db| {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: databases, events, people.
+//! Helpers for the tests of this crate: databases, events and people.
 
 use std::collections::BTreeMap;
 
@@ -33,11 +33,11 @@ pub(crate) fn now() -> Timestamp {
     SENT.parse().unwrap()
 }
 
-/// What an event of the custom profile says.
+/// The values of an event of the custom profile.
 #[derive(Clone, Debug)]
 pub(crate) struct Said {
     pub(crate) number: u64,
-    /// Path and id behind the server's address, or a whole IRI; and the e-mail address, if any.
+    /// The path and id after the server's address, or a complete IRI; and the e-mail address, if any.
     pub(crate) actor: String,
     pub(crate) email: Option<String>,
     pub(crate) time: Timestamp,
@@ -78,7 +78,7 @@ impl Said {
         self
     }
 
-    /// The event in an envelope that was sent then.
+    /// The event in an envelope with this send time.
     pub(crate) fn sent(&self, send_time: &str) -> Event {
         let is_time = self.items.iter().any(|item| {
             ["active", "inactive", "waste", "unknown", "anti-pattern"]
@@ -139,7 +139,7 @@ pub(crate) fn send(db: &Db, events: &[Event]) -> Vec<Appended> {
     db.write_blocking(|tx| append(tx, now(), "app", events)).unwrap()
 }
 
-/// The facts by the actors' names, which stay the same where numbers change.
+/// The facts by the actors' names, because numbers may differ.
 pub(crate) fn rows(db: &Db) -> Vec<String> {
     let mut rows = Vec::new();
     db.read_blocking(|tx| {

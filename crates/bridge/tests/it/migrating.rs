@@ -1,11 +1,11 @@
-//! From the state before V10, in which facts were sums of many events.
+//! The migration from the state before V10, in which facts were sums of many events.
 
 use lyceum_core::random::Stream;
 use lyceum_store::{Db, Dialect, Migration, Param, Target, Tx, Value};
 
 use crate::kit::{LATER, SENT, Said, migrations, rebuild, rows, send};
 
-/// What is copied, from which query into which table with which columns.
+/// The copied rows: a query, the target table and its columns.
 const COPIED: [(&str, &str, &[&str]); 6] = [
     ("SELECT id, client, sensor FROM event_sources", "event_sources", &["id", "client", "sensor"]),
     (
@@ -60,7 +60,7 @@ fn facts_of_the_former_state_stay_are_corrected_and_taken_apart() {
     let mut said: Vec<Said> = (0..60).map(|number| one(&mut random, number)).collect();
     let events =
         |said: &[Said], sent: &str| said.iter().map(|one| one.sent(sent)).collect::<Vec<_>>();
-    // Few at a time, whose text stands in their rows as it did then.
+    // A few at a time, with their text in their rows, as it was then.
     for few in said.chunks(8) {
         send(&now, &events(few, SENT));
     }
@@ -125,7 +125,7 @@ fn value(cell: &Param) -> Value<'_> {
     }
 }
 
-/// Numbers go on behind those that were copied.
+/// New numbers follow the copied ones.
 fn count_on(tx: &mut Tx<'_>) -> lyceum_core::Result<()> {
     if tx.dialect() == Dialect::Sqlite {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Who needs help now: each rule speaks of a student who meets it, and of nobody just short of it.
+//! Students who need attention: each rule finds a student who meets its condition, and no student who just misses it.
 
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::need::{Need, RULES, needs};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
 
-/// A Tuesday, four of the seven hours of a school day in Berlin passed.
+/// A Tuesday, after four of the seven hours of a school day in Berlin.
 const NOW: &str = "2026-03-10T11:00:00Z";
 
 fn noon() -> Timestamp {
@@ -23,7 +23,7 @@ fn zone() -> Zone {
     Zone::named("Europe/Berlin").unwrap()
 }
 
-/// XP, answers, right ones.
+/// XP, answers and correct answers.
 fn did(xp: f64, total: u32, correct: u32) -> Value {
     json!([
         {"type": "xpEarned", "value": xp},
@@ -32,7 +32,7 @@ fn did(xp: f64, total: u32, correct: u32) -> Value {
     ])
 }
 
-/// Seconds at work and wasted.
+/// Active and wasted seconds.
 fn spent(active: u32, waste: u32) -> Value {
     json!([{"type": "active", "value": active}, {"type": "waste", "value": waste}])
 }
@@ -41,7 +41,7 @@ fn days(db: &Db) -> Vec<StudentDay> {
     db.read_blocking(|tx| today::of_all(tx, noon(), &zone())).unwrap()
 }
 
-/// Who needs somebody, with the rules that say so.
+/// The students who need attention, each with the rules that apply.
 fn told(needs: &[Need]) -> Vec<(String, Vec<&'static str>)> {
     let rules = |need: &Need| need.reasons.iter().map(|reason| reason.rule.id).collect();
     needs.iter().map(|need| (need.day.learner.id.clone(), rules(need))).collect()
@@ -53,8 +53,8 @@ fn each_rule_speaks_of_whom_it_is_for_and_of_nobody_else() {
         school(db);
         course(db, "goal", &["Math"]);
         course(db, "free", &["Math"]);
-        // 70 XP are due by 15:00, so 40 by noon: 30 are just enough. Everybody was seen a moment ago
-        // unless said otherwise.
+        // 70 XP are due by 15:00, so 40 by noon, and 30 are just enough. Students were seen a moment ago unless the
+        // table has another time.
         let just_now = "2026-03-10T10:55:00Z";
         let cases: &[(&str, &str, &str, Value)] = &[
             ("behind", "goal", just_now, did(29.9, 0, 0)),
@@ -92,7 +92,7 @@ fn each_rule_speaks_of_whom_it_is_for_and_of_nobody_else() {
         send(db, &events);
         let mut found = days(db);
         assert_eq!(found.len(), cases.len());
-        // What lessons know is noted by who knows of lessons.
+        // Failed lessons are filled in by the caller, because this crate does not know lessons.
         for (id, count) in [("good", 3), ("accurate", 2)] {
             let day = found.iter_mut().find(|day| day.learner.id == id).unwrap();
             day.failed = Some(("lesson".to_owned(), count));
@@ -133,7 +133,7 @@ fn whoever_is_behind_comes_first_however_light_the_other_reasons() {
         ("failing".to_owned(), vec!["failures", "inaccurate"]),
     ];
     assert_eq!(told(&found), wanted);
-    // On Saturdays nothing is due.
+    // Nothing is due on Saturdays.
     let saturday = "2026-03-14T11:00:00Z".parse().unwrap();
     let found = needs(vec![day("behind", 10, 0)], RULES, saturday, &zone());
     assert_eq!(told(&found), [("behind".to_owned(), vec!["inaccurate"])]);
@@ -156,9 +156,9 @@ fn a_day_of_all_is_what_the_analytics_say_of_each() {
             Said::activity(1, "ann", "2026-03-10T08:00:00Z"),
             Said::activity(2, "ann", "2026-03-09T23:05:00Z").with_items(midnight),
             Said::activity(3, "ann", "2026-03-10T23:00:00Z"),
-            // The actor's id names nobody: the address does, in any case.
+            // The actor's id is not in the roster, but the address is, in another letter case.
             Said::activity(4, "b-42", "2026-03-10T09:00:00Z").with_email("BOB@example.org"),
-            // The id names somebody else: the address does not count.
+            // The id belongs to another user, so the address does not count.
             Said::activity(5, "ann", "2026-03-10T09:30:00Z").with_email("cy@example.org"),
             Said::activity(6, "nobody", "2026-03-10T09:00:00Z").with_email("nobody@example.org"),
         ];

@@ -1,4 +1,4 @@
-//! What is due is done for everybody, page by page, and once.
+//! Settling runs for all users, page by page, and each enrollment is made once.
 
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments;
@@ -45,7 +45,7 @@ fn school(db: &Db, students: i64) {
     }
 }
 
-/// Does what is due for everybody; answers how many pages there were, and on how many something was.
+/// Settles all users. Returns the number of pages, and the number of pages on which something was due.
 fn sweep(db: &Db, now: Timestamp, who: &SettledUsers) -> (usize, usize) {
     let (mut pages, mut due, mut after) = (0, 0, 0);
     loop {
@@ -85,14 +85,14 @@ fn everybody_is_led_and_goes_on_though_nobody_asks() {
         assert_eq!(sweep(db, spring, &SettledUsers::Grade("03".into())), (2, 0));
         let last = format!("u{}", students - 1);
         assert_eq!(courses(db, spring, &last), [("c".into(), Some("2026-03-01".into()))]);
-        // One who left is not brought back by the new year.
+        // The new school year does not enroll a student again who left.
         db.write_blocking(|tx| enroll::unenroll(tx, spring, "u0", "c", None)).unwrap();
         let autumn = instant("2026-08-01");
         assert_eq!(sweep(db, autumn, &SettledUsers::Everybody), (2, 2));
         assert_eq!(sweep(db, autumn, &SettledUsers::Everybody), (2, 0));
         assert_eq!(courses(db, autumn, &last), [("c".into(), Some("2026-08-01".into()))]);
         assert_eq!(courses(db, autumn, "u0"), []);
-        // Years in which nobody looked are no years of enrollment.
+        // School years in which nothing was settled get no enrollments.
         let later = instant("2029-01-01");
         assert_eq!(sweep(db, later, &SettledUsers::Everybody), (2, 2));
         assert_eq!(courses(db, later, "u1"), [("c".into(), Some("2028-08-01".into()))]);
@@ -141,7 +141,7 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
             })
             .unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Conflict);
-        // Who waits for that class holds up nothing else that is due.
+        // Students who wait for that class do not block other enrollments.
         create(
             db,
             "courses",

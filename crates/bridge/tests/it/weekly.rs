@@ -1,4 +1,4 @@
-//! Weekly facts: a week's events one by one.
+//! Weekly facts: one fact for each event of a week.
 
 use lyceum_bridge::analytics::{StudentName, weekly_facts};
 use lyceum_bridge::zone::{Range, Zone};

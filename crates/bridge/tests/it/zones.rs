@@ -1,4 +1,4 @@
-//! Days of time zones, against tables and against another implementation.
+//! Days of time zones, compared with tables and with another implementation.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The console over HTTP: who gets in, what is asked of lists, and what Today says of lessons.
+//! The console over HTTP: access, parameters of lists, and reasons of Today about lessons.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -34,7 +34,7 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         let reply = server.anonymous().get("/console/today?rule=waste").send();
         assert_eq!(reply.status, 303);
         assert_eq!(reply.header("location"), "/sign-in?next=%2Fconsole%2Ftoday%3Frule%3Dwaste");
-        // A token is none of a browser.
+        // A bearer token does not open pages for browsers.
         assert_eq!(server.client().get("/console").send().status, 303);
 
         let developer = visitor(server, Role::Developer);
@@ -50,19 +50,19 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"));
         assert!(!policy.contains("unsafe"), "{policy}");
 
-        // What is not there is told in the frame, or on a page of its own.
+        // Missing pages are reported in the frame, or on a separate page.
         let reply = page(server, &guide, "/console/students/nobody");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
         assert!(reply.text().contains("Page not found"));
         let reply = page(server, &guide, "/console/nowhere");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
         server.anonymous().get("/console/assets/docs.css").expect(404);
-        // A link lets nobody in but in a sandbox.
+        // Sign-in links work only in a sandbox.
         assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
     });
 }
 
-/// A person waits for exports and other long reads for some seconds.
+/// Exports and other long reads may take some seconds.
 #[test]
 fn a_page_comes_behind_long_reads() {
     both(|server| {
@@ -96,7 +96,7 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
     both(|server| {
         let administrator = visitor(server, Role::Administrator);
         let now = server.setup().clock.now();
-        // Another server of the database has taken it, and tells how far it is.
+        // Another server with the same database runs the import and reports its progress.
         let id = server.db().write_blocking(|tx| {
             let new = New { name: "été.zip", bytes: 10, file: "0", who: "robin@example.org" };
             let id = imports::add(tx, now, &new)?;
@@ -150,7 +150,7 @@ fn logs_are_files_with_their_length_and_few_events_are_sorted_by_every_column() 
             let app = json!({ "id": "https://app.test/", "type": "SoftwareApplication" });
             let robin = json!({ "id": "https://school.test/users/robin", "type": "Person" });
             let session = json!({ "id": "https://app.test/sessions/1", "type": "Session" });
-            // It is the application that ends a session after a time.
+            // The actor of a time-out is the application, not the person.
             let (actor, object) = if *action == "TimedOut" { (app, session) } else { (robin, app) };
             json!({
                 "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2", "type": "SessionEvent",
@@ -198,7 +198,7 @@ fn fail(client: &TestClient, attempt: u32) {
 
 #[test]
 fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
-    // A Saturday: nothing is due.
+    // Nothing is due on a Saturday.
     let clock = Arc::new(ManualClock::at("2026-03-14T11:00:00Z".parse().unwrap()));
     both_as(&Setup { clock, ..Setup::default() }, |server| {
         let client = server.client();
@@ -225,7 +225,7 @@ fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
         server.restart();
         assert_eq!(today(server), told);
 
-        // Every answer with its reason, the last one first, as the log has them.
+        // All answers with their reasons, newest first, as in the log.
         let path = "/console/students/amy?export=json";
         let answers: Value = page(server, &guide, path).json();
         let log = get(&client, "/powerpath/getAttemptLog?student=amy&lesson=quiz");
@@ -238,7 +238,7 @@ fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
 
 #[test]
 fn answers_of_an_unfinished_lesson_count_today() {
-    // A Saturday: nothing is due.
+    // Nothing is due on a Saturday.
     let clock = Arc::new(ManualClock::at("2026-03-14T11:00:00Z".parse().unwrap()));
     both_as(&Setup { clock, ..Setup::default() }, |server| {
         let client = server.client();
@@ -265,7 +265,7 @@ fn answers_of_an_unfinished_lesson_count_today() {
         for question in &items[..6] {
             give(question, "B");
         }
-        // The last answer to a question counts, as it does at the end.
+        // The last answer to a question counts, as in the final score.
         give("q1", "A");
         let during = today();
         assert_ne!(during, before);
@@ -276,7 +276,7 @@ fn answers_of_an_unfinished_lesson_count_today() {
         let scores: Vec<_> = rows.iter().map(|row| row["score"].as_f64()).collect();
         assert_eq!(scores.last().unwrap(), &Some(16.0), "{rows:?}");
 
-        // Once the lesson is complete its event tells of it, and nothing counts twice.
+        // When the lesson is complete, its event replaces the counts, so that nothing counts twice.
         give("q7", "A");
         let body = json!({"student": "amy", "lesson": "quiz"});
         post(&client, "/adaptive/finalStudentAssessmentResponse", &body, 200);
@@ -326,7 +326,7 @@ fn the_button_for_a_backup_backs_up_the_whole_server() {
         };
         let folder = server.setup().config.store.data.join("backups");
         if matches!(server.target(), Target::Postgres(_)) {
-            // The command has the tools of PostgreSQL.
+            // Only the command can use the tools of PostgreSQL.
             assert_eq!(post().status, 409);
             assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
             return;

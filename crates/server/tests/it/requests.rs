@@ -1,4 +1,4 @@
-//! What is refused of any request: keys that stand twice, parameters that say nothing or two things.
+//! Refused requests: repeated keys in JSON, and unknown, misspelled or repeated parameters.
 
 use lyceum_core::Dialect;
 use lyceum_testkit::client::TestClient;

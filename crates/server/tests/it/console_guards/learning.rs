@@ -1,4 +1,4 @@
-//! Planted for the screens about learning: a class with its course, a badge, an import.
+//! Planted records for the screens about learning: a class with its course, a badge and an import.
 
 use lyceum_blob::{Blobs, Digest};
 use lyceum_roster::imports::{self, ImportOutcome, New};
@@ -29,7 +29,7 @@ pub(super) fn classes(server: &TestServer, planted: &mut Planted) {
     planted.shown_on.extend(["/classes", "/classes/{id}", "/courses", "/courses/{id}"]);
 }
 
-/// A lesson of that course, which the planted student answered with the name.
+/// A lesson of that course, in which the planted student answered with the planted name.
 pub(super) fn lesson(server: &TestServer, planted: &mut Planted) {
     let client = server.client();
     let xml = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="evil" title="evil" time-dependent="false">
@@ -97,7 +97,7 @@ pub(super) fn badges(server: &TestServer, planted: &mut Planted) {
     ]);
 }
 
-/// An import that was checked and has a fault.
+/// A checked import with an error.
 pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let now = server.setup().clock.now();
     let refused = b"file,line,column,value,problem,mend,row\n";

@@ -1,6 +1,6 @@
-//! Every page and every form of the console, as its table of routes has them, against who should not get
-//! through: nobody, the wrong role, forged forms, planted sessions, names that would run. A new route is
-//! tried by itself; a parameter of its path needs a value in `planted.rs`.
+//! Tests every page and form in the console's table of routes against callers without a session, wrong roles, forged
+//! forms, planted sessions, and names that contain scripts. New routes are tested automatically, but a parameter in a
+//! path needs a value in `planted.rs`.
 
 mod learning;
 mod planted;
@@ -17,17 +17,17 @@ use planted::{AS_TEXT, Planted, RUNS, plant};
 
 const ADA: &str = "ada@example.org";
 
-/// A page, or a form of one.
+/// A page or a form of a page.
 struct Place {
     method: Method,
-    /// Its path below the console's, as the table has it.
+    /// The path below the console's base, as in the table.
     pattern: String,
-    /// An address of it.
+    /// An address with this path.
     path: String,
     screen: &'static Screen,
 }
 
-/// Everything in the console's table but its assets.
+/// All routes of the console except its assets.
 fn places(planted: &Planted) -> Vec<Place> {
     let mut places = Vec::new();
     for area in routes::all() {
@@ -72,7 +72,7 @@ impl Place {
         self.pattern.ends_with("/stream")
     }
 
-    /// Sends a form with that token.
+    /// Sends a form with this token.
     fn send(
         &self,
         server: &TestServer,
@@ -91,7 +91,7 @@ impl Place {
 
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
 
-/// How much was changed so far.
+/// The number of changes so far.
 fn changes(server: &TestServer) -> i64 {
     let filter = audit::Filter::default();
     server.db().read_blocking(|tx| audit::list(tx, &filter, 1, 0)).unwrap().total
@@ -149,7 +149,7 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
         let planted = plant(server);
         person(server, "eve@example.org", "Eve", Role::Administrator);
         let eve = signed_in(server, "eve@example.org");
-        // A session that ended, and its token with it: a browser signs in anew.
+        // The session ended, and its token too, so the browser must sign in again.
         let former = signed_in(server, ADA);
         let client = server.anonymous();
         client
@@ -190,12 +190,12 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
             let in_query = format!("{}?token={own}", form.path);
             let reply = server.anonymous().post(&in_query).form(&[]).header("cookie", &ada).send();
             assert_eq!(reply.status, 403, "{told} with the token in its address");
-            // No form is answered to GET, which a link could ask for.
+            // Forms are not answered to GET, because a link could send it.
             let link = server.anonymous().get(&in_query).header("cookie", &ada).send();
             assert!(matches!(link.status, 200 | 404 | 405 | 409), "{told} by a link");
         }
         assert_eq!(changes(server), before, "nothing was changed");
-        // The same forms with their token get through: what was refused was refused for the token.
+        // The same forms succeed with their token, so the token was the reason of the refusal.
         for form in &forms {
             let status = form.send(server, &ada, &own, OWN).status;
             assert!(status != 403 && status < 500, "{} with its token: {status}", form.told());
@@ -208,7 +208,7 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
 fn names_are_text_and_nothing_stands_inline() {
     both(|server| {
         let planted = plant(server);
-        // Her own name stands on every page.
+        // Her own name is on every page.
         let home =
             server.anonymous().get("/console").header("cookie", &signed_in(server, ADA)).send();
         assert!(
@@ -264,7 +264,7 @@ fn signing_in_takes_over_no_session_and_gives_none_away() {
     both(|server| {
         person(server, ADA, "Ada", Role::Administrator);
         person(server, "eve@example.org", "Eve", Role::Developer);
-        // Eve leaves her session in Ada's browser, or makes one up; Ada signs in by the page.
+        // Eve plants her session or an invented one in Ada's browser. Ada then signs in with the page.
         for planted in [signed_in(server, "eve@example.org"), "lyceum=lw_planted".to_owned()] {
             let page = server.anonymous().get("/sign-in").expect(200);
             let form = cookie(&page);
@@ -273,7 +273,7 @@ fn signing_in_takes_over_no_session_and_gives_none_away() {
             let token = form_token(&page);
             let fields = [("token", token.as_str()), ("email", ADA), ("password", PASSWORD)];
             let refused = out.post("/sign-in").form(&fields).header("cookie", &both_cookies).send();
-            // Where Eve's session holds, the form is hers and not this browser's: it is refused.
+            // If Eve's session is valid, the form belongs to it and not to this browser, so it is refused.
             let done = match refused.status {
                 403 => out.post("/sign-in").form(&fields).header("cookie", &form).expect(303),
                 _ => refused,

@@ -13,28 +13,28 @@ use serde_json::{Value, json};
 use super::learning;
 use crate::{people, projects};
 
-/// A name that would run in every place of a page: text, attributes with either quote, scripts.
+/// A name that would run as a script anywhere in a page: in text, in attributes with either quote, and in scripts.
 pub(super) const EVIL: &str =
     "<img src=x onerror=alert(1)>\"'></script><script>alert(2)</script>&amp;";
-/// What a page that shows it as text holds.
+/// The text in a page that escapes the name.
 pub(super) const AS_TEXT: &str = "&#60;img src=x onerror=alert(1)&#62;";
-/// What no page may hold.
+/// The text that no page may contain.
 pub(super) const RUNS: [&str; 2] = ["<img src=x", "<script>alert"];
 
-/// Where the planted things are.
+/// The addresses of the planted records.
 #[derive(Default)]
 pub(super) struct Planted {
-    /// The value of a path's parameter, by the path up to it: `/keys/api/{key}`.
+    /// The value of a path parameter, by the path up to it, such as `/keys/api/{key}`.
     pub(super) params: BTreeMap<&'static str, String>,
-    /// Queries with which a page is looked at too, by its path.
+    /// Additional queries to test a page with, by its path.
     pub(super) queries: BTreeMap<&'static str, Vec<String>>,
-    /// Pages that are looked at in other tests.
+    /// Pages that other tests cover.
     pub(super) elsewhere: Vec<String>,
     /// Pages that must show the name.
     pub(super) shown_on: Vec<&'static str>,
 }
 
-/// What plants the things of each screen. The first has made the administrator `ada@example.org`.
+/// The functions that plant records for each screen. The first creates the administrator `ada@example.org`.
 const PLANTERS: &[fn(&TestServer, &mut Planted)] = &[
     people,
     students,
@@ -130,7 +130,7 @@ fn projects(server: &TestServer, planted: &mut Planted) {
     }
     planted.params.insert("/projects/{slug}", "rivers".into());
     planted.queries.insert("/projects/{slug}/diff", vec!["from=1&to=2".into(), String::new()]);
-    // What needs a bucket or another server is looked at in a browser (web/tests/console/projects.js).
+    // Pages that need a bucket or another server are tested in a browser (web/tests/console/projects.js).
     for page in ["bucket/object", "bucket/download", "promote"] {
         planted.elsewhere.push(format!("/projects/{{slug}}/{page}"));
     }

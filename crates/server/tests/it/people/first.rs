@@ -1,4 +1,4 @@
-//! The first administrator: by the link that a server shows at its start.
+//! The first administrator, created with the link that a server prints at its start.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ fn link(server: &TestServer) -> String {
     first::link(&server.setup().master)
 }
 
-/// Sends the form of the page that the link opens, or of the sign-in page where it opens none.
+/// Sends the form of the page that the link opens, or of the sign-in page if the link does not work.
 fn make(server: &TestServer, link: &str, email: &str, password: &str) -> Reply {
     let page = server.anonymous().get(&format!("/first?link={link}")).send();
     let page = match page.status {
@@ -47,7 +47,7 @@ fn the_link_makes_one_administrator_and_then_nobody() {
             assert!(page.contains(way), "{way}: {page}");
         }
         assert!(!page.contains(&link), "the page gives nothing away");
-        // Somebody who is no administrator does not use it up, and a wrong form neither.
+        // Neither an account of another role nor an invalid form uses up the link.
         person(server, "grace@example.org", "Grace", Role::Developer);
         assert_eq!(make(server, &link, "ada@example.org", "short").status, 422);
         assert_eq!(make(server, &link, "no address", PASSWORD).status, 422);

@@ -1,4 +1,4 @@
-//! Keys that people make for projects, and what becomes of them when a person leaves.
+//! API keys that people create for projects, and their fate when a person leaves.
 
 use lyceum_access::{self as access, NewApiKey, Role, api_key, person as people};
 use lyceum_testkit::client::TestClient;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{person, signed_in};
 use crate::game_tokens::{player, playground};
 
-/// A key for the project, made by the person of the address.
+/// An API key for the project, created by the person with this e-mail address.
 fn key_of(server: &TestServer, email: &str, name: &str, project: Option<&str>) -> TestClient {
     let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
     let made = server.db().write_blocking(|tx| {
@@ -76,7 +76,7 @@ fn a_key_stops_when_its_maker_may_not_change_the_project_any_more() {
         let page = server.anonymous().get("/console/keys").header("cookie", &browser).expect(200);
         assert_eq!(page.text().matches("stopped: its creator").count(), 1, "{}", page.text());
 
-        // Whoever comes back finds the key in force; a disabled account revokes it for good.
+        // The key works again if the person comes back, but disabling the account revokes it permanently.
         member(true);
         own.get("/api/auth/me").expect(200);
         let now = server.setup().clock.now();

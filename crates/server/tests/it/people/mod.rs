@@ -1,4 +1,4 @@
-//! People: signing in, sessions, programs that they let in, API keys.
+//! People: sign-in, sessions, programs with access, and API keys.
 
 mod first;
 mod makers;
@@ -46,7 +46,7 @@ fn try_sign_in(client: &TestClient, email: &str, password: &str) -> Reply {
     client.post("/api/auth/sign-in").json(&body).send()
 }
 
-/// Name and value of the cookie that an answer sets.
+/// The name and value of the cookie that an answer sets.
 pub(crate) fn cookie(reply: &Reply) -> String {
     reply.header("set-cookie").split(';').next().unwrap_or_default().to_owned()
 }
@@ -101,7 +101,7 @@ fn a_session_begins_lasts_over_a_restart_and_ends() {
             (&told["kind"], &told["name"], &told["environment"]),
             (&json!("person"), &json!("Ada"), &json!("production"))
         );
-        // A session is no bearer, and opens nothing but what is for browsers.
+        // A session is not a bearer token, and works only on routes for browsers.
         let secret = cookie.split_once('=').unwrap().1;
         server.anonymous().with_token(secret).get("/api/auth/me").expect(401);
         let orgs = "/ims/oneroster/rostering/v1p2/orgs";
@@ -193,7 +193,7 @@ fn guessing_is_slowed_down_and_tells_nothing() {
         server.restart();
         let client = server.anonymous();
         assert_eq!(try_sign_in(&client, "ada@example.org", PASSWORD).status, 429);
-        // Others sign in, as often as they like: what is right is no guess.
+        // Other people can sign in as often as they like, because correct passwords do not count as guesses.
         person(server, "grace@example.org", "Grace", Role::Guide);
         for _ in 0..=limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT {
             assert_eq!(try_sign_in(&client, "grace@example.org", PASSWORD).status, 200);
@@ -302,7 +302,7 @@ fn a_link_sets_a_password_once() {
             client.post("/welcome").form(&fields).header("cookie", &browser).send()
         };
         assert_eq!(set("forged", "a new password").status, 403);
-        // A browser in which somebody else is signed in shows a page that works, too.
+        // The page also works in a browser in which another person is signed in.
         let grace = signed_in(server, "grace@example.org");
         let path = format!("/welcome?link={link}");
         let page = server.anonymous().get(&path).header("cookie", &grace).expect(200);
@@ -343,7 +343,7 @@ fn links_that_do_not_work_are_counted() {
             let call = client.post("/welcome").form(&fields).header("cookie", &browser);
             call.header("x-forwarded-for", address).send().status
         };
-        // A subscriber has all addresses of a network.
+        // One subscriber has all addresses of an IPv6 network.
         for number in 1..=limits::GUESSES_LINK_COUNT {
             assert_eq!(set(&format!("2001:db8:0:1::{number}")), 404);
         }

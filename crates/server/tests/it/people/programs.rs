@@ -1,4 +1,4 @@
-//! Programs that people let in, and API keys.
+//! Programs to which people give access, and API keys.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn poll(server: &TestServer, code: &str) -> (u16, Value) {
     (reply.status, if reply.status == 200 { body } else { body["error"].clone() })
 }
 
-/// Decides about a code on the page, as a browser does.
+/// Allows or denies a code on the page, as a browser does.
 fn decide(server: &TestServer, cookie: &str, code: &str, decision: &str) -> Reply {
     let client = server.anonymous();
     let page =
@@ -48,7 +48,7 @@ fn a_program_is_let_in_by_its_code() {
             format!("{base}/device?user_code={user_code}")
         );
 
-        // Who is not signed in is sent to sign in, and comes back.
+        // Visitors without a session are sent to the sign-in page and come back.
         let away = server.anonymous().get(&format!("/device?user_code={user_code}")).expect(303);
         let path =
             format!("/sign-in?next=%2Fdevice%3Fuser%5Fcode%3D{}", user_code.replace('-', "%252D"));
@@ -184,7 +184,7 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
         decide(server, &signed_in(server, "ada@example.org"), &text("user_code"), "approve");
         let (_, told) = poll(server, &text("device_code"));
         let token = told["access_token"].as_str().unwrap();
-        // Even on the same data a server of the other environment knows neither token nor session.
+        // A server of another environment accepts neither the token nor the session, even with the same data.
         let mut setup = server.setup().clone();
         setup.config.server.env = Environment::Staging;
         setup.listen_anew();
@@ -194,7 +194,7 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
         };
         assert_eq!((status(server), status(&staging)), (200, 401));
         assert_eq!(me(&staging, &signed_in(server, "ada@example.org")).status, 401);
-        // A command says which environment it means, before anything is done.
+        // A command names the environment that it is meant for, so that nothing is done in another one.
         for (meant, wanted) in [("production", 200), ("staging", 409), ("local", 409)] {
             let client = server.anonymous().with_token(token);
             let call = client.get("/api/auth/me").header("lyceum-environment", meant);
