@@ -1,4 +1,4 @@
-//! Analytics over HTTP: shapes, rights, refusals. What is counted is tested in the bridge.
+//! Analytics over HTTP: formats, access and refusals. The bridge's tests check the sums.
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use lyceum_access::Scope;
@@ -121,7 +121,7 @@ fn analytics_need_their_scope_and_say_what_is_wrong() {
     });
 }
 
-/// A student whom events call by several names is one user; one whom nobody knows is one, too.
+/// A student whom events name in several ways counts as one user, and so does an unknown actor.
 #[test]
 fn a_user_of_an_application_is_counted_once() {
     both(|server| {
@@ -181,7 +181,7 @@ fn a_range_that_ends_before_it_starts_is_refused() {
         client
             .get(&format!("{path}&startDate=2026-01-15T08:00:00Z&endDate=2026-01-15T08:00:00Z"))
             .expect(200);
-        // Samoa left out the 30th of December 2011.
+        // Samoa skipped 30 December 2011.
         client
             .get(&format!("{path}&startDate=2011-12-30&endDate=2011-12-30&timezone=Pacific/Apia"))
             .expect(200);

@@ -1,4 +1,4 @@
-//! Which routes are public, and that there is nothing beside the tables. `access` walks the routes themselves.
+//! The public routes, and a check that no path outside the tables is served. `access` tests the routes themselves.
 
 use std::collections::BTreeSet;
 
@@ -30,14 +30,14 @@ fn only_these_routes_are_public() {
         "GET /.well-known/jwks.json",
         "GET /.well-known/oauth-authorization-server",
         "GET /api",
-        // Who knows a credential's random id may see it; keys and lists are what verifiers ask for.
-        // Pages without a person have a style, too.
+        // Anybody who knows a credential's random id may see it. Verifiers need keys and status lists.
+        // Pages without a session also need a style.
         "GET /console/assets/{file}",
-        // Of a sandbox alone.
+        // Only in a sandbox.
         "GET /console/enter",
         "GET /credentials/page.css",
         "GET /credentials/{id}",
-        // Programs and browsers that nobody is signed in with; what they show is guarded by forms.
+        // For programs and browsers without a session. Form tokens guard the pages.
         "GET /device",
         "GET /docs",
         "GET /docs/api",
@@ -54,7 +54,7 @@ fn only_these_routes_are_public() {
         "GET /llms.txt",
         "GET /metrics",
         "GET /openapi.json",
-        // Sends whoever is not signed in to the sign-in page, or shows the demo.
+        // Redirects visitors without a session to the sign-in page, or shows the demo.
         "GET /play/{slug}",
         "GET /ready",
         "GET /sign-in",
@@ -72,7 +72,7 @@ fn only_these_routes_are_public() {
         "POST /sign-out",
         "POST /welcome",
     ];
-    // The standards want their discovery documents open to all (OneRoster REST binding, 2.5).
+    // The standards require public discovery documents (OneRoster REST binding, 2.5).
     let open = |route: &&String| route.contains("/v1p2/discovery") || route.contains("/ims/case/");
     let discovery = public.iter().filter(open).cloned();
     let known: BTreeSet<String> = known.map(str::to_owned).into_iter().chain(discovery).collect();
@@ -95,7 +95,7 @@ fn nothing_is_served_beside_the_tables() {
                     continue;
                 }
                 let status = client.call(method.clone(), path).send().status;
-                // A path that any word fits is no place for other methods.
+                // A path that matches any word counts as unknown for other methods.
                 let wanted = if path.matches('/').count() == 1 && path.contains("unknown") {
                     404
                 } else {
@@ -103,7 +103,7 @@ fn nothing_is_served_beside_the_tables() {
                 };
                 assert_eq!(status, wanted, "{method} {path}");
             }
-            // One segment more or less leads nowhere unless it is a path of its own.
+            // With one segment more or less, the path is unknown unless it is a separate route.
             let deeper = format!("{path}/no-such-segment/x/y/z");
             assert_eq!(client.get(&deeper).send().status, 404, "{deeper}");
         }
@@ -120,12 +120,12 @@ pub(crate) fn every_route() -> impl Iterator<Item = (String, Route)> {
     })
 }
 
-/// A request to the route, with something in the place of the parameters of its path.
+/// A request to the route with placeholder values for path parameters.
 pub(crate) fn call<'a>(client: &'a TestClient, route: &Route, path: &str) -> Call<'a> {
     client.call(route.method.clone(), &filled(path))
 }
 
-/// The path with something in the place of its parameters.
+/// The path with placeholder values for its parameters.
 fn filled(path: &str) -> String {
     path.split('/')
         .map(|segment| if segment.starts_with('{') { "x-unknown" } else { segment })

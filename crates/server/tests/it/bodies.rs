@@ -1,4 +1,4 @@
-//! Bodies of requests: their type, their size, and none at all.
+//! Bodies of requests: type, size and missing bodies.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Compression where it is asked for.
+//! Compression for clients that accept it.
 
 use std::io::Read;
 

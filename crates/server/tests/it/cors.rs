@@ -1,4 +1,4 @@
-//! Cross-origin calls: each client has its origins.
+//! Cross-origin calls: each client has a list of allowed origins.
 
 use lyceum_access::NewClient;
 use lyceum_testkit::server::{TestServer, both_as};
@@ -53,7 +53,7 @@ fn a_page_may_ask_for_a_token() {
 fn a_preflight_is_answered_for_origins_that_some_client_has() {
     both_as(&probe::setup(), |server| {
         let (id, secret) = registered(server);
-        // Preflights are answered from memory, which a new client's first token brings in at once.
+        // Preflights use the clients in memory. The first token of a new client adds it immediately.
         let token = server.token_of(&id, &secret);
         server.anonymous().with_token(token).get("/probe/guarded").expect(200);
         let client = server.anonymous();

@@ -1,4 +1,4 @@
-//! The bridge's enrollments over HTTP: every effect is read back by another operation.
+//! The bridge's enrollments over HTTP. Another operation reads every effect.
 
 use std::sync::Arc;
 use std::thread;
@@ -19,7 +19,7 @@ pub(crate) fn get(client: &TestClient, path: &str) -> Value {
     client.get(path).expect(200).json()
 }
 
-/// Two schools, a course of each, and one that has goals and metrics.
+/// Two schools with a course each, and a course with goals and metrics.
 pub(crate) fn schools(client: &TestClient) {
     for id in ["s", "t"] {
         let org =
@@ -103,7 +103,8 @@ fn who_enrolls_is_listed_with_course_school_and_periods() {
         let period = &made["periods"][0];
         assert!(period["startDate"].as_str().unwrap().ends_with("-08-01"), "{period}");
 
-        // Twice answers the first, whatever is wished then; so does the alias, with a slash.
+        // A repeated request returns the first enrollment, whatever it contains, and so does the alias with a trailing
+        // slash.
         for path in
             ["/bridge/enrollments/enroll/ann/math/s", "/edubridge/enrollments/enroll/ann/math/"]
         {
@@ -116,7 +117,7 @@ fn who_enrolls_is_listed_with_course_school_and_periods() {
         let client = server.client();
         assert_eq!(&enrollments(&client, "ann")[0], made);
 
-        // The standard's record is an ordinary enrollment in the default class.
+        // In OneRoster, the record is an ordinary enrollment in the default class.
         let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
         let id = made["id"].as_str().unwrap();
         let record = get(&client, &format!("{ROSTERING}/enrollments/{id}"))["enrollment"].clone();
@@ -137,7 +138,7 @@ fn school_role_and_id_can_be_chosen() {
         schools(&client);
         user(&client, "ann", "student", &[], "s");
         user(&client, "tom", "teacher", &[], "t");
-        // Without a school the user's own is taken, then the course's.
+        // Without a school, the user's school is used, otherwise the course's.
         let path = "/bridge/enrollments/enroll/tom/math";
         let made = post(&client, path, &json!({"role": "teacher", "sourcedId": "tom-1"}), 201);
         assert_eq!(made["data"]["id"], "tom-1");
@@ -152,7 +153,7 @@ fn school_role_and_id_can_be_chosen() {
         let taken = json!({"sourcedId": "tom-1"});
         post(&client, "/bridge/enrollments/enroll/ann/math", &taken, 409);
 
-        // Unenrolling at one school leaves the other.
+        // Unenrolling at one school keeps the enrollment at the other.
         client.delete("/bridge/enrollments/unenroll/ann/art/t").expect(204);
         assert_eq!(enrollments(&client, "ann")[0]["school"]["id"], "s");
         client.delete("/bridge/enrollments/unenroll/ann/art").expect(204);
@@ -160,7 +161,7 @@ fn school_role_and_id_can_be_chosen() {
         client.delete("/bridge/enrollments/unenroll/ann/art").expect(404);
         let marked = get(&client, &format!("{ROSTERING}/enrollments?filter=status='tobedeleted'"));
         assert_eq!(marked["totalCount"], 2);
-        // An enrollment that was ended begins anew, under the same id.
+        // An ended enrollment starts again with the same id.
         client.delete("/bridge/enrollments/unenroll/tom/math").expect(204);
         let again = post(&client, path, &json!({"role": "teacher", "sourcedId": "tom-1"}), 201);
         assert_eq!(again["data"]["id"], "tom-1");
@@ -249,7 +250,7 @@ fn what_is_over_begins_anew_and_what_lasts_can_be_ended() {
         let again = post(&client, path, &own, 201)["data"].clone();
         assert_eq!((&again["id"], &again["endDate"]), (&json!(first), &Value::Null));
         assert_eq!(enrollments(&client, "ann").len(), 1);
-        // A class that is deleted ends no enrollment; a course is gone with it, and can be left all the same.
+        // Deleting the class does not end enrollments. Deleting the course hides them, but unenrolling still works.
         let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"]["id"].clone();
         let class = class.as_str().unwrap();
         client.delete(&format!("{ROSTERING}/classes/{class}")).expect(204);
@@ -264,7 +265,7 @@ fn what_is_over_begins_anew_and_what_lasts_can_be_ended() {
 
 #[test]
 fn enrollments_go_on_in_the_next_school_year() {
-    // A clock of its own a store: each is moved once.
+    // Each store has a separate clock, which is moved once.
     lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
         let mut setup = Setup::default();
         let clock = Arc::new(ManualClock::at("2026-07-30T12:00:00Z".parse().unwrap()));
@@ -299,19 +300,19 @@ fn enrollments_go_on_in_the_next_school_year() {
         assert_eq!(now[0]["metadata"]["goals"]["dailyXp"], 7);
         assert_eq!(now[0]["periods"][0]["startDate"], "2026-08-01");
         assert_eq!(enrollments(&client, "ann"), now, "it goes on once");
-        // The class of the former year keeps its students, until its end.
+        // The class of the previous year keeps its students until its end.
         let old = get(&client, &format!("{ROSTERING}/enrollments/first"))["enrollment"].clone();
         assert_eq!(old["endDate"], "2026-07-31");
         assert_eq!(old["status"], "active");
         assert_eq!(old["class"]["sourcedId"], old_class["id"]);
         let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
         assert_ne!(class["id"], old_class["id"]);
-        // Enrolling anew answers what went on; unenrolling ends it for good.
+        // Enrolling again returns the continued enrollment. Unenrolling ends it permanently.
         let again = client.post("/bridge/enrollments/enroll/ann/math").expect(200).json::<Value>();
         assert_eq!(again["data"], now[0]);
         client.delete("/bridge/enrollments/unenroll/bob/math").expect(204);
         assert_eq!(enrollments(&client, "bob"), Vec::<Value>::new());
-        // What had an end does not go on, and days to come stay.
+        // Enrollments with an end date do not continue, and future dates stay.
         assert_eq!(enrollments(&client, "cat"), Vec::<Value>::new());
         let days = |user| {
             let listed = enrollments(&client, user);

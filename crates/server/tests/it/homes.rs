@@ -1,5 +1,5 @@
-//! Several nodes of one database, each with a data folder of its own: a project is served, planned and deployed by
-//! the node that holds its files, and every other one refuses it.
+//! Several nodes with one database, each with a separate data folder. The node with a project's files serves, plans and
+//! deploys it, and all other nodes refuse it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +35,7 @@ fn two_nodes(body: impl Fn(&mut TestServer, &mut TestServer)) {
     });
 }
 
-/// Another node of the same database, behind the same address; without a folder it gets one.
+/// Another node with the same database and public address. Without a folder, it gets a new one.
 fn other(server: &TestServer, name: &str, folder: Option<&Path>) -> TestServer {
     let Setup { config, master, .. } = server.setup().clone();
     let mut setup = Setup { master, ..named(name) };
@@ -104,7 +104,7 @@ fn assert_names(reply: &Reply, holder: &str, what: &str) {
     assert!(told.contains(holder), "{what} names the node {holder}: {told}");
 }
 
-/// Every route below the path, with the media type of its body.
+/// All routes below the path, with the media types of their bodies.
 fn routes_below(server: &TestServer, base: &str) -> Vec<(Method, String, Option<String>)> {
     let document: Value = server.anonymous().get("/openapi.json").expect(200).json();
     let paths = document["paths"].as_object().unwrap().iter();
@@ -245,15 +245,15 @@ fn of_two_copies_of_a_data_folder_one_serves_its_projects() {
         assert!(refused.message.contains("restart the server"), "{refused}");
         oak.restart();
         assert_names(&oak.anonymous().get("/_projects/rivers/").send(), "'elm'", "a new node");
-        // The remedy that the messages name, where the first folder is the right one.
+        // Follow the messages' advice, if the first folder is the right one.
         adopt(oak, false).unwrap();
         assert_eq!((served(oak), served(&copy)), (200, 421));
         adopt(&copy, true).unwrap();
         assert_eq!(served(&copy), 200);
-        // An old state of the folder, as of a disk that was put back.
+        // An old state of the folder, as after restoring a disk.
         let old = other(oak, "old", Some(&folder));
         assert_names(&old.anonymous().get("/_projects/rivers/").send(), "'elm'", "an old state");
-        // Two processes on one folder are no copies.
+        // Two processes with one folder are not copies.
         let twin = copy.twin();
         assert_eq!((served(&copy), served(&twin)), (200, 200));
     });
@@ -289,7 +289,7 @@ fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
         assert_eq!(state(&elm.client(), "rivers").database.ddl, served.database.ddl);
         let object = elm.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
         assert_eq!(object.text(), "a map");
-        // What stayed behind is stale, and says so.
+        // The files on the previous node are stale, and a message says so.
         let refused = adopt(oak, false).unwrap_err();
         assert!(refused.message.contains("their mark is not"), "{refused}");
         deploy(elm, "two", "notes");
@@ -365,7 +365,7 @@ fn a_project_of_before_nodes_were_recorded_belongs_to_the_node_that_has_its_file
         for file in [project(oak).join("home"), hosting(oak).join("node.json")] {
             fs::remove_file(file).unwrap();
         }
-        // A database of SQLite has one node.
+        // A SQLite database has only one node.
         if matches!(oak.target(), Target::Postgres(_)) {
             elm.restart();
             assert_names(

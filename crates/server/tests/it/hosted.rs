@@ -1,4 +1,4 @@
-//! Hosted projects as their visitors meet them: files, caching, the backend behind `/api`.
+//! Hosted projects as visitors see them: files, caching, and the backend below `/api`.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -149,13 +149,13 @@ fn files_are_served_as_what_they_are() {
         assert_eq!(visit(&visitor, "/docs/").expect(200).text(), "docs");
         assert_eq!(visit(&visitor, "/docs").expect(200).text(), "docs");
 
-        // What did not change is not sent again.
+        // Unchanged files are not sent again.
         let tag = page.header("etag").to_owned();
         let same = visit(&visitor, "/").header("if-none-match", &tag).expect(304);
         assert!(same.body.is_empty());
         visit(&visitor, "/").header("if-none-match", "\"other\"").expect(200);
 
-        // Parts, and nothing of one where the file changed meanwhile.
+        // Ranges, and the whole file if it changed meanwhile.
         let part = visit(&visitor, "/sea.bin").header("range", "bytes=10-12").expect(206);
         assert_eq!(
             (part.body.as_slice(), part.header("content-range")),
@@ -170,7 +170,7 @@ fn files_are_served_as_what_they_are() {
             visitor.call(ureq::http::Method::HEAD, "/sea.bin").header("host", HOST).expect(200);
         assert_eq!((head.body.len(), head.header("content-length")), (0, "256"));
 
-        // Compressed by the build, or on the way.
+        // Compressed by the build, or while sending.
         let packed = visit(&visitor, "/packed.css").header("accept-encoding", "gzip").expect(200);
         assert_eq!(
             (packed.header("content-encoding"), packed.text()),
@@ -206,7 +206,7 @@ fn pages_of_the_app_are_the_app_and_missing_files_are_missing() {
             "NOT_FOUND"
         );
 
-        // By the path of any host, but without the rights of the server's own pages.
+        // By a path of any host, but without the rights of the server's own pages.
         let page = visitor.get("/_projects/tides/docs/").expect(200);
         assert_eq!(page.text(), "docs");
         assert!(page.header("content-security-policy").starts_with("sandbox "));
@@ -282,7 +282,7 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
         assert_eq!(visitor.get("/_projects/tides/api/notes").expect(200).json::<Value>(), kept);
         assert_eq!(visit(&visitor, "/").expect(200).text(), "page");
 
-        // By a path of the server's own host it sees and sets nothing of what browsers keep for that.
+        // By a path of the server's own host, it can neither read nor set the host's data in browsers.
         let seen = |path: &str, host: &str| {
             let call = visitor.get(path).header("host", host).header("cookie", "lyceum=mine");
             let reply = call.header("authorization", "Bearer mine").expect(200);
@@ -299,7 +299,7 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
         let other = visitor.get("/_projects/tides/api/headers");
         other.header("host", "moons-staging.localhost").expect(404);
 
-        // A request that says that it is too long is refused.
+        // A request with a too large announced length is refused.
         let refused_with = |head: &str| {
             let mut stream = TcpStream::connect(&own).unwrap();
             let head = format!("PUT /api/echo HTTP/1.1\r\nhost: {HOST}\r\n{head}\r\n\r\n");
@@ -352,7 +352,7 @@ fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
         let strict = TestServer::start_as(server.target(), setup);
         let listen = strict.setup().config.server.listen.clone();
         let ask = || {
-            // Else the system takes all of the film for its visitor.
+            // Otherwise the system would buffer the whole film for its visitor.
             let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
             socket.set_recv_buffer_size(64 * 1024).unwrap();
             socket.connect(&listen.parse::<SocketAddr>().unwrap().into()).unwrap();
@@ -363,7 +363,7 @@ fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
             stream.write_all(head.as_bytes()).unwrap();
             stream
         };
-        // What the systems took for him, a few megabytes, is all that he can get.
+        // The visitor can get only the few megabytes that the systems buffered.
         let mut idle = ask();
         let mut slow = ask();
         let mut taken = vec![0; 750_000];
@@ -380,7 +380,7 @@ fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
     });
 }
 
-/// Sets what a browser takes as said of the whole host, and what says something of the answer.
+/// Sets headers that affect the whole host, and headers that describe the answer.
 const SAYS_MUCH: &str = r#"export default { fetch() {
   const headers = new Headers({
     "NEL": '{"report_to":"all","max_age":99,"include_subdomains":true}',

@@ -1,4 +1,4 @@
-//! The published keys, and where tokens are to be had.
+//! The published keys, and the metadata of the token endpoint.
 
 use lyceum_access::{Keyring, Realm};
 use lyceum_core::Dialect;

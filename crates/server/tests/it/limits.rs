@@ -1,4 +1,4 @@
-//! Shares and patience: too many requests, requests that take too long, connections that wait.
+//! Limits: too many requests, requests that take too long, and connections that wait.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn a_client_beyond_its_share_is_told_when_to_come_back() {
         let body: Value = refused.json();
         let minor = &body["imsx_CodeMinor"]["imsx_codeMinorField"][0]["imsx_codeMinorFieldValue"];
         assert_eq!(minor, "server_busy");
-        // Others are not held up.
+        // Other clients are not delayed.
         let other = server.client();
         for _ in 0..20 {
             other.get("/probe/guarded").expect(200);
@@ -109,7 +109,7 @@ fn a_trusted_proxy_is_not_limited_as_one_address() {
     setup.config.server.connections_per_address = 3;
     let expect = |setup: &Setup, in_use: usize| {
         both_as(setup, |server| {
-            // Whoever may send a body has a connection that is in use.
+            // A connection whose caller may still send a body is in use.
             let asked: Vec<_> = (0..6)
                 .map(|_| {
                     let address = &server.setup().config.server.listen;

@@ -1,4 +1,4 @@
-//! What every request meets, whatever it asks for. All against a real server, most on both stores.
+//! Tests over HTTP against a real server, most of them on both stores.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod access;

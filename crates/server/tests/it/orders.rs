@@ -1,4 +1,4 @@
-//! The order of questions and choices in lessons: by the attempt's seed, the same for the whole of it.
+//! The order of questions and choices in lessons, which the attempt's seed determines for the whole attempt.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ const RESOURCES: &str = "/ims/oneroster/resources/v1p2";
 const NAMESPACE: &str = r#"xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0""#;
 const CHOICES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
-/// A choice item that shuffles, whose right answer is A.
+/// A choice item with shuffled choices, whose correct answer is A.
 fn item(client: &TestClient, name: &str) {
     let choices: String = CHOICES
         .map(|id| format!("<qti-simple-choice identifier=\"{id}\">{id}</qti-simple-choice>"))
@@ -29,7 +29,7 @@ fn item(client: &TestClient, name: &str) {
     client.post("/assessment-items").json(&json!({"format": "xml", "xml": xml})).expect(201);
 }
 
-/// Lessons of eight questions of which five are selected, `q0` always and first, and shuffled.
+/// Lessons with eight questions. Five are selected and shuffled, and `q0` is always first.
 fn prepare(client: &TestClient) {
     course(client);
     let names: Vec<String> = (0..8).map(|n| format!("q{n}")).collect();
@@ -76,7 +76,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// The identifiers of a question's choices in the order in which they are shown.
+/// The identifiers of a question's choices in the displayed order.
 fn choices(question: &Value) -> String {
     let xml = text(&question["content"]["rawXml"]);
     let parts = xml.split("qti-simple-choice identifier=\"").skip(1);
@@ -107,7 +107,7 @@ fn a_lesson_follows_selection_ordering_and_shuffle_by_the_seed_of_the_attempt() 
         server.restart();
         let client = server.client();
         assert_eq!(order(&client), first, "the same after a restart");
-        // A question that the attempt did not draw is none of it.
+        // A question that the attempt did not draw does not belong to it.
         let other = (0..8).map(|n| format!("q{n}")).find(|id| !ids.contains(id)).unwrap();
         let body = json!({"student": "amy", "lesson": "quiz", "question": other, "response": "A"});
         client.put("/adaptive/updateStudentQuestionResponse").json(&body).expect(422);

@@ -1,5 +1,5 @@
-//! What the platform's clients do beyond the standard, as they send it: read back by another
-//! operation, and again after a restart.
+//! Requests of the platform's clients beyond the standard. Another operation reads every effect, and again after a
+//! restart.
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use lyceum_access::Scope;

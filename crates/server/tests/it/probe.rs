@@ -1,4 +1,4 @@
-//! Routes that the tests need and the platform does not have.
+//! Routes that only the tests need.
 
 use std::time::Duration;
 

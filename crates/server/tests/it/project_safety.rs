@@ -1,4 +1,4 @@
-//! What is unsafe is refused and nowhere: zips that lead out or are bombs, secrets at rest, slugs of others.
+//! Safety of projects: zips with links outside or zip bombs, secrets at rest, and slugs of other owners.
 
 use std::io::{Cursor, Write};
 
@@ -24,7 +24,7 @@ fn link() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A zip of little over a mebibyte that holds a byte more than a frontend may have.
+/// A zip of little more than a mebibyte, whose content is one byte larger than the limit of frontends.
 fn bomb() -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file("index.html", SimpleFileOptions::default()).unwrap();
@@ -42,7 +42,7 @@ fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
         let client = server.client();
         deploy(&client, &build("one"), &[]);
         let mut refused = vec![(link(), 422, "symbolic link")];
-        // A gibibyte takes half a minute here, and is counted before the store hears of it.
+        // A gibibyte takes half a minute here, and is counted before anything is stored.
         if !full_size() {
             println!("left out: the bomb, at the small size");
         } else if matches!(server.target(), Target::Sqlite(_)) {
@@ -83,7 +83,7 @@ fn secrets_are_sealed_in_the_store() {
 #[test]
 fn a_slug_that_a_game_or_a_member_has_is_deployed_by_its_own_alone() {
     both(|server| {
-        // Clients register games that nobody has deployed yet; administrators name members beforehand.
+        // Clients may register games before their first deploy, and administrators may add members before it.
         playground(server);
         let [grace, mallory] = ["grace@example.org", "mallory@example.org"]
             .map(|email| people::let_in(server, email, Role::Developer));
@@ -107,7 +107,7 @@ fn a_slug_that_a_game_or_a_member_has_is_deployed_by_its_own_alone() {
         }
         let lakes = json!({ "slug": "lakes", "displayName": "Lakes" });
         mallory.post("/api/games").json(&lakes).expect(403);
-        // She is no member of what she tried to take: its players and its name stay out of reach.
+        // She is not a member of the project that she tried to take, so she cannot reach its players or name.
         mallory.post("/api/games/rivers/token").json(&json!({ "userId": "ann" })).expect(403);
         assert_eq!(get(&server.client(), "/api/games/rivers")["displayName"], "Rivers");
 

@@ -1,4 +1,4 @@
-//! Hosted projects over HTTP: uploads, plans, versions, secrets, going back.
+//! Hosted projects over HTTP: uploads, plans, versions, secrets and rollbacks.
 
 use std::io::{Cursor, Write};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::enrolling::{get, schools, user};
 use crate::game_tokens::{player, playground};
 use crate::people;
 
-/// The plan, where there is one.
+/// The plan, if there is one.
 pub(crate) fn plan(state: &State, desired: &Desired) -> Plan {
     lyceum_project::plan(state, desired).unwrap()
 }
@@ -32,7 +32,7 @@ pub(crate) fn artifact(bytes: &[u8]) -> Artifact {
     Artifact { sha256, size: bytes.len() as u64 }
 }
 
-/// A zip of a build; another text makes another zip.
+/// A zip of a build, which differs for different texts.
 pub(crate) fn build(text: &str) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in [("index.html", text), ("assets/app.js", "run()")] {
@@ -52,7 +52,7 @@ pub(crate) fn piece(client: &TestClient, id: &str, range: &str, bytes: &[u8]) ->
     call.body("application/octet-stream", bytes).send()
 }
 
-/// Uploads bytes in one piece; answers how many were sent.
+/// Uploads bytes in one piece, and returns how many were sent.
 pub(crate) fn upload(client: &TestClient, bytes: &[u8]) -> usize {
     let begun = begin(client, &artifact(bytes));
     if begun["complete"] == true {
@@ -68,7 +68,7 @@ pub(crate) fn state(client: &TestClient, slug: &str) -> State {
     client.get(&format!("/api/projects/{slug}/state")).expect(200).json()
 }
 
-/// What is wanted of the project `rivers`, with these secrets.
+/// The desired state of the project `rivers` with these secrets.
 pub(crate) fn wanted(state: &State, zip: &[u8], values: &[(&str, &str)]) -> Desired {
     let key = BASE64_STANDARD.decode(&state.secrets.key).unwrap();
     let digests =
@@ -95,7 +95,7 @@ pub(crate) fn send(client: &TestClient, plan: &Plan, values: &[(&str, &str)]) ->
     client.post(&format!("/api/projects/{}/deployments", plan.slug)).json(&body).send()
 }
 
-/// Deploys the build with the secrets; answers the state that it led to.
+/// Deploys the build with the secrets, and returns the resulting state.
 pub(crate) fn deploy(client: &TestClient, zip: &[u8], values: &[(&str, &str)]) -> State {
     upload(client, zip);
     let state = state(client, "rivers");
@@ -104,7 +104,7 @@ pub(crate) fn deploy(client: &TestClient, zip: &[u8], values: &[(&str, &str)]) -
     reply.json()
 }
 
-/// Deploys the project `rivers`, which people call so, with a secret.
+/// Deploys the project `rivers` with a display name and a secret.
 pub(crate) fn deploy_called(client: &TestClient, name: &str, text: &str) {
     let (zip, values) = (build(text), [("TOKEN", "t")]);
     upload(client, &zip);
@@ -128,7 +128,7 @@ fn an_upload_goes_on_where_it_broke_off_and_is_made_once() {
         let range = format!("bytes 0-59999/{size}");
         assert_eq!(piece(&client, &id, &range, &bytes[..60_000]).header("upload-offset"), "60000");
 
-        // Sent again, or with a gap: the server says where it is.
+        // If a piece is repeated or leaves a gap, the server answers with its offset.
         for (range, bytes) in [
             (format!("bytes 0-59999/{size}"), &bytes[..60_000]),
             (format!("bytes 70000-99999/{size}"), &bytes[70_000..]),
@@ -144,7 +144,7 @@ fn an_upload_goes_on_where_it_broke_off_and_is_made_once() {
         for (range, status) in wrong {
             assert_eq!(piece(&client, &id, &range, &bytes[60_000..]).status, status, "{range}");
         }
-        // Nobody else's upload can be gone on with.
+        // Callers cannot continue uploads of others.
         let other = server.client();
         assert_eq!(piece(&other, &id, "bytes 0-0/1", b"x").status, 404);
         assert_eq!(begin(&other, &whole)["offset"], 0);
@@ -250,13 +250,13 @@ fn only_the_plan_that_follows_from_the_state_is_applied() {
         assert_eq!(stale.status, 409);
         assert!(stale.text().contains("deploy again"), "{}", stale.text());
 
-        // What is shown is what is done: a plan that was changed on the way is none.
+        // The shown plan is the applied plan, so a modified plan is refused.
         let now = state(&client, "rivers");
         let mut changed = plan(&now, &wanted(&now, &zip, &[]));
         assert_eq!(changed.secrets.removed, ["A"]);
         changed.secrets.removed.clear();
         assert_eq!(send(&client, &changed, &[]).status, 409);
-        // The game was changed and the project was not: the plan is another one, too.
+        // The plan also differs if the game was changed and the project was not.
         let renaming = plan(&now, &wanted(&now, &zip, &[]));
         client.patch("/api/games/rivers").json(&json!({"displayName": "Streams"})).expect(200);
         assert_eq!(send(&client, &renaming, &[]).status, 409);
@@ -356,7 +356,7 @@ fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
         });
         join.unwrap();
         assert_eq!(statuses(&alan), vec![200; 5]);
-        // What is said of the game is said by its members alone, too.
+        // Only members can change the metadata of the game.
         schools(&server.client());
         user(&server.client(), "ann", "student", &["03"], "s");
         let change = json!({ "displayName": "Streams" });
@@ -478,7 +478,7 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
         let there: Vec<_> = builds.iter().map(|zip| has(zip)).collect();
         assert_eq!(there, [vec![false; 2], vec![true; 10]].concat());
         assert!(has(other), "others keep it");
-        // What was forgotten can come back.
+        // A deleted project can be deployed again.
         deploy(&client, &builds[0], &[]);
         let page = client.get("/_projects/rivers/").expect(200).text();
         assert_eq!(page, "version 0");

@@ -1,4 +1,4 @@
-//! Paths and methods, and how problems are told.
+//! Paths, methods and the formats of errors.
 
 use lyceum_core::Dialect;
 use lyceum_testkit::server::both_as;

@@ -1,4 +1,4 @@
-//! Stopping: what was accepted is finished.
+//! Stopping: accepted requests are finished.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};

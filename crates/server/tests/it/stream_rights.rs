@@ -1,4 +1,4 @@
-//! How long a live stream outlives the right to read it.
+//! Live streams end soon after the reader loses access.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ fn stream(server: &TestServer, token: &str) -> Stream {
     Stream::open(&server.address(), token, "Connection: close\r\n")
 }
 
-/// Waits until each stream has ended. What ended the right to read them was done at that instant.
+/// Waits until each stream has ended. The readers lost access at the given instant.
 fn ends_in_time(streams: impl IntoIterator<Item = Stream>, begun: Instant) {
     for mut stream in streams {
         while !stream.line().is_empty() {}
@@ -25,7 +25,7 @@ fn ends_in_time(streams: impl IntoIterator<Item = Stream>, begun: Instant) {
     }
 }
 
-/// Gives a person another role, as a change of the database does.
+/// Changes a person's role in the database.
 fn give_role(server: &TestServer, email: &str, role: Role) {
     let sql = "UPDATE people SET role = $1 WHERE email = $2";
     let give = |tx: &mut Tx<'_>| tx.execute(sql, &[role.name().into(), email.into()]);

@@ -1,4 +1,4 @@
-//! Subject tracks over HTTP: whom they lead, when, and whom not.
+//! Subject tracks over HTTP: which students they enroll, and when.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ fn a_track_is_put_listed_grouped_and_deleted() {
         assert_eq!(made["course"]["sourcedId"], "math");
         assert_eq!(made["course"]["title"], "Maths 3");
         assert_eq!(made["org"], Value::Null);
-        // The key is subject, grade by value and organization.
+        // Subject, value of the grade and organization identify a track.
         let same =
             json!({"subject": "math", "grade": "03", "courseId": "art", "orgSourcedId": null});
         let changed = put(&client, &same, 200);
@@ -88,7 +88,7 @@ fn tracks_enroll_by_subject_and_grade() {
         user(&client, "tom", "teacher", &["03"], "s");
         let third = json!({"subject": "Math", "grade": "3", "courseId": "math"});
         put(&client, &third, 201);
-        // Those who are there are enrolled at once: the standard's records say so.
+        // Existing students are enrolled immediately, as the OneRoster records show.
         let listed = get(&client, &format!("{ROSTERING}/enrollments?filter=user.sourcedId='ann'"));
         assert_eq!(listed["totalCount"], 1);
         let none = Vec::<String>::new();
@@ -99,7 +99,7 @@ fn tracks_enroll_by_subject_and_grade() {
             (none.clone(), none.clone())
         );
 
-        // A student who comes later, or comes into the grade, is enrolled with that.
+        // Students are also enrolled when they are added or enter the grade.
         let listed = |id: &str| {
             let filter = format!("{ROSTERING}/enrollments?filter=user.sourcedId='{id}'");
             get(&client, &filter)["totalCount"].clone()
@@ -126,11 +126,11 @@ fn tracks_enroll_by_subject_and_grade() {
         assert_eq!(listed("bob"), 1);
         assert_eq!(courses(&client, "bob"), ["math"]);
 
-        // Unenrolling lasts, also when the same track is put again.
+        // Unenrolled students stay unenrolled, even if the same track is stored again.
         client.delete("/bridge/enrollments/unenroll/ann/math").expect(204);
         put(&client, &third, 200);
         assert_eq!(courses(&client, "ann"), none);
-        // A new target enrolls, and nobody loses a course.
+        // A new course of the track enrolls students, and they keep the previous course.
         put(&client, &json!({"subject": "Math", "grade": "3", "courseId": "art"}), 200);
         assert_eq!(courses(&client, "ann"), ["art"]);
         assert_eq!(courses(&client, "cat"), ["math", "art"]);

@@ -1,4 +1,4 @@
-//! Health, counters and request ids.
+//! Health, metrics and request ids.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc;
@@ -81,7 +81,7 @@ fn series(text: &str) -> BTreeMap<&str, &str> {
     lines.map(|line| line.rsplit_once(' ').unwrap()).collect()
 }
 
-/// Somebody else writes for longer than `/ready` waits.
+/// Another write takes longer than `/ready` waits.
 #[test]
 fn ready_waits_for_a_write_only_so_long_and_an_import_leaves_it_ready() {
     both_as(&probe::setup(), |server| {

@@ -1,4 +1,4 @@
-//! Test-outs: taken once, and passing one masters and skips what it covers.
+//! Test-outs: a student takes one once, and passing it masters and skips the lessons that it covers.
 
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
@@ -55,7 +55,7 @@ fn plan(client: &TestClient, status: u16) -> String {
     made["lessonPlanId"].as_str().unwrap().to_owned()
 }
 
-/// What amy sees of the plan: the lessons of each unit.
+/// The lessons of each unit in Amy's plan.
 fn seen(client: &TestClient) -> Value {
     let plan = get(client, "/adaptive/lessonPlans/math/amy");
     let units = plan["lessonPlan"]["subComponents"].as_array().unwrap().clone();
@@ -112,10 +112,10 @@ fn passing_a_test_out_masters_and_skips_its_course_and_a_reset_takes_that_back()
         assert_eq!(test_out_status(&client), "completed");
         // `one` was mastered before; the test-out, `two` and `three` are units that it masters.
         assert_eq!(json!(facts(&client)[3]), json!(4.0));
-        // Mastered later by itself, a lesson is no other unit.
+        // Mastering the lesson itself later does not count as another unit.
         take(&client, "two", "A");
         assert_eq!(json!(facts(&client)[3]), json!(4.0));
-        // A plan that is made anew skips the same.
+        // A recreated plan skips the same lessons.
         client.post(&format!("/adaptive/lessonPlans/{}/recreate", plan(&client, 200))).expect(200);
         assert_eq!(seen(&client), json!([["end", ["out"]]]));
         let structure =

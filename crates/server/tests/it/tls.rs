@@ -1,4 +1,4 @@
-//! TLS from files, and HTTP/2 over it.
+//! TLS with files, and HTTP/2 over TLS.
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn a_changed_certificate_is_in_force_without_a_restart() {
         assert!(trusts(&first.0));
         assert!(server.address().starts_with("https://"));
 
-        // A half-written pair leaves the former one in force.
+        // If a new pair is incomplete, the previous one stays in use.
         std::fs::write(&certificate, "not a certificate").unwrap();
         std::thread::sleep(Duration::from_millis(2500));
         assert!(trusts(&first.0));
@@ -126,7 +126,7 @@ async fn connect(server: &TestServer) -> TcpStream {
     TcpStream::connect(&server.setup().config.server.listen).await.unwrap()
 }
 
-/// Sends many requests over one connection before the first is answered; counts the answers.
+/// Sends many requests over one connection before the first is answered, and counts the answers.
 async fn fifty_at_once(
     stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 ) -> usize {

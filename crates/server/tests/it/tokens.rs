@@ -69,7 +69,7 @@ fn basic_parts_are_taken_plain_and_form_decoded() {
             let call = call.post("/oauth2/token").form(&[GRANT]);
             call.header("authorization", &basic(&id, sent)).expect(status);
         }
-        // In the form the decoding is the form's own, once.
+        // Credentials in the form are decoded only once, as part of the form.
         ask(server, &[GRANT, ("client_id", &id), ("client_secret", secret)]).json::<Value>()
             ["access_token"]
             .as_str()

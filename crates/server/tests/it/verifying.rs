@@ -1,4 +1,4 @@
-//! `POST /verify`: every check by name, foreign credentials without a way into the server's own network.
+//! `POST /verify`: every check by name, and credentials of other issuers, which cannot reach the server's own network.
 
 use std::net::TcpListener;
 

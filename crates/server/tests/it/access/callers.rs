@@ -1,4 +1,4 @@
-//! The kinds of callers that the walk sends requests as.
+//! The kinds of callers for the test of all routes.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::enrolling::{post, user};
 use crate::people;
 use crate::projects::{build, plan, send, state, upload, wanted};
 
-/// What a caller sends.
+/// The credentials that a caller sends.
 #[derive(Clone, Default)]
 pub(super) struct Caller {
     pub(super) token: Option<String>,
     pub(super) cookie: Option<String>,
     pub(super) backend: bool,
-    /// The user whom the caller names as an own player.
+    /// The user whom the caller names as its player.
     pub(super) user: String,
 }
 
@@ -34,7 +34,7 @@ impl Caller {
     }
 }
 
-/// The callers of a server by column, and how to get further ones.
+/// The callers of a server by column, and the means to create more.
 pub(super) struct Callers<'s> {
     pub(super) server: &'s TestServer,
     clients: BTreeMap<String, String>,
@@ -89,7 +89,7 @@ impl<'s> Callers<'s> {
         Self { server, clients: BTreeMap::new(), fixed }
     }
 
-    /// Gives people sessions, for tokens and for pages.
+    /// Creates sessions of people, for tokens and for pages.
     fn sign_in(&mut self) {
         let (now, environment) =
             (self.server.setup().clock.now(), self.server.setup().config.server.env);
@@ -108,7 +108,7 @@ impl<'s> Callers<'s> {
         }
     }
 
-    /// Brings a new demo visitor: each has few requests a second.
+    /// Creates a new demo visitor, because each has only few requests per second.
     fn visit(&mut self) {
         let setup = self.server.setup();
         let realm = Realm::new(setup.config.server.env, &setup.config.public_url());

@@ -1,4 +1,4 @@
-//! Access is decided before a body is read, and bodies that everybody may send are small.
+//! Access is decided before a body is read, and anonymous callers can send only small bodies.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use lyceum_server::routes;
 use lyceum_testkit::server::{TestServer, both};
 use tokio::time::timeout;
 
-/// Long enough for any decision, and much less than a server waits for the rest of a body.
+/// Longer than any decision takes, and much shorter than the time that a server waits for the rest of a body.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The routes that read a body, with their paths.
@@ -37,14 +37,14 @@ fn limit(route: &Route) -> usize {
     route.reads.max_bytes.unwrap_or(BODY_MAX_BYTES)
 }
 
-/// Sends the head of a request and the first byte of its body; the status of the answer, if one comes.
+/// Sends the head of a request and the first byte of its body. Returns the status of the answer, if one arrives.
 type Begin = fn(&TestServer, Builder) -> Option<u16>;
 
 /// Each version of HTTP, by its name.
 const VERSIONS: [(&str, Begin); 2] =
     [("HTTP/1.1", status_over_http1), ("HTTP/2", status_over_http2)];
 
-/// The status of the answer to the beginning of a body that is announced to be as long as the route takes.
+/// The status of the answer to the beginning of a body, whose announced length is the route's limit.
 fn early_status(
     server: &TestServer,
     (path, route): &(String, Route),
@@ -92,7 +92,7 @@ fn status_over_http2(server: &TestServer, request: Builder) -> Option<u16> {
     })
 }
 
-/// A body whose beginning is sent and whose rest never comes.
+/// A body whose rest never arrives.
 struct UnfinishedBody(Option<Bytes>);
 
 impl Body for UnfinishedBody {

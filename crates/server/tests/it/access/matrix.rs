@@ -1,5 +1,5 @@
-//! Every route of the tables, for every kind of caller, against the reviewed file `expected.txt`. A route
-//! without a line fails, and so does a line without a route. `LYCEUM_BLESS=1` writes the file anew.
+//! Compares the access of every kind of caller to every route with the reviewed file `expected.txt`. A route without a
+//! line fails, and so does a line without a route. `LYCEUM_BLESS=1` rewrites the file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,12 +18,12 @@ use serde_json::{Value, json};
 
 use super::callers::{Caller, Callers};
 
-/// The callers of a server, and behind them those of a sandbox.
+/// The callers of a server, followed by those of a sandbox.
 const COLUMNS: [&str; 13] = [
     "nobody", "scope", "others", "admin", "guide", "dev", "devkey", "bound", "player", "demo",
     "local", "mock", "backend",
 ];
-/// How many of the columns are callers of a server that is no sandbox.
+/// The number of columns for callers of a server that is not a sandbox.
 const SERVED: usize = 10;
 
 const ABOUT: &str = "\
@@ -50,7 +50,7 @@ const ABOUT: &str = "\
 # LYCEUM_BLESS=1 cargo test -p lyceum-server --test it access::matrix writes this file anew: review the diff.
 ";
 
-/// One request that the walk sends for a route.
+/// One request of the test to a route.
 pub(super) struct RouteRequest {
     pub(super) route: Arc<Route>,
     /// The path of the route, with its base.
@@ -75,7 +75,7 @@ fn places() -> Vec<RouteRequest> {
     places
 }
 
-/// What requests to a route can be about.
+/// The subjects that requests to a route can have.
 fn subjects(area: &str, route: &Route) -> Vec<(&'static str, Option<&'static str>, bool)> {
     let names = |name: &str| {
         route.path.contains(&format!("{{{name}}}")) || route.params.iter().any(|p| p.name == name)
@@ -134,7 +134,7 @@ impl RouteRequest {
         format!("{}?{}", path.join("/"), query.join("&")).trim_end_matches('?').to_owned()
     }
 
-    /// Type and text of the body: one that gets as far as the rule where that stands in the handler.
+    /// The type and text of the body. If the handler applies the access rule, the body must be valid up to that point.
     fn body(&self, caller: &Caller) -> Option<(&'static str, String)> {
         if self.route.reads.media.is_empty() {
             return None;
@@ -278,7 +278,7 @@ fn write_lines(order: &[String], lines: &Lines) {
     fs::write(file(), text).unwrap();
 }
 
-/// Walks all places as the callers of the columns. Answers what differs from the lines.
+/// Sends requests to all routes as all callers. Returns the differences from the lines.
 fn walk(
     callers: &mut Callers<'_>,
     columns: std::ops::Range<usize>,
@@ -289,7 +289,7 @@ fn walk(
         || callers.server.db().dialect() == lyceum_store::Dialect::Sqlite;
     let mut differences = Vec::new();
     for place in places() {
-        // PostgreSQL matters where the rule asks the store.
+        // PostgreSQL matters only for routes whose access rule reads the store.
         if !is_whole && !place.is_platform() {
             continue;
         }

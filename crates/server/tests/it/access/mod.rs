@@ -1,4 +1,4 @@
-//! Who may call what.
+//! Access: which callers may call which routes.
 
 mod callers;
 mod early;

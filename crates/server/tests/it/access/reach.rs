@@ -1,4 +1,4 @@
-//! How far a developer, a key of one project and a client without the roster see into games and players.
+//! The access of developers, of API keys for one project, and of clients without roster scopes to games and players.
 
 use lyceum_access::{NewClient, Player, Role, Scope, person};
 use lyceum_core::Dialect;
@@ -12,7 +12,7 @@ use crate::game_tokens::{code, player, playground};
 use crate::people::let_in;
 use crate::play::with_email;
 
-/// Ann has played `rivers` and `planets`, bob `planets` alone; each game has an item.
+/// Ann has played `rivers` and `planets`, and Bob only `planets`. Each game has an item.
 pub(super) fn played(server: &TestServer) -> TestClient {
     let client = playground(server);
     for (slug, game) in [("boat", "rivers"), ("rocket", "planets")] {
@@ -32,7 +32,7 @@ pub(super) fn played(server: &TestServer) -> TestClient {
     client
 }
 
-/// A developer and a key, of whom `rivers` is the only project.
+/// A developer and an API key whose only project is `rivers`.
 fn owners(server: &TestServer) -> [TestClient; 2] {
     let grace = let_in(server, "grace@example.org", Role::Developer);
     let join = server.db().write_blocking(|tx| {
@@ -117,7 +117,7 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             refused("/api/inventory/add?userId=ann", &add("rocket"));
             refused("/api/inventory/remove?userId=ann", &add("rocket"));
             refused("/api/inventory/add?userId=bob", &add("boat"));
-            // Credits are of no game, and no developer's to give or take.
+            // Credits belong to no game, so developers cannot give or take them.
             refused("/api/inventory/add?userId=ann", &add("LYCEUM_CREDITS"));
             refused("/api/inventory/remove?userId=ann", &add("LYCEUM_CREDITS"));
             let made = player(server, &owner, "ann", "rivers");
@@ -129,7 +129,7 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             refused("/api/games/planets/token", &json!({ "userId": "ann" }));
             refused("/api/notifications/read?userId=ann", &json!({}));
         }
-        // A player's token changes the game's own items alone, too.
+        // A player's token also changes only the game's own items.
         let ann = player(server, &client, "ann", "rivers");
         let rocket = json!({ "itemId": "rocket", "qty": 1 });
         assert_eq!(code(&ann.post("/api/inventory/add").json(&rocket).expect(403)), "FORBIDDEN");
@@ -170,8 +170,8 @@ fn names_and_enrollments_are_for_those_who_read_the_roster() {
             assert_eq!((&ann["name"], &ann["email"]), (&json!("ann X"), &json!("ann@example.org")));
             assert_eq!(ann["lms"]["id"], "ann");
         }
-        // A game that is told who its players are tells its developers who its students are, but not what
-        // else they learn. That somebody has played is a developer's word.
+        // If a game receives the identity of players, its developers see the identity of its students, but not their
+        // other learning. Having played the game is not enough, because developers can claim that for anybody.
         let identity = json!({ "shares": true });
         administrator.put("/api/games/rivers/identity").json(&identity).expect(200);
         let owners = owners(server);
@@ -188,7 +188,7 @@ fn names_and_enrollments_are_for_those_who_read_the_roster() {
     });
 }
 
-/// Lets `rivers` teach a course of which the user is a student.
+/// Lets `rivers` teach a course in which the user is a student.
 fn teach(client: &TestClient, user: &str) {
     let course = json!({ "subject": "Math", "grade": 3, "totalXp": 900, "courseId": "m-rivers" });
     let setup = json!({ "gameId": "rivers", "organization": { "id": "s" }, "courses": [course] });
@@ -196,7 +196,7 @@ fn teach(client: &TestClient, user: &str) {
     post(client, &format!("/bridge/enrollments/enroll/{user}/m-rivers"), &json!({}), 201);
 }
 
-/// What is open of a player beyond a game.
+/// The visible data of a player outside the game.
 const BEYOND: [&str; 5] = [
     "/api/notifications",
     "/api/levels/me",
@@ -218,7 +218,7 @@ fn nothing_that_a_developer_does_opens_more_of_a_player_and_a_school_does() {
             (token.get(path).send().status, named)
         };
         for owner in &owners {
-            // A score, a token and what the token does are a developer's own traces.
+            // Scores, tokens and actions with the token can all be made by the developer.
             post(owner, "/api/games/rivers/scores?userId=bob", &json!({ "score": 1 }), 201);
             let bob = player(server, owner, "bob", "rivers");
             post(&bob, "/api/scores", &json!({ "score": 1 }), 201);
@@ -269,7 +269,7 @@ fn a_backend_sees_of_strangers_what_they_did_in_its_game() {
             |path: &str| backend.get(path).header("lyceum-backend", "rivers").expect(200).json();
         let ann: Value = ask("/api/users/ann?userId=ann");
         assert_eq!(ann["lms"]["id"], "ann");
-        // It acts for whoever comes to play, and what it writes opens nothing.
+        // The backend acts for any player, and its writes give it no further access.
         let score = backend.post("/api/scores?userId=bob").header("lyceum-backend", "rivers");
         score.json(&json!({ "score": 1 })).expect(201);
         assert_eq!(ask("/api/users/bob?userId=bob"), json!({ "id": "bob", "username": "bob" }));
@@ -277,7 +277,7 @@ fn a_backend_sees_of_strangers_what_they_did_in_its_game() {
         let credits =
             backend.post("/api/inventory/add?userId=bob").header("lyceum-backend", "rivers");
         credits.json(&json!({ "itemId": "LYCEUM_CREDITS", "qty": 1 })).expect(403);
-        // With its caller's token it is its caller.
+        // With its caller's token, the backend has the caller's access.
         let bob = player(server, &client, "bob", "rivers");
         let call = bob.get("/api/lms/xp/total").header("lyceum-backend", "rivers");
         call.expect(200);
@@ -329,7 +329,7 @@ fn a_client_without_the_roster_still_acts_for_players() {
         let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("games") });
         let games = server.anonymous().with_token(server.token_of(&id, &secret));
         let bob = player(server, &games, "bob", "rivers");
-        // It knows no people, and neither does a token of its making.
+        // The client cannot read people, and neither can a token that it creates.
         assert_eq!(get(&bob, "/api/users/me")["lms"], Value::Null);
         for path in BEYOND {
             get(&bob, path);
