@@ -192,7 +192,7 @@ test("a deployed app is opened by its page: signed in, embedded, with a token of
 
   await t.test("the state of the connection is relayed", async () => {
     await page.context().setOffline(true);
-    await page.locator("[data-banner]", { hasText: "There is no connection" }).waitFor();
+    await page.locator("[data-banner]", { hasText: "The server cannot be reached" }).waitFor();
     await page.context().setOffline(false);
     await page.locator("[data-banner]").waitFor({ state: "hidden" });
     const told = await inner.evaluate(() => heard.filter(([name]) => name === "LYCEUM_CONNECTION_STATE").map(([, { state }]) => state));

@@ -95,7 +95,7 @@ export default async function projects(t, kit) {
 async function logs(kit) {
   const ask = async (river) => assert.equal((await fetch(`${kit.server.base}/_projects/${SLUG}/api/flow?river=${river}`)).status, 200);
   const page = await kit.open(`${HERE}/logs`);
-  assert.match(await page.textContent(".empty"), /printed and answered nothing/);
+  assert.match(await page.textContent(".empty"), /The log is empty/);
   await page.waitForSelector(".pill.good:text('live')");
   // The first line makes the list a table, the next ones are put on top of it.
   await ask("nile");

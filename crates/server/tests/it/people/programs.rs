@@ -99,7 +99,7 @@ fn a_program_is_refused_too_late_or_unknown() {
             (text("device_code"), text("user_code"))
         };
         let (device_code, user_code) = asked();
-        assert!(decide(server, &cookie, &user_code, "deny").text().contains("Access refused"));
+        assert!(decide(server, &cookie, &user_code, "deny").text().contains("Access denied"));
         assert_eq!(poll(server, &device_code), (400, json!("access_denied")));
         let (device_code, _) = asked();
         clock.advance_milliseconds(limits::DEVICE_CODE_LIFETIME_S * 1000);
@@ -206,7 +206,7 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
             .form(&[CLIENT])
             .header("lyceum-environment", "staging")
             .expect(409);
-        assert!(wrong.text().contains("this server is 'production'"), "{}", wrong.text());
+        assert!(wrong.text().contains("this is a 'production' server"), "{}", wrong.text());
     });
 }
 
