@@ -131,7 +131,7 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
   await page.waitForURL("**/facts?*");
   const events = await kit.exported(page.url(), "guide");
   assert.equal(events.reduce((sum, event) => sum + event.xp, 0), sums.xp);
-  assert.match(await page.textContent(".lead"), new RegExp(`${sums.correct} of ${sums.questions} answers right`));
+  assert.match(await page.textContent(".lead"), new RegExp(`${sums.correct} of ${sums.questions} answers correct`));
   assert.equal(numberOf(await page.textContent(".lead strong")), sums.xp);
   assert.equal(events.reduce((sum, event) => sum + event.correct, 0), sums.correct);
   await page.locator(".list tbody td:nth-child(4) a").first().click();

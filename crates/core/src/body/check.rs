@@ -126,8 +126,13 @@ impl<'s> Check<'s> {
                 }),
             }
         }
-        let Some(others) = rules.get("additionalProperties") else { return };
         let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
+        // An alternative may require a member that the type itself describes.
+        let required = list_of(rules.get("required")).iter().filter_map(Value::as_str);
+        for name in required.filter(|name| !is_known(name) && !object.contains_key(*name)) {
+            self.member(name, |check| check.error(messages::required("a value")));
+        }
+        let Some(others) = rules.get("additionalProperties") else { return };
         for (name, value) in object.iter().filter(|(name, _)| !is_known(name)) {
             self.member(name, |check| match others {
                 Value::Bool(false) => {

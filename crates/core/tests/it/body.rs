@@ -177,3 +177,20 @@ struct Whole {
 fn two_types_with_one_name_are_refused() {
     TypeSchema::output::<Whole>();
 }
+
+/// An answer in one of two forms.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["one"] }, { "required": ["many"] }]))]
+#[expect(dead_code, reason = "only reading is tested")]
+struct OneOrMany {
+    one: Option<String>,
+    many: Option<Vec<String>>,
+}
+
+#[test]
+fn one_of_several_members_can_be_required() {
+    assert!(body::of::<OneOrMany>(json!({ "one": "a" })).is_ok());
+    assert!(body::of::<OneOrMany>(json!({ "many": ["a"] })).is_ok());
+    let problem = body::of::<OneOrMany>(json!({})).unwrap_err();
+    assert_eq!(problem.message, "one: is required; send a value");
+}

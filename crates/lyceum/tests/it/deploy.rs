@@ -489,7 +489,8 @@ fn what_a_project_fails_at_is_in_the_log_under_the_request_s_id() {
     assert_eq!(failed.header("x-request-id"), "find-me");
     assert_eq!(failed.header("access-control-allow-origin"), "https://games.example");
     let told = served.log();
-    let line = told.lines().find(|line| line.contains("find-me") && line.contains("is gone"));
+    let line =
+        told.lines().find(|line| line.contains("find-me") && line.contains("does not exist"));
     assert!(line.is_some_and(|line| line.contains("word-rivers")), "{told}");
 }
 

@@ -202,7 +202,7 @@ fn a_config_of_drizzle_that_leads_nowhere_stops_with_a_reason() {
         ),
         (
             "export default { dialect: 'sqlite', schema: './db/empty.ts' };",
-            "exports no table from what drizzle.config.ts names (./db/empty.ts)",
+            "exports no table from the schema that drizzle.config.ts names (./db/empty.ts)",
         ),
     ] {
         let place = place(&[(sqlite, USERS), ("db/empty.ts", "export const nothing = 1;")]);

@@ -67,6 +67,16 @@ fn remove(document: &mut Value, pointer: &str) {
     }
 }
 
+/// What our document says of a status: by itself, or with all of its class (`4XX`). Both classes of errors together are
+/// what the official documents call `default`.
+fn response_for<'o>(responses: &'o Value, status: &str) -> Option<&'o Value> {
+    let of_class = || match status {
+        "default" => responses.get("5XX").and(responses.get("4XX")),
+        _ => responses.get(format!("{}XX", &status[..1])),
+    };
+    responses.get(status).or_else(of_class)
+}
+
 /// Fields that the official documents have in answers and no answer of ours shows, on purpose.
 const NEVER_SHOWN: &[&str] = &["password"];
 
@@ -120,15 +130,10 @@ impl Comparison<'_> {
         }
         for (status, response) in official["responses"].as_object().unwrap() {
             let place = format!("{place} {status}");
-            let Some(found) =
-                ours["responses"].get(status).or_else(|| ours["responses"].get("default"))
-            else {
+            let Some(found) = response_for(&ours["responses"], status) else {
                 self.differs(&place, "missing");
                 continue;
             };
-            if status != "default" && ours["responses"].get(status).is_none() {
-                self.differs(&place, "missing");
-            }
             let found = resolve(self.ours, found);
             for header in response["headers"].as_object().into_iter().flat_map(|h| h.keys()) {
                 if found["headers"].get(header).is_none() {

@@ -253,7 +253,7 @@ fn only_students_of_the_course_learn_and_only_what_the_game_teaches() {
         let mut body = ended("a", 1, 1, 60.0);
         body["activityData"]["subject"] = json!("Chemistry");
         let told = ann.post("/api/lms/end-activity").json(&body).expect(422);
-        assert!(told.text().contains("Math of grade 3"), "{}", told.text());
+        assert!(told.text().contains("Math in grade 3"), "{}", told.text());
         body["activityData"]["subject"] = json!("Math");
         body["scoreData"]["correctQuestions"] = json!(2);
         assert_eq!(

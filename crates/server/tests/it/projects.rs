@@ -435,7 +435,7 @@ fn a_server_takes_so_many_projects_and_secrets_so_long() {
         let values = [("KEY", long.as_str())];
         let refused = send(&client, &plan(&known, &wanted(&known, &zip, &values)), &values);
         assert_eq!(refused.status, 422, "{}", refused.text());
-        assert!(refused.text().contains("is longer than 16384 bytes"), "{}", refused.text());
+        assert!(refused.text().contains("must have at most 16384 bytes"), "{}", refused.text());
         let fill = format!(
             "INSERT INTO projects (slug, revision, active, latest, created_ms, updated_ms) \
              WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
