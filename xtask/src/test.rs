@@ -1,4 +1,4 @@
-//! `cargo xtask test` and `soak`: every check of the repository in one command.
+//! `cargo xtask test` runs every check except attacks by hostile clients; `soak` runs all of them, in full size.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::{build, prerequisites};
 /// How much data the tests work on.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
-    /// Minutes: what every change must pass.
+    /// Takes minutes. Every change must pass it.
     Small,
-    /// Hours: the figures that the project promises.
+    /// Takes hours. It checks the figures that the project promises.
     Full,
 }
 
 impl Size {
-    /// As the tests read it.
+    /// The value of `LYCEUM_TEST_SIZE`.
     fn value(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -28,7 +28,7 @@ impl Size {
         }
     }
 
-    /// Which time limits of `.config/nextest.toml` hold.
+    /// The profile in `.config/nextest.toml`, which sets the time limits.
     fn profile(self) -> &'static str {
         match self {
             Self::Small => "default",
@@ -49,7 +49,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
     }
-    // One build for both where every minute counts; the promised figures are those of a release.
+    // In small size, tests and program share one debug build. The promised figures hold for a release build.
     let binary = match size {
         Size::Small => target().join("debug/lyceum"),
         Size::Full => {
@@ -64,7 +64,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.take("tests", || {
         let mut tests = tests(arguments, None);
         if arguments.is_empty() && matches!(size, Size::Small) {
-            // Attacks take minutes of both cores: the soak runs them.
+            // The attacks keep all cores busy for minutes, so only the soak runs them.
             tests.args(["--filterset", "not test(/^hostile::/)"]);
         }
         // A few chosen tests start clusters of their own.
@@ -77,7 +77,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
         let threads = match size {
             // Many tests wait for programs that they started, so one more than there are cores keeps these busy.
             Size::Small => std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1),
-            // What is measured is measured alone.
+            // Measurements are exact only if no other test runs.
             Size::Full => 1,
         };
         for variable in ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"] {
@@ -179,7 +179,7 @@ impl Cluster {
         BufReader::new(output).read_line(&mut address)?;
         let address = address.trim().to_owned();
         if address.is_empty() {
-            bail!("PostgreSQL did not start ({}); its words stand above", program.wait()?);
+            bail!("PostgreSQL did not start ({}); its output is above", program.wait()?);
         }
         println!("PostgreSQL serves the tests at {address}");
         Ok(Self { address, program, input })

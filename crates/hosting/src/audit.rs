@@ -1,7 +1,7 @@
 //! The audit log of projects: who changed what, and when. Entries are never changed.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,9 +17,9 @@ pub struct AuditEntry {
     pub id: i64,
     /// When the change was made.
     pub at: Timestamp,
-    /// The client that made the change.
+    /// Who made the change: the id of a person, an API key or a client, or an e-mail address.
     pub who: String,
-    /// `deploy`, `rollback`.
+    /// What was done, such as `deploy`, `rollback` or `promote`.
     pub what: String,
     /// What changed. Of secrets it contains only the names.
     #[schemars(with = "Map<String, Value>")]
@@ -39,5 +39,10 @@ pub fn note(
 
 /// A page of the entries before that number, newest first.
 pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<AuditEntry>> {
-    repository::list(tx, slug, before.unwrap_or(i64::MAX))
+    repository::list(tx, slug, before.unwrap_or(i64::MAX), limits::AUDIT_PAGE_MAX_RECORDS)
+}
+
+/// The newest entries of a project, at most so many.
+pub fn newest(tx: &mut Tx<'_>, slug: &str, most: i64) -> Result<Vec<AuditEntry>> {
+    repository::list(tx, slug, i64::MAX, most)
 }

@@ -102,7 +102,7 @@ fn game_token() -> Value {
         "scheme": "bearer",
         "bearerFormat": "JWT",
         "description": "A game token, which names a player and a game; \
-                        POST /api/games/{gameId}/token gives one.",
+                        POST /api/games/{gameId}/token returns one.",
     })
 }
 
@@ -268,22 +268,25 @@ fn parameter(param: &Param) -> Value {
 
 /// Why a request may be refused.
 const REFUSALS: &[(Kind, &str)] = &[
-    (Kind::Malformed, "The request does not make sense as it is written."),
-    (Kind::Unauthorized, "No token, or one that is not valid here."),
-    (Kind::Forbidden, "The token does not open this."),
+    (Kind::Malformed, "The request is malformed."),
+    (Kind::Unauthorized, "The token is missing, or this server does not accept it."),
+    (Kind::Forbidden, "The token does not give access to this."),
     (Kind::NotFound, "There is no such record."),
-    (Kind::Conflict, "The id belongs to another record."),
+    (Kind::Conflict, "The id is taken, or the state of the record does not allow the change."),
     (Kind::PreconditionFailed, "The record has changed since it was read."),
     (Kind::TooLarge, "The body is too large."),
-    (Kind::UnsupportedMediaType, "A body of this type is not read here."),
+    (Kind::UnsupportedMediaType, "The route does not accept this media type."),
     (Kind::Invalid, "The data breaks a rule; the details say where."),
-    (Kind::TooManyRequests, "The client asks too often; Retry-After says when to come back."),
+    (
+        Kind::TooManyRequests,
+        "The client sends too many requests; Retry-After says when to try again.",
+    ),
 ];
 
 /// Why the server may be unable to answer.
 const FAILURES: &[(Kind, &str)] = &[
-    (Kind::Internal, "A failure of the server."),
-    (Kind::Unavailable, "The server cannot take the request now; Retry-After says when."),
+    (Kind::Internal, "An error in the server; its log has the cause under the request id."),
+    (Kind::Unavailable, "The server is too busy; Retry-After says when to try again."),
 ];
 
 /// The localised OpenAPI document of one service (OneRoster 1.2 REST binding, 2.5): the paths of

@@ -67,7 +67,7 @@ pub struct Param {
 
 /// One possible answer of a route, for the OpenAPI document.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct RouteAnswer {
     /// The status code.
     pub status: StatusCode,
     /// Describes the answer.
@@ -110,7 +110,7 @@ pub struct Route {
     /// The parameters. Path parameters that are not listed are documented as plain strings.
     pub params: Vec<Param>,
     /// The answers on success. Errors are documented in the same way for all routes of an area.
-    pub answers: Vec<Answers>,
+    pub answers: Vec<RouteAnswer>,
     /// Whether the route is deprecated.
     pub deprecated: bool,
     /// Whether a change may require a version ([`Route::of_version`]).
@@ -268,7 +268,7 @@ impl Route {
         body: Option<(&'static str, TypeSchema)>,
     ) -> Self {
         let status = StatusCode::from_u16(status).expect("a route documents real status codes");
-        self.answers.push(Answers { status, says: says.into(), body, headers: &[] });
+        self.answers.push(RouteAnswer { status, says: says.into(), body, headers: &[] });
         self
     }
 
@@ -320,7 +320,7 @@ impl Route {
     #[must_use]
     pub fn of_version(mut self) -> Self {
         self.takes_version = true;
-        let says = "The ETag of the version to change; 412 where another one is there.";
+        let says = "The ETag of the version to change; 412 if the record has another version.";
         self.param(ParamPlace::Header, "If-Match", json!({ "type": "string" }), says)
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
 
-use super::wanted::wanted;
+use super::expected::expected;
 use crate::limits::BODY_ERRORS_MAX_COUNT;
 use crate::messages;
 use crate::problem::Detail;
@@ -167,7 +167,10 @@ impl<'s> Check<'s> {
             }
         }
         match fewest {
-            Some(errors) => self.errors.extend(errors),
+            Some(errors) => {
+                self.errors.extend(errors);
+                self.errors.truncate(BODY_ERRORS_MAX_COUNT);
+            }
             None => {
                 let kinds: Vec<String> =
                     alternatives.iter().filter_map(|one| self.kind(one)).collect();
@@ -238,7 +241,7 @@ impl<'s> Check<'s> {
 
     /// What an alternative asks for, as `a string`; nothing where it is null.
     fn kind(&self, schema: &'s Value) -> Option<String> {
-        let kind = wanted(self.resolved(schema).as_object()?);
+        let kind = expected(self.resolved(schema).as_object()?);
         (kind != "null" && !kind.is_empty()).then_some(kind)
     }
 
@@ -280,7 +283,7 @@ fn limit(rules: &Map<String, Value>, name: &str) -> Option<usize> {
 }
 
 fn must_be(rules: &Map<String, Value>) -> String {
-    format!("must be {}", wanted(rules))
+    format!("must be {}", expected(rules))
 }
 
 fn must_be_one_of(words: &[&Value], got: &Value) -> String {
@@ -307,7 +310,7 @@ fn list_of(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The only values that a schema allows; none where it allows more.
+/// The values that a schema lists; none if it allows others.
 fn words(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(one) = schema.get("const") {
         return Some(vec![one]);

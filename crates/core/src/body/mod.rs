@@ -1,7 +1,7 @@
 //! JSON bodies of requests, read as types: every error is reported with its path.
 
 mod check;
-mod wanted;
+mod expected;
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -25,9 +25,9 @@ const LINE_FORMAT: &str = "line";
 
 /// Reads a JSON body as a type; an empty body is an empty object.
 ///
-/// Errors: `Malformed` for text that is no JSON, and for JSON of another sort than the type's; `Invalid` with every
-/// error and its path for JSON that does not fit the type's schema. In schemas, `minLength` and `maxLength` count
-/// bytes.
+/// Errors: `Malformed` if the text is not JSON or the whole value breaks the schema (a list instead of an object, an empty
+/// list); `Invalid` with every error and its path if members break the schema. In schemas, `minLength` and `maxLength`
+/// count bytes.
 pub fn read<T: DeserializeOwned + JsonSchema + 'static>(body: &[u8]) -> Result<T> {
     of(parse(if body.is_empty() { b"{}" } else { body })?)
 }
@@ -68,8 +68,7 @@ fn schema<T: JsonSchema + 'static>() -> Arc<TypeSchema> {
     Arc::clone(schemas.entry(id).or_insert(schema))
 }
 
-/// The schema of a text that says something in one line. Fields of texts name it:
-/// `#[schemars(with = "Line")]`.
+/// The schema of a one-line text that is not blank. Fields name it: `#[schemars(with = "Line")]`.
 pub struct Line;
 
 impl JsonSchema for Line {

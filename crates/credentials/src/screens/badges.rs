@@ -86,7 +86,7 @@ pub struct BadgeDefinition {
     pub name: String,
     /// The id of its achievement.
     pub achievement: String,
-    /// How many badges of it this server issued.
+    /// How many of the badges that were read are of it.
     pub issued_count: usize,
     /// When it was changed, in the format of [`Timestamp`].
     pub updated: String,

@@ -70,8 +70,8 @@ pub fn event(tx: &mut Tx<'_>, id: &str) -> Result<Logged> {
     })
 }
 
-/// The events that a search means: an e-mail address, the IRI of an actor, or the sourcedId of a user of the server
-/// with that address.
+/// The filter for a search: an e-mail address, the IRI of an actor, or the sourcedId of a user on the server at
+/// `base_url`.
 pub fn filter(search: &str, base_url: &str) -> Filter {
     let mut filter = Filter::default();
     match search {

@@ -17,7 +17,7 @@ pub struct Filter {
     pub is_replayed: Option<bool>,
     /// The first instant of arrival.
     pub from: Option<Timestamp>,
-    /// The instant behind the last.
+    /// The first instant after the range.
     pub to: Option<Timestamp>,
 }
 
@@ -82,7 +82,9 @@ struct PathError {
 /// Reads the page of an envelope. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, id: i64) -> Result<RejectedEnvelope> {
     let (envelope, body) = repository::refused_one(tx, id)?.ok_or_else(|| {
-        let message = format!("there is no rejected envelope {id}; they are kept for 30 days");
+        let days = limits::EVENT_REFUSED_KEPT_DAYS;
+        let message =
+            format!("there is no rejected envelope {id}; they are stored for {days} days");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let errors: Vec<PathError> = serde_json::from_str(&envelope.faults).unwrap_or_default();

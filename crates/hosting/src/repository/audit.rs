@@ -1,7 +1,7 @@
 //! The log of changes.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
 use super::{json_in, ms};
@@ -20,10 +20,10 @@ pub(crate) fn insert(
     )
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64) -> Result<Vec<AuditEntry>> {
+pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64, most: i64) -> Result<Vec<AuditEntry>> {
     let sql = "SELECT seq, at_ms, who, what, details FROM project_audit \
                WHERE slug = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
-    let params = [slug.into(), before.into(), limits::AUDIT_PAGE_MAX_RECORDS.into()];
+    let params = [slug.into(), before.into(), most.into()];
     tx.all(sql, &params, |row| {
         Ok(AuditEntry {
             id: row.int(0)?,

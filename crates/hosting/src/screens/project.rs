@@ -78,11 +78,11 @@ fn named(names: &HashMap<String, String>, id: &str) -> String {
 /// How a part of a version differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Only the later version has it, with so many bytes.
+    /// Only the second version has it, with so many bytes.
     Added(u64),
-    /// Only the earlier version has it.
+    /// Only the first version has it.
     Removed(u64),
-    /// Both have it, with different content: bytes before and after.
+    /// Both have it, with different content: bytes in the first and in the second.
     Changed(u64, u64),
 }
 
@@ -91,9 +91,9 @@ pub enum Difference {
 pub struct Comparison {
     /// The numbers of the versions that can be compared, the newest first.
     pub numbers: Vec<i64>,
-    /// The earlier one.
+    /// The first version.
     pub from: i64,
-    /// The later one.
+    /// The second version, which may be the older one.
     pub to: i64,
     /// What differs, by its name.
     pub differences: Vec<(String, Difference)>,
@@ -101,7 +101,7 @@ pub struct Comparison {
     pub same_count: usize,
 }
 
-/// Compares two versions. Without numbers, the newest one is compared with the one before it.
+/// Compares two versions. By default, the second is the newest, and the first is the one before the second.
 /// Errors: `NotFound` for a version that is not stored.
 pub fn compare(
     tx: &mut Tx<'_>,
@@ -115,11 +115,11 @@ pub fn compare(
     let to = to.unwrap_or(newest);
     let before = numbers.iter().copied().find(|number| *number < to).unwrap_or(to);
     let from = from.unwrap_or(before);
-    let (earlier, later) = (parts(tx, project, from)?, parts(tx, project, to)?);
-    let names: BTreeSet<&String> = earlier.keys().chain(later.keys()).collect();
+    let (first, second) = (parts(tx, project, from)?, parts(tx, project, to)?);
+    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let (mut differences, mut same_count) = (Vec::new(), 0);
     for name in names {
-        let difference = match (earlier.get(name), later.get(name)) {
+        let difference = match (first.get(name), second.get(name)) {
             (Some(a), Some(b)) if a.hash != b.hash => Difference::Changed(a.bytes, b.bytes),
             (Some(a), None) => Difference::Removed(a.bytes),
             (None, Some(b)) => Difference::Added(b.bytes),
@@ -173,16 +173,10 @@ fn parts(
     Ok(files.chain(modules).chain(uses).collect())
 }
 
-/// Reads the page of a project's log: its entries, the newest first, each by whom it was made.
+/// Reads the page of a project's log: the newest entries, each with the name of who made the change.
 pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<AuditEntry>> {
-    let most = usize::try_from(limits::CONSOLE_EXPORT_MAX_ROWS).map_err(Problem::internal)?;
-    let (names, mut entries, mut before) = (names(tx)?, Vec::new(), None);
-    while entries.len() < most {
-        let page = audit::list(tx, &project.slug, before)?;
-        let Some(last) = page.last() else { break };
-        before = Some(last.id);
-        entries.extend(page);
-    }
+    let names = names(tx)?;
+    let mut entries = audit::newest(tx, &project.slug, limits::CONSOLE_EXPORT_MAX_ROWS)?;
     for entry in &mut entries {
         entry.who = named(&names, &entry.who);
     }

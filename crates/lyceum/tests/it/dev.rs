@@ -1,5 +1,8 @@
 //! `lyceum dev`, as whoever writes a backend sees it.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use lyceum_testkit::client::TestClient;
 use serde_json::Value;
 
@@ -41,5 +44,10 @@ fn a_backend_is_served_as_it_is_saved_with_a_sandbox_beside_it() {
 
     let (code, screen) = dev.interrupt().end();
     assert_eq!(code, 0, "{screen}");
-    assert!(ureq::get(format!("http://{sandbox}/health")).call().is_err(), "it ended too");
+    // A server of another test may have taken the port for a moment.
+    let since = Instant::now();
+    while ureq::get(format!("http://{sandbox}/health")).call().is_ok() {
+        assert!(since.elapsed() < Duration::from_secs(10), "the sandbox still answers");
+        sleep(Duration::from_millis(20));
+    }
 }

@@ -86,7 +86,7 @@ impl Report {
 pub struct RowOutcome {
     /// The row.
     pub row: Noted,
-    /// Why it was refused; empty for other outcomes.
+    /// Its first error. Empty for other outcomes, and if the report does not contain the error.
     pub problem: String,
 }
 
@@ -108,7 +108,10 @@ pub fn rows(import: &Import, notes: &[u8], file: &str, outcome: &str) -> Result<
     let name = format!("{file}.csv");
     let report = Report::of(import).unwrap_or_default();
     let of_file = report.errors.into_iter().filter(|error| error.file == name);
-    let problems: HashMap<u64, String> = of_file.map(|error| (error.line, error.problem)).collect();
+    let mut problems: HashMap<u64, String> = HashMap::new();
+    for error in of_file {
+        problems.entry(error.line).or_insert(error.problem);
+    }
     // Line 1 is the header, and a record whose parts are all in other files has no line here.
     let is_listed = |row: &Noted| match outcome {
         "" => row.line > 1,

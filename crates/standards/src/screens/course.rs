@@ -34,7 +34,7 @@ pub struct CourseContent {
 /// A component of a course, or a lesson or material in one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its place among its siblings and those of what it is in: `2.1`.
+    /// Its number in the course, such as `2.1`.
     pub place: String,
     /// The sourcedId.
     pub id: String,
@@ -135,7 +135,7 @@ fn nodes(tree: &CourseTree, coverage: &Coverage) -> Result<Vec<Node>> {
     let mut counted: Vec<usize> = Vec::new();
     for component in &tree.components {
         let (record, depth) = (read(&component.record)?, component.depth);
-        // What a component holds comes before its parts, and counts with them.
+        // The lessons and materials of a component come before its child components and share their numbering.
         let place = next_place(&mut counted, depth);
         nodes.push(Node {
             standards: coverage.standards("courseComponent", fields::text(&record, "sourcedId")),

@@ -230,7 +230,7 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         from: from.max(since),
         to,
     };
-    let found = context.app.db.read(move |tx| rejected::read(tx, &filter)).await?;
+    let found = context.app.db.scan(deadline(), move |tx| rejected::read(tx, &filter)).await?;
     let states = [("waiting", "Waiting"), ("replayed", "Replayed")];
     let rows = found.envelopes.iter().map(|envelope| rejected_row(&visitor, envelope)).collect();
     let list = List::new("Rejected envelopes", REJECTED, query, rows)
@@ -296,7 +296,7 @@ async fn replay(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
 }
 
 async fn replay_all(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    for id in context.app.db.read(rejected::waiting).await? {
+    for id in context.app.db.scan(deadline(), rejected::waiting).await? {
         match replay_one(&context, &visitor, id).await {
             Err(problem) if problem.cause.is_some() => return Err(problem),
             // The envelope was rejected again. Its page shows the errors.

@@ -60,7 +60,7 @@ pub(super) fn read() -> Route {
 pub(super) fn job() -> Route {
     get("/{id}/status", [Scope::EventsRead, Scope::EventsWrite], status)
         .named("getJobStatus")
-        .says("What became of a sent envelope; kept for 30 days.")
+        .says("The outcome of a sent envelope, which is stored for 30 days.")
         .answers::<JobStatus>(200, "The job.")
 }
 

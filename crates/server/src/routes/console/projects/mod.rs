@@ -20,7 +20,7 @@ use lyceum_hosting::screens::projects as list_screen;
 use lyceum_store::Tx;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, at_most, listed, on_to, page, shown};
+use super::{Form, Visitor, action, at_most, deadline, listed, on_to, page, shown};
 use crate::answer::Answer;
 use crate::auth;
 use crate::context::Context;
@@ -95,7 +95,7 @@ async fn read<T: Send + 'static>(
         let project = admit(tx, &node, &holder, &sought)?;
         work(tx, project)
     };
-    Ok((slug, context.app.db.read(read).await?))
+    Ok((slug, context.app.db.scan(deadline(), read).await?))
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-/// What fits the rules of a schema with types; empty for one without.
-pub(super) fn wanted(rules: &Map<String, Value>) -> String {
+/// The values that a schema expects, such as "a string"; empty for a schema without types.
+pub(super) fn expected(rules: &Map<String, Value>) -> String {
     let types: Vec<&str> = match rules.get("type") {
         Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(one)) => vec![one],
         _ => Vec::new(),
     };
-    // Null says that a member may be left out, which nobody needs to hear who sends one.
+    // A type that admits null marks an optional member. The client sent a value, so the message leaves null out.
     let kinds = types.iter().filter(|ty| types.len() == 1 || **ty != "null");
     kinds.map(|ty| kind(ty, rules)).collect::<Vec<_>>().join(" or ")
 }
