@@ -18,8 +18,9 @@ pub const STALLED_ANSWER_MS: u64 = 500;
 pub const STALLED_BODY_MS: u64 = 2_000;
 /// Milliseconds between two searches for connections to close, when the last search found none.
 pub const ROOM_SEARCH_EVERY_MS: u64 = 50;
-/// Bytes that a client may send in a TLS handshake: several times a `ClientHello` with post-quantum keys.
-pub const TLS_HANDSHAKE_MAX_BYTES: u64 = 8 * 1024;
+/// Bytes that a client may send in a TLS handshake: twice a `ClientHello` with post-quantum keys. Rustls reserves 4 KB
+/// more than it has read, in powers of two, so a larger limit would take 16 KB for each connection.
+pub const TLS_HANDSHAKE_MAX_BYTES: u64 = 4 * 1024;
 /// Milliseconds that a TLS handshake may take.
 pub const TLS_HANDSHAKE_MAX_MS: u64 = 10_000;
 /// Bytes of the head of an HTTP/1.1 request at most.
