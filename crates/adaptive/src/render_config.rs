@@ -52,7 +52,7 @@ pub struct RenderConfigInput {
 }
 
 impl RenderConfigInput {
-    /// The same configuration for each of the courses. Errors: `Invalid` for what is no address.
+    /// The same configuration for each of the courses. Errors: `Invalid` if the text is not an address.
     pub fn configs(self) -> Result<Vec<RenderConfig>> {
         if !is_address(&self.renderer_url) {
             return Err(Problem::invalid("rendererUrl", ADDRESS));
@@ -75,7 +75,7 @@ impl RenderConfigInput {
     }
 }
 
-/// What is said about a text that is no address.
+/// The message for a text that is not an address.
 pub(crate) const ADDRESS: &str = "must be an address that begins with http:// or https://";
 
 /// Whether the text is an address of the web.

@@ -62,7 +62,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("resetAttempt")
             .says("Begins the last attempt of a lesson anew: its answers no longer count, and what it earned is taken back.")
             .reads::<StudentLesson>()
-            .answers::<Success<Begun>>(200, "It is begun anew."),
+            .answers::<Success<InitialScore>>(200, "It is begun anew."),
         of_query(get("/getAttemptLog", QtiRead, logged))
             .named("getAttemptLog")
             .says("Every question that an attempt served, with the reason why it was that one, and every answer with what came of it. It tells keys.")
@@ -162,7 +162,7 @@ struct Attempts {
 /// The score that an attempt begins with.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Begun {
+struct InitialScore {
     score: u8,
 }
 
@@ -281,7 +281,7 @@ async fn listed(context: Context) -> Result<Answer> {
 async fn reset(context: Context) -> Result<Answer> {
     let StudentLesson { student, lesson } = context.body_as()?;
     write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
-    Ok(Answer::of(&Success::of(Begun { score: 0 })))
+    Ok(Answer::of(&Success::of(InitialScore { score: 0 })))
 }
 
 async fn logged(context: Context) -> Result<Answer> {

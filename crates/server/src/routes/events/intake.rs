@@ -6,7 +6,7 @@ use lyceum_core::{Dialect, Problem, ProblemKind, Result};
 use lyceum_events::{CONTEXTS, parse, repository};
 use serde_json::Map;
 
-use super::schema::{self, AcceptedEnvelope, Checked, EndpointConfiguration, Status};
+use super::schema::{self, AcceptedEnvelope, EndpointConfiguration, Status, ValidatedEnvelope};
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
@@ -42,7 +42,7 @@ pub(super) fn validate() -> Route {
         .says("Checks an envelope and keeps nothing.")
         .reads_schema(schema::envelope())
         .checks_keys()
-        .answers::<Checked>(200, "The envelope would be taken.")
+        .answers::<ValidatedEnvelope>(200, "The envelope would be taken.")
 }
 
 /// `GET /ims/caliper/v1p2/events`
@@ -64,7 +64,10 @@ async fn configured(context: Context) -> Result<Answer> {
 async fn check(context: Context) -> Result<Answer> {
     let envelope = parse(context.text()?)?;
     let counted = counted(envelope.events.len(), envelope.entities.len());
-    Ok(Answer::of(&Checked { status: Status::Success, message: format!("{counted} valid") }))
+    Ok(Answer::of(&ValidatedEnvelope {
+        status: Status::Success,
+        message: format!("{counted} valid"),
+    }))
 }
 
 async fn take(context: Context) -> Result<Answer> {

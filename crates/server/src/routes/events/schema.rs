@@ -44,15 +44,15 @@ pub(super) enum Status {
     Success,
 }
 
-/// An envelope would be taken.
+/// The result of a check: the server would accept the envelope.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-pub(super) struct Checked {
+pub(super) struct ValidatedEnvelope {
     pub(super) status: Status,
     pub(super) message: String,
 }
 
-/// An envelope was taken.
+/// The result of an accepted envelope.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AcceptedEnvelope {

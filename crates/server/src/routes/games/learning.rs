@@ -27,7 +27,7 @@ use crate::routes::adaptive::shape::text;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(super) struct Kept {
+pub(super) struct RecordedEvent {
     /// The event in the log.
     pub(super) event_id: String,
 }
@@ -66,7 +66,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("addTimeSpent")
             .says("Tells time that was spent in an activity; what is told here is not counted again when it ends.")
             .reads::<SpentTime>()
-            .answers::<Kept>(200, "Kept."),
+            .answers::<RecordedEvent>(200, "Kept."),
         learning(zoned(get("/lms/xp/today", may_read, today)), told::today)
             .param(ParamPlace::Query, "date", date(), "Another day than today.")
             .named("getXpToday")
@@ -120,7 +120,7 @@ async fn spent(context: Context) -> Result<Answer> {
     write_for(context, StatusCode::OK, named, move |tx, play| {
         let named = (spent.game_id.as_deref(), spent.student_id.as_deref());
         let event_id = on_scene(tx, play, named, |tx, scene| activity::spend(tx, scene, &spent))?;
-        Ok(Kept { event_id })
+        Ok(RecordedEvent { event_id })
     })
     .await
 }

@@ -22,7 +22,7 @@ use lyceum_store::Tx;
 use serde::Serialize;
 
 use super::elsewhere::{email, only_the_student, taught};
-use super::learning::{History, Kept, Total, zone};
+use super::learning::{History, RecordedEvent, Total, zone};
 use super::play::{Play, text_of};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -151,7 +151,7 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
         activity::time(&stage.scene(), course, &stage.actor, &spent)?;
     let course = course.course_id.clone();
     send(&other, &stage, &events).await?;
-    counted(play, named, Kept { event_id: answer }, move |tx, _| {
+    counted(play, named, RecordedEvent { event_id: answer }, move |tx, _| {
         activity::count_time(tx, &stage.scene(), &course, &spent)
     })
     .await
