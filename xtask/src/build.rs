@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::run::{cargo, command, lyceum, root, run, target};
+use crate::run::{cargo, command, lyceum, root, run};
 
 /// Builds the assets, then the binary that embeds them.
 pub(crate) fn all() -> Result<()> {
@@ -46,14 +46,6 @@ pub(crate) fn installed(folder: &str) -> Result<()> {
         npm(&path, INSTALL).with_context(|| format!("what {folder} needs was not installed"))?;
     }
     Ok(())
-}
-
-/// Packs the release binary and the npm packages as tarballs that npm installs.
-pub(crate) fn pack() -> Result<()> {
-    all()?;
-    packages()?;
-    let (program, folder) = (lyceum(), target().join("npm"));
-    run(command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]))
 }
 
 const INSTALL: &[&str] = &["ci", "--no-audit", "--no-fund"];

@@ -8,6 +8,7 @@ mod bench;
 mod build;
 mod demo;
 mod http;
+mod pack;
 mod prerequisites;
 mod run;
 mod test;
@@ -20,7 +21,8 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   build                               make the release binary target/release/lyceum
-  pack                                make npm tarballs of it, the SDK and the Vite plugin in target/npm
+  pack [npm|tarball|deb|container]    make packages in target/packages: npm tarballs, a release tarball,
+       [--program FILE] [--out FOLDER] a Debian package, the folder of a container; all of them by default
   demo [--listen HOST:PORT]           make a demo school network and serve it
        [--students N]
   test [ARGS]                         check format and lints, build, run all tests;
@@ -45,7 +47,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     };
     match command.as_str() {
         "build" => build::all(),
-        "pack" => build::pack(),
+        "pack" => pack::pack(&pack::Options::parse(rest)?),
         "demo" => demo::demo(&demo::Options::parse(rest)?),
         "demo-announce" => demo::announce(rest),
         "test" => test::test(test::Size::Small, rest),

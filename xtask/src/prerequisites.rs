@@ -7,12 +7,14 @@ use anyhow::{Result, bail};
 use crate::run::{cargo, command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 7] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
     ("chromium", "chromium"),
     ("pgbouncer", "pgbouncer"),
+    ("debootstrap", "debootstrap"),
+    ("buildah", "buildah"),
 ];
 
 /// Installs what is missing, or says what to install.
@@ -39,7 +41,9 @@ pub(crate) fn install() -> Result<()> {
         }
     }
     if packages.is_empty() {
-        println!("PostgreSQL, PgBouncer, Python, make, xmllint, strace and Chromium are installed");
+        println!(
+            "PostgreSQL, PgBouncer, Python, make, xmllint, strace, debootstrap, buildah and Chromium are installed"
+        );
         return Ok(());
     }
     install_packages(&packages)

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     account, admin, badge, bucket, client, completions, config, db, demo, deploy, deployments, dev,
-    doctor, events, export, import, keys, lesson, listen, lms, openapi, qti, sandbox, secrets,
+    doctor, events, export, import, keys, lesson, listen, lms, man, openapi, qti, sandbox, secrets,
     serve, standards, trigger,
 };
 
@@ -109,4 +109,7 @@ pub(crate) enum Command {
     OpenApi(openapi::OpenApi),
     /// Print the completion script for a shell
     Completions(completions::Completions),
+    /// Write the manual pages of all commands, for packages
+    #[command(hide = true)]
+    Man(man::Man),
 }

@@ -16,7 +16,7 @@ pub mod race;
 pub mod records;
 pub mod server;
 
-pub use postgres::{both_stores, fresh_database};
+pub use postgres::{both_stores, free_port, fresh_database};
 
 /// Whether the tests run with the full figures (`cargo xtask soak`) or small ones.
 pub fn full_size() -> bool {

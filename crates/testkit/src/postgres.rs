@@ -153,7 +153,7 @@ impl Cluster {
 }
 
 /// A port of the loopback that nobody listens on now, below those that clients are given.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let random = || 20_000 + RandomState::new().hash_one(0) % 12_000;
     let mut ports = std::iter::repeat_with(|| u16::try_from(random()).expect("it is below 2^16"));
     let free = ports.find(|&port| TcpListener::bind(("127.0.0.1", port)).is_ok());

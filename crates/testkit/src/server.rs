@@ -1,6 +1,5 @@
 //! A real server in this process, on a port of its own, and a blocking client for it.
 
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use crate::client::TestClient;
-use crate::postgres::both_stores;
+use crate::postgres::{both_stores, free_port};
 
 /// What a server is made from.
 #[derive(Clone)]
@@ -249,9 +248,4 @@ impl Drop for TestServer {
 
 fn open(target: &Target) -> Db {
     Db::open(target, &lyceum_server::migrations()).expect("the database opens")
-}
-
-fn free_port() -> u16 {
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-    free.expect("the loopback has a free port").port()
 }

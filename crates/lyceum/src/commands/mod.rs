@@ -20,6 +20,7 @@ pub(crate) mod keys;
 pub(crate) mod lesson;
 pub(crate) mod listen;
 pub(crate) mod lms;
+pub(crate) mod man;
 pub(crate) mod openapi;
 pub(crate) mod qti;
 pub(crate) mod rebuild;
@@ -65,6 +66,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Doctor(doctor) => doctor.run(printer),
         Command::Config(config) => config.run(printer),
         Command::OpenApi(openapi) => openapi.run(printer),
+        Command::Man(man) => man.run(),
         Command::Completions(completions) => {
             completions.run(printer);
             Ok(())

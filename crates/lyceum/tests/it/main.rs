@@ -42,6 +42,7 @@ mod layouts;
 mod lessons;
 mod lms;
 mod official;
+mod packages;
 mod promises;
 mod published_clients;
 mod python;
