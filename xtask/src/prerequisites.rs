@@ -7,14 +7,17 @@ use anyhow::{Result, bail};
 use crate::run::{cargo, command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
     ("chromium", "chromium"),
     ("pgbouncer", "pgbouncer"),
     ("debootstrap", "debootstrap"),
-    ("buildah", "buildah"),
+    ("podman", "podman"),
+    ("runc", "runc"),
+    ("nginx", "nginx"),
+    ("caddy", "caddy"),
 ];
 
 /// Installs what is missing, or says what to install.
@@ -36,14 +39,12 @@ pub(crate) fn install() -> Result<()> {
         packages.extend(["python3", "python3-venv"]);
     }
     for (program, package) in PROGRAMS {
-        if !works(program, &["--version"]) {
+        if !path().iter().any(|folder| folder.join(program).exists()) {
             packages.push(package);
         }
     }
     if packages.is_empty() {
-        println!(
-            "PostgreSQL, PgBouncer, Python, make, xmllint, strace, debootstrap, buildah and Chromium are installed"
-        );
+        println!("all programs that the tests run are installed");
         return Ok(());
     }
     install_packages(&packages)
@@ -64,13 +65,17 @@ fn install_packages(packages: &[&str]) -> Result<()> {
     run(install)
 }
 
-/// Whether the server programs of PostgreSQL are on the PATH or where Debian puts them.
+/// The folders with programs, and those that only root has on the path.
+fn path() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]).collect()
+}
+
+/// Whether the server programs of PostgreSQL are on the path or where Debian puts them.
 fn has_postgres() -> bool {
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).collect::<Vec<PathBuf>>();
     debian
         .map(|version| version.path().join("bin"))
-        .chain(folders)
+        .chain(path())
         .any(|folder| folder.join("initdb").exists())
 }

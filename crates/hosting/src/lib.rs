@@ -44,10 +44,11 @@ pub use sweep::sweep;
 
 use std::path::Path;
 
-use lyceum_blob::Blobs;
-use lyceum_core::Result;
+use lyceum_blob::{Blobs, Digest};
 use lyceum_core::config::S3;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Migration;
+use uuid::Uuid;
 
 /// The folder of a data folder in which everything of projects is.
 pub const FOLDER: &str = "hosting";
@@ -55,6 +56,24 @@ pub const FOLDER: &str = "hosting";
 /// The files that versions are made of: in the data folder, or in the bucket of the settings.
 pub fn blobs(data: &Path, s3: &S3) -> Result<Blobs> {
     Blobs::open_at(data.join(FOLDER), s3, FOLDER)
+}
+
+/// Writes a small file to the S3 bucket of the settings, looks for it and deletes it. Errors: the bucket cannot be
+/// reached, or the key may not do one of these.
+pub fn try_bucket(s3: &S3) -> Result<()> {
+    let folder =
+        tempfile::tempdir().map_err(|error| lyceum_blob::failed("create a folder", &error))?;
+    let blobs = blobs(folder.path(), s3)?;
+    // Nothing else has the same content, so nothing else is deleted.
+    let content = Uuid::now_v7().into_bytes();
+    let digest = Digest::of(&content);
+    blobs.put(&digest, &content[..])?;
+    if !blobs.has(&digest)? {
+        let message =
+            format!("the bucket '{}' does not have a file that was just written to it", s3.bucket);
+        return Err(Problem::new(ProblemKind::Unavailable, message));
+    }
+    blobs.remove(&digest)
 }
 
 /// The tables of this crate.

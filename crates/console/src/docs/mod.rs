@@ -18,8 +18,9 @@ use markdown::Rendered;
 use search::Index;
 
 /// Markdown files that the table of contents lists, in this order.
-const PLACED: [(&str, &str); 9] = [
+const PLACED: [(&str, &str); 10] = [
     ("Guides", "guides/start.md"),
+    ("Guides", "guides/operators.md"),
     ("Guides", "guides/administrators.md"),
     ("Guides", "guides/teachers.md"),
     ("Guides", "guides/app-developers.md"),

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use clap::Args;
 use jiff::tz::TimeZone;
-use lyceum_core::config::Config;
+use lyceum_core::config::{Config, S3};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_sandbox::ports::{self, Holder};
 use lyceum_store::{Inspection, Target, inspect};
@@ -97,7 +97,7 @@ impl Doctor {
             target => Some(inspect(target)),
         };
         let now = SystemClock.now();
-        let findings = [
+        let mut findings = vec![
             clock(now, database.as_ref().and_then(|found| found.as_ref().ok()?.clock)),
             disk(&config.store.data),
             port(&config),
@@ -105,6 +105,9 @@ impl Doctor {
             zones(),
             runtime(),
         ];
+        if !config.s3.bucket.is_empty() {
+            findings.push(bucket(&config.s3));
+        }
         tell(printer, &findings);
         let failed = findings.iter().filter(|finding| finding.state == CheckState::Failed).count();
         if failed > 0 {
@@ -277,6 +280,19 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
         return Finding::well("database", format!("{text}; the next start upgrades it to {known}"));
     }
     Finding::well("database", text)
+}
+
+/// Checks that the server can write to its S3 bucket.
+fn bucket(s3: &S3) -> Finding {
+    let shown = format!("the S3 bucket '{}'", s3.bucket);
+    match lyceum_hosting::try_bucket(s3) {
+        Ok(()) => Finding::well("bucket", format!("{shown} can be read and written")),
+        Err(problem) => {
+            let found = format!("{shown} does not work: {}", Failure::from(problem).message);
+            let mend = "check the settings in [s3], and what the access key is allowed to do";
+            Finding::ill("bucket", CheckState::Failed, found, mend)
+        }
+    }
 }
 
 /// Checks workerd, which runs the backends of projects. A server without backends does not need it.

@@ -134,3 +134,13 @@ fn old_time_zone_data_is_named() {
     let (found, mend) = only_ill(&place, ANYWHERE, "time zones");
     assert!(found.contains("Asia/Almaty") && mend.contains("tzdata"), "{found}; {mend}");
 }
+
+#[test]
+fn a_bucket_that_cannot_be_reached_is_named() {
+    let place = Place::new()
+        .with("LYCEUM_S3__BUCKET", "files")
+        .with("LYCEUM_S3__ENDPOINT", "http://127.0.0.1:9");
+    let (found, mend) = only_ill(&place, ANYWHERE, "bucket");
+    assert!(found.contains("the S3 bucket 'files' does not work"), "{found}");
+    assert!(mend.contains("[s3]"), "{mend}");
+}

@@ -15,19 +15,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use lyceum_testkit::postgres::Cluster;
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::hosted::Moto;
 use crate::served::{binary, root, wait};
 
 const GUIDE_MAX: Duration = Duration::from_mins(2);
 
 /// The ports that guides name.
-const PORTS: [&str; 3] = ["4321", "4322", "4323"];
+const PORTS: [&str; 5] = ["4321", "4322", "4323", "8443", "8444"];
 
-struct Block<'g> {
+pub(crate) struct Block<'g> {
     line: usize,
-    info: &'g str,
-    text: String,
+    pub(crate) info: &'g str,
+    pub(crate) text: String,
     /// Whether nothing but white space is between this block and the one before.
     follows: bool,
 }
@@ -40,6 +42,24 @@ fn start() {
 #[test]
 fn administrators() {
     run("administrators");
+}
+
+/// PostgreSQL and a server that speaks S3 run at the ports that the guide names. What the guide says about
+/// installing is in `packages.rs`.
+#[test]
+fn operators() {
+    let (cluster, s3) = (Cluster::start(), Moto::start());
+    s3.create_bucket("lyceum");
+    let url = cluster.url();
+    let (postgres, s3) = (port_of(&url), port_of(s3.endpoint()));
+    let variables = [("PGHOST", "127.0.0.1"), ("PGPORT", postgres), ("PGUSER", "postgres")];
+    run_beside("operators", &[("5432", postgres), ("9000", s3)], &variables);
+}
+
+/// The port in `scheme://user@host:port/path`.
+fn port_of(url: &str) -> &str {
+    let (_, port) = url.rsplit_once(':').unwrap();
+    port.split('/').next().unwrap()
 }
 
 #[test]
@@ -68,7 +88,7 @@ fn every_guide_is_run() {
     for file in fs::read_dir(root().join("docs/guides")).unwrap() {
         let path = file.unwrap().path();
         let stem = path.file_stem().unwrap().to_str().unwrap();
-        assert!(named.contains(&format!("(\"{stem}\")")), "no test runs {}", path.display());
+        assert!(named.contains(&format!("(\"{stem}\"")), "no test runs {}", path.display());
     }
 }
 
@@ -99,7 +119,7 @@ fn read(guide: &str) -> String {
     fs::read_to_string(root().join(format!("docs/guides/{guide}.md"))).unwrap()
 }
 
-fn blocks(text: &str) -> Vec<Block<'_>> {
+pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let (mut inside, mut between) = (false, false);
     for (number, line) in text.lines().enumerate() {
@@ -122,7 +142,15 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 }
 
 fn run(guide: &str) {
-    let text = read(guide);
+    run_beside(guide, &[], &[]);
+}
+
+/// Runs a guide beside services: their ports in the guide and here, and the variables with which programs find them.
+fn run_beside(guide: &str, services: &[(&str, &str)], variables: &[(&str, &str)]) {
+    let mut text = read(guide);
+    for (port, own) in services {
+        text = text.replace(port, own);
+    }
     let blocks = blocks(&text);
     let place = tempfile::tempdir().unwrap();
     let listeners = PORTS.map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
@@ -143,6 +171,7 @@ fn run(guide: &str) {
         .env("PATH", std::env::join_paths(paths).unwrap())
         .env("HOME", place.path())
         .env("XDG_RUNTIME_DIR", place.path())
+        .envs(variables.iter().copied())
         .env("LYCEUM_SERVER__LISTEN", format!("127.0.0.1:{}", ports[0]))
         .stdin(Stdio::null())
         .stdout(told.try_clone().unwrap())
@@ -173,7 +202,9 @@ fn run(guide: &str) {
 /// The blocks as one script; each writes what it says into a file of its own.
 fn script(blocks: &[Block<'_>], ports: &[String]) -> String {
     let mut script = String::from("set -euo pipefail\n");
-    for block in blocks.iter().filter(|block| block.info.starts_with("sh")) {
+    for block in
+        blocks.iter().filter(|block| block.info == "sh" || block.info.starts_with("sh server"))
+    {
         let text = with_ports(&block.text, ports);
         let out = format!("\"$HOME/out-{}\" 2>&1", block.line);
         let _ = writeln!(script, "echo \"line {}\"", block.line);
@@ -184,7 +215,8 @@ fn script(blocks: &[Block<'_>], ports: &[String]) -> String {
                 script,
                 "if [ -n \"${{server{at}:-}}\" ]; then kill $server{at}; wait $server{at} || true; fi\n\
                  ( {text} ) >{out} &\nserver{at}=$!\n\
-                 until curl --silent --output /dev/null http://127.0.0.1:{port}/ready; do \
+                 until curl --silent --output /dev/null http://127.0.0.1:{port}/ready || \
+                 curl --silent --insecure --output /dev/null https://127.0.0.1:{port}/ready; do \
                  kill -0 $server{at}; sleep 0.02; done"
             );
         } else {

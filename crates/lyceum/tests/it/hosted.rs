@@ -68,6 +68,14 @@ impl Moto {
         moto
     }
 
+    pub(crate) fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    pub(crate) fn create_bucket(&self, name: &str) {
+        ureq::put(format!("{}/{name}", self.endpoint)).send_empty().unwrap();
+    }
+
     /// The settings of a server that keeps its files there.
     pub(crate) fn settings(&self) -> [(&'static str, &str); 5] {
         [

@@ -12,8 +12,9 @@ use lyceum_testkit::{free_port, full_size};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::guides::blocks;
 use crate::sandbox::Running;
-use crate::served::{binary, target};
+use crate::served::{binary, root, target};
 use crate::transcript::Place;
 
 /// A newcomer downloads it before anything else.
@@ -40,53 +41,87 @@ impl BareSystem {
     fn command(&self, user: Option<&str>, line: &str) -> Command {
         let root = self.folder.path().display();
         let user = user.map(|user| format!("--userspec={user}:{user} ")).unwrap_or_default();
-        inside(&format!("mount -t proc proc {root}/proc && exec chroot {user}{root} {line}"))
+        // The first process stays outside, by which systemctl knows that it is in a chroot.
+        inside(&format!("mount -t proc proc {root}/proc && chroot {user}{root} {line} || exit $?"))
     }
 
     fn run(&self, line: &str) -> String {
         run(&mut self.command(None, line))
     }
+
+    /// Runs lines of a shell in the root folder.
+    fn run_script(&self, lines: &str) -> String {
+        fs::write(self.path("/script"), lines).unwrap();
+        self.run("sh -eu /script")
+    }
+}
+
+/// The commands of the operators' guide for this kind of package.
+fn guide(kind: &str) -> String {
+    let text = fs::read_to_string(root().join("docs/guides/operators.md")).unwrap();
+    let blocks = blocks(&text);
+    let texts =
+        blocks.iter().filter(|block| block.info == format!("sh {kind}")).map(|block| &*block.text);
+    let script: String = texts.collect();
+    assert!(!script.is_empty(), "the guide has no block 'sh {kind}'");
+    script
 }
 
 /// A shell command that sees its own mounts and processes only, and ends with its parent.
 fn inside(script: &str) -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script]);
-    command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     command
 }
 
-/// A server in a bare system; it is killed with this value.
+/// A server in a bare system or a container. A process of this test is killed with this value.
 struct Server {
-    process: Child,
+    process: Option<Child>,
     url: String,
     client: TestClient,
 }
 
 impl Server {
+    /// Starts the server that listens on this port.
     fn start(mut command: Command, port: u16) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let process = command.spawn().unwrap();
+        Self::new(Some(command.spawn().unwrap()), &port.to_string())
+    }
+
+    /// The server that was started elsewhere.
+    fn at(port: &str) -> Self {
+        Self::new(None, port)
+    }
+
+    fn new(process: Option<Child>, port: &str) -> Self {
         let url = format!("http://127.0.0.1:{port}");
         let mut server = Self { process, client: TestClient::new(&url), url };
         let started = Instant::now();
         while !server.client.get("/health").try_send().is_ok_and(|answer| answer.status == 200) {
-            if let Some(status) = server.process.try_wait().unwrap() {
-                let mut log = String::new();
-                server.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-                panic!("{status}: {log}");
-            }
+            server.panic_if_ended();
             assert!(started.elapsed() < START_MAX, "no answer within {START_MAX:?}");
             sleep(Duration::from_millis(100));
         }
         server
     }
+
+    fn panic_if_ended(&mut self) {
+        let Some(process) = &mut self.process else { return };
+        if let Some(status) = process.try_wait().unwrap() {
+            let mut log = String::new();
+            process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+            panic!("{status}: {log}");
+        }
+    }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
 }
 
@@ -101,13 +136,13 @@ fn run(command: &mut Command) -> String {
     text
 }
 
-/// A minimal Debian as a tarball, fetched once. `ca-certificates` is what the package depends on.
+/// A minimal Debian as a tarball, fetched once, with `ca-certificates`, on which the package depends, and systemd.
 fn debian() -> PathBuf {
     let file = target().join("debian-minbase.tar");
     if !file.exists() {
         let folder = tempfile::tempdir_in(target()).unwrap();
         run(Command::new("debootstrap")
-            .args(["--variant=minbase", "--include=ca-certificates", "bookworm"])
+            .args(["--variant=minbase", "--include=ca-certificates,systemd", "bookworm"])
             .arg(folder.path()));
         let partial = file.with_extension("partial");
         run(Command::new("tar").arg("-cf").arg(&partial).arg("-C").arg(folder.path()).arg("."));
@@ -156,7 +191,7 @@ fn every_package_runs_on_a_bare_system() {
     let packages = pack(&["tarball", "deb", "container"]);
     release_tarball(&package(&packages, ".tar.gz"));
     debian_package(&package(&packages, ".deb"));
-    container(&packages.path().join("container"));
+    container(packages.path());
 }
 
 #[test]
@@ -174,7 +209,8 @@ fn the_npm_package_of_the_program_is_small() {
 
 fn release_tarball(tarball: &Path) {
     let system = BareSystem::new();
-    run(Command::new("tar").arg("-xf").arg(tarball).arg("-C").arg(system.path("/opt")));
+    fs::copy(tarball, system.path("/").join(tarball.file_name().unwrap())).unwrap();
+    system.run_script(&guide("tarball"));
     let folder = fs::read_dir(system.path("/opt")).unwrap().next().unwrap().unwrap().file_name();
     let folder = format!("/opt/{}", folder.to_str().unwrap());
     for file in [
@@ -194,20 +230,24 @@ fn release_tarball(tarball: &Path) {
     }
     assert!(!licences.contains("proptest 1."), "only tests use it");
 
-    let findings = system.run(&format!("{folder}/bin/lyceum doctor --json --data /srv/lyceum"));
+    let findings = system.run("lyceum doctor --json --data /srv/lyceum");
     let findings: Value = serde_json::from_str(&findings).unwrap();
     let runtime =
         findings.as_array().unwrap().iter().find(|one| one["check"] == "runtime").unwrap();
     assert_eq!(runtime["state"], "ok", "{runtime}");
     let port = free_port();
-    let line = format!("{folder}/bin/lyceum serve --data /srv/lyceum --listen 127.0.0.1:{port}");
+    let line = format!("lyceum serve --data /srv/lyceum --listen 127.0.0.1:{port}");
     drop(Server::start(system.command(None, &line), port));
 }
 
 fn debian_package(deb: &Path) {
     let system = BareSystem::new();
-    fs::copy(deb, system.path("/lyceum.deb")).unwrap();
-    system.run("dpkg --install /lyceum.deb");
+    fs::copy(deb, system.path("/").join(deb.file_name().unwrap())).unwrap();
+    // In a chroot, systemctl enables the service and does not start it.
+    system.run_script(&guide("debian"));
+    assert!(system.path("/etc/systemd/system/multi-user.target.wants/lyceum.service").is_symlink());
+    let complaints = system.run_script("systemd-analyze verify --man=no lyceum.service 2>&1");
+    assert_eq!(complaints, "");
     let unit = fs::read_to_string(system.path("/usr/lib/systemd/system/lyceum.service")).unwrap();
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     let port = free_port();
@@ -226,55 +266,67 @@ fn debian_package(deb: &Path) {
     assert!(data.join("master.key").exists(), "only a person may delete data");
 }
 
-/// Builds the image with buildah and runs it as its own user on a read-only root.
-fn container(context: &Path) {
+/// Builds the image and runs it as the guide says: as its own user, on a read-only root.
+fn container(packages: &Path) {
     let storage = tempfile::tempdir_in(target()).unwrap();
-    let buildah = |arguments: &[&str]| {
-        let mut command = Command::new("buildah");
-        command.arg("--root").arg(storage.path().join("root"));
-        command.arg("--runroot").arg(storage.path().join("run"));
-        command.args(["--storage-driver", "vfs"]).env("BUILDAH_ISOLATION", "chroot");
-        run(command.args(arguments)).trim().to_owned()
-    };
-    let base = buildah(&["from", "scratch"]);
-    buildah(&["add", &base, debian().to_str().unwrap(), "/"]);
-    buildah(&["commit", "--quiet", &base, "localhost/debian"]);
-    let (context, base) = (context.to_str().unwrap(), "BASE=localhost/debian");
-    buildah(&["bud", "--quiet", "--pull-never", "--build-arg", base, "--tag", "lyceum", context]);
-    let container = buildah(&["from", "--pull-never", "localhost/lyceum"]);
-    let container_facts: Value = serde_json::from_str(&buildah(&["inspect", &container])).unwrap();
-    let image = &container_facts["OCIv1"]["config"];
-    assert_eq!(image["User"], "970");
+    let port = free_port().to_string();
+    let podman = Podman::new(storage.path());
+    podman.run(&["import", debian().to_str().unwrap(), "debian:bookworm-slim"]);
+    let file = packages.join("container/Containerfile");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("4321", &port)).unwrap();
 
-    let root = buildah(&["mount", &container]);
-    let words =
-        |member: &str| -> Vec<String> { serde_json::from_value(image[member].clone()).unwrap() };
-    let (port, data) = (free_port(), tempfile::tempdir_in(target()).unwrap());
-    let mut command = inside(&format!(
-        "mount --bind {root} {root} && mount --bind {data} {root}/var/lib/lyceum && \
-         chown 970:970 {root}/var/lib/lyceum && mount -t proc proc {root}/proc && \
-         mount -o remount,bind,ro {root} && \
-         exec chroot --userspec=970:970 {root} {} {}",
-        words("Entrypoint").join(" "),
-        words("Cmd").join(" "),
-        data = data.path().display(),
-    ));
-    let variables = words("Env");
-    command.envs(variables.iter().filter_map(|variable| variable.split_once('=')));
-    command.env("LYCEUM_SERVER__LISTEN", format!("127.0.0.1:{port}"));
-    let server = Server::start(command, port);
-    learn_through_a_sandbox(&server, data.path());
-    drop(server);
-    buildah(&["rm", &container]);
+    let script = guide("container").replace("4321", &port);
+    run(podman.command("sh").args(["-euc", &script]).current_dir(packages));
+    let server = Server::at(&port);
+    learn_through_a_sandbox(&server, &|line| podman.run(&["exec", "lyceum", "sh", "-c", line]));
+    let facts: Value = serde_json::from_str(&podman.run(&["inspect", "lyceum"])).unwrap();
+    assert_eq!(facts[0]["Config"]["User"], "970");
+    assert_eq!(facts[0]["HostConfig"]["ReadonlyRootfs"], true);
+    podman.run(&["stop", "lyceum"]);
+    podman.run(&["rm", "lyceum"]);
+}
+
+/// Podman with images, containers and volumes of its own, on the network of this machine, and without the limits that
+/// a machine may forbid to set.
+struct Podman<'a> {
+    folder: &'a Path,
+}
+
+impl<'a> Podman<'a> {
+    fn new(folder: &'a Path) -> Self {
+        let shown = folder.display();
+        let storage = format!(
+            "[storage]\ndriver = \"vfs\"\ngraphroot = \"{shown}/images\"\nrunroot = \"{shown}/run\"\n"
+        );
+        fs::write(folder.join("storage.conf"), storage).unwrap();
+        let containers = format!(
+            "[containers]\nnetns = \"host\"\ndefault_ulimits = [\"nofile=1024:4096\", \"nproc=4096:4096\"]\n\
+             [engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n\
+             tmp_dir = \"{shown}/tmp\"\nvolume_path = \"{shown}/volumes\"\n"
+        );
+        fs::write(folder.join("containers.conf"), containers).unwrap();
+        Self { folder }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("CONTAINERS_STORAGE_CONF", self.folder.join("storage.conf"))
+            .env("CONTAINERS_CONF", self.folder.join("containers.conf"))
+            .env("BUILDAH_ISOLATION", "chroot");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        run(self.command("podman").args(arguments))
+    }
 }
 
 /// A sandbox for app developers keeps its students' progress on the server in the container.
-fn learn_through_a_sandbox(server: &Server, data: &Path) {
+fn learn_through_a_sandbox(server: &Server, run_there: &dyn Fn(&str) -> String) {
+    run_there("lyceum client create Sandbox --id sandbox --secret sandbox-secret-1234");
     let place = Place::new().running(binary());
-    let data = data.display();
-    place.ok(&format!(
-        "client create Sandbox --data {data} --id sandbox --secret sandbox-secret-1234"
-    ));
     place.write(
         "lyceum.config.json",
         r#"{"name": "Rivers", "integrations": {"lms": {"courses": [
