@@ -3,6 +3,8 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits, messages};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -10,84 +12,105 @@ use crate::agents::{replace, user_fields};
 use crate::record::Object;
 use crate::repository::{self, Credential};
 
-/// What is registered: a name and password in an application.
+/// A user's login for another system.
 #[derive(Clone)]
 pub struct Login {
     /// The other system.
     pub application: String,
     /// The user's name there.
     pub username: String,
-    /// The password in the clear. This type has no `Debug` so that it never gets into a log.
+    /// The password in plain text. This type has no `Debug` so that it never gets into a log.
     pub password: String,
 }
 
-/// The ids of a registered credential.
-#[derive(Clone, Debug, serde::Serialize)]
+/// A user's login for another system: the application's name and the `credentials`. Clients may send username and
+/// password beside the name instead, and the whole object under `credential`.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Registered {
+pub struct LoginInput {
+    /// The name of the other system. It is required outside of `credential`.
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    application_name: Option<String>,
+    /// Another name for `applicationName`.
+    #[serde(rename = "type")]
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    application_type: Option<String>,
+    /// Username and password.
+    credentials: Option<UsernameAndPassword>,
+    /// Username and password, without `credentials`.
+    #[serde(flatten)]
+    flat: UsernameAndPassword,
+    /// The whole login.
+    credential: Option<Box<LoginInput>>,
+}
+
+/// A user's name and password in another system.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
+struct UsernameAndPassword {
+    /// The user's name in the other system; required.
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    username: Option<String>,
+    /// The password; required.
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    password: Option<String>,
+}
+
+/// The ids of a stored login.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialIds {
     /// The `profileId` of the user profile that names the application.
     pub user_profile_id: String,
-    /// The credential's own id.
+    /// The id of the login itself.
     pub credential_id: String,
 }
 
-/// Under this namespace ids follow from user, application and name: to register a login again
-/// replaces its password.
+/// In this namespace, ids are derived from user, application and username. Storing a login again therefore replaces its
+/// password.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6b5d_0d5e_8f0f_4c0e_9a55_2f2b_8d3f_7c11);
 
 impl Login {
-    /// Reads `{applicationName, credentials: {username, password}}`, or a flat
-    /// `{applicationName?, username, password}`, either also under `credential`.
-    ///
-    /// Errors: `Invalid` for what is missing, empty or too long.
-    pub fn read(body: &Object) -> Result<Self> {
-        let (outer, place) = match body.get("credential").and_then(Value::as_object) {
-            Some(inner) => (inner, "credential."),
-            None => (body, ""),
+    /// The login in a request. Errors: `Invalid` for missing texts, and for texts with the character U+0000.
+    pub fn of(input: LoginInput) -> Result<Self> {
+        let (outer, path) = match input.credential {
+            Some(inner) => (*inner, "credential."),
+            None => (input, ""),
         };
-        let (names, inner_place) = match outer.get("credentials").and_then(Value::as_object) {
-            Some(inner) => (inner, format!("{place}credentials.")),
-            None => (outer, place.to_owned()),
+        let (names, inner_path) = match outer.credentials {
+            Some(inner) => (inner, format!("{path}credentials.")),
+            None => (outer.flat, path.to_owned()),
         };
-        let application = match outer.get("applicationName").or_else(|| outer.get("type")) {
-            None if !place.is_empty() => "default".to_owned(),
-            given => text(given, format!("{place}applicationName"))?,
+        let application = match outer.application_name.or(outer.application_type) {
+            None if !path.is_empty() => "default".to_owned(),
+            application => text(application, format!("{path}applicationName"))?,
         };
         Ok(Self {
             application,
-            username: text(names.get("username"), format!("{inner_place}username"))?,
-            password: text(names.get("password"), format!("{inner_place}password"))?,
+            username: text(names.username, format!("{inner_path}username"))?,
+            password: text(names.password, format!("{inner_path}password"))?,
         })
     }
 }
 
-fn text(value: Option<&Value>, path: String) -> Result<String> {
-    match value {
-        Some(Value::String(text)) if text.is_empty() => {
-            Err(Problem::invalid(path, messages::MUST_NOT_BE_EMPTY))
-        }
-        Some(Value::String(text)) if text.len() > limits::CREDENTIAL_TEXT_MAX_BYTES => {
-            let most = limits::CREDENTIAL_TEXT_MAX_BYTES;
-            Err(Problem::invalid(path, messages::too_long(most)))
-        }
-        Some(Value::String(text)) if text.contains('\0') => {
+fn text(text: Option<String>, path: String) -> Result<String> {
+    match text {
+        Some(text) if text.contains('\0') => {
             Err(Problem::invalid(path, messages::MUST_NOT_CONTAIN_NUL))
         }
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(Problem::invalid(path, messages::MUST_BE_STRING)),
+        Some(text) => Ok(text),
         None => Err(Problem::invalid(path, messages::required("a string"))),
     }
 }
 
-/// The id of a user's login; what seals its password is bound to it.
+/// The id of a user's login. The encryption of its password is bound to this id.
 pub fn id(user: &str, login: &Login) -> String {
     // No text contains U+0000, so it can separate them.
     let name = format!("{user}\0{}\0{}", login.application, login.username);
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
 }
 
-/// Keeps a login, its password sealed by the caller, and names it in a profile of the user: one
-/// profile an application.
+/// Stores a login, whose password the caller has sealed, and names it in the user's profile for the application.
 ///
 /// Errors: `NotFound` for an unknown user.
 pub fn register(
@@ -96,7 +119,7 @@ pub fn register(
     login: &Login,
     sealed: &[u8],
     now: Timestamp,
-) -> Result<Registered> {
+) -> Result<CredentialIds> {
     let mut fields = user_fields(tx, user)?;
     let user_profile_id = name_in_profile(&mut fields, user, login)?;
     replace(tx, &fields, now)?;
@@ -108,10 +131,10 @@ pub fn register(
         sealed: sealed.to_vec(),
     };
     repository::add_credential(tx, &credential, now)?;
-    Ok(Registered { user_profile_id, credential_id: credential.id })
+    Ok(CredentialIds { user_profile_id, credential_id: credential.id })
 }
 
-/// A user's credential, its password sealed. Errors: `NotFound`.
+/// A user's credential with its sealed password. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Credential> {
     let credential = repository::credential(tx, user, id)?;
     credential.ok_or_else(|| Problem::not_found("credential of the user", id))

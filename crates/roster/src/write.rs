@@ -3,6 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, messages};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -24,11 +25,11 @@ pub struct Rules {
     pub allocate_missing_ids: bool,
 }
 
-/// The ids of a created record: what was sent and what it has.
-#[derive(Clone, Debug, Serialize)]
+/// The sourcedIds of a created record.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct IdPair {
-    /// The sourcedId that the client sent; the allocated one where it sent none.
+pub struct SourcedIdPair {
+    /// The sourcedId that the client sent, or the allocated one if it sent none.
     pub supplied_sourced_id: String,
     /// The sourcedId that the record has.
     pub allocated_sourced_id: String,
@@ -38,7 +39,7 @@ pub struct IdPair {
 #[derive(Clone, Debug)]
 pub struct Created {
     /// Its ids.
-    pub pair: IdPair,
+    pub pair: SourcedIdPair,
     /// What is stored.
     pub put: WrittenRecord,
 }
@@ -108,7 +109,7 @@ pub fn create(
     let record = prepared(tx, collection, object, rules)?;
     let put = repository::create(tx, &record)?;
     let allocated = record.sourced_id;
-    let pair = IdPair {
+    let pair = SourcedIdPair {
         supplied_sourced_id: supplied.unwrap_or_else(|| allocated.clone()),
         allocated_sourced_id: allocated,
     };
@@ -237,7 +238,7 @@ pub fn create_in(
     ids: &[(&str, String)],
     objects: Vec<Value>,
     rules: &Rules,
-) -> Result<Vec<IdPair>> {
+) -> Result<Vec<SourcedIdPair>> {
     for (parameter, id) in ids {
         let kind = named_by(parameter).expect("parameters of declared paths name kinds");
         repository::require(tx, kind, id)?;

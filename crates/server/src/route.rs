@@ -233,6 +233,27 @@ impl Route {
         self.answer(status, says, Some(("application/json", TypeSchema::output::<T>())))
     }
 
+    /// Adds an answer with JSON whose schema was generated from the declaration of a kind of records.
+    #[must_use]
+    pub fn answers_kind(
+        self,
+        status: u16,
+        says: impl Into<Cow<'static, str>>,
+        schema: impl Into<TypeSchema>,
+    ) -> Self {
+        self.answer(status, says, Some(("application/json", schema.into())))
+    }
+
+    /// Adds an answer with one JSON value of this type a line.
+    #[must_use]
+    pub fn answers_lines<T: JsonSchema>(
+        self,
+        status: u16,
+        says: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        self.answer(status, says, Some(("application/x-ndjson", TypeSchema::output::<T>())))
+    }
+
     /// Adds an answer with JSON that a declaration of records describes, or that is not described.
     #[must_use]
     pub fn answers_schema(
@@ -287,6 +308,13 @@ impl Route {
         self
     }
 
+    /// Sets the JSON Schema of a body, which was generated from the declaration of a kind of records.
+    #[must_use]
+    pub fn reads_kind(mut self, schema: impl Into<TypeSchema>) -> Self {
+        self.reads.schema = schema.into();
+        self
+    }
+
     /// Sets the JSON Schema of a body that a declaration of records describes, or that can be any JSON.
     #[must_use]
     pub fn reads_schema(mut self, schema: impl Into<TypeSchema>) -> Self {
@@ -294,10 +322,13 @@ impl Route {
         self
     }
 
-    /// Sets other media types than JSON for the body.
+    /// Sets other media types than JSON for the body. Unless it is described, a body of these types may be anything.
     #[must_use]
     pub fn reads_as(mut self, media: &'static [&'static str]) -> Self {
         self.reads.media = media;
+        if self.reads.schema.schema.is_null() {
+            self.reads.schema = json!({}).into();
+        }
         self
     }
 

@@ -1,13 +1,16 @@
-//! Alignment: which records cover which items. Some are aligned here; some say it themselves, line
-//! items and results in their `learningObjectiveSet`, resources, questions and tests in their metadata.
+//! Alignment: which records cover which items. Some records are aligned here. Others name the items themselves: line
+//! items and results in their `learningObjectiveSet`; resources, questions and tests in their metadata.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_assessment as assessment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::{kinds as roster_kinds, repository as roster};
 use lyceum_store::Tx;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fault::{Faults, Path};
@@ -21,7 +24,7 @@ pub enum Kind {
     Roster(&'static lyceum_roster::kind::Kind),
     /// A question or a test.
     Content(assessment::Kind, &'static str),
-    /// Something that is kept elsewhere; its ids are taken as they are.
+    /// Something that another system stores. Its ids are not checked.
     Named(&'static str),
 }
 
@@ -40,8 +43,8 @@ pub fn kinds() -> [Kind; 9] {
     ]
 }
 
-/// Kinds whose records only name items themselves.
-fn speakers() -> [Kind; 2] {
+/// The kinds whose records cannot be aligned, but name items themselves.
+fn kinds_that_only_name() -> [Kind; 2] {
     [Kind::Roster(&roster_kinds::RESULT), Kind::Roster(&roster_kinds::ASSESSMENT_RESULT)]
 }
 
@@ -75,7 +78,7 @@ impl Kind {
     /// The record, unless it does not exist.
     fn find(self, tx: &mut Tx<'_>, id: &str) -> Result<Option<AlignedRecord>> {
         match self {
-            // No store keeps the character U+0000.
+            // Neither store can hold the character U+0000.
             _ if id.contains('\0') => Ok(None),
             Self::Named(_) => Ok(Some(AlignedRecord { title: None, says: Vec::new() })),
             Self::Roster(kind) => {
@@ -114,8 +117,8 @@ fn said(body: &Value) -> Vec<String> {
     found
 }
 
-/// The identifiers in the texts of a value: by themselves, as `urn:uuid:…`, or at the end of an
-/// address. Whether there are such items is for the caller to see.
+/// The identifiers in the texts of a value: alone, as `urn:uuid:…`, or at the end of an address. The caller checks
+/// whether such items exist.
 pub fn mentioned(value: &Value) -> Vec<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![value];
@@ -146,8 +149,7 @@ pub struct Statement {
     pub said: bool,
 }
 
-/// What a record covers; items that are gone are left out. Errors: `NotFound` for a kind or record
-/// that is not there.
+/// The items that a record covers, without deleted ones. Errors: `NotFound` for an unknown kind or record.
 pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Vec<Statement>> {
     let kind = Kind::named(kind)?;
     let found = kind.find(tx, id)?.ok_or_else(|| kind.missing(id))?;
@@ -162,9 +164,8 @@ pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Vec<Statement>> 
     Ok(there.into_iter().map(statement).collect())
 }
 
-/// What each of many records of a kind covers, by their ids; as [`covered`] says of each, with as many
-/// statements for all of them as for one. A record is its id and canonical JSON. Errors: `NotFound` for a
-/// kind that is not there.
+/// The items that each of many records of a kind covers, by the records' ids, as [`covered`] returns them. Runs as many
+/// SQL statements as for one record. A record is its id and its canonical JSON. Errors: `NotFound` for an unknown kind.
 pub fn covered_by_all(
     tx: &mut Tx<'_>,
     kind: &str,
@@ -198,29 +199,162 @@ pub fn covered_by_all(
     Ok(covered.filter(|(_, statements)| !statements.is_empty()).collect())
 }
 
+/// The reason why a record covers an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AlignmentSource {
+    /// The record is aligned to the item.
+    Alignment,
+    /// The record itself names the item.
+    Record,
+}
+
 /// A record that covers an item.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Covered {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CoveringRecord {
     /// The kind of record.
     pub kind: String,
     /// Its id.
     pub id: String,
     /// Its title, if it has one.
     pub title: Option<String>,
-    /// The item, which may be one below the one that was asked for.
+    /// The item, or an item below it.
+    #[schemars(with = "ItemIdentifier")]
     pub item: String,
-    /// `alignment`, or `record` if the record itself names the item.
-    pub source: &'static str,
+    /// Why the record covers the item.
+    pub source: AlignmentSource,
 }
 
-/// The records that are aligned to an item, with `children` also to those below it, and the items
-/// themselves. Records that are gone are left out. Errors: `NotFound`; `TooLarge` above
+/// The records that cover an item.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Coverage {
+    /// The identifier of the item.
+    #[schemars(with = "ItemIdentifier")]
+    pub sourced_id: String,
+    /// The records.
+    pub coverage: Vec<CoveringRecord>,
+    /// False if searching for records that name the item themselves took too long; they are missing then.
+    pub complete: bool,
+}
+
+/// An item that a record covers, as clients read it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CoveredItem {
+    /// The identifier of the item.
+    #[schemars(with = "ItemIdentifier")]
+    sourced_id: String,
+    /// The item's address.
+    uri: Option<String>,
+    /// The item's code, such as `3.NF.A.1`.
+    human_coding_scheme: Option<String>,
+    /// The item's text.
+    full_statement: Option<String>,
+    /// Why the record covers the item.
+    source: AlignmentSource,
+}
+
+impl From<Statement> for CoveredItem {
+    fn from(Statement { item, body, said }: Statement) -> Self {
+        let text = |name: &str| body[name].as_str().map(str::to_owned);
+        Self {
+            uri: text("uri"),
+            human_coding_scheme: text("humanCodingScheme"),
+            full_statement: text("fullStatement"),
+            source: if said { AlignmentSource::Record } else { AlignmentSource::Alignment },
+            sourced_id: item,
+        }
+    }
+}
+
+/// The items that a record covers, as clients read them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CoveredItems {
+    /// The kind of record.
+    pub kind: String,
+    /// The record's id.
+    pub id: String,
+    /// The items.
+    pub items: Vec<CoveredItem>,
+}
+
+/// The items to which a record is to be aligned.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ItemList {
+    /// The identifiers of the items.
+    #[schemars(with = "Vec<ItemIdentifier>")]
+    items: Vec<String>,
+}
+
+impl ItemList {
+    /// Errors: `Invalid` for texts that are not UUIDs; `TooLarge` above [`limits::ALIGNMENT_MAX_RECORDS`].
+    pub fn checked(self) -> Result<Vec<String>> {
+        check_count(self.items.len(), "items")?;
+        let mut faults = Faults::default();
+        for (index, _) in self.items.iter().enumerate().filter(|(_, item)| !is_uuid(item)) {
+            faults.add(Path::Record("items", Some(index)), "must be the UUID of a CFItem");
+        }
+        faults.refuse().map(|()| self.items)
+    }
+}
+
+/// Alignments.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub struct AlignmentList {
+    /// The alignments, in the order in which they were added.
+    pub alignments: Vec<Alignment>,
+}
+
+impl AlignmentList {
+    /// Errors: `TooLarge` above [`limits::ALIGNMENT_MAX_RECORDS`].
+    pub fn checked(self) -> Result<Vec<Alignment>> {
+        check_count(self.alignments.len(), "alignments").map(|()| self.alignments)
+    }
+}
+
+fn check_count(count: usize, what: &str) -> Result<()> {
+    let most = limits::ALIGNMENT_MAX_RECORDS;
+    if count <= most {
+        return Ok(());
+    }
+    Err(Problem::new(ProblemKind::TooLarge, format!("a request has at most {most} {what}")))
+}
+
+/// The number of alignments in a request, and how many of them were new.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AddedAlignments {
+    /// Alignments in the request.
+    pub sent: usize,
+    /// Alignments that did not exist before.
+    pub added: u64,
+}
+
+/// The schema of an item's identifier. Fields name it: `#[schemars(with = "ItemIdentifier")]`.
+pub(crate) struct ItemIdentifier;
+
+impl JsonSchema for ItemIdentifier {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ItemIdentifier".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "uuid" })
+    }
+}
+
+/// The records that are aligned to an item, and this item. With `children`, also records of the items below it, and
+/// these items. Deleted records are left out. Errors: `NotFound`; `TooLarge` above
 /// [`limits::COVERAGE_MAX_RECORDS`].
 pub fn coverage(
     tx: &mut Tx<'_>,
     item: &str,
     children: bool,
-) -> Result<(Vec<Covered>, Vec<String>)> {
+) -> Result<(Vec<CoveringRecord>, Vec<String>)> {
     if repository::known(tx, &[item])?.is_empty() {
         return Err(Problem::not_found("CFItem", item));
     }
@@ -235,7 +369,8 @@ pub fn coverage(
             Err(_) => None,
         };
         if let Some(record) = record {
-            found.push(Covered { kind, id, title: record.title, item, source: "alignment" });
+            let (title, source) = (record.title, AlignmentSource::Alignment);
+            found.push(CoveringRecord { kind, id, title, item, source });
         }
     }
     Ok((found, items))
@@ -253,18 +388,19 @@ const FEW: usize = 8;
 
 /// The records that name one of the items themselves. Reads whole tables: for a scan with a deadline.
 /// Errors: `TooLarge` above [`limits::COVERAGE_MAX_RECORDS`].
-pub fn say(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<Covered>> {
+pub fn records_naming(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<CoveringRecord>> {
     let wanted: HashSet<&str> = items.iter().map(String::as_str).collect();
     let texts = if items.len() > FEW { &[] } else { items };
-    let mut found: Vec<Covered> = Vec::new();
+    let mut found: Vec<CoveringRecord> = Vec::new();
     let mut note = |kind: Kind, id: &str, title: Option<String>, says: Vec<String>| {
         for item in says.into_iter().filter(|item| wanted.contains(item.as_str())) {
             let (kind, id) = (kind.name().to_owned(), id.to_owned());
-            found.push(Covered { kind, id, title: title.clone(), item, source: "record" });
+            let (title, source) = (title.clone(), AlignmentSource::Record);
+            found.push(CoveringRecord { kind, id, title, item, source });
         }
         if found.len() > limits::COVERAGE_MAX_RECORDS { Err(too_many()) } else { Ok(()) }
     };
-    for kind in kinds().into_iter().chain(speakers()) {
+    for kind in kinds().into_iter().chain(kinds_that_only_name()) {
         match kind {
             Kind::Roster(of) => roster::mentioning(tx, of, texts, |id, body| {
                 let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
@@ -311,8 +447,8 @@ pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[Strin
 /// Adds all alignments or none, and returns how many were new. Errors: `Invalid` with each that names a kind,
 /// record or item that does not exist.
 pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<u64> {
-    let items: Vec<&str> = alignments.iter().map(|one| one.item.as_str()).collect();
-    let there = repository::known(tx, &items)?;
+    let items = alignments.iter().map(|one| one.item.as_str()).filter(|item| is_uuid(item));
+    let there = repository::known(tx, &items.collect::<Vec<_>>())?;
     let mut faults = Faults::default();
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
     for (index, one) in alignments.iter().enumerate() {
@@ -334,53 +470,4 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<
     let unique: HashSet<&Alignment> = alignments.iter().collect();
     let unique: Vec<Alignment> = unique.into_iter().cloned().collect();
     repository::align(tx, now, &unique)
-}
-
-/// Reads the body `{"items": ["<uuid>", …]}`. Errors: `Malformed`, `Invalid`, `TooLarge`.
-pub fn read_items(body: &[u8]) -> Result<Vec<String>> {
-    let members = list(body, "items")?;
-    let mut faults = Faults::default();
-    let mut items = Vec::with_capacity(members.len());
-    for (index, member) in members.iter().enumerate() {
-        match member.as_str().filter(|text| is_uuid(text)) {
-            Some(item) => items.push(item.to_owned()),
-            None => faults.add(Path::Record("items", Some(index)), "must be the UUID of a CFItem"),
-        }
-    }
-    faults.refuse().map(|()| items)
-}
-
-/// Reads the body `{"alignments": [{"kind", "id", "item"}, …]}`. Errors: as [`read_items`].
-pub fn read_bulk(body: &[u8]) -> Result<Vec<Alignment>> {
-    let members = list(body, "alignments")?;
-    let mut faults = Faults::default();
-    let mut alignments = Vec::with_capacity(members.len());
-    for (index, member) in members.iter().enumerate() {
-        let path = Path::Record("alignments", Some(index));
-        let mut text = |name: &str| {
-            let text =
-                member[name].as_str().filter(|text| !text.is_empty() && !text.contains('\0'));
-            if text.is_none() {
-                faults.add(Path::Member(&path, name), messages::required("a string"));
-            }
-            text.unwrap_or_default().to_owned()
-        };
-        alignments.push(Alignment { kind: text("kind"), id: text("id"), item: text("item") });
-    }
-    faults.refuse().map(|()| alignments)
-}
-
-fn list(body: &[u8], name: &str) -> Result<Vec<Value>> {
-    let malformed = |message: String| Problem::new(ProblemKind::Malformed, message);
-    let mut value: Value = serde_json::from_slice(body)
-        .map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
-    let most = limits::ALIGNMENT_MAX_RECORDS;
-    match value.get_mut(name).map(Value::take) {
-        Some(Value::Array(members)) if members.len() <= most => Ok(members),
-        Some(Value::Array(_)) => {
-            let message = format!("a request has at most {most} {name}");
-            Err(Problem::new(ProblemKind::TooLarge, message))
-        }
-        _ => Err(Problem::invalid(name, messages::required("an array"))),
-    }
 }

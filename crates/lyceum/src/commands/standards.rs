@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lyceum_core::{Problem, limits};
-use lyceum_standards::repository::{self, Framework, Reader, Stats, WriteOutcome};
+use lyceum_standards::repository::{self, Framework, PackageCounts, Reader, WriteOutcome};
 use lyceum_standards::{Package, Shape, identifier};
 use serde_json::json;
 
@@ -111,7 +111,7 @@ fn what(became: WriteOutcome) -> &'static str {
     }
 }
 
-fn both(stats: Stats) -> String {
+fn both(stats: PackageCounts) -> String {
     [counted(stats.items, "item"), counted(stats.associations, "association")].join(", ")
 }
 

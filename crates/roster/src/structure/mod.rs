@@ -15,13 +15,13 @@ use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use crate::record::Record;
 use crate::repository::{self, Creation, WriteOutcome};
 use crate::rules;
-use crate::write::{IdPair, Rules};
+use crate::write::{Rules, SourcedIdPair};
 
 /// A course and its tree, which are valid in themselves.
 #[derive(Debug)]
 pub struct Structure {
     nodes: Vec<cut::CutObject>,
-    pair: IdPair,
+    pair: SourcedIdPair,
     /// The records by kind, in an order in which each kind refers only to earlier ones.
     sorts: [KindRecords; 4],
 }
@@ -79,7 +79,7 @@ pub fn read(body: &str, rules: &Rules) -> Result<Structure> {
 
 impl Structure {
     /// The course's ids.
-    pub fn pair(&self) -> &IdPair {
+    pub fn pair(&self) -> &SourcedIdPair {
         &self.pair
     }
 

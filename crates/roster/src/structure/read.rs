@@ -10,7 +10,7 @@ use super::cut::{self, CutObject, Slot};
 use super::{BodyPosition, Structure, inside, path, sorts};
 use crate::record::{Object, Record, Stamp};
 use crate::syllabus::{LINKS, PARTS};
-use crate::write::{IdPair, Rules};
+use crate::write::{Rules, SourcedIdPair};
 
 /// The namespace of the ids of nodes, which are derived from the id of the parent and a number.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1f2c_7a4e_52c9_4f51_8a3d_90f7_66c4_0b9e);
@@ -82,7 +82,7 @@ pub(super) fn structure(body: &str, rules: &Rules) -> Result<Structure> {
     let sorts = records(&course, course_node, drafts, rules, &mut faults)?;
     faults.refuse_if(1)?;
     let supplied = supplied.unwrap_or_else(|| id.clone());
-    let pair = IdPair { supplied_sourced_id: supplied, allocated_sourced_id: id };
+    let pair = SourcedIdPair { supplied_sourced_id: supplied, allocated_sourced_id: id };
     Ok(Structure { nodes, pair, sorts })
 }
 

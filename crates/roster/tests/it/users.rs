@@ -1,6 +1,6 @@
 //! Users' agents and their credentials for other systems.
 
-use lyceum_core::ProblemKind;
+use lyceum_core::{ProblemKind, body};
 use lyceum_roster::credentials::{self, Login};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository::{self, WriteOutcome};
@@ -50,7 +50,7 @@ fn a_purged_user_leaves_no_password_behind() {
         let now = rules().now;
         let body =
             json!({"applicationName": "A", "credentials": {"username": "u", "password": "p"}});
-        let login = Login::read(body.as_object().unwrap()).unwrap();
+        let login = Login::of(body::of(body).unwrap()).unwrap();
         let register = |user: &str| {
             db.write_blocking(|tx| credentials::register(tx, user, &login, b"sealed", now)).unwrap()
         };

@@ -5,22 +5,28 @@ use std::collections::HashSet;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::{Param, Sql, Tx, Value, dialect};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::write::present;
+use crate::alignment::ItemIdentifier;
 use crate::class::CHILD_OF;
 
-/// A record is aligned to an item.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+/// The alignment of a record to an item.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 pub struct Alignment {
     /// The kind of record, such as `resource`.
+    #[schemars(length(min = 1))]
     pub kind: String,
-    /// Its id.
+    /// The record's id.
+    #[schemars(length(min = 1))]
     pub id: String,
     /// The identifier of the item.
+    #[schemars(with = "ItemIdentifier")]
     pub item: String,
 }
 
-/// Adds alignments that are new; how many.
+/// Adds the alignments that are new, and returns how many there were.
 pub fn align(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<u64> {
     let now = now.to_string();
     let values: Vec<Value<'_>> = alignments
@@ -31,7 +37,7 @@ pub fn align(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Resul
     tx.insert_rows("case_alignment", &columns, &values, "ON CONFLICT DO NOTHING")
 }
 
-/// Takes the alignments of a record away, or the one to an item; how many there were.
+/// Removes all alignments of a record, or the one to an item. Returns how many were removed.
 pub fn unalign(tx: &mut Tx<'_>, kind: &str, record: &str, item: Option<&str>) -> Result<u64> {
     let mut sql = Sql::new(tx.dialect());
     sql.push("DELETE FROM case_alignment WHERE kind = ").bind(kind);
@@ -42,7 +48,7 @@ pub fn unalign(tx: &mut Tx<'_>, kind: &str, record: &str, item: Option<&str>) ->
     tx.execute(&sql.text, &sql.values())
 }
 
-/// The items that a record is aligned to, in the order of aligning; also items that are gone.
+/// The items that a record is aligned to, in the order in which alignments were added, deleted items included.
 pub fn aligned(tx: &mut Tx<'_>, kind: &str, record: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let sql = "SELECT item FROM case_alignment WHERE kind = $1 AND record = $2 ORDER BY seq";
@@ -71,7 +77,7 @@ pub fn aligned_of_all(
     Ok(found)
 }
 
-/// A page of alignments in the order of aligning, and how many there are.
+/// A page of alignments in the order in which they were added, and the number of all.
 pub fn alignments(
     tx: &mut Tx<'_>,
     kind: Option<&str>,
@@ -105,7 +111,7 @@ pub fn alignments(
     Ok((found, u64::try_from(total).unwrap_or(0)))
 }
 
-/// The alignments to any of the items, as many as an answer holds and one more.
+/// The alignments to any of the items: as many as an answer may contain, and one more.
 pub(crate) fn aligned_to(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<Alignment>> {
     let list = serde_json::to_string(items).map_err(Problem::internal)?;
     let among = dialect::is_one_of(tx.dialect(), "item", "$1");
@@ -122,7 +128,7 @@ pub(crate) fn aligned_to(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<Alignm
     Ok(found)
 }
 
-/// The item and all that stand below it, as many as are looked for.
+/// The item and the items below it, at most [`limits::COVERAGE_MAX_NODES`].
 pub(crate) fn below(tx: &mut Tx<'_>, item: &str) -> Result<Vec<String>> {
     let among = dialect::is_one_of(tx.dialect(), "destination", "$1");
     let sql =

@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::same;
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
@@ -11,9 +13,9 @@ use crate::fault::{Faults, Path};
 use crate::package::{Document, Package, children};
 use crate::record::Record;
 
-/// What a package holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Stats {
+/// The number of records in a package.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PackageCounts {
     /// Frameworks.
     pub documents: usize,
     /// Items.
@@ -22,32 +24,31 @@ pub struct Stats {
     pub associations: usize,
 }
 
-impl Stats {
+impl PackageCounts {
     fn of(package: &Package) -> Self {
         let (items, associations) = (package.items.len(), package.associations.len());
         Self { documents: 1, items, associations }
     }
 }
 
-/// What became of a package or a record.
+/// What happened to a package or a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// It is new.
     Created,
-    /// It took another's place.
+    /// It replaced another version.
     Replaced,
-    /// It was there and says the same.
+    /// It existed with the same content.
     Unchanged,
 }
 
-/// Stores a new framework; the same one again is no fault (a safe retry). Errors: `Conflict` where there is
-/// another of that identifier, or where one of its records belongs to another; `Invalid` for associations
-/// that lead from nowhere to nowhere.
-pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Stats)> {
+/// Stores a new framework. Storing the same one again succeeds, so a request can be repeated. Errors: `Conflict` if
+/// another framework has the identifier or one of the records; `Invalid` for associations of which neither end is known.
+pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, PackageCounts)> {
     let id = &package.document.record.id;
     if let Some(seq) = framework(tx, id)? {
         return match same::holds(tx, seq, package)? {
-            true => Ok((WriteOutcome::Unchanged, Stats::of(package))),
+            true => Ok((WriteOutcome::Unchanged, PackageCounts::of(package))),
             false => Err(taken(id)),
         };
     }
@@ -55,9 +56,9 @@ pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Stats
     Ok((WriteOutcome::Created, fill(tx, seq, package)?))
 }
 
-/// Puts a package in the place of the framework with its identifier. Whether people may read it
-/// without a token stays as it was. Errors: `NotFound`, and as [`create`].
-pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
+/// Replaces the framework with the package's identifier. It stays public or not public. Errors: `NotFound`, and those
+/// of [`create`].
+pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<PackageCounts> {
     let document = &package.document;
     let id = &document.record.id;
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
@@ -71,7 +72,7 @@ pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<Stats> {
 }
 
 /// [`create`] or [`replace`].
-pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Stats)> {
+pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, PackageCounts)> {
     match framework(tx, &package.document.record.id)? {
         Some(_) => Ok((WriteOutcome::Replaced, replace(tx, package)?)),
         None => create(tx, package),
@@ -163,7 +164,7 @@ pub(super) fn empty(tx: &mut Tx<'_>, seq: i64) -> Result<()> {
 }
 
 /// Puts the records of a package into an empty framework.
-fn fill(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<Stats> {
+fn fill(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<PackageCounts> {
     unclaimed(tx, "case_item", ITEM.list, package.items.iter().map(|one| &one.record))?;
     let associations = package.associations.iter().map(|one| &one.record);
     unclaimed(tx, "case_association", ASSOCIATION.list, associations)?;
@@ -202,7 +203,7 @@ fn fill(tx: &mut Tx<'_>, document: i64, package: &Package) -> Result<Stats> {
     }
     let columns = ["class", "id", "document", "body", "extensions", "beyond"];
     tx.send_rows("case_definition", &columns, &values, "")?;
-    Ok(Stats::of(package))
+    Ok(PackageCounts::of(package))
 }
 
 fn texts(record: &Record) -> [Value<'_>; 3] {

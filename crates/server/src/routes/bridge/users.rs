@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Organizations, the parameter repeated; users with a role at one of them.",
         )
         .repeating()
-        .answers_schema(200, "A page.", schema::collection(users));
+        .answers_kind(200, "A page.", schema::collection(users));
     vec![schema::list_parameters(route)]
 }
 

@@ -6,7 +6,7 @@ use lyceum_core::Result;
 use lyceum_games::achievements::{self, Achievement, Definition, NewProgress, Reached};
 use lyceum_store::Tx;
 
-use super::nothing;
+use super::IgnoredBody;
 use super::play::{Play, of_player, once, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
         once(post("/games/{gameId}/achievements/{name}/unlock", Access::player(GamesWrite), unlocked))
             .named("unlockAchievement")
             .says("Unlocks an achievement for a player, with its rewards and a notification: once.")
-            .reads_schema(nothing())
+            .reads::<IgnoredBody>()
             .answers::<Reached>(200, "Unlocked."),
     ]
 }

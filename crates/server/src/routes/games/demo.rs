@@ -8,8 +8,8 @@ use lyceum_core::{Result, limits};
 use lyceum_games::{games, visitors};
 use lyceum_store::Tx;
 
+use super::IgnoredBody;
 use super::catalogue::{GameToken, issued_to};
-use super::nothing;
 use crate::answer::Answer;
 use crate::auth;
 use crate::context::Context;
@@ -20,7 +20,7 @@ pub(super) fn route() -> Route {
     post("/games/{gameId}/demo", Access::Public, demo)
         .named("createDemoToken")
         .says("A token for an anonymous visitor of the game, for ten minutes. It opens demo scores, their leader board and the game's backend. Sent with the former token in 'Authorization' it is for the same visitor.")
-        .reads_schema(nothing())
+        .reads::<IgnoredBody>()
         .answers::<GameToken>(200, "The token.")
 }
 

@@ -7,7 +7,7 @@ use lyceum_games::notifications::{self, Notification};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::nothing;
+use super::IgnoredBody;
 use super::play::{of_player, once, paged, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -30,12 +30,12 @@ pub(super) fn routes() -> Vec<Route> {
         once(post("/notifications/read", Access::player(GamesWrite), all_read))
             .named("readNotifications")
             .says("The player has seen all notifications.")
-            .reads_schema(nothing())
+            .reads::<IgnoredBody>()
             .answers::<NewlyRead>(200, "How many were new."),
         once(post("/notifications/{id}/read", Access::player(GamesWrite), one_read))
             .named("readNotification")
             .says("The player has seen a notification.")
-            .reads_schema(nothing())
+            .reads::<IgnoredBody>()
             .answers::<Notification>(200, "The notification."),
     ]
 }

@@ -5,7 +5,7 @@ use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
 use lyceum_games::sessions::{self, Session};
 
-use super::nothing;
+use super::IgnoredBody;
 use super::play::{of_player, once, paged, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -20,12 +20,12 @@ pub(super) fn routes() -> Vec<Route> {
         once(post("/games/{gameId}/sessions", Access::player(GamesWrite), started))
             .named("startSession")
             .says("A player begins to play.")
-            .reads_schema(nothing())
+            .reads::<IgnoredBody>()
             .answers::<Session>(201, "Begun."),
         once(post("/games/{gameId}/sessions/{sessionId}/end", Access::player(GamesWrite), ended))
             .named("endSession")
             .says("A player stops playing; a session that has ended stays as it is.")
-            .reads_schema(nothing())
+            .reads::<IgnoredBody>()
             .answers::<Session>(200, "Ended."),
     ]
 }

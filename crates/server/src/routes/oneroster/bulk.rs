@@ -3,13 +3,16 @@
 use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_bridge::settle;
-use lyceum_core::{Problem, ProblemKind, Result, json, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, json, limits};
 use lyceum_roster::bulk::{self, LineOutcome};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
+use lyceum_roster::repository::WriteOutcome;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::scopes::{Does, access};
@@ -29,23 +32,19 @@ pub(super) fn bulk(collection: Collection) -> Route {
     )
     .named(operation("bulk", collection.path))
     .says(format!(
-        "Creates or replaces many of {}: a record a line in, a result a line out.",
+        "Creates or replaces many of {}. The body has one record a line; the answer has one result a line.",
         collection.path
     ))
     .param(
         ParamPlace::Query,
         "atomic",
         json!({ "type": "boolean", "default": true }),
-        "Whether one bad record refuses all (the default), or only itself.",
+        "Whether one record with errors refuses all records (the default) or only itself.",
     )
     .reads_as(NDJSON)
     .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-    .reads_schema(schema::wrapped_input(collection))
-    .answers_as(
-        200,
-        "A result a line: `{line, sourcedId, outcome}`, with `errors` where it was refused.",
-        Some((NDJSON[0], json!({ "type": "string" }))),
-    )
+    .reads_kind(schema::wrapped_input(collection))
+    .answers_lines::<BulkLineResult<'_>>(200, "One result a line.")
 }
 
 async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
@@ -65,7 +64,9 @@ async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
     let outcomes = context.app.db.write(load).await?;
     let mut body = String::new();
     for outcome in &outcomes {
-        body.push_str(&told(outcome).to_string());
+        body.push_str(
+            &serde_json::to_string(&BulkLineResult::of(outcome)).map_err(Problem::internal)?,
+        );
         body.push('\n');
     }
     Ok(Answer::typed(HeaderValue::from_static(NDJSON[0]), Body::from(body)))
@@ -99,20 +100,53 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<V
     Ok(lines)
 }
 
-fn told(outcome: &LineOutcome) -> Value {
-    match &outcome.result {
-        Ok(done) => json!({
-            "line": outcome.line,
-            "sourcedId": outcome.sourced_id,
-            "outcome": done.word(),
-        }),
-        Err(problem) => json!({
-            "line": outcome.line,
-            "sourcedId": outcome.sourced_id,
-            "outcome": "refused",
-            "status": render::status(problem.kind).as_u16(),
-            "message": problem.message,
-            "errors": problem.details,
-        }),
+/// What happened to one record of a bulk request.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BulkLineResult<'a> {
+    /// The number of the record's line, from 1.
+    line: u64,
+    /// The record's sourcedId, if it has one.
+    sourced_id: Option<&'a str>,
+    outcome: BulkOutcome,
+    #[serde(flatten)]
+    refusal: Option<BulkRefusal<'a>>,
+}
+
+/// What happened to a record.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum BulkOutcome {
+    Created,
+    Updated,
+    Unchanged,
+    Refused,
+}
+
+/// Why a record was refused.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct BulkRefusal<'a> {
+    /// The HTTP status that the record alone would get.
+    status: u16,
+    message: &'a str,
+    /// Each error with its path in the record.
+    errors: &'a [Detail],
+}
+
+impl<'a> BulkLineResult<'a> {
+    fn of(LineOutcome { line, sourced_id, result }: &'a LineOutcome) -> Self {
+        let (outcome, refusal) = match result {
+            Ok(WriteOutcome::Created) => (BulkOutcome::Created, None),
+            Ok(WriteOutcome::Updated) => (BulkOutcome::Updated, None),
+            Ok(WriteOutcome::Unchanged) => (BulkOutcome::Unchanged, None),
+            Err(problem) => {
+                let status = render::status(problem.kind).as_u16();
+                let (message, errors) = (problem.message.as_str(), problem.details.as_slice());
+                (BulkOutcome::Refused, Some(BulkRefusal { status, message, errors }))
+            }
+        };
+        Self { line: *line, sourced_id: sourced_id.as_deref(), outcome, refusal }
     }
 }

@@ -9,10 +9,10 @@ use lyceum_roster::record::Status;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::WriteOutcome;
 use lyceum_roster::{course_tree, structure, syllabus as tree};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::scopes::{Does, access};
-use super::write;
+use super::{schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{self, ParamPlace, Route};
@@ -26,45 +26,20 @@ pub(crate) fn syllabus() -> Route {
             ParamPlace::Query,
             "status",
             json!({ "type": "string", "enum": ["active", "tobedeleted"], "default": "active" }),
-            "Which records are shown.",
+            "The status of the records to show.",
         )
-        .answers_schema(
-            200,
-            "The tree.",
-            json!({
-                "type": "object",
-                "required": ["syllabus"],
-                "properties": { "syllabus": course_schema() },
-            }),
-        )
+        .answers_kind(200, "The course.", schema::syllabus())
 }
 
 /// `POST /courses/structure`
 pub(super) fn create_structure() -> Route {
-    let schema = json!({
-        "type": "object",
-        "required": ["course"],
-        "properties": {
-            "course": { "$ref": "#/components/schemas/CourseInput" },
-            "courseStructure": course_schema(),
-        },
-    });
     route::post("/courses/structure", access(&COURSE, Does::Post), created)
         .named("createCourseStructure")
         .says("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
         .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-        .reads_schema(schema)
-        .answers_schema(201, "Created.", json!({ "type": "object" }))
-        .answers_schema(200, "It was there and says the same.", json!({ "type": "object" }))
-}
-
-/// A course or component with its content.
-fn course_schema() -> Value {
-    let list = || json!({ "type": "array", "items": { "type": "object" } });
-    json!({
-        "type": "object",
-        "properties": { "subComponents": list(), "componentResources": list() },
-    })
+        .reads_kind(schema::course_structure_input())
+        .answers_kind(201, "Created.", schema::created_course_structure())
+        .answers_kind(200, "The course existed with the same content.", schema::created_course_structure())
 }
 
 async fn read_syllabus(context: Context) -> Result<Answer> {

@@ -37,7 +37,7 @@ pub(super) fn list(collection: Collection) -> Route {
     )
     .named(operation("getAll", collection.path))
     .says(format!("Lists {}.", collection.path))
-    .answers_schema(200, "A page.", schema::collection(collection))
+    .answers_kind(200, "A page.", schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -54,7 +54,7 @@ pub(super) fn scoped(scoped: Scoped, path: String) -> Route {
     })
     .named(name)
     .says(format!("Lists {} of the record in the path.", scoped.of))
-    .answers_schema(200, "A page.", schema::collection(collection))
+    .answers_kind(200, "A page.", schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -72,9 +72,9 @@ pub(super) fn single(collection: Collection) -> Route {
         crate::route::ParamPlace::Query,
         "fields",
         json!({ "type": "array", "items": { "type": "string" } }),
-        "The fields to show, commas between them.",
+        "The fields to show, separated by commas.",
     )
-    .answers_schema(200, "The record.", schema::single(collection))
+    .answers_kind(200, "The record.", schema::single(collection))
 }
 
 async fn listed(context: Context, collection: Collection, scope: Option<Scope>) -> Result<Answer> {

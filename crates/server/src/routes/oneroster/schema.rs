@@ -5,7 +5,7 @@ use lyceum_core::schema::TypeSchema;
 use lyceum_roster::collections::Collection;
 use lyceum_roster::kind::{Field, Kind, Presence, Type, Vocabulary, VocabularyExtension};
 use lyceum_roster::kinds;
-use lyceum_roster::write::Into;
+use lyceum_roster::write::{Into, SourcedIdPair};
 use serde_json::{Map, Value, json};
 
 use super::operation;
@@ -75,32 +75,71 @@ pub(super) fn input_in(into: &Into, collection: Collection) -> TypeSchema {
 /// `{sourcedIdPairs: …, course: Course}`
 pub(super) fn created(collection: Collection) -> TypeSchema {
     let mut schema = single_object(collection);
-    schema["properties"]["sourcedIdPairs"] = pair();
+    let pair = TypeSchema::output::<SourcedIdPair>();
+    schema["properties"]["sourcedIdPairs"] = pair.schema;
     schema["required"] = json!(["sourcedIdPairs"]);
-    TypeSchema::named(format!("Created{}", one_of(collection)), schema)
+    let mut created = TypeSchema::named(format!("Created{}", one_of(collection)), schema);
+    created.definitions.extend(pair.definitions);
+    created
 }
 
-/// `{sourcedIdPairs: [pair]}`, or one pair if one record was sent.
-pub(super) fn pairs() -> TypeSchema {
-    let schema = json!({
+/// `{user: User, demographics: Demographics}`
+pub(super) fn user_with_demographics() -> TypeSchema {
+    let properties =
+        json!({ "user": record(&kinds::USER), "demographics": record(&kinds::DEMOGRAPHICS) });
+    let schema = json!({ "type": "object", "required": ["user"], "properties": properties });
+    TypeSchema::named("UserWithDemographics", schema)
+}
+
+/// `{syllabus: course}`, where the course contains its components and resources.
+pub(super) fn syllabus() -> TypeSchema {
+    course_tree(&["syllabus"], json!({ "syllabus": named("CourseTree") }))
+}
+
+/// The body that creates a course with its components and resources. What a syllabus shows can be sent.
+pub(super) fn course_structure_input() -> TypeSchema {
+    let list = || json!({ "type": "array", "items": { "type": "object" } });
+    let tree = json!({
         "type": "object",
-        "required": ["sourcedIdPairs"],
-        "properties": {
-            "sourcedIdPairs": { "anyOf": [{ "type": "array", "items": pair() }, pair()] },
-        },
+        "properties": { "subComponents": list(), "componentResources": list() },
     });
-    TypeSchema::named("SourcedIdPairs", schema)
+    let properties = json!({ "course": input(&kinds::COURSE), "courseStructure": tree });
+    json!({ "type": "object", "required": ["course"], "properties": properties }).into()
 }
 
-fn pair() -> Value {
-    json!({
-        "type": "object",
-        "required": ["suppliedSourcedId", "allocatedSourcedId"],
-        "properties": {
-            "suppliedSourcedId": { "type": "string" },
-            "allocatedSourcedId": { "type": "string" },
-        },
-    })
+/// `{sourcedIdPairs: pair, courseStructure: course}`
+pub(super) fn created_course_structure() -> TypeSchema {
+    let pair = TypeSchema::output::<SourcedIdPair>();
+    let properties =
+        json!({ "sourcedIdPairs": pair.schema, "courseStructure": named("CourseTree") });
+    let mut created = course_tree(&["sourcedIdPairs", "courseStructure"], properties);
+    created.definitions.extend(pair.definitions);
+    created
+}
+
+/// An object whose properties contain a `CourseTree`.
+fn course_tree(required: &[&str], properties: Value) -> TypeSchema {
+    let list = |items: Value| json!({ "type": "array", "items": items });
+    // A node is a record with further members.
+    let node = |kind: &Kind, more: Value| {
+        let required: Vec<&String> =
+            more.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        json!({
+            "allOf": [record(kind), { "type": "object", "required": required, "properties": more }],
+        })
+    };
+    let link = node(&kinds::COMPONENT_RESOURCE, json!({ "resource": record(&kinds::RESOURCE) }));
+    let components = || list(named("ComponentTree"));
+    let component = node(
+        &kinds::COURSE_COMPONENT,
+        json!({ "componentResources": list(link), "subComponents": components() }),
+    );
+    let course = node(&kinds::COURSE, json!({ "subComponents": components() }));
+    let trees = [("CourseTree".to_owned(), course), ("ComponentTree".to_owned(), component)];
+    TypeSchema {
+        schema: json!({ "type": "object", "required": required, "properties": properties }),
+        definitions: trees.into_iter().collect(),
+    }
 }
 
 /// The schemas that others refer to: each kind in answers, and in requests.
@@ -124,11 +163,16 @@ fn input_name(kind: &Kind) -> String {
 }
 
 fn record(kind: &Kind) -> Value {
-    json!({ "$ref": format!("#/components/schemas/{}", name(kind)) })
+    named(&name(kind))
 }
 
 fn input(kind: &Kind) -> Value {
-    json!({ "$ref": format!("#/components/schemas/{}", input_name(kind)) })
+    named(&input_name(kind))
+}
+
+/// A reference to the schema with this name.
+fn named(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
 fn object(kind: &Kind, shown: bool) -> Value {

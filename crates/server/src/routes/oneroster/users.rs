@@ -4,51 +4,76 @@ use axum::http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_access::audit::AuditChange;
 use lyceum_core::{Problem, Result};
-use lyceum_roster::credentials::Login;
+use lyceum_roster::credentials::{CredentialIds, Login, LoginInput};
 use lyceum_roster::kinds::{DEMOGRAPHICS, USER};
 use lyceum_roster::render::View;
 use lyceum_roster::{agents, credentials, repository};
-use serde_json::{Value, json};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::scopes::{Does, access};
-use super::{respond, schema, write};
+use super::{respond, schema};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, delete, get, post};
 
+/// The agent of a user: the sourcedId, or a reference.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AgentInput {
+    /// The agent's sourcedId. It is required without `agent`.
+    agent_sourced_id: Option<String>,
+    /// A reference to the agent.
+    agent: Option<AgentReference>,
+}
+
+/// A reference to an agent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct AgentReference {
+    /// The agent's sourcedId.
+    sourced_id: String,
+}
+
+/// A stored login.
+#[derive(Serialize, JsonSchema)]
+struct StoredCredential {
+    #[serde(flatten)]
+    ids: CredentialIds,
+    /// Says that the password is encrypted.
+    message: &'static str,
+}
+
+/// The password of a login.
+#[derive(Serialize, JsonSchema)]
+struct DecryptedPassword {
+    /// The password in plain text.
+    password: String,
+}
+
 pub(super) fn routes() -> Vec<Route> {
-    let text = || json!({ "type": "string" });
-    let object = |names: &[&str]| {
-        let properties: serde_json::Map<String, Value> =
-            names.iter().map(|name| ((*name).to_owned(), text())).collect();
-        json!({ "type": "object", "required": names, "properties": properties })
-    };
     vec![
         post("/users/{userSourcedId}/agents", access(&USER, Does::Put), add_agent)
             .named("addAgent")
             .says("Adds an agent, such as a guardian, to a user.")
-            .reads_schema(object(&["agentSourcedId"]))
-            .answers_schema(201, "Added, or there already.", schema::single(super::collection(&USER))),
+            .reads::<AgentInput>()
+            .answers_kind(201, "Added, or an agent already.", schema::single(super::collection(&USER))),
         delete(
             "/users/{userSourcedId}/agents/{agentSourcedId}",
             access(&USER, Does::Delete),
             remove_agent,
         )
         .named("removeAgent")
-        .says("Takes an agent from a user.")
-        .answers_empty(204, "Taken."),
+        .says("Removes an agent from a user.")
+        .answers_empty(204, "Removed."),
         post("/users/{userSourcedId}/credentials", Scope::RosterWrite, register)
             .named("createCredential")
-            .says("Keeps a user's login for another system; the password is encrypted.")
-            .reads_schema(json!({
-                "type": "object",
-                "properties": {
-                    "applicationName": text(),
-                    "credentials": object(&["username", "password"]),
-                    "credential": object(&["username", "password"]),
-                },
-            }))
-            .answers_schema(201, "Kept.", object(&["userProfileId", "credentialId", "message"])),
+            .says("Stores a user's login for another system; the password is encrypted.")
+            .reads::<LoginInput>()
+            .answers::<StoredCredential>(201, "Stored."),
         post(
             "/users/{userSourcedId}/credentials/{credentialId}/decrypt",
             Scope::PasswordsRead,
@@ -56,22 +81,11 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .named("decryptCredential")
         .says("Shows the password of a user's login for another system. Each call is in the audit log.")
-        .answers_schema(200, "The password.", object(&["password"])),
-        get("/users/{userSourcedId}/demographics", with_demographics(), known)
+        .answers::<DecryptedPassword>(200, "The password."),
+        get("/users/{userSourcedId}/demographics", with_demographics(), user_with_demographics)
             .named("getUserWithDemographics")
             .says("Reads a user together with the demographics.")
-            .answers_schema(
-                200,
-                "Both.",
-                json!({
-                    "type": "object",
-                    "required": ["user"],
-                    "properties": {
-                        "user": { "$ref": "#/components/schemas/User" },
-                        "demographics": { "$ref": "#/components/schemas/Demographics" },
-                    },
-                }),
-            ),
+            .answers_kind(200, "The user and the demographics.", schema::user_with_demographics()),
     ]
 }
 
@@ -82,13 +96,8 @@ fn with_demographics() -> Access {
 }
 
 async fn add_agent(context: Context) -> Result<Answer> {
-    let body = write::body(&context)?;
-    let agent = match (body.get("agentSourcedId"), body.get("agent")) {
-        (Some(Value::String(id)), _) => Some(id.as_str()),
-        (_, Some(agent)) => agent.get("sourcedId").and_then(Value::as_str),
-        _ => None,
-    };
-    let Some(agent) = agent.map(str::to_owned) else {
+    let AgentInput { agent_sourced_id, agent } = context.body_as()?;
+    let Some(agent) = agent_sourced_id.or(agent.map(|agent| agent.sourced_id)) else {
         return Err(Problem::invalid("agentSourcedId", "is required; send the agent's sourcedId"));
     };
     let user = context.param("userSourcedId").to_owned();
@@ -113,23 +122,16 @@ fn label(user: &str, id: &str) -> String {
 }
 
 async fn register(context: Context) -> Result<Answer> {
-    let login = Login::read(&write::body(&context)?)?;
+    let login = Login::of(context.body_as()?)?;
     let user = context.param("userSourcedId").to_owned();
     let now = context.app.clock.now();
     let id = credentials::id(&user, &login);
     let keyring = context.app.gate.keyring();
     let sealed = keyring.master().seal(&label(&user, &id), login.password.as_bytes());
-    let registered = context
-        .app
-        .db
-        .write(move |tx| credentials::register(tx, &user, &login, &sealed, now))
-        .await?;
-    let answer = json!({
-        "userProfileId": registered.user_profile_id,
-        "credentialId": registered.credential_id,
-        "message": "The credential is kept; its password is encrypted.",
-    });
-    Ok(Answer::of(&answer).status(StatusCode::CREATED))
+    let register = move |tx: &mut Tx<'_>| credentials::register(tx, &user, &login, &sealed, now);
+    let ids = context.app.db.write(register).await?;
+    let message = "The credential is stored; its password is encrypted.";
+    Ok(Answer::of(&StoredCredential { ids, message }).status(StatusCode::CREATED))
 }
 
 async fn decrypt(context: Context) -> Result<Answer> {
@@ -152,11 +154,11 @@ async fn decrypt(context: Context) -> Result<Answer> {
     let opened = context.app.gate.keyring().master().open(&label, &noted.await?);
     let opened = opened.ok_or_else(|| Problem::internal("cannot decrypt a credential"))?;
     let password = String::from_utf8(opened).map_err(Problem::internal)?;
-    Ok(Answer::of(&json!({ "password": password })))
+    Ok(Answer::of(&DecryptedPassword { password }))
 }
 
 /// Published clients read the user with the demographics at this address.
-async fn known(context: Context) -> Result<Answer> {
+async fn user_with_demographics(context: Context) -> Result<Answer> {
     let id = context.param("userSourcedId").to_owned();
     let dialect = context.dialect;
     let app = context.app.clone();

@@ -11,8 +11,10 @@ use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
 use lyceum_roster::render::View;
 use lyceum_roster::repository::{WriteOutcome, WrittenRecord};
-use lyceum_roster::write as roster;
+use lyceum_roster::write::{self as roster, SourcedIdPair};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::respond;
@@ -24,6 +26,24 @@ use crate::etag;
 use crate::route::{self, ParamPlace, Route};
 use crate::state::App;
 
+/// The sourcedIds of created records.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "SourcedIdPairs")]
+struct CreatedPairs {
+    /// A pair for each record. It is no list if the request contained one record instead of a list.
+    sourced_id_pairs: OneOrMany,
+}
+
+/// One pair, or a list of them.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum OneOrMany {
+    Many(Vec<SourcedIdPair>),
+    One(SourcedIdPair),
+}
+
 /// `POST /courses`
 pub(super) fn create(collection: Collection) -> Route {
     route::post(
@@ -32,10 +52,17 @@ pub(super) fn create(collection: Collection) -> Route {
         move |context| created(context, collection),
     )
     .named(operation("create", singular(collection)))
-    .says(format!("Creates one of {}. The same body again is a safe retry.", collection.path))
-    .reads_schema(schema::wrapped_input(collection))
-    .answers_schema(201, "Created.", schema::created(collection))
-    .answers_schema(200, "It was there and says the same.", schema::created(collection))
+    .says(format!(
+        "Creates one of {}. Sending the same body again changes nothing.",
+        collection.path
+    ))
+    .reads_kind(schema::wrapped_input(collection))
+    .answers_kind(201, "Created.", schema::created(collection))
+    .answers_kind(
+        200,
+        "The record existed with the same content.",
+        schema::created(collection),
+    )
 }
 
 /// `PUT /courses/{sourcedId}`
@@ -53,12 +80,12 @@ pub(super) fn put(collection: Collection) -> Route {
         if upserts { ", or creates it" } else { "" }
     ))
     .of_version()
-    .reads_schema(schema::wrapped_input(collection))
-    .answers_schema(200, "Replaced.", schema::single(collection));
+    .reads_kind(schema::wrapped_input(collection))
+    .answers_kind(200, "Replaced.", schema::single(collection));
     if upserts {
-        route.answers_schema(
+        route.answers_kind(
             201,
-            "Created; in the standard dialect also replaced.",
+            "Created. In the standard dialect, replaced records have this status too.",
             schema::single(collection),
         )
     } else {
@@ -77,8 +104,8 @@ pub(super) fn patch(collection: Collection) -> Route {
     .says(format!("Changes fields of one of {} (RFC 7396).", collection.path))
     .of_version()
     .reads_as(&["application/json", "application/merge-patch+json"])
-    .reads_schema(json!({"type": "object"}))
-    .answers_schema(200, "Changed.", schema::single(collection))
+    .reads::<Object>()
+    .answers_kind(200, "Changed.", schema::single(collection))
 }
 
 /// `DELETE /courses/{sourcedId}`
@@ -90,12 +117,12 @@ pub(super) fn delete(collection: Collection) -> Route {
     )
     .of_version()
     .named(operation("delete", singular(collection)))
-    .says(format!("Marks one of {} 'tobedeleted'; lists show it no more.", collection.path))
+    .says(format!("Marks one of {} as 'tobedeleted'. Lists no longer show it.", collection.path))
     .param(
         ParamPlace::Query,
         "cascade",
         json!({"type": "boolean"}),
-        "Marks those that refer to it too.",
+        "Whether records that refer to it are marked too.",
     )
     .answers_empty(204, "Marked.")
 }
@@ -112,8 +139,8 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
             })
             .named(operation("post", &into.path.replace(['{', '}'], "")))
             .says(format!("Creates {} in the record of the path.", into.of))
-            .reads_schema(schema::input_in(into, collection))
-            .answers_schema(201, "Created; the pairs tell the ids.", schema::pairs())
+            .reads_kind(schema::input_in(into, collection))
+            .answers::<CreatedPairs>(201, "Created, with the ids.")
         })
         .collect()
 }
@@ -340,6 +367,10 @@ async fn created_in(
         .db
         .write(move |tx| roster::create_in(tx, into, &ids, objects.clone(), &rules))
         .await?;
-    let pairs = if many { json!(pairs) } else { json!(pairs.first()) };
-    Ok(Answer::of(&json!({ "sourcedIdPairs": pairs })).status(StatusCode::CREATED))
+    let pairs = match <[SourcedIdPair; 1]>::try_from(pairs) {
+        Ok([pair]) if !many => OneOrMany::One(pair),
+        Ok(pair) => OneOrMany::Many(pair.into()),
+        Err(pairs) => OneOrMany::Many(pairs),
+    };
+    Ok(Answer::of(&CreatedPairs { sourced_id_pairs: pairs }).status(StatusCode::CREATED))
 }

@@ -78,7 +78,6 @@ pub(super) fn routes() -> Vec<Route> {
             .named("putObject")
             .says("Keeps an object; larger ones arrive in parts.")
             .reads_as(BYTES)
-            .reads_schema(json!({}))
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
             .param(Query, "contentType", text(), "Its media type.")
             .answers::<Info>(200, "The object."),
@@ -96,7 +95,6 @@ pub(super) fn routes() -> Vec<Route> {
             .named("putObjectPart")
             .says("Keeps a part, in the place of one with its number. All but the last are of one size.")
             .reads_as(BYTES)
-            .reads_schema(json!({}))
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
             .answers::<UploadedPart>(200, "The part."),
         post("/{slug}/bucket/uploads/{id}", ProjectsWrite, members(completed))

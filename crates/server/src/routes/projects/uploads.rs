@@ -9,7 +9,6 @@ use lyceum_hosting::uploads::{self, Upload};
 use lyceum_hosting::{homes, nodes};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::client;
 use crate::answer::Answer;
@@ -58,7 +57,6 @@ pub(super) fn area() -> Area {
                 .named("continueUpload")
                 .says("Takes a piece at the upload's offset; 409 with the offset where it is another. The last piece makes the file whole.")
                 .reads_as(BYTES)
-                .reads_schema(json!({}))
                 .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
                 .param(ParamPlace::Header, "Content-Range", text(), "Which bytes these are: `bytes 0-99/1000`.")
                 .answers::<Upload>(200, "How far it is now.")

@@ -5,12 +5,14 @@ use std::time::Duration;
 use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::{StandardsRead, StandardsWrite};
 use lyceum_core::{Result, limits};
-use lyceum_standards::alignment::{self, Covered, Statement};
+use lyceum_standards::alignment::{
+    self, AddedAlignments, AlignmentList, Coverage, CoveredItem, CoveredItems, CoveringRecord,
+    ItemList,
+};
 use lyceum_standards::{Query, class, identifier, repository};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::schema;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::paging;
@@ -23,56 +25,54 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/CFItems/{sourcedId}/coverage", StandardsRead, coverage)
             .named("getCoverage")
-            .says("The records that cover an item: aligned to it, or saying so themselves.")
+            .says("Lists the records that cover an item: those that are aligned to it, and those that name it themselves.")
             .param(
                 ParamPlace::Query,
                 "children",
                 flag(),
-                "Records that cover an item below it, too.",
+                "true: also list records that cover an item below it.",
             )
             .param(
                 ParamPlace::Query,
                 "said",
                 flag(),
-                "false: leave out what records say themselves.",
+                "false: leave out records that only name the item themselves.",
             )
-            .answers_schema(200, "The records.", schema::coverage()),
+            .answers::<Coverage>(200, "The records."),
         get("/alignments", StandardsRead, listed)
             .named("listAlignments")
-            .says("Lists alignments in the order in which they were made.")
+            .says("Lists alignments in the order in which they were added.")
             .param(ParamPlace::Query, "kind", text(), "The kind of record.")
             .param(ParamPlace::Query, "item", text(), "The identifier of an item.")
             .param(ParamPlace::Query, "limit", whole(1), "Alignments on the page, 3000 at most.")
             .param(ParamPlace::Query, "offset", whole(0), "Alignments before the page.")
-            .answers_schema(200, "A page.", schema::alignments()),
+            .answers::<AlignmentList>(200, "A page."),
         post("/alignments", StandardsWrite, added)
             .named("addAlignments")
-            .says("Aligns many records at once, all or none; what is there already stays.")
-            .reads_schema(schema::alignments())
-            .answers_schema(200, "How many were new.", schema::added()),
+            .says("Adds many alignments, all or none. Alignments that exist already stay.")
+            .reads::<AlignmentList>()
+            .answers::<AddedAlignments>(200, "The number of new alignments."),
         get("/alignments/{kind}/{id}", StandardsRead, covered)
             .named("getAlignment")
-            .says(
-                "What a record covers: the items that it is aligned to, and those it names itself.",
-            )
-            .answers_schema(200, "The items.", schema::covered()),
+            .says("Lists the items that a record covers: those that it is aligned to, and those that it names itself.")
+            .answers::<CoveredItems>(200, "The items."),
         put("/alignments/{kind}/{id}", StandardsWrite, set)
             .named("putAlignment")
-            .says("Aligns a record to these items and to no others.")
-            .reads_schema(schema::items())
-            .answers_schema(200, "What it covers now.", schema::covered()),
+            .says("Aligns a record to exactly these items.")
+            .reads::<ItemList>()
+            .answers::<CoveredItems>(200, "The items that the record covers now."),
         delete("/alignments/{kind}/{id}", StandardsWrite, |context| async move {
             removed(context, false).await
         })
         .named("deleteAlignment")
-        .says("Takes all alignments of a record away.")
-        .answers_empty(204, "There are none."),
+        .says("Removes all alignments of a record.")
+        .answers_empty(204, "Removed."),
         delete("/alignments/{kind}/{id}/{item}", StandardsWrite, |context| async move {
             removed(context, true).await
         })
         .named("deleteAlignmentToItem")
-        .says("Takes the alignment of a record to an item away.")
-        .answers_empty(204, "There is none."),
+        .says("Removes the alignment of a record to an item.")
+        .answers_empty(204, "Removed."),
     ]
 }
 
@@ -87,21 +87,21 @@ async fn coverage(context: Context) -> Result<Answer> {
     let mut complete = true;
     if said {
         let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
-        match db.scan(deadline, move |tx| alignment::say(tx, &items)).await {
-            Ok(saying) => add(&mut records, saying),
+        match db.scan(deadline, move |tx| alignment::records_naming(tx, &items)).await {
+            Ok(naming) => add(&mut records, naming),
             // Alignments were found by an index. If the scan is too slow, only alignments inside records are left out.
             Err(problem) if lyceum_store::is_too_slow(&problem) => complete = false,
             Err(problem) => return Err(problem),
         }
     }
-    Ok(Answer::of(&json!({ "sourcedId": id, "coverage": records, "complete": complete })))
+    Ok(Answer::of(&Coverage { sourced_id: id, coverage: records, complete }))
 }
 
-/// Adds the alignments that records themselves contain, without duplicates.
-fn add(records: &mut Vec<Covered>, saying: Vec<Covered>) {
-    let key = |one: &Covered| (one.kind.clone(), one.id.clone(), one.item.clone());
+/// Adds the records that name items themselves, unless they are already there.
+fn add(records: &mut Vec<CoveringRecord>, naming: Vec<CoveringRecord>) {
+    let key = |one: &CoveringRecord| (one.kind.clone(), one.id.clone(), one.item.clone());
     let known: std::collections::HashSet<_> = records.iter().map(key).collect();
-    records.extend(saying.into_iter().filter(|one| !known.contains(&key(one))));
+    records.extend(naming.into_iter().filter(|one| !known.contains(&key(one))));
 }
 
 async fn listed(context: Context) -> Result<Answer> {
@@ -121,16 +121,16 @@ async fn listed(context: Context) -> Result<Answer> {
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) = context.app.db.scan(deadline, read).await?;
     let links = paging::links(&context, limit, offset, found.len() as u64, total);
-    Ok(Answer::of(&json!({ "alignments": found }))
+    Ok(Answer::of(&AlignmentList { alignments: found })
         .header(HeaderName::from_static("x-total-count"), total)
         .header(header::LINK, links))
 }
 
 async fn added(context: Context) -> Result<Answer> {
-    let alignments = alignment::read_bulk(&context.body)?;
+    let alignments = context.body_as::<AlignmentList>()?.checked()?;
     let (now, sent) = (context.app.clock.now(), alignments.len());
     let added = context.app.db.write(move |tx| alignment::add(tx, now, &alignments)).await?;
-    Ok(Answer::of(&json!({ "sent": sent, "added": added })))
+    Ok(Answer::of(&AddedAlignments { sent, added }))
 }
 
 async fn covered(context: Context) -> Result<Answer> {
@@ -140,7 +140,7 @@ async fn covered(context: Context) -> Result<Answer> {
 }
 
 async fn set(context: Context) -> Result<Answer> {
-    let items = alignment::read_items(&context.body)?;
+    let items = context.body_as::<ItemList>()?.checked()?;
     let ((kind, id), now) = (named(&context), context.app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         alignment::set(tx, now, &kind, &id, &items)?;
@@ -164,19 +164,8 @@ fn named(context: &Context) -> (String, String) {
     (context.param("kind").to_owned(), context.param("id").to_owned())
 }
 
-/// The standards that a record covers, in the form of the answer.
-fn shown(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Value> {
-    let items: Vec<Value> =
-        alignment::covered(tx, kind, id)?.into_iter().map(|one| statement(&one)).collect();
-    Ok(json!({ "kind": kind, "id": id, "items": items }))
-}
-
-fn statement(one: &Statement) -> Value {
-    json!({
-        "sourcedId": one.item,
-        "uri": one.body["uri"],
-        "humanCodingScheme": one.body["humanCodingScheme"],
-        "fullStatement": one.body["fullStatement"],
-        "source": if one.said { "record" } else { "alignment" },
-    })
+fn shown(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<CoveredItems> {
+    let covered = alignment::covered(tx, kind, id)?;
+    let items = covered.into_iter().map(CoveredItem::from).collect();
+    Ok(CoveredItems { kind: kind.to_owned(), id: id.to_owned(), items })
 }

@@ -9,9 +9,9 @@ pub(crate) use schema::components;
 
 use axum::http::header;
 use lyceum_core::Dialect;
+use lyceum_roster::record::Object;
 use lyceum_standards::Shape;
 use lyceum_standards::repository::Reader;
-use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -90,8 +90,8 @@ fn discovery(version: Case) -> Vec<Route> {
             })
         })
         .named(id)
-        .says("The service of this server, as OpenAPI.")
-        .answers_schema(200, "The document.", json!({ "type": "object" }))
+        .says("Describes the service of this server as an OpenAPI document.")
+        .answers::<Object>(200, "The document.")
     };
     vec![
         route("/discovery".to_owned(), format!("discover-{name}")),

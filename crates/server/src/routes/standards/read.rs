@@ -69,7 +69,7 @@ fn list(version: Case, class: &'static Class, name: &str) -> Route {
         get(format!("/{}", class.list), access(), move |context| listed(context, version, class))
             .named(named(name, version))
             .says(format!("Lists {}, filtered and ordered.", class.list))
-            .answers_schema(200, "A page.", schema::list(class))
+            .answers_kind(200, "A page.", schema::list(class))
             .with_headers(PAGE_HEADERS);
     schema::list_parameters(route, class)
 }
@@ -83,7 +83,7 @@ fn one(version: Case, class: &'static Class, find: Find) -> Route {
     })
     .named(named(&format!("get{}", class.name), version))
     .says(format!("Reads one of the {}.", class.list))
-    .answers_schema(200, "The record.", schema::single(class))
+    .answers_kind(200, "The record.", schema::single(class))
 }
 
 /// `GET /CFConcepts/{sourcedId}`: a definition with its children.
@@ -96,7 +96,7 @@ fn set(version: Case, class: &'static Class) -> Route {
     })
     .named(named(&format!("get{}", class.name), version))
     .says(format!("Reads one of the {} and its children, as the hierarchy codes say.", class.list))
-    .answers_schema(
+    .answers_kind(
         200,
         "The record, first of the list, and its children.",
         schema::list(class),
@@ -112,7 +112,7 @@ fn item_associations(version: Case) -> Route {
     })
     .named(named("getCFItemAssociations", version))
     .says("Reads an item and every association that begins or ends at it.")
-    .answers_schema(200, "Item and associations.", schema::item_associations())
+    .answers_kind(200, "Item and associations.", schema::item_associations())
 }
 
 /// The time limit for reading a whole package.
@@ -134,8 +134,8 @@ fn package(version: Case) -> Route {
         Ok(Answer::json(context.app.db.scan(PATIENCE, read).await?))
     })
     .named(named("getCFPackage", version))
-    .says("Reads a framework with all that is in it.")
-    .answers_schema(200, "The package.", schema::package())
+    .says("Reads a framework with all its records.")
+    .answers_kind(200, "The package.", schema::package())
 }
 
 fn with_groups(version: Case) -> Route {
@@ -151,7 +151,7 @@ fn with_groups(version: Case) -> Route {
     })
     .named(named("getCFPackageWithGroups", version))
     .says("Reads a framework's items in their tree, children grouped by their type.")
-    .answers_schema(200, "The tree.", schema::groups())
+    .answers_kind(200, "The tree.", schema::groups())
 }
 
 async fn listed(context: Context, version: Case, class: &'static Class) -> Result<Answer> {

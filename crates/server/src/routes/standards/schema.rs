@@ -166,28 +166,6 @@ pub(super) fn groups() -> Value {
     })
 }
 
-pub(super) fn written() -> Value {
-    let whole = || json!({ "type": "integer", "minimum": 0 });
-    let stats = json!({ "documents": whole(), "items": whole(), "associations": whole() });
-    json!({
-        "type": "object",
-        "required": ["success", "message", "result"],
-        "properties": {
-            "success": { "type": "boolean" },
-            "message": { "type": "string" },
-            "result": {
-                "type": "object",
-                "required": ["documentId", "stats", "success"],
-                "properties": {
-                    "documentId": value(Type::Uuid, ""),
-                    "stats": { "type": "object", "properties": stats },
-                    "success": { "type": "boolean" },
-                },
-            },
-        },
-    })
-}
-
 /// The parameters of a list.
 pub(super) fn list_parameters(route: Route, class: &'static Class) -> Route {
     let text = || json!({ "type": "string" });
@@ -234,85 +212,4 @@ pub(super) fn list_parameters(route: Route, class: &'static Class) -> Route {
             text(),
             "An education level; whole numbers compare by value.",
         )
-}
-
-pub(super) fn items() -> Value {
-    let items = json!({ "type": "array", "items": value(Type::Uuid, "") });
-    json!({ "type": "object", "required": ["items"], "properties": { "items": items } })
-}
-
-pub(super) fn alignments() -> Value {
-    let text = || json!({ "type": "string" });
-    let one = json!({
-        "type": "object",
-        "required": ["kind", "id", "item"],
-        "properties": { "kind": text(), "id": text(), "item": value(Type::Uuid, "") },
-    });
-    json!({
-        "type": "object",
-        "required": ["alignments"],
-        "properties": { "alignments": { "type": "array", "items": one } },
-    })
-}
-
-pub(super) fn added() -> Value {
-    let whole = || json!({ "type": "integer", "minimum": 0 });
-    json!({
-        "type": "object",
-        "required": ["sent", "added"],
-        "properties": { "sent": whole(), "added": whole() },
-    })
-}
-
-/// `alignment`, or `record` if the record itself contains it.
-fn source() -> Value {
-    json!({ "type": "string", "enum": ["alignment", "record"] })
-}
-
-pub(super) fn covered() -> Value {
-    let text = || json!({ "type": ["string", "null"] });
-    let item = json!({
-        "type": "object",
-        "required": ["sourcedId", "fullStatement", "source"],
-        "properties": {
-            "sourcedId": value(Type::Uuid, ""),
-            "uri": text(),
-            "humanCodingScheme": text(),
-            "fullStatement": text(),
-            "source": source(),
-        },
-    });
-    json!({
-        "type": "object",
-        "required": ["kind", "id", "items"],
-        "properties": {
-            "kind": { "type": "string" },
-            "id": { "type": "string" },
-            "items": { "type": "array", "items": item },
-        },
-    })
-}
-
-pub(super) fn coverage() -> Value {
-    let text = || json!({ "type": "string" });
-    let record = json!({
-        "type": "object",
-        "required": ["kind", "id", "title", "item", "source"],
-        "properties": {
-            "kind": text(),
-            "id": text(),
-            "title": { "type": ["string", "null"] },
-            "item": value(Type::Uuid, ""),
-            "source": source(),
-        },
-    });
-    json!({
-        "type": "object",
-        "required": ["sourcedId", "coverage", "complete"],
-        "properties": {
-            "sourcedId": value(Type::Uuid, ""),
-            "coverage": { "type": "array", "items": record },
-            "complete": { "type": "boolean" },
-        },
-    })
 }

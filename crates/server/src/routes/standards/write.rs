@@ -5,10 +5,11 @@ use lyceum_access::Scope::StandardsWrite;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_standards::class::{self, Class};
-use lyceum_standards::repository::{self, Stats, WriteOutcome};
+use lyceum_standards::repository::{self, PackageCounts, WriteOutcome};
 use lyceum_standards::{Package, SentRecord, identifier, read_single};
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{base, reader, schema, single};
 use crate::answer::Answer;
@@ -16,6 +17,28 @@ use crate::apart::apart;
 use crate::context::Context;
 use crate::render::Case;
 use crate::route::{Route, delete, post, put};
+
+/// A framework that was stored.
+#[derive(Serialize, JsonSchema)]
+struct StoredPackage {
+    /// Always true.
+    success: bool,
+    /// The result in one sentence.
+    message: String,
+    result: PackageResult,
+}
+
+/// The content of a framework that was stored.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct PackageResult {
+    /// The identifier of the framework.
+    document_id: String,
+    stats: PackageCounts,
+    /// Always true.
+    success: bool,
+}
 
 /// A function that handles a single sent record.
 type Write = fn(&mut Tx<'_>, Timestamp, &SentRecord) -> Result<WriteOutcome>;
@@ -26,17 +49,17 @@ pub(super) fn routes() -> Vec<Route> {
     let mut routes = vec![
         post("/CFPackages", StandardsWrite, created)
             .named("createCFPackage")
-            .says("Stores a framework with all that is in it. The same body again is a safe retry.")
-            .reads_schema(schema::package_input())
+            .says("Stores a framework with all its records. Sending the same body again changes nothing.")
+            .reads_kind(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
-            .answers_schema(201, "Stored.", schema::written())
-            .answers_schema(200, "It was there and says the same.", schema::written()),
+            .answers::<StoredPackage>(201, "Stored.")
+            .answers::<StoredPackage>(200, "The framework existed with the same content."),
         put("/CFPackages/{sourcedId}", StandardsWrite, replaced)
             .named("putCFPackage")
-            .says("Replaces a framework with all that is in it.")
-            .reads_schema(schema::package_input())
+            .says("Replaces a framework with all its records.")
+            .reads_kind(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
-            .answers_schema(200, "Replaced.", schema::written()),
+            .answers::<StoredPackage>(200, "Replaced."),
         put("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| published(context, true))
             .reads_as(&[])
             .named("publishCFDocument")
@@ -76,18 +99,25 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
             sent(context, class, add, None)
         })
         .named(format!("create{}", class.name))
-        .says(format!("Stores one of the {}. The same body again is a safe retry.", class.list))
-        .reads_schema(schema::input(class))
-        .answers_schema(201, "Stored.", schema::single(class))
-        .answers_schema(200, "It was there and says the same.", schema::single(class)),
+        .says(format!(
+            "Stores one of the {}. Sending the same body again changes nothing.",
+            class.list
+        ))
+        .reads_kind(schema::input(class))
+        .answers_kind(201, "Stored.", schema::single(class))
+        .answers_kind(
+            200,
+            "The record existed with the same content.",
+            schema::single(class),
+        ),
         put(at.clone(), StandardsWrite, move |context| async move {
             let named = identifier(context.param("sourcedId"))?;
             sent(context, class, replace, Some(named)).await
         })
         .named(format!("put{}", class.name))
         .says(format!("Replaces one of the {}.", class.list))
-        .reads_schema(schema::input(class))
-        .answers_schema(200, "Replaced.", schema::single(class)),
+        .reads_kind(schema::input(class))
+        .answers_kind(200, "Replaced.", schema::single(class)),
         delete(at, StandardsWrite, move |context| async move {
             let (id, now) = (identifier(context.param("sourcedId"))?, context.app.clock.now());
             context.app.db.write(move |tx| remove(tx, now, &id)).await?;
@@ -156,7 +186,7 @@ async fn created(context: Context) -> Result<Answer> {
     let create = move |tx: &mut Tx<'_>| repository::create(tx, &package);
     let (done, stats) = context.app.db.write(create).await?;
     let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(Case::V1p1));
-    Ok(written("stored", &id, stats).status(status(done)).header(header::LOCATION, at))
+    Ok(stored("stored", &id, stats).status(status(done)).header(header::LOCATION, at))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
@@ -168,17 +198,13 @@ async fn replaced(context: Context) -> Result<Answer> {
         return Err(Problem::invalid("CFDocument.identifier", message));
     }
     let stats = context.app.db.write(move |tx| repository::replace(tx, &package)).await?;
-    Ok(written("replaced", &id, stats))
+    Ok(stored("replaced", &id, stats))
 }
 
-/// The answer that the platform's clients read.
-fn written(what: &str, id: &str, stats: Stats) -> Answer {
-    let items = stats.items;
-    Answer::of(&json!({
-        "success": true,
-        "message": format!("{what} the framework with {items} items"),
-        "result": { "documentId": id, "stats": stats, "success": true },
-    }))
+fn stored(verb: &str, id: &str, stats: PackageCounts) -> Answer {
+    let message = format!("{verb} the framework with {} items", stats.items);
+    let result = PackageResult { document_id: id.to_owned(), stats, success: true };
+    Answer::of(&StoredPackage { success: true, message, result })
 }
 
 async fn published(context: Context, is_public: bool) -> Result<Answer> {
