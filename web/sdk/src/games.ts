@@ -2,39 +2,18 @@ import { SetupError } from "./errors.js";
 import type { Http } from "./http.js";
 import { part } from "./http.js";
 import type { Queue, Written } from "./queue.js";
+import type { Schemas } from "./schemas.js";
 
 /** A game. */
-export interface Game {
-  id: string;
-  slug: string;
-  displayName: string;
-  description: string | null;
-  emoji: string | null;
-  platform: string;
-  metadata: Record<string, unknown>;
-  /** A stand-in for a project under development. */
-  mock: boolean;
-  createdAt: string;
-  updatedAt: string;
-}
+export type Game = Schemas["Game"];
 
-/** From when until when a player plays. */
-export interface Session {
-  sessionId: string;
-  gameId: string;
-  userId: string;
-  startedAt: string;
-  endedAt: string | null;
-  durationSeconds: number | null;
-}
+/** A player's time in a game. */
+export type Session = Schemas["GameSession"];
 
-/** What a game remembers of a player. */
-export interface SavedState<State> {
-  /** Null where nothing was saved. */
+/** What a game saved for a player. */
+export interface SavedState<State> extends Omit<Schemas["GameState"], "state"> {
+  /** Null if nothing was saved. */
   state: State | null;
-  /** Counts the saves. */
-  version: number;
-  updatedAt: string | null;
 }
 
 /** A page of a list. */
@@ -101,7 +80,7 @@ export class Games {
   async saveState(
     state: unknown,
     options: { overwrite?: boolean } = {},
-  ): Promise<Written<{ version: number; updatedAt: string }>> {
+  ): Promise<Written<Schemas["SavedGameState"]>> {
     const path = `${this.#path()}/state`;
     const seen = this.#version;
     // Of saves that were never sent only the last one matters; others follow one another.
@@ -110,12 +89,7 @@ export class Games {
     const version = options.overwrite || expected === undefined ? {} : { version: expected };
     if (expected !== undefined) this.#version = expected + 1;
     try {
-      const saved = await this.queue.push<{ version: number; updatedAt: string }>(
-        "PUT",
-        path,
-        { state, ...version },
-        former,
-      );
+      const saved = await this.queue.push<Schemas["SavedGameState"]>("PUT", path, { state, ...version }, former);
       if (!saved.queued) this.#version = Math.max(saved.version, this.#version ?? 0);
       return saved;
     } catch (error) {
@@ -130,23 +104,10 @@ export class Games {
 }
 
 /** A score. */
-export interface Score {
-  id: string;
-  gameId: string;
-  userId: string;
-  score: number;
-  metadata: Record<string, unknown>;
-  achievedAt: string;
-}
+export type Score = Schemas["GameScore"];
 
 /** A line of a leader board. */
-export interface LeaderboardLine {
-  rank: number;
-  userId: string;
-  username: string;
-  score: number;
-  achievedAt: string;
-}
+export type LeaderboardLine = Schemas["LeaderboardLine"];
 
 export type Timeframe = "all_time" | "monthly" | "weekly" | "daily";
 
@@ -176,18 +137,7 @@ export class Scores {
 }
 
 /** An achievement, and how far the player is. */
-export interface Achievement {
-  id: string;
-  gameId: string;
-  name: string;
-  title: string;
-  description: string | null;
-  goal: number;
-  xpReward: number;
-  creditsReward: number;
-  progress: number;
-  unlockedAt: string | null;
-}
+export type Achievement = Schemas["AchievementProgress"];
 
 /** Achievements. */
 export class Achievements {

@@ -1,5 +1,6 @@
 import type { Connection } from "./embedding.js";
 import { ANSWER_TIMEOUT_MS, read } from "./http.js";
+import type { Schemas } from "./schemas.js";
 
 /** Where a host that serves a deployed game tells where its server is. */
 const CONNECTION_PATH = "/.well-known/lyceum.json";
@@ -51,7 +52,7 @@ export class Demo {
     return (await this.#token()).token;
   }
 
-  async #token(): Promise<{ token: string; exp: number; gameId: string }> {
+  async #token(): Promise<Schemas["GameToken"]> {
     const url = `${this.host.baseUrl}/games/${encodeURIComponent(this.host.gameId)}/demo`;
     const headers: Record<string, string> = { accept: "application/json", "content-type": "application/json" };
     // The server begins a new visitor where the former token is over.
@@ -59,7 +60,7 @@ export class Demo {
     if (former) headers.authorization = `Bearer ${former}`;
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const answer = await fetch(url, { method: "POST", headers, body: "{}", signal });
-    const given = await read<{ token: string; exp: number; gameId: string }>(this.host.baseUrl, answer, await answer.text());
+    const given = await read<Schemas["GameToken"]>(this.host.baseUrl, answer, await answer.text());
     remember(this.#key, given.token);
     return given;
   }

@@ -1,28 +1,16 @@
 import type { Http } from "./http.js";
 import { part } from "./http.js";
 import type { Queue, Written } from "./queue.js";
+import type { Schemas } from "./schemas.js";
 
 /** The slug of the item that credits are. */
 export const CREDITS = "LYCEUM_CREDITS";
 
-/** Something that players can have. */
-export interface Item {
-  id: string;
-  slug: string;
-  gameId: string | null;
-  displayName: string;
-  description: string | null;
-  type: "currency" | "badge" | "trophy" | "collectible" | "upgrade" | "other";
-  metadata: Record<string, unknown>;
-}
+/** An item that players can have. */
+export type Item = Schemas["InventoryItem"];
 
 /** How many of an item the player has. */
-export interface Held {
-  id: string;
-  quantity: number;
-  item: Item;
-  updatedAt: string;
-}
+export type Held = Schemas["HeldItem"];
 
 /** What the player has. Items are named by id or slug. */
 export class Inventory {

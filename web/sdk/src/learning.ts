@@ -3,47 +3,26 @@ import type { CurrentGame } from "./games.js";
 import type { Http } from "./http.js";
 import type { PageEnvironment } from "./page.js";
 import type { QueuedWrite, Written } from "./queue.js";
+import type { Schemas } from "./schemas.js";
 import { Xp } from "./xp.js";
 
-/** What is learned. */
-export interface Activity {
-  /** The app's own name for it: letters, digits, dashes. */
-  activityId: string;
-  /** What people call it; made from the id unless said. */
-  activityName?: string;
-  /** Of the project's courses: `Math`, `Reading`, … */
-  subject: string;
-  /** A number, or as OneRoster writes it: `"K"`, `"03"`. */
-  grade: number | string;
-}
+/** The activity that a player works on. */
+export type Activity = Pick<Schemas["GameActivity"], "activityId" | "activityName" | "subject" | "grade">;
 
-/** What came of an activity. */
-export interface ActivityResult extends Partial<Activity> {
-  correctQuestions: number;
-  totalQuestions: number;
-  /** In place of the XP that the server would reckon from active minutes and accuracy; below 0: a penalty. */
+/** The result of an activity. */
+export interface ActivityResult extends Partial<Activity>, ActivityScore {
+  /** XP in place of those that the server computes from active minutes and accuracy; below 0 for a penalty. */
   xpEarned?: number;
-  /** How many units of the course this has mastered. */
+  /** The number of units of the course that this activity has mastered. */
   masteredUnits?: number;
-  /** Active time in seconds, where the client did not measure it. */
+  /** Active time in seconds, if the client did not measure it. */
   durationSeconds?: number;
 }
 
+type ActivityScore = Schemas["ActivityScore"];
+
 /** What an ended activity has earned. */
-export interface EndedActivity {
-  xpAwarded: number;
-  /** Which attempt it was, from 1. */
-  attempt: number;
-  /** What accuracy and attempt made of the time; none where the app said what was earned. */
-  multiplier: number | null;
-  courseId: string;
-  /** All units mastered in the course. */
-  masteredUnits: number;
-  /** Hundredths of the course's units that are mastered; none where it has none. */
-  pctCompleteApp: number | null;
-  /** The event in the log. */
-  eventId: string;
-}
+export type EndedActivity = Schemas["EarnedXp"];
 
 /** How time is measured. */
 export interface TrackingOptions {
@@ -78,13 +57,8 @@ export interface LearningQueue {
   beacon(method: QueuedWrite["method"], path: string, body: unknown): void;
 }
 
-/** Who learns, in which role, where. */
-export interface LearningContext {
-  id: string;
-  role: string;
-  enrollments: { subject: string; grade: number | string; courseId: string }[];
-  organizations: { id: string; name: string; type: string; isPrimary: boolean }[];
-}
+/** The user who learns, with role, enrollments and organizations. */
+export type LearningContext = Schemas["LearnerAccount"];
 
 interface Running {
   gameId: string;

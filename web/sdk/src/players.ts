@@ -1,18 +1,12 @@
 import type { Http } from "./http.js";
 import { part } from "./http.js";
 import type { Queue, Written } from "./queue.js";
+import type { Schemas } from "./schemas.js";
 
-/** A player. Of others only `id` and `username` are shown. */
-export interface Player {
-  id: string;
-  username: string;
-  name?: string;
-  email?: string;
-  role?: "player" | "developer" | "admin";
-  developerStatus?: "none" | "pending" | "approved";
-}
+/** A player. Of other players, only `id` and `username` are shown. */
+export type Player = Schemas["PlayerName"] & Partial<Schemas["PlayerProfile"]>;
 
-/** Who plays. */
+/** Players. */
 export class Users {
   constructor(private readonly http: Http) {}
 
@@ -28,21 +22,10 @@ export class Users {
 }
 
 /** How far a player is. */
-export interface LevelProgress {
-  level: number;
-  totalXp: number;
-  currentXp: number;
-  /** None on the highest level. */
-  xpToNextLevel: number | null;
-  percent: number;
-}
+export type LevelProgress = Schemas["LevelProgress"];
 
-/** Where a level begins. */
-export interface Level {
-  level: number;
-  xpRequired: number;
-  creditsReward: number;
-}
+/** The XP at which a level begins. */
+export type Level = Schemas["Level"];
 
 /** Levels. */
 export class Levels {
@@ -60,18 +43,10 @@ export class Levels {
   }
 }
 
-/** Something that the player is told. */
-export interface Notification {
-  id: string;
-  type: string;
-  title: string;
-  message: string;
-  metadata: Record<string, unknown>;
-  createdAt: string;
-  readAt: string | null;
-}
+/** A message for the player. */
+export type Notification = Schemas["Notification"];
 
-/** What the player is told. */
+/** Messages for the player. */
 export class Notifications {
   constructor(
     private readonly http: Http,

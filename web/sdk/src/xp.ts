@@ -1,11 +1,8 @@
 import type { Http } from "./http.js";
+import type { Schemas } from "./schemas.js";
 
-/** The XP of a day. */
-export interface DayXp {
-  /** `2026-11-22`, in the time zone that was asked for. */
-  date: string;
-  xp: number;
-}
+/** The XP of a day in the time zone of the request. */
+export type DayXp = Schemas["DayXp"];
 
 /** XP: 1 is a minute of learning. Days are those of the learner's time zone unless another is named. */
 export class Xp {
