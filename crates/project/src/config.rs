@@ -1,7 +1,10 @@
 //! The config file of a project: `lyceum.config.json`, or a module.
 
+mod file;
 mod module;
 mod read;
+mod reference;
+mod schema;
 
 use std::fs;
 use std::ops::Range;
@@ -16,6 +19,8 @@ use unicode_normalization::char::is_combining_mark;
 use crate::literal;
 
 pub use module::ConfigModule;
+pub use reference::config_reference;
+pub use schema::config_schema;
 
 /// The possible names of the file.
 pub const FILES: [&str; 4] =
@@ -117,30 +122,43 @@ pub struct Lms {
 }
 
 /// An organization.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Organization {
     /// Its name.
+    #[schemars(example = &"River School")]
     pub name: Option<String>,
-    /// `department`, `school`, …
+    /// Its type, such as `school`, `district` or `department`.
+    #[serde(rename = "type")]
+    #[schemars(example = &"school")]
     pub kind: Option<String>,
-    /// Its sourcedId.
+    /// Its sourcedId in the roster.
+    #[schemars(example = &"river-school")]
     pub id: Option<String>,
 }
 
 /// A course. Title and code may contain `{grade}`, `{subject}`, `{appSlug}` and `{appName}`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Course {
-    /// The subject, such as `Math`.
+    /// The subject.
+    #[schemars(length(min = 1), example = &"Math")]
     pub subject: String,
-    /// The grade in OneRoster's form: `3`, `K`.
+    /// The grade: a number, `K`, or another code of OneRoster.
+    #[serde(deserialize_with = "file::grade")]
+    #[schemars(with = "file::Grade", example = 3)]
     pub grade: String,
-    /// Total XP; `None` if unknown.
+    /// All XP that a student can earn in the course. It is needed before the course is set up.
+    #[schemars(range(min = 0), example = 1000)]
     pub total_xp: Option<f64>,
-    /// Units to master; `None` if unknown.
+    /// How many units a student can master.
+    #[schemars(range(min = 0), example = 12)]
     pub masterable_units: Option<f64>,
-    /// Its title.
+    /// The title.
+    #[schemars(example = &"Fractions {grade}")]
     pub title: Option<String>,
-    /// Its code.
+    /// The code.
+    #[schemars(example = &"FR-{grade}")]
     pub course_code: Option<String>,
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the config file, and literal values with positions | `config`, `literal` |
+//! | the config file with its JSON Schema and reference, and literal values with positions | `config`, `literal` |
 //! | writing stored values into the config file | `rewrite` |
 //! | the state of a project on a server, and the desired state | `state` |
 //! | the plan of a deploy | `plan` |
@@ -25,7 +25,7 @@ mod state;
 
 pub use config::{
     Config, ConfigModule, ConfigReading, Course, Database, FILES, HELPER, Integrations, Lms,
-    Organization, ROUTES, Strategy, file_at, folder_of, slug_of,
+    Organization, ROUTES, Strategy, config_reference, config_schema, file_at, folder_of, slug_of,
 };
 pub use database::{DatabaseChange, DatabaseState, DatabaseWish, SchemaWish, change};
 pub use plan::{Action, FieldChange, Plan, Replacement, SecretChanges, Step, plan};

@@ -1,294 +1,195 @@
-//! Checks the values of a config file.
+//! Reads the values of a config file as its types, and reports every error at its place in the text.
 
 use std::path::PathBuf;
 
+use lyceum_core::messages::MUST_BE_OBJECT;
 use lyceum_core::text::nearest;
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, body};
+use serde_json::{Map, Number, Value as Json};
 
-use super::{Config, Course, Database, Integrations, Lms, Organization, ROUTES, Strategy};
+use super::file::{ConfigFile, IntegrationsFile, LmsFile, Switch};
+use super::{Config, Database, Integrations, Lms, ROUTES, config_schema};
 use crate::literal::{Literal, Value, place};
-use crate::secrets;
-
-const ROOT: [&str; 7] =
-    ["name", "description", "emoji", "platform", "buildPath", "integrations", "$schema"];
-const INTEGRATIONS: [&str; 6] = ["customRoutes", "database", "kv", "bucket", "lms", "timeback"];
-const COURSE: [&str; 6] = ["subject", "grade", "totalXp", "masterableUnits", "title", "courseCode"];
+use crate::{SCALARS, secrets};
 
 /// Reads the config from the root value of a text. Errors: `Invalid` with every error and its place.
 pub(super) fn read(root: &Literal, text: &str) -> Result<Config> {
-    let mut reader = Reader { text, faults: Vec::new() };
-    let config = reader.config(root);
-    if reader.faults.is_empty() { Ok(config) } else { Err(Problem::invalid_all(reader.faults)) }
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    faults: Vec<Detail>,
-}
-
-impl Reader<'_> {
-    fn config(&mut self, root: &Literal) -> Config {
-        if !matches!(root.value, Value::Object(_)) {
-            self.fault("", root, "must be an object");
-        }
-        self.only_known(root, "", &ROOT);
-        let mut scalars = Vec::new();
-        let mut scalar = |reader: &mut Self, name: &'static str| {
-            let text = reader.text(root, "", name);
-            if let Some(member) = root.member(name).filter(|_| text.is_some()) {
-                scalars.push((name, member.span.clone()));
-            }
-            text
-        };
-        let name = scalar(self, "name");
-        let description = scalar(self, "description");
-        let emoji = scalar(self, "emoji");
-        let platform = scalar(self, "platform");
-        let build_path = self.text(root, "", "buildPath");
-        let integrations = match self.object(root, "", "integrations") {
-            Some(integrations) => self.integrations(integrations),
-            None => Integrations::default(),
-        };
-        Config {
-            file: PathBuf::new(),
-            text: String::new(),
-            name,
-            description,
-            emoji,
-            platform,
-            build_path,
-            integrations,
-            required_secrets: self.required_secrets(root),
-            scalars,
-            expressions: Vec::new(),
-            inputs: Vec::new(),
-        }
+    let mut json = json(root);
+    let mut errors = match json {
+        Json::Object(_) => unknown_services(&mut json),
+        _ => vec![Detail { path: String::new(), message: MUST_BE_OBJECT.to_owned() }],
+    };
+    let file = if json.is_object() { body::of(json) } else { Ok(ConfigFile::default()) };
+    let file = file.unwrap_or_else(|problem| {
+        errors.extend(problem.details);
+        ConfigFile::default()
+    });
+    let integrations = file.integrations.unwrap_or_default();
+    let required_secrets = required_secrets(&integrations, &mut errors);
+    if !errors.is_empty() {
+        let placed = errors.into_iter().map(|error| placed(error, root, text));
+        return Err(Problem::invalid_all(placed.collect()));
     }
+    let span = |name: &'static str| {
+        let member = root.member(name)?;
+        matches!(member.value, Value::Text(_)).then(|| (name, member.span.clone()))
+    };
+    Ok(Config {
+        file: PathBuf::new(),
+        text: String::new(),
+        name: file.name,
+        description: file.description,
+        emoji: file.emoji,
+        platform: file.platform,
+        build_path: file.build_path,
+        integrations: integrations.into(),
+        required_secrets,
+        scalars: SCALARS.into_iter().filter_map(span).collect(),
+        expressions: Vec::new(),
+        inputs: Vec::new(),
+    })
+}
 
-    fn integrations(&mut self, at: &Literal) -> Integrations {
-        let path = "integrations.";
-        self.known_integrations(at);
-        let routes = self.routes(at, path);
-        let database = self.switched(at, path, "database").map(|database| {
-            let inside = "integrations.database.";
-            self.only_known(database, inside, &["directory", "strategy", "secrets"]);
-            let strategy = self.strategy(database, inside);
-            Database { directory: self.text(database, inside, "directory"), strategy }
+impl From<IntegrationsFile> for Integrations {
+    fn from(file: IntegrationsFile) -> Self {
+        let routes = match file.custom_routes {
+            Some(routes) => {
+                routes.options().map(|routes| routes.directory.unwrap_or_else(|| ROUTES.to_owned()))
+            }
+            None => Some(ROUTES.to_owned()),
+        };
+        let database = file.database.and_then(|database| database.options()).map(|database| {
+            Database { directory: database.directory, strategy: database.strategy }
         });
-        let kv = self.switched(at, path, "kv").is_some();
-        let bucket = self.switched(at, path, "bucket").is_some();
-        let name = if at.member("lms").is_some() { "lms" } else { "timeback" };
-        let lms = self.switched(at, path, name);
-        let lms = lms.map(|lms| self.lms(lms, &format!("integrations.{name}.")));
-        Integrations { routes, database, kv, bucket, lms }
+        Self {
+            routes,
+            database,
+            kv: file.kv.is_some_and(|kv| kv.options().is_some()),
+            bucket: file.bucket.is_some_and(|bucket| bucket.options().is_some()),
+            lms: file.lms.or(file.timeback).and_then(|lms| lms.options()).map(Lms::from),
+        }
     }
+}
 
-    /// Refuses unknown integrations, unless they only list the secrets that they need.
-    fn known_integrations(&mut self, at: &Literal) {
-        let Value::Object(members) = &at.value else { return };
-        for (name, value) in members {
-            if INTEGRATIONS.contains(&name.as_str()) || value.member("secrets").is_some() {
-                let own = ["database", "customRoutes", "lms", "timeback"];
-                if !own.contains(&name.as_str()) {
-                    self.only_known(value, &format!("integrations.{name}."), &["secrets"]);
-                }
-                continue;
-            }
-            let remedy = match nearest(name, INTEGRATIONS) {
+impl From<LmsFile> for Lms {
+    fn from(file: LmsFile) -> Self {
+        let base = file.base.unwrap_or_default();
+        let defaults = base.course.unwrap_or_default();
+        let mut courses = file.courses;
+        for course in &mut courses {
+            course.title = course.title.take().or_else(|| defaults.title.clone());
+            course.course_code = course.course_code.take().or_else(|| defaults.course_code.clone());
+        }
+        Self { organization: base.organization, courses }
+    }
+}
+
+/// Takes out the integrations that Lyceum does not know and that list no secrets. Returns an error for each.
+fn unknown_services(config: &mut Json) -> Vec<Detail> {
+    let Some(integrations) = config.get_mut("integrations").and_then(Json::as_object_mut) else {
+        return Vec::new();
+    };
+    let schema = config_schema();
+    let known = schema["definitions"]["Integrations"]["properties"].as_object();
+    let known: Vec<&str> = known.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
+    let mut errors = Vec::new();
+    integrations.retain(|name, value| {
+        let is_known = known.contains(&name.as_str()) || value.get("secrets").is_some();
+        if !is_known {
+            let remedy = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!(
-                    "known integrations: {}; for another service, list only its secrets, as {{ secrets: \
-                    [\"API_KEY\"] }}",
-                    INTEGRATIONS.join(", ")
+                    "known integrations: {}; for another service, list only its secrets, as \
+                     {{ secrets: [\"API_KEY\"] }}",
+                    known.join(", ")
                 ),
             };
             let message = format!("is unknown; {remedy}");
-            self.fault(&format!("integrations.{name}"), value, &message);
+            errors.push(Detail { path: format!("integrations.{name}"), message });
         }
-    }
+        is_known
+    });
+    errors
+}
 
-    /// The folder of routes. It has a default, so a config need not mention it.
-    fn routes(&mut self, at: &Literal, path: &str) -> Option<String> {
-        if at
-            .member("customRoutes")
-            .is_some_and(|routes| matches!(routes.value, Value::Bool(false)))
-        {
-            return None;
-        }
-        let routes = self.switched(at, path, "customRoutes");
-        if let Some(routes) = routes {
-            self.only_known(routes, "integrations.customRoutes.", &["directory", "secrets"]);
-        }
-        let directory =
-            routes.and_then(|routes| self.text(routes, "integrations.customRoutes.", "directory"));
-        Some(directory.unwrap_or_else(|| ROUTES.to_owned()))
-    }
-
-    /// The names in `secrets` of every enabled integration.
-    fn required_secrets(&mut self, root: &Literal) -> Vec<String> {
-        let Some(Literal { value: Value::Object(integrations), .. }) = root.member("integrations")
-        else {
-            return Vec::new();
-        };
-        let mut required = Vec::new();
-        for (name, integration) in integrations {
-            let path = format!("integrations.{name}.secrets");
-            let Some(secrets) = integration.member("secrets") else { continue };
-            let Value::List(names) = &secrets.value else {
-                self.fault(&path, secrets, "must be a list of names");
-                continue;
-            };
-            for at in names {
-                match &at.value {
-                    Value::Text(name) if secrets::is_name(name) => required.push(name.clone()),
-                    _ => self.fault(&path, at, "must be the name of a secret, such as 'API_KEY'"),
-                }
+/// The names in `secrets` of every integration that is on, with an error for each that cannot be a secret's name.
+fn required_secrets(of: &IntegrationsFile, errors: &mut Vec<Detail>) -> Vec<String> {
+    let named = [
+        ("customRoutes", secrets_of(&of.custom_routes, |options| &options.secrets)),
+        ("database", secrets_of(&of.database, |options| &options.secrets)),
+        ("kv", secrets_of(&of.kv, |options| &options.secrets)),
+        ("bucket", secrets_of(&of.bucket, |options| &options.secrets)),
+        ("lms", secrets_of(&of.lms, |options| &options.secrets)),
+        ("timeback", secrets_of(&of.timeback, |options| &options.secrets)),
+    ];
+    let services = of.services.iter().map(|(name, needs)| (name.as_str(), &needs.secrets[..]));
+    let mut required = Vec::new();
+    for (integration, names) in named.into_iter().chain(services) {
+        for (number, name) in names.iter().enumerate() {
+            if !secrets::is_name(name) {
+                let path = format!("integrations.{integration}.secrets[{number}]");
+                let message = "must be the name of a secret, such as 'API_KEY'".to_owned();
+                errors.push(Detail { path, message });
             }
-        }
-        required
-    }
-
-    fn strategy(&mut self, database: &Literal, path: &str) -> Option<Strategy> {
-        match self.text(database, path, "strategy")?.as_str() {
-            "push" => Some(Strategy::Push),
-            "migrate" => Some(Strategy::Migrate),
-            _ => {
-                let at = database.member("strategy")?;
-                self.fault(&format!("{path}strategy"), at, "must be 'push' or 'migrate'");
-                None
-            }
+            required.push(name.clone());
         }
     }
+    required
+}
 
-    fn lms(&mut self, at: &Literal, path: &str) -> Lms {
-        let base_path = format!("{path}base.");
-        self.only_known(at, path, &["base", "courses", "secrets"]);
-        let base = self.object(at, path, "base");
-        let course_path = format!("{base_path}course.");
-        let usual = base.and_then(|base| self.object(base, &base_path, "course"));
-        if let Some(base) = base {
-            self.only_known(base, &base_path, &["organization", "course"]);
-        }
-        if let Some(usual) = usual {
-            self.only_known(usual, &course_path, &["title", "courseCode"]);
-        }
-        let organization = base.and_then(|base| self.object(base, &base_path, "organization"));
-        let organization = organization.map(|organization| {
-            let path = format!("{base_path}organization.");
-            self.only_known(organization, &path, &["id", "name", "type"]);
-            Organization {
-                name: self.text(organization, &path, "name"),
-                kind: self.text(organization, &path, "type"),
-                id: self.text(organization, &path, "id"),
-            }
-        });
-        let mut courses = Vec::new();
-        let list = at.member("courses");
-        if let Some(Literal { value: Value::List(items), .. }) = list {
-            for (number, item) in items.iter().enumerate() {
-                let path = format!("{path}courses[{number}].");
-                if let Some(mut course) = self.course(item, &path) {
-                    if let Some(usual) = usual {
-                        course.title =
-                            course.title.or_else(|| self.text(usual, &course_path, "title"));
-                        course.course_code = course
-                            .course_code
-                            .or_else(|| self.text(usual, &course_path, "courseCode"));
-                    }
-                    courses.push(course);
-                }
-            }
-        } else if let Some(other) = list {
-            self.fault(&format!("{path}courses"), other, "must be a list of courses");
-        }
-        Lms { organization, courses }
+fn secrets_of<T>(
+    integration: &Option<Switch<T>>,
+    secrets: impl Fn(&T) -> &Vec<String>,
+) -> &[String] {
+    match integration {
+        Some(Switch::With(options)) => secrets(options),
+        _ => &[],
     }
+}
 
-    fn course(&mut self, at: &Literal, path: &str) -> Option<Course> {
-        if !matches!(at.value, Value::Object(_)) {
-            self.fault(path.trim_end_matches('.'), at, "must be an object with subject and grade");
-            return None;
-        }
-        self.only_known(at, path, &COURSE);
-        let subject = self.text(at, path, "subject");
-        let grade = match at.member("grade").map(|grade| &grade.value) {
-            Some(Value::Number(number)) => Some(number.to_string()),
-            _ => self.text(at, path, "grade"),
-        };
-        for (name, value) in [("subject", &subject), ("grade", &grade)] {
-            if value.is_none() && at.member(name).is_none() {
-                self.fault(&format!("{path}{name}"), at, "is required");
-            }
-        }
-        let course = Course {
-            subject: subject.unwrap_or_default(),
-            grade: grade.unwrap_or_default(),
-            total_xp: self.number(at, path, "totalXp"),
-            masterable_units: self.number(at, path, "masterableUnits"),
-            title: self.text(at, path, "title"),
-            course_code: self.text(at, path, "courseCode"),
-        };
-        (!course.subject.is_empty() && !course.grade.is_empty()).then_some(course)
+/// The value as JSON, without its places.
+fn json(at: &Literal) -> Json {
+    match &at.value {
+        Value::Null | Value::Expression => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Number(number) => Number::from_f64(*number).map_or(Json::Null, Json::Number),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), json(value)))
+            .collect::<Map<_, _>>()
+            .into(),
     }
+}
 
-    fn text(&mut self, at: &Literal, path: &str, name: &str) -> Option<String> {
-        let member = at.member(name)?;
-        match &member.value {
-            Value::Text(text) => return Some(text.clone()),
-            Value::Null => {}
-            _ => self.fault(&format!("{path}{name}"), member, "must be a string"),
-        }
-        None
+/// The error with the line and column of its value, or of the nearest value around it.
+fn placed(error: Detail, root: &Literal, text: &str) -> Detail {
+    let (line, column) = place(text, nearest_to(&error.path, root).span.start);
+    let path = if error.path.is_empty() { "the config" } else { &error.path };
+    Detail { path: format!("line {line}, column {column}, {path}"), message: error.message }
+}
+
+fn nearest_to<'l>(path: &str, root: &'l Literal) -> &'l Literal {
+    let (mut at, mut rest) = (root, path);
+    while let Some((inside, after)) = step(rest, at) {
+        (at, rest) = (inside, after.trim_start_matches('.'));
     }
+    at
+}
 
-    /// A number of at least 0.
-    fn number(&mut self, at: &Literal, path: &str, name: &str) -> Option<f64> {
-        let member = at.member(name)?;
-        match member.value {
-            Value::Number(number) if number >= 0.0 => return Some(number),
-            Value::Null => {}
-            _ => self.fault(&format!("{path}{name}"), member, "must be a number of at least 0"),
+/// The member or item that a path leads to first, and the path from there.
+fn step<'l, 'p>(path: &'p str, at: &'l Literal) -> Option<(&'l Literal, &'p str)> {
+    match &at.value {
+        // The name of a service may contain a dot, so whole names are compared.
+        Value::Object(members) => members.iter().rev().find_map(|(name, value)| {
+            let after = path.strip_prefix(name.as_str()).filter(|_| !name.is_empty())?;
+            (after.is_empty() || after.starts_with(['.', '['])).then_some((value, after))
+        }),
+        Value::List(items) => {
+            let (number, after) = path.strip_prefix('[')?.split_once(']')?;
+            Some((items.get(number.parse::<usize>().ok()?)?, after))
         }
-        None
-    }
-
-    fn object<'l>(&mut self, at: &'l Literal, path: &str, name: &str) -> Option<&'l Literal> {
-        let member = at.member(name)?;
-        match member.value {
-            Value::Object(_) => return Some(member),
-            Value::Null => {}
-            _ => self.fault(&format!("{path}{name}"), member, "must be an object"),
-        }
-        None
-    }
-
-    /// The member if it is `true` or an object, which means that the integration is enabled.
-    fn switched<'l>(&mut self, at: &'l Literal, path: &str, name: &str) -> Option<&'l Literal> {
-        let member = at.member(name)?;
-        match member.value {
-            Value::Object(_) | Value::Bool(true) => return Some(member),
-            Value::Bool(false) | Value::Null => {}
-            _ => self.fault(&format!("{path}{name}"), member, "must be true, false or an object"),
-        }
-        None
-    }
-
-    /// Refuses unknown members and suggests a similar name.
-    fn only_known(&mut self, at: &Literal, path: &str, known: &[&str]) {
-        let Value::Object(members) = &at.value else { return };
-        for (name, value) in members.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
-            let remedy = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => format!("known members: {}", known.join(", ")),
-            };
-            self.fault(&format!("{path}{name}"), value, &format!("is unknown; {remedy}"));
-        }
-    }
-
-    fn fault(&mut self, path: &str, at: &Literal, message: &str) {
-        let (line, column) = place(self.text, at.span.start);
-        let path = if path.is_empty() { "the config".to_owned() } else { path.to_owned() };
-        let path = format!("line {line}, column {column}, {path}");
-        self.faults.push(Detail { path, message: message.to_owned() });
+        _ => None,
     }
 }

@@ -3,6 +3,7 @@
 
 mod courses;
 mod databases;
+mod generated;
 mod plans;
 mod schema;
 mod schema_pairs;
@@ -204,8 +205,14 @@ fn only_modules_of_literals_need_no_evaluation() {
 #[test]
 fn unknown_members_are_refused_with_a_similar_name() {
     for (text, wanted) in [
-        (r#"{"nmae": "x"}"#, "line 1, column 10, nmae: is unknown; did you mean 'name'?"),
-        (r#"{"zzz": 1}"#, "zzz: is unknown; known members: name, description, emoji"),
+        (
+            r#"{"nmae": "x"}"#,
+            "line 1, column 10, nmae: is not a member of this object; did you mean 'name'?",
+        ),
+        (
+            r#"{"zzz": 1}"#,
+            "zzz: is not a member of this object, which has $schema, name, description, emoji",
+        ),
         (
             r#"{"integrations": {"databse": true}}"#,
             "integrations.databse: is unknown; did you mean 'database'?",
@@ -216,19 +223,19 @@ fn unknown_members_are_refused_with_a_similar_name() {
         ),
         (
             r#"{"integrations": {"database": {"dir": "db"}}}"#,
-            "integrations.database.dir: is unknown; known members: directory, strategy, secrets",
+            "integrations.database.dir: is not a member of this object, which has directory, strategy, secrets",
         ),
         (
             r#"{"integrations": {"lms": {"courses": [{"subject": "M", "grade": 1, "totalXP": 5}]}}}"#,
-            "integrations.lms.courses[0].totalXP: is unknown; did you mean 'totalXp'?",
+            "integrations.lms.courses[0].totalXP: is not a member of this object; did you mean 'totalXp'?",
         ),
         (
             r#"{"integrations": {"lms": {"base": {"org": {}}}}}"#,
-            "integrations.lms.base.org: is unknown",
+            "integrations.lms.base.org: is not a member",
         ),
         (
             r#"{"integrations": {"customRoutes": {"folder": "x"}}}"#,
-            "customRoutes.folder: is unknown",
+            "customRoutes.folder: is not a member",
         ),
     ] {
         let problem = config("lyceum.config.json", text).unwrap_err();
@@ -251,7 +258,7 @@ fn unknown_members_are_refused_with_a_similar_name() {
     let text = r#"{"integrations": {"stripe": {"secrets": ["STRIPE_KEY"]}, "kv": {"secrets": ["KV_KEY"]}}}"#;
     assert_eq!(
         config("lyceum.config.json", text).unwrap().required_secrets,
-        ["STRIPE_KEY", "KV_KEY"]
+        ["KV_KEY", "STRIPE_KEY"]
     );
 }
 
@@ -271,14 +278,35 @@ fn errors_have_their_places() {
         ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a string"),
         (
             "export default {integrations: {lms: {courses: [{grade: 1}]}}}",
-            "line 1, column 48, integrations.lms.courses[0].subject: is required",
+            "line 1, column 48, integrations.lms.courses[0].subject: is required; send a string",
         ),
         (
             "export default {integrations: {database: {strategy: 'pull'}}}",
-            "integrations.database.strategy: must be 'push' or 'migrate'",
+            "integrations.database.strategy: must be one of push, migrate (got 'pull'",
         ),
     ] {
         assert!(told("lyceum.config.js", text).contains(wanted), "{text}");
+    }
+    for (text, wanted) in [
+        (
+            r#"{"integrations": {"kv": "yes"}}"#,
+            "line 1, column 25, integrations.kv: must be true or false or an object",
+        ),
+        (
+            r#"{"integrations": {"a.b": {"secrets": ["no name"]}}}"#,
+            "line 1, column 38, integrations.a.b.secrets[0]: must be the name of a secret",
+        ),
+        (
+            r#"{"integrations": {"timeback": {"courses": [{"subject": "", "grade": true}]}}}"#,
+            "integrations.timeback.courses[0].subject: must not be empty (and 1 more)",
+        ),
+        (
+            r#"{"integrations": {"lms": {"courses": [{"subject": "M", "grade": 1, "totalXp": -1}]}}}"#,
+            "line 1, column 79, integrations.lms.courses[0].totalXp: must be a number from 0 up",
+        ),
+    ] {
+        let message = told("lyceum.config.json", text);
+        assert!(message.contains(wanted), "{text}: {message}");
     }
     let list = evaluated("export default [];", &json!([])).unwrap_err();
     assert!(list.message.contains("the config: must be an object"), "{}", list.message);
