@@ -44,7 +44,7 @@ impl Serve {
         .flatten()
         .collect();
         let mut loaded = self.data.load(&flags)?;
-        let _log = logs::start(&loaded)?;
+        logs::start(&loaded)?;
         let clock = SystemClock;
         let runtime = runtime(loaded.config.server.workers)?;
         let listener = runtime.block_on(listen(&mut loaded.config))?;
