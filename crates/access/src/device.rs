@@ -2,6 +2,7 @@
 //! is signed in approves it, and the program gets a token.
 
 use lyceum_core::config::Environment;
+use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -131,7 +132,7 @@ fn new_user_code() -> String {
     let mut code = String::with_capacity(CODE_LETTERS);
     while code.len() < CODE_LETTERS {
         // Bytes beyond the last multiple of 20 are left out: every letter is equally likely.
-        for byte in secret::random::<16>().into_iter().filter(|byte| *byte < 240) {
+        for byte in secret_bytes::<16>().into_iter().filter(|byte| *byte < 240) {
             if code.len() < CODE_LETTERS {
                 code.push(char::from(LETTERS[usize::from(byte) % LETTERS.len()]));
             }

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use lyceum_core::config::Environment;
+use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -17,7 +18,6 @@ use sha2::{Digest, Sha256};
 use crate::master::Master;
 use crate::repository::keys::{self as repository, SealedKey};
 use crate::scope::Scopes;
-use crate::secret;
 use crate::token::{self, Grant, Issued, Player, TokenFault};
 
 /// Whose tokens these are. A token of another realm is refused.
@@ -206,7 +206,7 @@ impl Keyring {
 
 /// A new key, sealed for the store.
 fn seal(now: Timestamp, environment: Environment, master: &Master) -> SealedKey {
-    let signing = SigningKey::from_bytes(&secret::random());
+    let signing = SigningKey::from_bytes(&secret_bytes());
     let public = signing.verifying_key();
     let kid = thumbprint(&public);
     let sealed = master.seal(&label(&kid, environment), signing.as_bytes());

@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use lyceum_core::random::secret_bytes;
 use lyceum_core::{Problem, ProblemKind, Result};
 use ring::hmac;
 
@@ -26,7 +27,7 @@ pub struct Master([u8; 32]);
 impl Master {
     /// A new random key.
     pub fn random() -> Self {
-        Self(secret::random())
+        Self(secret_bytes())
     }
 
     /// Reads 64 hex digits or base64 of 32 bytes; none for any other text.
@@ -66,7 +67,7 @@ impl Master {
 
     /// Seals the text so that it opens only with the same `label`.
     pub fn seal(&self, label: &str, plain: &[u8]) -> Vec<u8> {
-        let nonce: [u8; NONCE_BYTES] = secret::random();
+        let nonce: [u8; NONCE_BYTES] = secret_bytes();
         let payload = Payload { msg: plain, aad: label.as_bytes() };
         let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload);
         [nonce.as_slice(), &sealed.expect("a key is far below the cipher's limit")].concat()
@@ -106,7 +107,7 @@ fn make(folder: &Path, path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&draft)?;
-    writeln!(file, "{}", BASE64_STANDARD.encode(secret::random::<32>()))?;
+    writeln!(file, "{}", BASE64_STANDARD.encode(secret_bytes::<32>()))?;
     file.sync_all()?;
     let linked = fs::hard_link(&draft, path);
     fs::remove_file(&draft)?;

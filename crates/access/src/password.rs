@@ -3,10 +3,9 @@
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
+use lyceum_core::random::secret_bytes;
 use lyceum_core::{Problem, Result, limits};
 use subtle::ConstantTimeEq;
-
-use crate::secret;
 
 /// What hashing costs: KiB of memory, and passes over it.
 const COSTS: (u32, u32) =
@@ -28,7 +27,7 @@ pub fn check(password: &str) -> Result<()> {
 /// of memory, so it must not run in a transaction.
 pub fn hash(password: &str) -> String {
     let (memory, passes) = COSTS;
-    let salt = secret::random::<16>();
+    let salt = secret_bytes::<16>();
     let hash = derive(password, &salt, memory, passes).expect("our own costs are valid");
     let [salt, hash] = [&salt[..], &hash[..]].map(|bytes| BASE64_STANDARD_NO_PAD.encode(bytes));
     format!("$argon2id$v=19$m={memory},t={passes},p=1${salt}${hash}")

@@ -2,8 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use rand::TryRng;
-use rand::rngs::SysRng;
+use lyceum_core::random::secret_bytes;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -11,16 +10,9 @@ use subtle::ConstantTimeEq;
 /// request costs microseconds.
 pub(crate) type Hash = [u8; 32];
 
-/// Random bytes of the operating system.
-pub(crate) fn random<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    SysRng.try_fill_bytes(&mut bytes).expect("the operating system gives random bytes");
-    bytes
-}
-
 /// Random bytes of the operating system as URL-safe text behind a prefix.
 pub(crate) fn random_text<const N: usize>(prefix: &str) -> String {
-    format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<N>()))
+    format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(secret_bytes::<N>()))
 }
 
 /// Bytes as URL-safe text.

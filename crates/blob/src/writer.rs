@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use lyceum_core::Result;
-use rand::TryRng;
-use rand::rngs::SysRng;
+use lyceum_core::random::secret_id;
 
 use crate::digest::Hasher;
 use crate::{Blobs, Digest, failed};
@@ -23,10 +22,8 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn new(blobs: Blobs) -> Result<Self> {
-        let mut random = [0; 16];
-        SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
         // Names of uploads never begin with a dot.
-        let name = format!(".{:032x}", u128::from_le_bytes(random));
+        let name = format!(".{}", secret_id());
         let path = blobs.uploads().join(name);
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.map_err(|fault| failed("begin a blob", &fault))?;

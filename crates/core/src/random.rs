@@ -1,4 +1,22 @@
-//! Seeded random numbers: the same seed gives the same numbers on every machine and in every release.
+//! Random bytes of the operating system for secrets, and seeded random numbers: the same seed gives the same numbers on
+//! every machine and in every release.
+
+use rand::TryRng;
+use rand::rngs::SysRng;
+
+use crate::text::hex;
+
+/// Random bytes of the operating system, for keys, salts and ids that cannot be guessed.
+pub fn secret_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SysRng.try_fill_bytes(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
+/// An id of 128 random bits that cannot be guessed, in 32 hexadecimal digits.
+pub fn secret_id() -> String {
+    hex(secret_bytes::<16>())
+}
 
 /// A stream of random numbers for everything that must be reproducible. Not for secrets.
 #[derive(Clone, Debug)]

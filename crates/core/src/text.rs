@@ -1,4 +1,4 @@
-//! Helpers for text: hexadecimal digits, percent-encoding, similar words.
+//! Helpers for text: hexadecimal digits, percent-encoding, the form of ids, similar words.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
@@ -6,6 +6,7 @@ use std::fmt::{Display, Write};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use uuid::Uuid;
 
 /// Characters that need no encoding in a path segment or query value (RFC 3986, 2.3).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -31,6 +32,27 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
 /// Percent-encodes a text for a path segment or a query value.
 pub fn segment(text: &str) -> impl Display {
     utf8_percent_encode(text, UNRESERVED)
+}
+
+/// Whether a text is a UUID in its usual form: `8-4-4-4-12` hexadecimal digits of either case.
+pub fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && Uuid::try_parse(text).is_ok()
+}
+
+/// Whether a text has the form of an absolute IRI (RFC 3987): a scheme, a colon and something behind it. `_:` begins a
+/// blank node of JSON-LD.
+pub fn is_iri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    (named || scheme == "_")
+        && !rest.is_empty()
+        && !rest.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// Whether a text has the form of an absolute URI (RFC 3986). Letters of other scripts are accepted.
+pub fn is_uri(text: &str) -> bool {
+    is_iri(text) && !text.starts_with('_') && !text.contains(|c: char| "<>\"{}|\\^`".contains(c))
 }
 
 /// A text as people search and order it: in lower case and without accents, so that `zoe` finds Zoë.

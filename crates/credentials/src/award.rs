@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use lyceum_core::random::secret_id;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, messages};
@@ -23,7 +24,7 @@ use crate::issued::{CredentialForm, CredentialText, Issued, New};
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
 use crate::status::{self, StatusEntry};
-use crate::{issued, secret, verify};
+use crate::{issued, verify};
 
 /// Below the server's address: where users are.
 const USERS: &str = "/ims/oneroster/rostering/v1p2/users/";
@@ -160,7 +161,7 @@ pub fn prepare(
     {
         return Ok(Prepared::Known(Box::new(known)));
     }
-    let id = secret::random_id();
+    let id = secret_id();
     let place = status::take(tx, &signer.issuer.id)?;
     let credential =
         credential(now, base_url, request, &signer, &stored.definition, &user, &id, place)?;
@@ -271,7 +272,7 @@ pub(crate) fn user_of_address(base_url: &str, address: Option<&str>) -> Option<S
 /// A hashed identity: who knows the address can check it, who does not learns nothing (Open Badges 3.0,
 /// `IdentityObject`).
 pub(crate) fn identity(kind: &str, value: &str) -> Value {
-    let salt = secret::random_id();
+    let salt = secret_id();
     json!({
         "type": "IdentityObject",
         "hashed": true,

@@ -110,19 +110,7 @@ pub fn issuer_id(credential: &Object) -> Option<&str> {
     }
 }
 
-/// Whether the text is an absolute URI (RFC 3986): a scheme, a colon, and something behind it without
-/// characters that a URI cannot have.
+/// Whether the text is an absolute URI within the limit.
 pub fn is_uri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let refused = |c: char| {
-        c.is_whitespace()
-            || c.is_control()
-            || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
-    };
-    text.len() <= limits::CREDENTIAL_ID_MAX_BYTES
-        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(letters)
-        && !rest.is_empty()
-        && !rest.chars().any(refused)
+    text.len() <= limits::CREDENTIAL_ID_MAX_BYTES && lyceum_core::text::is_uri(text)
 }

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
@@ -11,7 +12,6 @@ use serde_json::Value;
 
 use crate::body::{self, Object};
 use crate::repository::issued as repository;
-use crate::secret;
 use crate::status::StatusEntry;
 
 /// The form in which a credential was signed.
@@ -195,7 +195,7 @@ pub enum Upserted {
 pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, kept: &CredentialText) -> Result<Upserted> {
     let Some(known) = repository::same(tx, &kept.issuer, &kept.credential)? else {
         let new = New {
-            id: secret::random_id(),
+            id: secret_id(),
             issued_by: None,
             learner: None,
             award: None,

@@ -2,6 +2,7 @@
 
 use ed25519_dalek::SigningKey;
 use lyceum_access::Master;
+use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::body::{self, Object};
 use crate::repository::issuers::{self as repository, StoredIssuer};
-use crate::{did, keys, proof, secret, verify};
+use crate::{did, keys, proof, verify};
 
 /// The id of the server's own issuer.
 pub const SERVER: &str = "server";
@@ -183,11 +184,8 @@ pub fn create(
     client: &str,
     profile: &Object,
 ) -> Result<(Issuer, bool)> {
-    let issuer = StoredIssuer {
-        id: secret::random_id(),
-        client: Some(client.to_owned()),
-        profile: said(profile)?,
-    };
+    let issuer =
+        StoredIssuer { id: secret_id(), client: Some(client.to_owned()), profile: said(profile)? };
     if !repository::insert(tx, &issuer, now)? {
         let known = repository::of_client(tx, client)?;
         if let Some(known) = known.filter(|known| is_same(&known.profile, &issuer.profile)) {

@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use lyceum_access::Master;
+use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
@@ -17,7 +18,6 @@ use sha2::{Digest, Sha256};
 
 use crate::key::{PublicKey, multikey};
 use crate::repository::keys::{self as repository, StoredKey};
-use crate::secret;
 
 const ED25519: &str = "Ed25519";
 const RSA: &str = "RS256";
@@ -150,7 +150,7 @@ pub fn published(tx: &mut Tx<'_>, issuer: Option<&str>) -> Result<Vec<Published>
 }
 
 fn new_ed25519(now: Timestamp, master: &Master, issuer: &str) -> StoredKey {
-    let signing = SigningKey::from_bytes(&secret::random());
+    let signing = SigningKey::from_bytes(&secret_bytes());
     let public = signing.verifying_key();
     let kid = multikey(&public);
     let sealed = master.seal(&label(issuer, ED25519, &kid), signing.as_bytes());

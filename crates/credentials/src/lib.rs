@@ -7,7 +7,7 @@
 //! |---|---|
 //! | badge definitions, issuing a badge, stored credentials | `definition`, `award`, `issued` |
 //! | learner records | `clr` |
-//! | issuers, their keys at rest | `issuer`, `keys`, `secret` |
+//! | issuers, their keys at rest | `issuer`, `keys` |
 //! | revocation: the entry of a credential, the lists | `status`, `status_list` |
 //! | verifying: one named check at a time | `verify`, `open_badges_2` |
 //! | embedded proofs and their suites; JWTs | `proof`, `jwt` |
@@ -41,7 +41,6 @@ pub mod issuer;
 pub mod keys;
 mod repository;
 pub mod screens;
-mod secret;
 pub mod status;
 
 pub use canonize::canonize;

@@ -1,6 +1,7 @@
 //! Revocation of credentials that this server signed: each has a place in a Bitstring Status List and
 //! the 1EdTech revocation list with reasons.
 
+use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
@@ -8,7 +9,6 @@ use serde_json::Value;
 
 use crate::issuer::Issuer;
 use crate::repository::{issued, status as repository};
-use crate::secret;
 use crate::status_list::{self, Bits};
 
 /// Places in a list: the minimum of the standard, which hides whose status a verifier reads.
@@ -27,7 +27,7 @@ pub struct StatusEntry {
 
 /// Takes a place for a new credential of an issuer; none is given twice.
 pub fn take(tx: &mut Tx<'_>, issuer: &str) -> Result<StatusEntry> {
-    let anywhere = i64::from(u32::from_be_bytes(secret::random())) % LIST_PLACES;
+    let anywhere = i64::from(u32::from_be_bytes(secret_bytes())) % LIST_PLACES;
     let (list, first, before) = repository::take(tx, issuer, LIST_PLACES, anywhere)?;
     Ok(StatusEntry { list, index: (first + before * STEP) % LIST_PLACES })
 }

@@ -2,6 +2,7 @@
 
 use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
 use lyceum_core::messages;
+use lyceum_core::text::is_uuid;
 use lyceum_core::time::Timestamp;
 
 use crate::custom;
@@ -149,7 +150,7 @@ pub(crate) fn head(
         Some(value) => context(faults, value),
     }
     if let Some(id) = text(faults, object, "id")
-        && !is_uuid(id)
+        && !id.strip_prefix("urn:uuid:").is_some_and(is_uuid)
     {
         faults.at(
             "id",
@@ -355,24 +356,9 @@ pub(crate) fn not_an_instant(text: &str) -> String {
     format!("must be a UTC instant such as 2026-01-15T08:00:00.000Z (got '{}')", short(text))
 }
 
-/// Whether the text is an IRI: a scheme, a colon, something. `_:` begins a blank node.
+/// Whether the text is an IRI or a blank node, within the limit.
 pub(crate) fn is_iri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    (named || scheme == "_")
-        && !rest.is_empty()
-        && text.len() <= EVENT_ID_MAX_BYTES
-        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-fn is_uuid(text: &str) -> bool {
-    let Some(uuid) = text.strip_prefix("urn:uuid:") else { return false };
-    uuid.len() == 36
-        && uuid.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    text.len() <= EVENT_ID_MAX_BYTES && lyceum_core::text::is_iri(text)
 }
 
 /// `P[nY][nM][nW][nD][T[nH][nM][nS]]` with at least one part (ISO 8601).

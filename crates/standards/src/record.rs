@@ -1,5 +1,6 @@
 //! Records as they were sent, held against their classes.
 
+use lyceum_core::text::is_uri;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, messages};
 use serde_json::{Map, Value};
@@ -195,20 +196,7 @@ fn is_plain(word: &str) -> bool {
 
 /// Whether a text is a UUID as CASE writes it: `8-4-4-4-12` hex digits in small letters.
 pub(crate) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-        })
-}
-
-fn is_uri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
-        && !rest.is_empty()
-        && !rest
-            .contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c))
+    lyceum_core::text::is_uuid(text) && !text.contains(|c: char| c.is_ascii_uppercase())
 }
 
 /// The identifier of a path. Errors: `BadId`.

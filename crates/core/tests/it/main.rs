@@ -4,3 +4,4 @@
 
 mod body;
 mod config;
+mod text;

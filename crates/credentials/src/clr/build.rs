@@ -1,5 +1,6 @@
 //! From a record as it was sent to the credential that is signed.
 
+use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -11,7 +12,6 @@ use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
 use crate::issued::CredentialForm;
-use crate::secret;
 
 /// Under this namespace the id of a credential follows from its record and achievement: an update does
 /// not make another credential of what stays.
@@ -42,7 +42,7 @@ pub fn unsigned(
 ) -> Result<Unsigned> {
     super::record_type(given)?;
     let id = match given.get("id") {
-        None => super::address(base_url, &secret::random_id()),
+        None => super::address(base_url, &secret_id()),
         Some(_) => body::uri(given, "id", "id")?.to_owned(),
     };
     let valid_from = body::opt_instant(given, "validFrom", "validFrom")?.unwrap_or(now);

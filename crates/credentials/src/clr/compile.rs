@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use lyceum_core::random::secret_id;
 use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -22,7 +23,6 @@ use crate::award;
 use crate::body::Object;
 use crate::issued::{self, CredentialForm};
 use crate::repository::records as repository;
-use crate::secret;
 
 /// A sort of results: its kind, that of its line items, and the reference to them.
 struct ResultKind {
@@ -116,7 +116,7 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<(String, String)
                 return Err(Problem::new(ProblemKind::NotFound, message));
             }
             let known = repository::compiled_for(tx, id)?;
-            let record = known.unwrap_or_else(|| super::address(base_url, &secret::random_id()));
+            let record = known.unwrap_or_else(|| super::address(base_url, &secret_id()));
             Ok((id.to_owned(), record))
         }
         Err(problem) => Err(problem),

@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lyceum_core::limits::BACKEND_START_MAX_MS;
+use lyceum_core::random::secret_id;
 use lyceum_core::{Problem, ProblemKind, Result};
-use rand::TryRng;
-use rand::rngs::SysRng;
 use tokio::net::UnixListener;
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
@@ -47,7 +46,7 @@ pub(super) async fn start(
 ) -> Result<Arc<Process>> {
     let Some(program) = shared.settings.workerd.clone() else { return Err(no_runtime()) };
     let folder = shared.folder();
-    let token = token();
+    let token = secret_id();
     // Opened in this task, so that nothing opens a file after the caller has given up.
     let bindings = Bindings::open(&shared.stores, worker, token.clone())
         .map_err(|fault| failed(&folder, &io::Error::other(fault)))?;
@@ -121,13 +120,6 @@ fn refused(errors: &str) -> Problem {
 fn failed(folder: &Path, fault: &io::Error) -> Problem {
     let _ = fs::remove_dir_all(folder);
     Problem::internal(format!("a backend cannot be started: {fault}"))
-}
-
-/// The secret that the runtime sends with every request to a binding.
-fn token() -> String {
-    let mut random = [0; 16];
-    SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
-    format!("{:032x}", u128::from_le_bytes(random))
 }
 
 /// Creates the folder of the process with all that it reads, and the socket of its bindings.

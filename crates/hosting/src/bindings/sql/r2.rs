@@ -12,10 +12,9 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_blob::{Blob, Blobs, Digest, Writer};
 use lyceum_core::config::S3;
 use lyceum_core::limits::{R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS};
+use lyceum_core::random::secret_id;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
-use rand::TryRng;
-use rand::rngs::SysRng;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value as Json};
 
@@ -50,7 +49,7 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS piece_sha256 ON piece (sha256);
     CREATE TABLE IF NOT EXISTS upload (
         id TEXT PRIMARY KEY, key TEXT NOT NULL, http TEXT NOT NULL, custom TEXT NOT NULL,
-        is_over INTEGER NOT NULL DEFAULT 0, begun INTEGER NOT NULL DEFAULT 0
+        is_over INTEGER NOT NULL DEFAULT 0, begun INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS part (
         upload TEXT NOT NULL, number INTEGER NOT NULL, sha256 BLOB NOT NULL, size INTEGER NOT NULL,
@@ -85,18 +84,7 @@ impl Bucket {
         let name = format!("projects/{}", project.to_string_lossy());
         let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?;
         let index = open(&folder.join("index.sqlite"))?;
-        let made = index.execute_batch(SCHEMA).and_then(|()| {
-            // Earlier indexes have no start time for uploads, so existing uploads count from now.
-            let has = "SELECT count(*) FROM pragma_table_info('upload') WHERE name = 'begun'";
-            if index.query_row(has, [], |row| row.get::<_, i64>(0))? == 0 {
-                index.execute_batch(
-                    "ALTER TABLE upload ADD COLUMN begun INTEGER NOT NULL DEFAULT 0",
-                )?;
-                let begun = "UPDATE upload SET begun = ?1";
-                index.execute(begun, [clock.now().seconds()])?;
-            }
-            Ok(())
-        });
+        let made = index.execute_batch(SCHEMA);
         made.map_err(|fault| failed("make the index of a bucket", &fault))?;
         Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes })
     }
@@ -165,7 +153,7 @@ impl Bucket {
         let etag = checksums["0"].as_str().expect("every object has an MD5").to_owned();
         let object = Object {
             key: key.to_owned(),
-            version: random(),
+            version: secret_id(),
             size: writer.size(),
             etag,
             uploaded: self.clock.now().milliseconds(),
@@ -392,11 +380,4 @@ fn page(
 
 fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
     serde_json::to_string(value).expect("metadata is JSON")
-}
-
-/// 128 random bits as hexadecimal text.
-fn random() -> String {
-    let mut random = [0; 16];
-    SysRng.try_fill_bytes(&mut random).expect("the operating system gives random bytes");
-    format!("{:032x}", u128::from_le_bytes(random))
 }

@@ -3,12 +3,13 @@
 use lyceum_blob::Writer;
 use lyceum_core::Problem;
 use lyceum_core::limits::{R2_OBJECT_MAX_BYTES, R2_PART_MIN_BYTES, R2_UPLOAD_KEPT_S};
+use lyceum_core::random::secret_id;
 use lyceum_core::text::hex;
 use md5::{Digest as _, Md5};
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value as Json};
 
-use super::{Bucket, json, random, store};
+use super::{Bucket, json, store};
 use crate::bindings::r2::{Fault, Field, Object, Published};
 
 /// An uploaded part.
@@ -32,7 +33,7 @@ impl Bucket {
         http: &Map<String, Json>,
         custom: &[Field],
     ) -> Result<String, Fault> {
-        let id = random();
+        let id = secret_id();
         let now = self.clock.now().seconds();
         self.change(|index, gone| {
             let old = "SELECT id FROM upload WHERE NOT is_over AND begun <= ?1";
@@ -131,7 +132,7 @@ impl Bucket {
             }
             let object = Object {
                 key: key.to_owned(),
-                version: random(),
+                version: secret_id(),
                 size,
                 etag: format!("{}-{}", hex(md5.finalize()), parts.len()),
                 uploaded,
