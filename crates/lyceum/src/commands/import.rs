@@ -92,7 +92,7 @@ fn told(report: &Report) -> String {
                 file.deleted,
                 file.rejected,
             ];
-            std::iter::once(file.file.to_owned())
+            std::iter::once(file.file.clone())
                 .chain(numbers.iter().map(ToString::to_string))
                 .collect()
         })

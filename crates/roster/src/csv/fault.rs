@@ -1,9 +1,9 @@
 //! Errors in a file, with the place and what to fix.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An error in a cell, row or file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The file, such as `users.csv`.
     pub file: String,

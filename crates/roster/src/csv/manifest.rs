@@ -10,7 +10,7 @@ use super::rows::{CsvRow, CsvRows};
 use super::source::CsvSource;
 
 /// How the manifest describes a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileMode {
     /// All records, in their current state.

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use lyceum_core::limits::IMPORT_MAX_REPORTED_FAULTS;
 use lyceum_core::{Problem, ProblemKind, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::candidate::Refusal;
 use super::fault::Fault;
 use super::manifest::FileMode;
 use super::noted::{Came, Notes};
 
-/// The report of an import.
-#[derive(Debug, Default, Serialize)]
+/// The report of an import, also as it is stored.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Report {
     /// Whether anything was stored.
     pub committed: bool,
@@ -35,10 +36,10 @@ pub struct Report {
 }
 
 /// The outcomes of one file's rows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileReport {
     /// Its name without `.csv`.
-    pub file: &'static str,
+    pub file: String,
     /// Its mode in the manifest.
     pub mode: FileMode,
     /// Number of rows, without the header.
@@ -56,11 +57,16 @@ pub struct FileReport {
 }
 
 impl Report {
+    /// The number of rows of all files.
+    pub fn row_count(&self) -> u64 {
+        self.files.iter().map(|file| file.rows).sum()
+    }
+
     /// The report of a file. Begins one if there is none yet.
-    pub(super) fn of(&mut self, file: &'static str, mode: FileMode) -> &mut FileReport {
+    pub(super) fn of(&mut self, file: &str, mode: FileMode) -> &mut FileReport {
         let at = self.files.iter().position(|one| one.file == file).unwrap_or_else(|| {
             self.files.push(FileReport {
-                file,
+                file: file.to_owned(),
                 mode,
                 rows: 0,
                 created: 0,

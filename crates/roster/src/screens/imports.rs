@@ -4,81 +4,13 @@ use std::collections::HashMap;
 
 use lyceum_core::Result;
 use serde::Deserialize;
-use serde_json::Value;
 
-use crate::csv::{self, Came, Noted};
+use crate::csv::{self, Came, Noted, Report};
 use crate::imports::Import;
 
-/// The report of an import: a [`csv::Report`] as it was stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Report {
-    /// The files, in the order in which they were read.
-    pub files: Vec<FileReport>,
-    /// The first errors.
-    #[serde(rename = "faults")]
-    pub errors: Vec<DataError>,
-    /// How many errors there are.
-    #[serde(rename = "fault_count")]
-    pub error_count: u64,
-    /// The first warnings.
-    pub warnings: Vec<DataError>,
-    /// How many warnings there are.
-    pub warning_count: u64,
-    /// Files that are not part of OneRoster.
-    pub ignored: Vec<String>,
-}
-
-/// What came of one file's rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct FileReport {
-    /// Its name without `.csv`.
-    pub file: String,
-    /// Rows without the header.
-    pub rows: u64,
-    /// New records.
-    pub created: u64,
-    /// Records that changed.
-    pub updated: u64,
-    /// Records that stayed as they were.
-    pub unchanged: u64,
-    /// Records that are now marked as deleted.
-    pub deleted: u64,
-    /// Rows that were refused.
-    pub rejected: u64,
-}
-
-/// An error or a warning.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct DataError {
-    /// The file, such as `users.csv`.
-    pub file: String,
-    /// The line, from 1; 0 for a whole file.
-    pub line: u64,
-    /// The column; empty for a whole row.
-    pub column: String,
-    /// The value.
-    pub value: String,
-    /// What is wrong with it.
-    pub problem: String,
-    /// What to do.
-    #[serde(rename = "mend")]
-    pub fix: String,
-}
-
-impl Report {
-    /// The report of an import; none until it was checked.
-    pub fn of(import: &Import) -> Option<Self> {
-        let report: &Value = import.report.as_ref()?;
-        Self::deserialize(report).ok()
-    }
-
-    /// The rows of all files.
-    pub fn row_count(&self) -> u64 {
-        self.files.iter().map(|file| file.rows).sum()
-    }
+/// The report of an import; `None` until it was checked.
+pub fn report(import: &Import) -> Option<Report> {
+    Report::deserialize(import.report.as_ref()?).ok()
 }
 
 /// A row of a file, what came of it, and why it was refused.
@@ -106,8 +38,8 @@ pub fn rows(import: &Import, notes: &[u8], file: &str, outcome: &str) -> Result<
     let outcomes: Vec<Came> =
         Came::ALL.into_iter().filter(|came| all.iter().any(|row| row.came == *came)).collect();
     let name = format!("{file}.csv");
-    let report = Report::of(import).unwrap_or_default();
-    let of_file = report.errors.into_iter().filter(|error| error.file == name);
+    let faults = report(import).unwrap_or_default().faults;
+    let of_file = faults.into_iter().filter(|error| error.file == name);
     let mut problems: HashMap<u64, String> = HashMap::new();
     for error in of_file {
         problems.entry(error.line).or_insert(error.problem);

@@ -279,7 +279,7 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (Report, Vec<Vec<Stri
 /// Each number of the report is that of the rows of which it is noted, and so is the number of rows.
 fn are_noted(report: &Report, notes: &[u8]) {
     for file in &report.files {
-        let rows = noted(notes, file.file).unwrap();
+        let rows = noted(notes, &file.file).unwrap();
         let of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
         let counted =
             [Came::Created, Came::Updated, Came::Unchanged, Came::Deleted, Came::Rejected];

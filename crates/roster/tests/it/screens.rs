@@ -7,7 +7,7 @@ use lyceum_roster::imports::{self, New};
 use lyceum_roster::repository::Members;
 use lyceum_roster::screens::classes::{self, Classes, Filter};
 use lyceum_roster::screens::courses;
-use lyceum_roster::screens::imports::{Report, rows};
+use lyceum_roster::screens::imports::{report, rows};
 use lyceum_testkit::records;
 use serde_json::json;
 
@@ -75,21 +75,23 @@ fn the_report_of_an_import_tells_the_outcome_of_each_row() {
         let new = New { name: "roster.zip", bytes: 9, file: "00", who: "ada@example.org" };
         let id = db.write_blocking(|tx| imports::add(tx, now, &new)).unwrap();
         let mut import = db.read_blocking(|tx| imports::found(tx, id)).unwrap();
-        assert_eq!(Report::of(&import), None);
+        assert_eq!(report(&import).map(drop), None);
         import.report = Some(json!({
             "committed": false, "fault_count": 1, "warning_count": 0, "warnings": [], "ignored": ["notes.txt"],
             "files": [
-                { "file": "orgs", "mode": "delta", "rows": 2, "created": 1, "rejected": 1 },
-                { "file": "users", "mode": "delta", "rows": 3, "unchanged": 3 },
+                { "file": "orgs", "mode": "delta", "rows": 2, "created": 1, "updated": 0,
+                  "unchanged": 0, "deleted": 0, "rejected": 1 },
+                { "file": "users", "mode": "delta", "rows": 3, "created": 0, "updated": 0,
+                  "unchanged": 3, "deleted": 0, "rejected": 0 },
             ],
             "faults": [{
                 "file": "orgs.csv", "line": 3, "column": "type", "value": "castle",
                 "problem": "is not a type", "mend": "write school",
             }],
         }));
-        let report = Report::of(&import).unwrap();
-        assert_eq!((report.row_count(), report.error_count, report.files.len()), (5, 1, 2));
-        assert_eq!(report.errors[0].fix, "write school");
+        let report = report(&import).unwrap();
+        assert_eq!((report.row_count(), report.fault_count, report.files.len()), (5, 1, 2));
+        assert_eq!(report.faults[0].mend, "write school");
         assert_eq!(report.ignored, ["notes.txt"]);
         let notes =
             b"file,line,id,came\norgs,2,annex,created\norgs,3,,rejected\nusers,2,ann,unchanged\n";

@@ -8,9 +8,9 @@ use lyceum_console::imports::{
 };
 use lyceum_console::{Cell, Choice, List, Query, Row, links, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_roster::csv::Came;
+use lyceum_roster::csv::{Came, Fault, FileReport};
 use lyceum_roster::imports::{self, Import, ImportState, New};
-use lyceum_roster::screens::imports::{self as screen, DataError, FileReport, Report, RowOutcome};
+use lyceum_roster::screens::imports::{self as screen, RowOutcome};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn row(import: &Import, visitor: &Visitor) -> Row {
-    let (to, report) = (links::import(import.id), Report::of(import));
+    let (to, report) = (links::import(import.id), screen::report(import));
     let count =
         |count: Option<u64>| count.map_or_else(Cell::none, |count| Cell::count(count).to(&to));
     vec![
@@ -61,8 +61,8 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
             ImportState::Discarded => "",
             _ => "warn",
         }),
-        count(report.as_ref().map(Report::row_count)),
-        count(report.as_ref().map(|report| report.error_count)),
+        count(report.as_ref().map(|report| report.row_count())),
+        count(report.as_ref().map(|report| report.fault_count)),
         Cell::text(&import.who),
         visitor.time(import.begun),
     ]
@@ -125,8 +125,8 @@ fn view(
         rows: now.rows.to_string(),
         percent: now.percent,
     });
-    let report = Report::of(import).unwrap_or_default();
-    let errors = report.errors.iter().map(|error| error_row("error", error));
+    let report = screen::report(import).unwrap_or_default();
+    let errors = report.faults.iter().map(|error| error_row("error", error));
     let warnings = report.warnings.iter().map(|warning| error_row("warning", warning));
     let kilobytes = u32::try_from(import.bytes.max(1).div_euclid(1000) + 1).unwrap_or(u32::MAX);
     ImportPage {
@@ -141,11 +141,11 @@ fn view(
             import.who,
             visitor.zone.written(import.begun)
         ),
-        says: says(import.state, report.error_count),
+        says: says(import.state, report.fault_count),
         error: import.error.clone(),
         files: report.files.iter().map(|of| file(of, import)).collect(),
         ignored: report.ignored.join(", "),
-        errors: report.error_count,
+        errors: report.fault_count,
         warnings: report.warning_count,
         has_rejects: import.rejects.is_some(),
         list: List::new("Errors", ERRORS, query, errors.chain(warnings).collect()),
@@ -248,7 +248,7 @@ fn line(number: u64) -> Cell {
     if number == 0 { Cell::none() } else { Cell::count(number) }
 }
 
-fn error_row(severity: &str, of: &DataError) -> Row {
+fn error_row(severity: &str, of: &Fault) -> Row {
     vec![
         Cell::text(severity),
         Cell::text(&of.file),
@@ -256,7 +256,7 @@ fn error_row(severity: &str, of: &DataError) -> Row {
         Cell::text(&of.column),
         Cell::text(&of.value),
         Cell::text(&of.problem),
-        Cell::text(&of.fix),
+        Cell::text(&of.mend),
     ]
 }
 
