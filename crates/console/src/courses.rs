@@ -38,6 +38,8 @@ pub struct Courses {
 pub struct Node {
     /// The position in the tree, such as `2.1`.
     pub place: String,
+    /// The sourcedId.
+    pub id: String,
     /// The title.
     pub title: String,
     /// The type of the lesson or material; empty for components.
@@ -62,6 +64,7 @@ pub struct Standard {
 }
 
 /// A standard and the parts of the course that cover it.
+#[derive(Clone, Debug)]
 pub struct Covered {
     /// The standard.
     pub standard: Standard,

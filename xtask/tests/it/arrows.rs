@@ -17,7 +17,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
     ("lyceum-assessment", &["lyceum-qti", "lyceum-store", "lyceum-core"]),
     ("lyceum-credentials", &["lyceum-access", "lyceum-roster", "lyceum-store", "lyceum-core"]),
-    ("lyceum-standards", &["lyceum-assessment", "lyceum-roster", "lyceum-store", "lyceum-core"]),
+    // The console's page of a course shows exactly what `standards` reads.
+    (
+        "lyceum-standards",
+        &["lyceum-assessment", "lyceum-roster", "lyceum-console", "lyceum-store", "lyceum-core"],
+    ),
     (
         "lyceum-adaptive",
         &[

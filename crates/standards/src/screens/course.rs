@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use lyceum_console::courses::{Covered, Node, Standard};
 use lyceum_core::Result;
 use lyceum_roster::course_tree::{self, CourseTree};
 use lyceum_roster::fields;
@@ -26,48 +27,9 @@ pub struct CourseContent {
     /// How many of the nodes are components.
     pub component_count: usize,
     /// The standards that the course, its components, their resources or links cover, by code.
-    pub covered: Vec<CoveredStandard>,
+    pub covered: Vec<Covered>,
     /// Its active classes, by school and title.
     pub classes: Vec<Class>,
-}
-
-/// A component of a course, or a lesson or material in one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Its number in the course, such as `2.1`.
-    pub place: String,
-    /// The sourcedId.
-    pub id: String,
-    /// What it is called.
-    pub title: String,
-    /// The type of the lesson or material; empty for components.
-    pub kind: String,
-    /// How deep it lies, from 0.
-    pub depth: usize,
-    /// Whether it is a component.
-    pub is_component: bool,
-    /// The standards that it covers.
-    pub standards: Vec<Standard>,
-}
-
-/// A standard of a framework.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standard {
-    /// Its identifier.
-    pub id: String,
-    /// Its code; the first words of its statement where it has none.
-    pub code: String,
-    /// What it states.
-    pub statement: String,
-}
-
-/// A standard, and what covers it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CoveredStandard {
-    /// The standard.
-    pub standard: Standard,
-    /// Places and titles of what covers it; the course itself has neither.
-    pub covered_by: Vec<(String, String)>,
 }
 
 /// Reads the page. Errors: `NotFound`.
@@ -120,7 +82,7 @@ fn standard(statement: &Statement) -> Standard {
         true => full_statement.chars().take(CODE_CHARS).collect(),
         false => code,
     };
-    Standard { id: statement.item.clone(), code, statement: full_statement }
+    Standard { item: statement.item.clone(), code, states: full_statement }
 }
 
 fn id_of((body, extra): &Texts) -> Result<String> {
@@ -187,19 +149,18 @@ fn next_place(counted: &mut Vec<usize>, depth: usize) -> String {
 }
 
 /// Each standard once, by its code, with what covers it.
-fn covered(nodes: &[Node], of_course: &[Standard]) -> Vec<CoveredStandard> {
+fn covered(nodes: &[Node], of_course: &[Standard]) -> Vec<Covered> {
     let own = of_course.iter().map(|standard| (standard, String::new(), String::new()));
     let of_nodes = nodes.iter().flat_map(|node| {
         node.standards.iter().map(|one| (one, node.place.clone(), node.title.clone()))
     });
-    let mut by_code: BTreeMap<(String, String), CoveredStandard> = BTreeMap::new();
+    let mut by_code: BTreeMap<(String, String), Covered> = BTreeMap::new();
     for (standard, place, title) in own.chain(of_nodes) {
-        let key = (standard.code.clone(), standard.id.clone());
-        let covered = by_code.entry(key).or_insert_with(|| CoveredStandard {
-            standard: standard.clone(),
-            covered_by: Vec::new(),
-        });
-        covered.covered_by.push((place, title));
+        let key = (standard.code.clone(), standard.item.clone());
+        let covered = by_code
+            .entry(key)
+            .or_insert_with(|| Covered { standard: standard.clone(), by: Vec::new() });
+        covered.by.push((place, title));
     }
     by_code.into_values().collect()
 }

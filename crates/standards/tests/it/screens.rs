@@ -94,7 +94,7 @@ fn a_course_is_a_numbered_tree_with_the_standards_that_each_part_covers() {
             .covered
             .iter()
             .map(|one| {
-                let places = one.covered_by.iter().map(|(place, _)| place.as_str()).collect();
+                let places = one.by.iter().map(|(place, _)| place.as_str()).collect();
                 (one.standard.code.as_str(), places)
             })
             .collect();

@@ -1,6 +1,6 @@
 //! Courses: the list of courses, and a page for each course with its tree and the standards that it covers.
 
-use lyceum_console::courses::{COLUMNS, Course, Courses, Covered, Node, Standard, TREE};
+use lyceum_console::courses::{COLUMNS, Course, Courses, Node, TREE};
 use lyceum_console::{Cell, Choice, List, Query, Row, links, screens};
 use lyceum_core::{Result, limits};
 use lyceum_roster::screens::courses as list_screen;
@@ -62,8 +62,8 @@ fn view(visitor: &Visitor, query: &Query, content: screen::CourseContent) -> Cou
         frame: visitor.frame(&course.title),
         counts: [component_count, nodes.len() - component_count, covered.len()],
         more: nodes.len().saturating_sub(limits::CONSOLE_TREE_MAX_ROWS),
-        nodes: nodes.into_iter().take(limits::CONSOLE_TREE_MAX_ROWS).map(node).collect(),
-        covered: covered.into_iter().map(covered_standard).collect(),
+        nodes: nodes.into_iter().take(limits::CONSOLE_TREE_MAX_ROWS).collect(),
+        covered,
         classes: classes.map(|class| (class.title, links::class(&class.id))).collect(),
         exports: ["csv", "json"].map(|form| query.link(&[("export", form)])),
         about: about(course),
@@ -78,26 +78,7 @@ fn about(course: list_screen::Course) -> Vec<String> {
     about
 }
 
-fn node(node: screen::Node) -> Node {
-    Node {
-        place: node.place,
-        title: node.title,
-        kind: node.kind,
-        depth: node.depth,
-        is_component: node.is_component,
-        standards: node.standards.into_iter().map(standard).collect(),
-    }
-}
-
-fn standard(standard: screen::Standard) -> Standard {
-    Standard { item: standard.id, code: standard.code, states: standard.statement }
-}
-
-fn covered_standard(covered: screen::CoveredStandard) -> Covered {
-    Covered { standard: standard(covered.standard), by: covered.covered_by }
-}
-
-fn exported(node: &screen::Node) -> Row {
+fn exported(node: &Node) -> Row {
     let kind = if node.is_component { "component" } else { node.kind.as_str() };
     let codes: Vec<&str> = node.standards.iter().map(|standard| standard.code.as_str()).collect();
     vec![
