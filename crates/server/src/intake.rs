@@ -10,7 +10,7 @@ use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept, take_jobs};
 use lyceum_events::{Appended, ClientEvents, Envelope, KnownNames, Learned, append_all};
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::{Dialect, Tx, log};
 use tokio::sync::oneshot;
 
 use crate::state::App;
@@ -131,12 +131,10 @@ async fn keep_groups(app: App) {
 async fn keep_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
-    let written = app
-        .db
-        .write_latest(move |tx| {
-            keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).taken)
-        })
-        .await;
+    let written = log::write_latest(&app.db, move |tx| {
+        keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).taken)
+    })
+    .await;
     let group = formed.get_or_init(|| app.intake.form());
     let mut replies = mem::take(&mut *lock(&group.replies));
     match written {
@@ -170,7 +168,7 @@ async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result
         let group = group.get().expect("a group that was written once is formed");
         keep(tx, &its_app, &group.taken[at..=at])
     };
-    let (kept, learned) = app.db.write_latest(write).await?;
+    let (kept, learned) = log::write_latest(&app.db, write).await?;
     app.intake.known.learn(learned);
     Ok(kept[0])
 }

@@ -152,18 +152,7 @@ impl Db {
         self.write_seeing(Sees::Snapshot, work).await
     }
 
-    /// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
-    /// committed before it, and concurrent changes do not make it run again. Rows that must not
-    /// change between two statements must be locked ([`crate::dialect::turns`]).
-    pub async fn write_latest<T, F>(&self, work: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
-    {
-        self.write_seeing(Sees::Latest, work).await
-    }
-
-    async fn write_seeing<T, F>(&self, sees: Sees, work: F) -> Result<T>
+    pub(crate) async fn write_seeing<T, F>(&self, sees: Sees, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Everything that the two stores say differently, in one file.
+//! Everything that the two stores say differently, except what only the event log needs ([`log`](crate::log)).
 
 use lyceum_core::{Problem, Result};
 
@@ -158,18 +158,8 @@ pub(crate) fn skip_locked(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The end of a query by whose rows writers take turns: `alone`, until nobody else has them; otherwise
-/// until nobody has them alone. SQLite has one writer.
-pub fn turns(dialect: Dialect, alone: bool) -> &'static str {
-    match (dialect, alone) {
-        (Dialect::Sqlite, _) => "",
-        (Dialect::Postgres, false) => "FOR SHARE",
-        (Dialect::Postgres, true) => "FOR UPDATE",
-    }
-}
-
 /// Rows of first and last: together the next `$1` numbers of a table's `ROWID` column. On PostgreSQL
-/// the transaction has a number of its own first, so that [`horizon`] counts it.
+/// the transaction has a number of its own first, so that [`horizon`](crate::log::horizon) counts it.
 pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!(
@@ -182,19 +172,6 @@ pub(crate) fn next_numbers(dialect: Dialect, table: &str, column: &str) -> Strin
              FROM sequence, generate_series(1, $1) AS i WHERE pg_current_xact_id() IS NOT NULL \
              OFFSET 0) AS numbers GROUP BY n - i ORDER BY 1"
         ),
-    }
-}
-
-/// One row: the oldest transaction that is under way, and the one that will come next. A snapshot alone does
-/// not tell the latter: it ends behind the newest transaction that has ended, and others may have begun since.
-pub(crate) fn horizon(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "SELECT 0, 0",
-        Dialect::Postgres => {
-            "SELECT pg_snapshot_xmin(s)::text::bigint, \
-             pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid) \
-             FROM pg_current_snapshot() AS s"
-        }
     }
 }
 
@@ -229,25 +206,5 @@ pub fn is_among(dialect: Dialect, expression: &str, query: &str) -> String {
     match dialect {
         Dialect::Sqlite => format!("{expression} IN ({query})"),
         Dialect::Postgres => format!("{expression} = ANY(ARRAY({query}))"),
-    }
-}
-
-/// An item of `FROM` behind those that it follows, called `name`: of each of their rows, those of a table whose
-/// `key` lies between two numbers. On both stores they lead to it, and never the other way round: a planner
-/// does not know how few numbers lie between two columns.
-pub fn join_between(
-    dialect: Dialect,
-    (table, name): (&str, &str),
-    key: &str,
-    (first, last): (&str, &str),
-) -> String {
-    match dialect {
-        Dialect::Sqlite => {
-            format!("CROSS JOIN {table} {name} ON {name}.{key} BETWEEN {first} AND {last}")
-        }
-        Dialect::Postgres => format!(
-            "CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {key} BETWEEN {first} AND {last} \
-             OFFSET 0) AS {name}"
-        ),
     }
 }

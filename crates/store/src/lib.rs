@@ -18,6 +18,7 @@
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
 //! | PostgreSQL: connections, addresses, TLS, the pool | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
+//! | what only the event log needs | `log` |
 //! | migrations | `migrate` |
 //! | exact counts at any size | `tally` |
 //! | jobs that survive crashes | `jobs` |
@@ -33,6 +34,7 @@ mod durable;
 mod from_row;
 mod inspect;
 pub mod jobs;
+pub mod log;
 pub mod migrate;
 mod one_statement;
 mod postgres;
@@ -56,7 +58,7 @@ pub use probe::Writes;
 pub use problem::is_too_slow;
 pub use spool::Spool;
 pub use sql::{Param, Sql};
-pub use tx::{Horizon, Row, Tx};
+pub use tx::{Row, Tx};
 pub use value::Value;
 
 /// What the store's tables need beyond their first form, which each database has.

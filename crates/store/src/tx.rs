@@ -122,9 +122,8 @@ impl Tx<'_> {
         }
     }
 
-    /// Whether each statement sees all that was committed before it, as in `Db::write_latest`. On SQLite
-    /// a write does, since it is the only one.
-    pub fn sees_latest(&self) -> bool {
+    /// Whether each statement sees all that was committed before it.
+    pub(crate) fn sees_latest(&self) -> bool {
         self.sees_latest
     }
 
@@ -136,7 +135,7 @@ impl Tx<'_> {
 
     /// A number that no other connection of any process has while this one lives: writers that add
     /// to rows of their own shard never run into each other. 0 on SQLite, which has one writer.
-    pub fn shard(&mut self) -> Result<i64> {
+    pub(crate) fn shard(&mut self) -> Result<i64> {
         match &mut self.session {
             Session::Sqlite(_) => Ok(0),
             Session::Postgres(session) => session.shard(),
@@ -322,14 +321,6 @@ impl Tx<'_> {
         Ok(numbers)
     }
 
-    /// Which other transactions may still commit. SQLite runs one write after the other, so there are none.
-    pub fn horizon(&mut self) -> Result<Horizon> {
-        let sql = dialect::horizon(self.dialect());
-        let horizon =
-            self.query_one(sql, &[], |row| Ok(Horizon { oldest: row.int(0)?, next: row.int(1)? }))?;
-        horizon.ok_or_else(|| Problem::internal("the store told no horizon"))
-    }
-
     /// Updates rows in bulk: `values` holds, row after row, what `columns` are set to, then what
     /// `keys` must be for it. Answers the number of rows changed.
     pub fn update_rows(
@@ -355,15 +346,6 @@ impl Tx<'_> {
     pub fn tally(&mut self, collection: &'static str, seq: i64, delta: i64) {
         self.deltas.add(collection, seq, delta);
     }
-}
-
-/// Which other transactions may still commit. Transactions have numbers in the order in which they began to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Horizon {
-    /// All transactions before this one have ended.
-    pub oldest: i64,
-    /// No transaction from this one on has begun.
-    pub next: i64,
 }
 
 /// One row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, log};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
@@ -91,7 +91,7 @@ pub fn append(
 /// Like [`append`] for events of several clients. Returns one outcome per event, in order, and the names that were
 /// looked up.
 ///
-/// In a transaction that sees the latest state (`Db::write_latest`), claims of ids wait for each other, and many ids
+/// In a transaction that sees the latest state (`log::write_latest`), claims of ids wait for each other, and many ids
 /// become a run at once. In other transactions, concurrent claims may conflict.
 pub fn append_all(
     tx: &mut Tx<'_>,
@@ -121,7 +121,7 @@ pub fn append_all(
     let blocks = insert(tx, now, &rows)?;
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
-    let mut turn = match tx.sees_latest() && keys.len() >= RUN_MIN_RECORDS {
+    let mut turn = match log::sees_latest(tx) && keys.len() >= RUN_MIN_RECORDS {
         true => Some(RunListLock::wait(tx)?),
         false => None,
     };

@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
-use lyceum_store::Tx;
+use lyceum_store::{Tx, log};
 
 use super::read::{Logged, StoredEvent, logged};
 
@@ -37,7 +37,7 @@ impl Follow {
     /// A limited number of events since the position, and the new position. Of a corrected event, the version that
     /// counts.
     pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<Logged>)> {
-        let horizon = tx.horizon()?;
+        let horizon = log::horizon(tx)?;
         let sql = format!(
             "SELECT {}, l.superseded_by FROM event_log l \
              JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2",

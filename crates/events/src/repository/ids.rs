@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, log};
 
 use super::runs::{Packed, Record, RunListValidity, Runs, pack};
 use super::turn::RunListLock;
@@ -57,7 +57,7 @@ pub(super) fn claim(
     let has_young = turn.as_ref().map(|turn| turn.has_young);
     let runs = match turn {
         Some(turn) => &mut turn.ids,
-        None if gathered || tx.sees_latest() => {
+        None if gathered || log::sees_latest(tx) => {
             opened.insert(Runs::open(tx, RunListValidity::Alone)?)
         }
         None => opened.insert(Runs::open(tx, RunListValidity::Shared)?),

@@ -5,7 +5,8 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::dialect::{is_one_of_numbers, join_between};
+use lyceum_store::dialect::is_one_of_numbers;
+use lyceum_store::log::join_between;
 use lyceum_store::{Dialect, Tx, Value};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;

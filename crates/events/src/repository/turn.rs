@@ -2,7 +2,7 @@
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
-use lyceum_store::dialect::turns;
+use lyceum_store::log::turns;
 
 use super::facts::Fact;
 use super::ids::Id;

@@ -8,6 +8,7 @@ use lyceum_events::{
     Appended, ClientEvents, Event, KnownNames, MIGRATIONS, append_all, parse, scan,
 };
 use lyceum_store::Db;
+use lyceum_store::log::write_latest;
 use serde_json::{Value, json};
 
 /// Runs the body on a fresh database of each store.
@@ -53,7 +54,7 @@ pub(crate) const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000
 /// Appends as a server does that takes events in.
 pub(crate) fn send(db: &Db, client: &'static str, events: &[Event]) -> Vec<Appended> {
     let events = events.to_vec();
-    let write = db.write_latest(move |tx| {
+    let write = write_latest(db, move |tx| {
         append_all(tx, NOW, &[ClientEvents { client, events: &events }], &KnownNames::default())
     });
     wait(write).unwrap().0

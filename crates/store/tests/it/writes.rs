@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_store::{Db, Dialect, Options, Target, Tx, Value, dialect};
+use lyceum_store::{Db, Dialect, Options, Target, Tx, Value, log};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
@@ -84,7 +84,7 @@ fn number_now(tx: &mut Tx<'_>) -> Result<i64> {
 
 /// The number of `counter`, held for whoever counts next.
 fn counted(tx: &mut Tx<'_>) -> Result<i64> {
-    let turns = dialect::turns(tx.dialect(), true);
+    let turns = log::turns(tx.dialect(), true);
     let sql = format!("SELECT number FROM things WHERE id = 'counter' {turns}");
     Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap())
 }
@@ -105,12 +105,16 @@ fn count_at_once(db: &Db, is_latest: bool) -> usize {
                 tokio::spawn(async move {
                     let next = move |tx: &mut Tx<'_>| {
                         runs.fetch_add(1, Ordering::SeqCst);
-                        assert!(tx.sees_latest() || !is_latest, "it does not say so");
+                        assert!(log::sees_latest(tx) || !is_latest, "it does not say so");
                         let seen = number_now(tx)?;
                         let number = if is_latest { counted(tx)? } else { seen };
                         count_to(tx, number + 1)
                     };
-                    if is_latest { db.write_latest(next).await } else { db.write(next).await }
+                    if is_latest {
+                        log::write_latest(&db, next).await
+                    } else {
+                        db.write(next).await
+                    }
                 })
             })
             .collect();
@@ -154,7 +158,7 @@ fn a_slow_write_comes_through_among_quick_ones() {
                                 let number = counted(tx)?;
                                 count_to(tx, number + 1)
                             };
-                            db.write_latest(next).await.unwrap();
+                            log::write_latest(&db, next).await.unwrap();
                             count += 1;
                         }
                         count

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::dialect::turns;
+use lyceum_store::log::turns;
 use lyceum_store::{Tx, Value};
 
 use self::head::RunHead;

@@ -1,0 +1,79 @@
+//! What only the event log needs: writers that wait for each other, a reader that follows them, and its SQL. All other
+//! code uses [`Db::write`] and [`dialect`](crate::dialect).
+
+use lyceum_core::{Problem, Result};
+
+use crate::postgres::Sees;
+use crate::{Db, Dialect, Tx};
+
+/// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
+/// committed before it, and concurrent changes do not make it run again. Rows that must not change between two
+/// statements must be locked ([`turns`]).
+pub async fn write_latest<T, F>(db: &Db, work: F) -> Result<T>
+where
+    T: Send + 'static,
+    F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+{
+    db.write_seeing(Sees::Latest, work).await
+}
+
+/// Whether each statement of a transaction sees all that was committed before it, as in [`write_latest`]. On SQLite a
+/// write does, since it is the only one.
+pub fn sees_latest(tx: &Tx<'_>) -> bool {
+    tx.sees_latest()
+}
+
+/// The end of a query by whose rows writers take turns: `alone`, until nobody else has them; otherwise
+/// until nobody has them alone. SQLite has one writer.
+pub fn turns(dialect: Dialect, alone: bool) -> &'static str {
+    match (dialect, alone) {
+        (Dialect::Sqlite, _) => "",
+        (Dialect::Postgres, false) => "FOR SHARE",
+        (Dialect::Postgres, true) => "FOR UPDATE",
+    }
+}
+
+/// Which other transactions may still commit. Transactions have numbers in the order in which they began to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Horizon {
+    /// All transactions before this one have ended.
+    pub oldest: i64,
+    /// No transaction from this one on has begun.
+    pub next: i64,
+}
+
+/// Which other transactions may still commit. SQLite runs one write after the other, so there are none.
+pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => "SELECT 0, 0",
+        // A snapshot alone does not tell the next transaction: it ends behind the newest one that has ended, and
+        // others may have begun since.
+        Dialect::Postgres => {
+            "SELECT pg_snapshot_xmin(s)::text::bigint, \
+             pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid) \
+             FROM pg_current_snapshot() AS s"
+        }
+    };
+    let horizon = tx.row(sql, &[])?.map(|(oldest, next)| Horizon { oldest, next });
+    horizon.ok_or_else(|| Problem::internal("the store told no horizon"))
+}
+
+/// An item of `FROM` behind those that it follows, called `name`: of each of their rows, those of a table whose
+/// `key` lies between two numbers. On both stores they lead to it, and never the other way round: a planner
+/// does not know how few numbers lie between two columns.
+pub fn join_between(
+    dialect: Dialect,
+    (table, name): (&str, &str),
+    key: &str,
+    (first, last): (&str, &str),
+) -> String {
+    match dialect {
+        Dialect::Sqlite => {
+            format!("CROSS JOIN {table} {name} ON {name}.{key} BETWEEN {first} AND {last}")
+        }
+        Dialect::Postgres => format!(
+            "CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {key} BETWEEN {first} AND {last} \
+             OFFSET 0) AS {name}"
+        ),
+    }
+}
