@@ -31,8 +31,8 @@ impl CredentialForm {
         }
     }
 
-    pub(crate) fn named(name: &str) -> Self {
-        if name == "jws" { Self::Jws } else { Self::Json }
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Json, Self::Jws].into_iter().find(|form| form.name() == name)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Reading a row as a value, without the numbers of its columns.
 
+use std::error::Error;
+use std::str::FromStr;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
@@ -164,10 +167,14 @@ pub const fn count_columns(list: &str) -> usize {
 /// itself names all of its columns.
 ///
 /// `columns!(Course { id: "c.id", title: "c.title" })` lets `SELECT {Course::COLUMNS} FROM courses c` be read by
-/// `row.read::<Course>()`.
+/// `row.read::<Course>()`. A field whose type is not read as it is stored names a function behind its column:
+/// `begun: "begun" => parsed`.
 #[macro_export]
 macro_rules! columns {
-    ($name:ident { $first:ident: $first_column:literal $(, $field:ident: $column:literal)* $(,)? }) => {
+    ($name:ident {
+        $first:ident: $first_column:literal $(=> $first_from:expr)?
+        $(, $field:ident: $column:literal $(=> $from:expr)?)* $(,)?
+    }) => {
         impl $name {
             /// The columns that it is read from.
             pub(crate) const COLUMNS: &'static str =
@@ -179,10 +186,37 @@ macro_rules! columns {
 
             fn from_row(row: &'r $crate::Row<'_>, first: usize) -> lyceum_core::Result<Self> {
                 let mut columns = $crate::Columns::new(row, first);
-                Ok(Self { $first: columns.read()? $(, $field: columns.read()?)* })
+                Ok(Self {
+                    $first: $crate::column!(columns $($first_from)?)
+                    $(, $field: $crate::column!(columns $($from)?))*
+                })
             }
         }
     };
+}
+
+/// The next column, as it is stored or through a function. For [`columns!`](crate::columns).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! column {
+    ($columns:ident) => {
+        $columns.read()?
+    };
+    ($columns:ident $from:expr) => {
+        $from($columns.read()?)?
+    };
+}
+
+/// Reads a value from its stored text.
+pub fn parsed<T: FromStr<Err: Into<Box<dyn Error + Send + Sync>>>>(text: &str) -> Result<T> {
+    text.parse().map_err(Problem::internal)
+}
+
+/// Reads a value from its stored text, or NULL.
+pub fn opt_parsed<T: FromStr<Err: Into<Box<dyn Error + Send + Sync>>>>(
+    text: Option<&str>,
+) -> Result<Option<T>> {
+    text.map(parsed).transpose()
 }
 
 /// Says that a type is read from a column that holds its name, with the function that knows the names.

@@ -51,7 +51,7 @@ mod value;
 pub use backup::{restore, settle};
 pub use db::{Db, Options, Target};
 pub use dialect::Dialect;
-pub use from_row::{Columns, FromRow, count_columns};
+pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
 pub use probe::Writes;

@@ -1,39 +1,49 @@
 //! API keys.
 
-use lyceum_core::Problem;
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{Tx, Value, columns, parsed};
 
 use crate::api_key::ApiKey;
 use crate::secret::Hash;
 
-/// The last column is set if a person created the key and no longer has access to its project.
-const COLUMNS: &str = "id, name, environment, role, project, created_ms, used_ms, revoked_ms, maker, \
-    CASE WHEN maker IS NULL OR EXISTS (SELECT 1 FROM people p WHERE p.id = maker \
-    AND p.disabled_ms IS NULL AND (p.role = 'administrator' OR EXISTS (SELECT 1 FROM project_members m \
-    WHERE m.project = api_keys.project AND m.person = p.id))) THEN NULL ELSE maker END";
+columns!(ApiKey {
+    id: "id",
+    name: "name",
+    environment: "environment" => environment,
+    role: "role" => parsed,
+    project: "project",
+    created: "created_ms",
+    used: "used_ms",
+    revoked: "revoked_ms",
+    maker: "maker",
+    is_stopped: "maker IS NOT NULL AND NOT EXISTS (SELECT 1 FROM people p WHERE p.id = maker \
+        AND p.disabled_ms IS NULL AND (p.role = 'administrator' OR EXISTS (SELECT 1 FROM project_members m \
+        WHERE m.project = api_keys.project AND m.person = p.id)))",
+});
+
+const COLUMNS: &str = ApiKey::COLUMNS;
+
+#[expect(clippy::unnecessary_wraps, reason = "columns are read by functions of this form")]
+fn environment(name: &str) -> Result<Environment> {
+    Ok(if name == "staging" { Environment::Staging } else { Environment::Production })
+}
 
 /// Every key in the order of its making, revoked ones too.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<ApiKey>> {
-    let mut keys = Vec::new();
-    tx.query(&format!("SELECT {COLUMNS} FROM api_keys ORDER BY created_ms, id"), &[], |row| {
-        keys.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(keys)
+    tx.rows(&format!("SELECT {COLUMNS} FROM api_keys ORDER BY created_ms, id"), &[])
 }
 
 /// The key of a text's hash.
 pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash) -> Result<Option<ApiKey>> {
     let sql = format!("SELECT {COLUMNS} FROM api_keys WHERE hash = $1");
-    tx.query_one(&sql, &[hash.as_slice().into()], read)
+    tx.row(&sql, &[hash.as_slice().into()])
 }
 
 /// The key of an id.
 pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Option<ApiKey>> {
-    tx.query_one(&format!("SELECT {COLUMNS} FROM api_keys WHERE id = $1"), &[id.into()], read)
+    tx.row(&format!("SELECT {COLUMNS} FROM api_keys WHERE id = $1"), &[id.into()])
 }
 
 /// Adds a key.
@@ -81,22 +91,4 @@ pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> 
     let sql = "UPDATE api_keys SET used_ms = $1 WHERE hash = $2 AND COALESCE(used_ms, 0) < $1";
     tx.send(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
     Ok(())
-}
-
-fn read(row: &Row<'_>) -> Result<ApiKey> {
-    Ok(ApiKey {
-        id: row.text(0)?.to_owned(),
-        name: row.text(1)?.to_owned(),
-        environment: match row.text(2)? {
-            "staging" => Environment::Staging,
-            _ => Environment::Production,
-        },
-        role: row.text(3)?.parse().map_err(Problem::internal)?,
-        project: row.opt_text(4)?.map(str::to_owned),
-        created: Timestamp::from_milliseconds(row.int(5)?),
-        used: row.opt_int(6)?.map(Timestamp::from_milliseconds),
-        revoked: row.opt_int(7)?.map(Timestamp::from_milliseconds),
-        maker: row.opt_text(8)?.map(str::to_owned),
-        is_stopped: row.opt_text(9)?.is_some(),
-    })
 }

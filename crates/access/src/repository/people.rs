@@ -1,31 +1,36 @@
 //! Accounts of people.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{Tx, Value, columns, parsed};
 
 use crate::person::Person;
 
-const COLUMNS: &str = "id, email, name, role, password IS NOT NULL, created_ms, disabled_ms";
+columns!(Person {
+    id: "id",
+    email: "email",
+    name: "name",
+    role: "role" => parsed,
+    has_password: "password IS NOT NULL",
+    created: "created_ms",
+    disabled: "disabled_ms",
+});
+
+const COLUMNS: &str = Person::COLUMNS;
 
 /// The account of an id.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Person>> {
-    tx.query_one(&format!("SELECT {COLUMNS} FROM people WHERE id = $1"), &[id.into()], read)
+    tx.row(&format!("SELECT {COLUMNS} FROM people WHERE id = $1"), &[id.into()])
 }
 
 /// The account of an address in lower case.
 pub(crate) fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Person>> {
-    tx.query_one(&format!("SELECT {COLUMNS} FROM people WHERE email = $1"), &[email.into()], read)
+    tx.row(&format!("SELECT {COLUMNS} FROM people WHERE email = $1"), &[email.into()])
 }
 
 /// Every account in the order of its making, disabled ones too.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
-    let mut people = Vec::new();
-    tx.query(&format!("SELECT {COLUMNS} FROM people ORDER BY created_ms, id"), &[], |row| {
-        people.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(people)
+    tx.rows(&format!("SELECT {COLUMNS} FROM people ORDER BY created_ms, id"), &[])
 }
 
 /// The condition that a person can sign in to the account, with a password or an identity at a sign-in service.
@@ -79,16 +84,4 @@ pub(crate) fn disable(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
 pub(crate) fn active_administrators(tx: &mut Tx<'_>) -> Result<i64> {
     let sql = format!("SELECT COUNT(*) FROM people WHERE role = 'administrator' AND {OPENS}");
     Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap_or(0))
-}
-
-fn read(row: &Row<'_>) -> Result<Person> {
-    Ok(Person {
-        id: row.text(0)?.to_owned(),
-        email: row.text(1)?.to_owned(),
-        name: row.text(2)?.to_owned(),
-        role: row.text(3)?.parse().map_err(Problem::internal)?,
-        has_password: row.int(4)? == 1,
-        created: Timestamp::from_milliseconds(row.int(5)?),
-        disabled: row.opt_int(6)?.map(Timestamp::from_milliseconds),
-    })
 }

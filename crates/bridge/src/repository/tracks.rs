@@ -3,28 +3,25 @@
 use std::collections::HashSet;
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value, dialect};
+use lyceum_store::{Tx, Value, columns, dialect};
 
 use crate::tracks::Track;
 
-const COLUMNS: &str = "id, subject, grade, subject_value, grade_value, org_id, course_id";
+columns!(Track {
+    id: "id",
+    subject: "subject",
+    grade: "grade",
+    subject_value: "subject_value",
+    grade_value: "grade_value",
+    org: "org_id",
+    course: "course_id",
+});
 
-fn read(row: &Row<'_>) -> Result<Track> {
-    let text = |column| row.text(column).map(str::to_owned);
-    Ok(Track {
-        id: text(0)?,
-        subject: text(1)?,
-        grade: text(2)?,
-        subject_value: text(3)?,
-        grade_value: text(4)?,
-        org: text(5)?,
-        course: text(6)?,
-    })
-}
+const COLUMNS: &str = Track::COLUMNS;
 
 /// All tracks.
 pub(crate) fn tracks(tx: &mut Tx<'_>) -> Result<Vec<Track>> {
-    listed(tx, &format!("SELECT {COLUMNS} FROM subject_track"), &[])
+    tx.rows(&format!("SELECT {COLUMNS} FROM subject_track"), &[])
 }
 
 /// The tracks of these grades, in the form in which grades are compared.
@@ -41,16 +38,7 @@ pub(crate) fn tracks_of_grades<'a>(
         dialect::is_one_of(tx.dialect(), "grade_value", "$1")
     );
     let list = serde_json::to_string(&grades).map_err(Problem::internal)?;
-    listed(tx, &sql, &[list.as_str().into()])
-}
-
-fn listed(tx: &mut Tx<'_>, sql: &str, values: &[Value<'_>]) -> Result<Vec<Track>> {
-    let mut tracks = Vec::new();
-    tx.query(sql, values, |row| {
-        tracks.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(tracks)
+    tx.rows(&sql, &[list.as_str().into()])
 }
 
 /// Stores a track, and replaces a track with the same id.

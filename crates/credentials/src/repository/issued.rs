@@ -1,43 +1,38 @@
 //! Issued credentials.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Tx, columns, named_column, parsed};
 
 use crate::issued::{CredentialForm, CredentialText, Issued, New, Page};
 use crate::status::StatusEntry;
 
-const COLUMNS: &str = "id, issued_by, learner, status_list, status_index, issuer, credential, \
-                       valid_from, form, body, revoked, reason";
+columns!(Issued {
+    id: "id",
+    issued_by: "issued_by",
+    learner: "learner",
+    place: "status_list, status_index",
+    kept: "issuer, credential, valid_from, form, body",
+    revoked: "revoked",
+    reason: "reason",
+});
+columns!(CredentialText {
+    issuer: "issuer",
+    credential: "credential",
+    valid_from: "valid_from" => parsed,
+    form: "form",
+    body: "body",
+});
+columns!(StatusEntry { list: "status_list", index: "status_index" });
+named_column!(CredentialForm, CredentialForm::named);
 
-fn read(row: &Row<'_>) -> Result<Issued> {
-    let own = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
-    let place = match (row.opt_int(3)?, row.opt_int(4)?) {
-        (Some(list), Some(index)) => Some(StatusEntry { list, index }),
-        _ => None,
-    };
-    Ok(Issued {
-        id: row.text(0)?.to_owned(),
-        issued_by: own(1)?,
-        learner: own(2)?,
-        place,
-        kept: CredentialText {
-            issuer: row.text(5)?.to_owned(),
-            credential: row.text(6)?.to_owned(),
-            valid_from: row.text(7)?.parse().map_err(Problem::internal)?,
-            form: CredentialForm::named(row.text(8)?),
-            body: row.text(9)?.to_owned(),
-        },
-        revoked: own(10)?,
-        reason: own(11)?,
-    })
-}
+const COLUMNS: &str = Issued::COLUMNS;
 
 fn one(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Option<Issued>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM issued_credentials WHERE {condition} = $1 ORDER BY seq LIMIT 1"
     );
-    tx.query_one(&sql, &[value.into()], read)
+    tx.row(&sql, &[value.into()])
 }
 
 /// The credential with that random id, else the first that calls itself so.
@@ -56,7 +51,7 @@ pub(crate) fn of_award(tx: &mut Tx<'_>, award: &str) -> Result<Option<Issued>> {
 pub(crate) fn same(tx: &mut Tx<'_>, issuer: &str, credential: &str) -> Result<Option<Issued>> {
     let sql =
         format!("SELECT {COLUMNS} FROM issued_credentials WHERE issuer = $1 AND credential = $2");
-    tx.query_one(&sql, &[issuer.into(), credential.into()], read)
+    tx.row(&sql, &[issuer.into(), credential.into()])
 }
 
 pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
@@ -121,7 +116,7 @@ pub(crate) fn revoke(
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
-    super::page(tx, COLUMNS, "issued_credentials r", "", "1 = 1", page, read)
+    super::page(tx, COLUMNS, "issued_credentials r", "", "1 = 1", page)
 }
 
 pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {
@@ -130,12 +125,7 @@ pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<
          WHERE learner = $1 AND revoked IS NULL ORDER BY seq LIMIT $2"
     );
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut found = Vec::new();
-    tx.query(&sql, &[learner.into(), most.into()], |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    tx.rows(&sql, &[learner.into(), most.into()])
 }
 
 /// The revoked credentials and learner records of an issuer of this server: their ids and reasons.

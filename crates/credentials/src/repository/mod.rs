@@ -8,21 +8,20 @@ pub(crate) mod records;
 pub(crate) mod status;
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Sql, Tx};
+use lyceum_store::{FromRow, Sql, Tx};
 
 use crate::issued::Page;
 
 /// A page of the rows that are valid after `page.since` and about `page.learner`, in the order of time, and
 /// how many there are. The table is called `r`; `join` brings columns that the number of rows does not
 /// depend on; `only` is a condition that all rows fulfil.
-fn page<T>(
+fn page<T: for<'r> FromRow<'r>>(
     tx: &mut Tx<'_>,
     columns: &str,
     table: &str,
     join: &str,
     only: &str,
     page: &Page,
-    read: impl Fn(&Row<'_>) -> Result<T>,
 ) -> Result<(Vec<T>, u64)> {
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let since = page.since.map(|since| since.to_string());
@@ -40,11 +39,7 @@ fn page<T>(
     chosen(&mut sql);
     sql.push(" ORDER BY r.valid_from, r.seq LIMIT ").bind(number(page.limit));
     sql.push(" OFFSET ").bind(number(page.offset));
-    let mut found = Vec::new();
-    tx.query(&sql.text, &sql.values(), |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
+    let found = tx.rows(&sql.text, &sql.values())?;
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT COUNT(*) FROM {table}"));
     chosen(&mut sql);

@@ -2,34 +2,31 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Tx, columns, parsed};
 
 use crate::clr::{Record, Version};
-use crate::issued::{CredentialForm, Page};
+use crate::issued::Page;
 use crate::status::StatusEntry;
 
-const COLUMNS: &str = "r.id, r.learner, r.compiled_for, v.valid_from, v.given, v.form, v.body, \
-                       v.version, v.created, r.deleted, r.revoked, r.reason";
+columns!(Record {
+    of: "r.id, r.learner, r.compiled_for, v.valid_from, v.given, v.form, v.body",
+    number: "v.version",
+    created: "v.created",
+    deleted: "r.deleted",
+    revoked: "r.revoked",
+    reason: "r.reason",
+});
+columns!(Version {
+    id: "r.id",
+    learner: "r.learner",
+    compiled_for: "r.compiled_for",
+    valid_from: "v.valid_from" => parsed,
+    given: "v.given",
+    form: "v.form",
+    body: "v.body",
+});
 
-fn read(row: &Row<'_>) -> Result<Record> {
-    let own = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
-    Ok(Record {
-        of: Version {
-            id: row.text(0)?.to_owned(),
-            learner: own(1)?,
-            compiled_for: own(2)?,
-            valid_from: row.text(3)?.parse().map_err(Problem::internal)?,
-            given: row.text(4)?.to_owned(),
-            form: CredentialForm::named(row.text(5)?),
-            body: row.text(6)?.to_owned(),
-        },
-        number: row.int(7)?,
-        created: row.text(8)?.to_owned(),
-        deleted: own(9)?,
-        revoked: own(10)?,
-        reason: own(11)?,
-    })
-}
+const COLUMNS: &str = Record::COLUMNS;
 
 const JOIN_NEWEST: &str =
     "JOIN learner_record_versions v ON v.record = r.seq AND v.version = r.version";
@@ -37,7 +34,7 @@ const JOIN_NEWEST: &str =
 /// The newest version of a record, deleted or not.
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM learner_records r {JOIN_NEWEST} WHERE r.id = $1");
-    tx.query_one(&sql, &[id.into()], read)
+    tx.row(&sql, &[id.into()])
 }
 
 /// The id of the record that was compiled for the learner.
@@ -50,18 +47,13 @@ const VERSIONS: &str = "learner_records r JOIN learner_record_versions v ON v.re
 
 pub(crate) fn version(tx: &mut Tx<'_>, id: &str, number: i64) -> Result<Option<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM {VERSIONS} WHERE r.id = $1 AND v.version = $2");
-    tx.query_one(&sql, &[id.into(), number.into()], read)
+    tx.row(&sql, &[id.into(), number.into()])
 }
 
 /// The versions of a record, the newest first.
 pub(crate) fn versions(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM {VERSIONS} WHERE r.id = $1 ORDER BY v.version DESC");
-    let mut found = Vec::new();
-    tx.query(&sql, &[id.into()], |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    tx.rows(&sql, &[id.into()])
 }
 
 /// Adds a record with its first version.
@@ -142,7 +134,7 @@ fn again(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Record>, u64)> {
     let kept = "r.deleted IS NULL";
-    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, kept, page, read)
+    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, kept, page)
 }
 
 /// Marks a record as deleted.
@@ -170,9 +162,7 @@ pub(crate) fn revoke(
 /// The place of the record in the status lists of an issuer.
 pub(crate) fn place(tx: &mut Tx<'_>, record: &str, issuer: &str) -> Result<Option<StatusEntry>> {
     let sql = "SELECT list, place FROM learner_record_places WHERE record = $1 AND issuer = $2";
-    tx.query_one(sql, &[record.into(), issuer.into()], |row| {
-        Ok(StatusEntry { list: row.int(0)?, index: row.int(1)? })
-    })
+    tx.row(sql, &[record.into(), issuer.into()])
 }
 
 /// Whether the record has a place in a status list of any issuer.

@@ -2,33 +2,31 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Tx, columns};
 
 use super::ms;
 use crate::projects::Project;
 
-const COLUMNS: &str = "slug, revision, active, latest, created_ms, updated_ms, database";
+columns!(Project {
+    slug: "slug",
+    revision: "revision",
+    version: "active",
+    latest: "latest",
+    created_at: "created_ms",
+    updated_at: "updated_ms",
+    database: "database",
+});
 
-fn read(row: &Row<'_>) -> Result<Project> {
-    Ok(Project {
-        slug: row.string(0)?,
-        revision: row.int(1)?,
-        version: row.int(2)?,
-        latest: row.int(3)?,
-        created_at: row.time(4)?,
-        updated_at: row.time(5)?,
-        database: row.opt_text(6)?.map(str::to_owned),
-    })
-}
+const COLUMNS: &str = Project::COLUMNS;
 
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
     let sql = format!("SELECT {COLUMNS} FROM projects WHERE slug = $1");
-    tx.query_one(&sql, &[slug.into()], read)
+    tx.row(&sql, &[slug.into()])
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
     let sql = format!("SELECT {COLUMNS} FROM projects ORDER BY slug LIMIT $1");
-    tx.all(&sql, &[limits::PROJECTS_MAX_COUNT.into()], read)
+    tx.rows(&sql, &[limits::PROJECTS_MAX_COUNT.into()])
 }
 
 pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {

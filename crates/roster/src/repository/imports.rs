@@ -2,36 +2,28 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{Tx, Value, columns, json_column, opt_parsed, parsed};
 
 use crate::imports::{Import, ImportOutcome, ImportState, New, Progress};
 
-const COLUMNS: &str =
-    "id, name, bytes, file, who, begun, ended, state, keep_going, report, rejects, error, progress";
+columns!(Import {
+    id: "id",
+    name: "name",
+    bytes: "bytes",
+    file: "file",
+    who: "who",
+    begun: "begun" => parsed,
+    ended: "ended" => opt_parsed,
+    state: "state" => ImportState::named,
+    keep_going: "keep_going",
+    report: "report",
+    rejects: "rejects",
+    error: "COALESCE(error, '')",
+    progress: "progress",
+});
+json_column!(Progress);
 
-fn read(row: &Row<'_>) -> Result<Import> {
-    let text = |column| row.text(column).map(str::to_owned);
-    let opt = |column| Ok::<_, Problem>(row.opt_text(column)?.map(str::to_owned));
-    Ok(Import {
-        id: row.int(0)?,
-        name: text(1)?,
-        bytes: row.int(2)?,
-        file: text(3)?,
-        who: text(4)?,
-        begun: row.text(5)?.parse().map_err(Problem::internal)?,
-        ended: opt(6)?.map(|at| at.parse().map_err(Problem::internal)).transpose()?,
-        state: ImportState::named(row.text(7)?)?,
-        keep_going: row.int(8)? != 0,
-        report: opt(9)?
-            .map(|text| serde_json::from_str(&text).map_err(Problem::internal))
-            .transpose()?,
-        rejects: opt(10)?,
-        error: opt(11)?.unwrap_or_default(),
-        progress: opt(12)?
-            .map(|text| serde_json::from_str(&text).map_err(Problem::internal))
-            .transpose()?,
-    })
-}
+const COLUMNS: &str = Import::COLUMNS;
 
 pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i64> {
     let sql = "INSERT INTO imports (name, bytes, file, who, begun, state, keep_going) \
@@ -51,18 +43,13 @@ pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i
 
 pub(crate) fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Import>> {
     let sql = format!("SELECT {COLUMNS} FROM imports WHERE id = $1");
-    tx.query_one(&sql, &[id.into()], read)
+    tx.row(&sql, &[id.into()])
 }
 
 /// All of them, the newest first.
 pub(crate) fn all(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Import>> {
     let sql = format!("SELECT {COLUMNS} FROM imports ORDER BY id DESC LIMIT $1");
-    let mut found = Vec::new();
-    tx.query(&sql, &[most.into()], |row| {
-        found.push(read(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    tx.rows(&sql, &[most.into()])
 }
 
 /// Goes on to another state; `false` where it is in another one by now.
