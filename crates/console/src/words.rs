@@ -5,11 +5,7 @@ use lyceum_core::time::Timestamp;
 /// A number with at most one decimal: `1 204`, `12.5`.
 pub fn number(value: f64) -> String {
     let tenths = (value * 10.0).round() / 10.0;
-    if tenths.fract() == 0.0 {
-        grouped(tenths)
-    } else {
-        format!("{}{}", grouped(tenths.trunc()), &format!("{:.1}", tenths.abs().fract())[1..])
-    }
+    grouped(tenths, usize::from(tenths.fract() != 0.0))
 }
 
 /// A number of thousandths in the format of [`number`].
@@ -18,16 +14,17 @@ pub fn thousandths(value: i64) -> String {
     number(value as f64 / 1000.0)
 }
 
-fn grouped(whole: f64) -> String {
-    let digits = format!("{:.0}", whole.abs());
-    let mut text = String::new();
+fn grouped(number: f64, decimals: usize) -> String {
+    let digits = format!("{:.decimals$}", number.abs());
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let mut text = String::from(if number < 0.0 { "−" } else { "" });
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if (1..whole).contains(&at) && (whole - at).is_multiple_of(3) {
             text.push('\u{202f}');
         }
         text.push(digit);
     }
-    if whole < 0.0 { format!("−{text}") } else { text }
+    text
 }
 
 /// A duration: `45 s`, `12 min`, `2 h 05 min`, `3 days`.
@@ -60,7 +57,7 @@ pub fn share(part: i64, whole: i64) -> String {
 /// A count, such as `1 204`.
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 pub fn count(count: i64) -> String {
-    grouped(count as f64)
+    grouped(count as f64, 0)
 }
 
 /// A short duration: `120 ms`, `2.5 s`. From a minute on, it has the format of [`span`].

@@ -1,0 +1,39 @@
+//! Pages as HTML, from typed views.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+mod charts;
+mod course;
+mod frame;
+mod lists;
+mod words;
+
+use std::borrow::Cow;
+
+use lyceum_console::{Frame, Query, screens};
+
+/// The frame of a page of courses for that role.
+fn frame(role: &'static str) -> Frame {
+    Frame {
+        name: "Robin Example".into(),
+        email: "robin@example.org".into(),
+        role,
+        environment: "local",
+        screen: &screens::COURSES,
+        title: "A <b>title</b>".into(),
+        token: "form-token".into(),
+        zone: "Europe/London".into(),
+    }
+}
+
+/// The parameters of an address such as `sort=-xp&page=2`.
+fn query(text: &str) -> Query {
+    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap());
+    Query::of("/list", pairs.map(|(name, value)| (Cow::from(name), Cow::from(value))))
+}
+
+/// How often the text contains the part.
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
