@@ -1,0 +1,136 @@
+//! A request with a key is carried out once for each caller, player, game and route.
+
+use lyceum_core::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_BYTES};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_games::inventory::{self, CREDITS};
+use lyceum_games::once::{Once, Owner, Sender};
+use lyceum_games::reach::Games;
+use lyceum_store::{Db, Migration, Target};
+use lyceum_testkit::both_stores;
+
+use crate::{both, migrations, noon, run};
+
+const ANN: Sender<'_> = Sender {
+    caller: None,
+    player: Some("ann"),
+    game: Some("rivers"),
+    method: "POST",
+    route: "/api/inventory/add",
+};
+
+fn once(key: &str, body: &str) -> Once {
+    Once::of(key, "POST", "/api/inventory/add", body.as_bytes()).unwrap()
+}
+
+/// Adds a credit under a key. The answer is the number of credits then.
+fn add(db: &Db, now: Timestamp, sender: &Sender<'_>, once: &Once) -> Result<String> {
+    let (owner, once) = (Owner::of(sender), once.clone());
+    run(db, move |tx| {
+        once.run(tx, now, &owner, |tx| {
+            inventory::credit(tx, now, "ann", 1)?;
+            let held = inventory::of_user(tx, &Games::Every, "ann")?;
+            assert_eq!(held[0].item.slug, CREDITS);
+            Ok(held[0].quantity.to_string())
+        })
+    })
+}
+
+#[test]
+fn a_repeated_request_is_answered_as_before() {
+    both(|db| {
+        let first = once("k", "{}");
+        for _ in 0..3 {
+            assert_eq!(add(db, noon(), &ANN, &first).unwrap(), "1");
+        }
+        let other = add(db, noon(), &ANN, &once("k", "{ }"));
+        assert_eq!(other.unwrap_err().kind, ProblemKind::Conflict);
+        assert_eq!(add(db, noon(), &ANN, &once("l", "{}")).unwrap(), "2");
+    });
+}
+
+#[test]
+fn a_key_belongs_to_one_caller_player_game_and_route() {
+    both(|db| {
+        let senders = [
+            ANN,
+            Sender { caller: Some("c"), ..ANN },
+            Sender { player: Some("bob"), ..ANN },
+            Sender { player: None, ..ANN },
+            Sender { game: Some("planets"), ..ANN },
+            Sender { game: None, ..ANN },
+            Sender { route: "/api/games/{game}/scores", ..ANN },
+        ];
+        let (request, mut names) = (once("k", "{}"), Vec::new());
+        for round in 0..2 {
+            for (number, sender) in (1..).zip(&senders) {
+                let answer = add(db, noon(), sender, &request).unwrap();
+                assert_eq!(answer, number.to_string(), "round {round}, {sender:?}");
+                names.push(request.name(&Owner::of(sender)));
+            }
+        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), senders.len());
+    });
+}
+
+#[test]
+fn a_refused_request_leaves_its_key_free() {
+    both(|db| {
+        let (owner, request) = (Owner::of(&ANN), once("k", "{}"));
+        let failed: Result<String> = run(db, move |tx| {
+            request.run(tx, noon(), &owner, |_| Err(Problem::invalid("qty", "is too large")))
+        });
+        assert_eq!(failed.unwrap_err().kind, ProblemKind::Invalid);
+        assert_eq!(add(db, noon(), &ANN, &once("k", "{ }")).unwrap(), "1");
+    });
+}
+
+#[test]
+fn a_key_is_free_again_when_its_time_is_over() {
+    both(|db| {
+        let request = once("k", "{}");
+        assert_eq!(add(db, noon(), &ANN, &request).unwrap(), "1");
+        let end = noon().plus_seconds(REQUEST_KEPT_DAYS * 86_400);
+        assert_eq!(add(db, end, &ANN, &request).unwrap(), "1");
+        assert_eq!(add(db, end.plus_seconds(1), &ANN, &request).unwrap(), "2");
+    });
+}
+
+#[test]
+fn a_key_has_a_limit() {
+    let of = |bytes: usize| Once::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
+    of(REQUEST_KEY_MAX_BYTES).unwrap();
+    for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
+        assert_eq!(of(bytes).unwrap_err().kind, ProblemKind::Invalid);
+    }
+}
+
+#[test]
+fn a_request_from_before_keys_had_a_scope_still_happens_once() {
+    let all = migrations();
+    let former: Vec<Migration> = all.iter().filter(|one| one.version < 83).copied().collect();
+    both_stores(&former, |target: &Target| {
+        let request = once("k", "{}");
+        // Its last line is the digest of the request.
+        let name = request.name(&Owner::of(&ANN));
+        let digest = name.rsplit('\n').next().unwrap().to_owned();
+        let db = Db::open(target, &former).unwrap();
+        db.write_blocking(|tx| {
+            let sql = "INSERT INTO game_requests (user_id, request_key, request, answer, at_ms) \
+                       VALUES ('ann', 'k', $1, 'former', $2)";
+            tx.execute(sql, &[digest.as_str().into(), noon().milliseconds().into()])
+        })
+        .unwrap();
+        drop(db);
+        let db = Db::open(target, &all).unwrap();
+        let owner = Owner::of(&Sender { game: Some("any"), ..ANN });
+        let answered = db.read_blocking(|tx| request.answered(tx, &owner)).unwrap();
+        assert_eq!(answered.as_deref(), Some("former"));
+        for _ in 0..2 {
+            assert_eq!(add(&db, noon(), &ANN, &request).unwrap(), "former");
+        }
+        assert_eq!(add(&db, noon(), &ANN, &once("l", "{}")).unwrap(), "1");
+    });
+}
