@@ -16,6 +16,7 @@ pub mod race;
 pub mod records;
 pub mod server;
 
+pub use lyceum_server::migrations;
 pub use postgres::{both_stores, free_port, fresh_database};
 
 /// Whether the tests run with the full figures (`cargo xtask soak`) or small ones.

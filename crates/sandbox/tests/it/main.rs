@@ -1,0 +1,8 @@
+//! The options of a sandbox, its database file and its demo data.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+mod demo;
+mod mode;
+mod place;
+mod ports;

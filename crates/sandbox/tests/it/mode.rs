@@ -1,0 +1,99 @@
+//! Where the demo user learns follows from the settings.
+
+use lyceum_core::ProblemKind;
+use lyceum_core::config::Secret;
+use lyceum_project::{Config, ConfigReading};
+use lyceum_sandbox::{Mode, Organization, Role, Tracking};
+
+fn remote() -> Tracking {
+    Tracking {
+        oneroster_url: Some("https://roster.example.org".into()),
+        auth_url: Some("https://auth.example.org/token".into()),
+        client_id: Some("client".into()),
+        client_secret: Some(Secret::new("secret")),
+        student_id: Some("ann".into()),
+        ..Tracking::default()
+    }
+}
+
+fn config(text: &str) -> Config {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lyceum.config.json");
+    std::fs::write(&file, text).unwrap();
+    match Config::read(&file).unwrap() {
+        ConfigReading::Whole(config) => *config,
+        ConfigReading::Module(_) => unreachable!("a JSON file is no module"),
+    }
+}
+
+/// The names of the settings that are missing.
+fn missing(tracking: &Tracking) -> Vec<String> {
+    let refused = Mode::of(tracking, None).unwrap_err();
+    assert_eq!(refused.kind, ProblemKind::Invalid);
+    refused.details.into_iter().map(|detail| detail.path).collect()
+}
+
+#[test]
+fn without_settings_the_config_decides() {
+    let none = Tracking::default();
+    assert_eq!(Mode::of(&none, None).unwrap(), Mode::Mock);
+    let without = config(r#"{ "name": "Rivers" }"#);
+    assert_eq!(Mode::of(&none, Some(&without)).unwrap(), Mode::Disabled);
+    let text = r#"{ "name": "Rivers", "integrations": { "lms": { "courses": [{ "subject": "Math", "grade": 3 }] } } }"#;
+    assert_eq!(Mode::of(&none, Some(&config(text))).unwrap(), Mode::Mock);
+    // Settings outweigh the config.
+    assert_eq!(Mode::of(&remote(), Some(&without)).unwrap(), Mode::Remote);
+    let local = Tracking { local: true, ..Tracking::default() };
+    assert_eq!(Mode::of(&local, Some(&without)).unwrap(), Mode::Local);
+}
+
+#[test]
+fn a_remote_platform_needs_every_setting() {
+    assert_eq!(Mode::of(&remote(), None).unwrap(), Mode::Remote);
+    for (tracking, name) in [
+        (Tracking { client_id: None, ..remote() }, "TRACKING_API_CLIENT_ID"),
+        (Tracking { client_secret: None, ..remote() }, "TRACKING_API_CLIENT_SECRET"),
+        (Tracking { auth_url: None, ..remote() }, "TRACKING_API_AUTH_URL"),
+        (Tracking { oneroster_url: None, ..remote() }, "--tracking-oneroster-url"),
+        (Tracking { student_id: None, ..remote() }, "--tracking-student-id"),
+    ] {
+        assert_eq!(missing(&tracking), [name]);
+    }
+    let only_events =
+        Tracking { caliper_url: Some("https://events.example.org".into()), ..Tracking::default() };
+    assert_eq!(missing(&only_events).len(), 5, "all that is missing is named at once");
+}
+
+#[test]
+fn a_local_server_needs_both_halves_of_the_credentials_or_none() {
+    let local = |client_id: Option<&str>, secret: Option<&str>| Tracking {
+        local: true,
+        client_id: client_id.map(str::to_owned),
+        client_secret: secret.map(Secret::new),
+        ..Tracking::default()
+    };
+    assert_eq!(Mode::of(&local(None, None), None).unwrap(), Mode::Local);
+    assert_eq!(Mode::of(&local(Some("c"), Some("s")), None).unwrap(), Mode::Local);
+    assert_eq!(missing(&local(Some("c"), None)), ["TRACKING_API_CLIENT_SECRET"]);
+    assert_eq!(missing(&local(None, Some("s"))), ["TRACKING_API_CLIENT_ID"]);
+}
+
+#[test]
+fn roles_have_names_and_parents_are_in_no_class() {
+    for (name, role) in Role::ALL {
+        assert_eq!((Role::of(name), role.name()), (Some(role), name));
+    }
+    assert_eq!(Role::of("pupil"), None);
+    let in_classes: Vec<&str> = Role::ALL.iter().filter_map(|(_, role)| role.in_class()).collect();
+    assert_eq!(in_classes, ["student", "teacher", "administrator"]);
+}
+
+#[test]
+fn an_organization_has_defaults_for_what_is_not_set() {
+    let whole = Organization { name: Some("North".into()), ..Organization::default() }.whole();
+    assert_eq!(whole.name.as_deref(), Some("North"));
+    assert_eq!(
+        (whole.id.as_deref(), whole.kind.as_deref()),
+        (Some("demo-org"), Some("department"))
+    );
+}
