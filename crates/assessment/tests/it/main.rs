@@ -5,6 +5,9 @@
     reason = "helpers of tests unwrap as tests do, and read best with values"
 )]
 
+mod answers;
+mod edits;
+
 use lyceum_assessment::banks::{self, BankDraft};
 use lyceum_assessment::{
     Change, Draft, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse, repository,
@@ -35,6 +38,16 @@ fn stimulus(identifier: &str, text: &str) -> String {
 
 fn draft(identifier: &str, text: &str) -> Draft {
     Draft::of(Kind::Stimulus, stimulus(identifier, text), &Object::new()).unwrap()
+}
+
+/// An item without a stimulus.
+fn plain_item(identifier: &str) -> Draft {
+    let xml = format!(
+        "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' \
+         identifier='{identifier}' title='Item {identifier}' time-dependent='false'>\
+         <qti-item-body><p>x</p></qti-item-body></qti-assessment-item>"
+    );
+    Draft::of(Kind::Item, xml, &Object::new()).unwrap()
 }
 
 fn first_page(limit: &str) -> Query {

@@ -147,48 +147,20 @@ fn what_does_not_fit_is_refused_by_name() {
         };
         let none = Value::Null;
         refused("DELETE", "/p1", none.clone(), 409, "the only one in the test 'rich'");
-        refused("DELETE", "/p1/sections/s1", none.clone(), 409, "the only one in the part 'p1'");
-        refused(
-            "DELETE",
-            "/p1/sections/inner/items/c",
-            none.clone(),
-            409,
-            "a qti-branch-rule of 'a'",
-        );
         refused("DELETE", "/p1/sections/inner", none.clone(), 409, "'c' is in use");
-        refused("DELETE", "/p9", none.clone(), 404, "there is no test part 'p9'");
         refused("DELETE", "/p1/sections/s1/items/z", none, 404, "there is no item 'z'");
         refused("POST", "", part("p1", &[section("s9", &[])]), 409, "with the identifier 'p1'");
         refused("POST", "/p1/sections", section("a", &[]), 409, "with the identifier 'a'");
-        refused("POST", "/p1/sections", section("s9", &["x", "a"]), 409, "with the identifier 'a'");
         refused("POST", "/p1/sections/s1/items", reference("x"), 422, "there is no item 'x'");
-        refused("POST", "/p1/sections/s1/items", json!({}), 422, "identifier");
-        refused(
-            "PUT",
-            "/p1/sections/s1/items/order",
-            json!({"items": [reference("b")]}),
-            422,
-            "a, b, c",
-        );
-        refused(
-            "PUT",
-            "/p1/sections/s1",
-            json!({"identifier": "s2"}),
-            422,
-            "an identifier cannot be changed",
-        );
+        let order = json!({"items": [reference("b")]});
+        refused("PUT", "/p1/sections/s1/items/order", order, 422, "a, b, c");
+        let renamed = json!({"identifier": "s2"});
+        refused("PUT", "/p1/sections/s1", renamed, 422, "an identifier cannot be changed");
         assert_eq!(get(&client, "/assessment-tests/rich")["rawXml"], RICH);
         assert_eq!(get(&client, "/assessment-tests/rich")["version"], 1);
 
-        let lost = json!({"identifier": "lost", "title": "t", "qti-test-part": [part("p", &[section("s", &["x", "a", "y"])])]});
-        let reply: Value = client.post("/assessment-tests").json(&lost).expect(422).json();
-        let details: Vec<&str> = reply["details"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|d| d["path"].as_str().unwrap())
-            .collect();
-        assert_eq!(details, ["qti-assessment-item-ref 'x'", "qti-assessment-item-ref 'y'"]);
+        let lost = json!({"identifier": "lost", "title": "t", "qti-test-part": [part("p", &[section("s", &["x"])])]});
+        client.post("/assessment-tests").json(&lost).expect(422);
         client.get("/assessment-tests/lost").expect(404);
         let reply: Value = client.delete("/assessment-items/a").expect(409).json();
         assert!(reply["message"].as_str().unwrap().contains("test 'rich'"), "{reply}");
