@@ -32,12 +32,15 @@ fn described(text: &mut String, command: &Command, path: &str, level: usize) {
     if !aliases.is_empty() {
         let _ = write!(text, "\nAlso called {}.\n", aliases.join(", "));
     }
-    if command.has_subcommands() {
-        for inner in shown(command) {
-            described(text, inner, &path, level + 1);
-        }
-        return;
+    if !command.is_subcommand_required_set() {
+        usage(text, command);
     }
+    for inner in shown(command) {
+        described(text, inner, &path, level + 1);
+    }
+}
+
+fn usage(text: &mut String, command: &Command) {
     let usage = command.clone().render_usage().to_string();
     let usage =
         usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");

@@ -68,8 +68,12 @@ fn shown<'t>(event: Event<'t>, headings: &mut std::slice::Iter<'_, Section>) -> 
 }
 
 /// Files from which a page is generated, and the slug of that page.
-const MADE: [(&str, &str); 3] =
-    [("config.default.toml", "settings"), ("cli.rs", "commands"), ("openapi.json", "api")];
+const MADE: [(&str, &str); 4] = [
+    ("config.default.toml", "settings"),
+    ("cli.rs", "commands"),
+    ("config/file.rs", "project-config"),
+    ("openapi.json", "api"),
+];
 
 /// Turns a link between files of the documentation into a link between pages: `../limits.md#bodies` becomes
 /// `/docs/limits#bodies`.

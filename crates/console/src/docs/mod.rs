@@ -1,10 +1,11 @@
 //! The documentation: guides, references and decisions as pages, with a full-text search.
 //!
-//! The pages are embedded Markdown files of this repository. The pages about commands and settings are generated from
-//! the code, so that they cannot become outdated. Raw HTML is shown as text.
+//! The pages are embedded Markdown files of this repository. The pages about commands, config files and
+//! settings are generated from the code, so that they cannot become outdated. Raw HTML is shown as text.
 
 mod markdown;
 mod search;
+mod settings;
 mod view;
 
 use std::fmt::Write;
@@ -23,6 +24,7 @@ const PLACED: [(&str, &str); 10] = [
     ("Guides", "guides/operators.md"),
     ("Guides", "guides/administrators.md"),
     ("Guides", "guides/teachers.md"),
+    ("Guides", "guides/create-an-app.md"),
     ("Guides", "guides/app-developers.md"),
     ("Guides", "guides/integrators.md"),
     ("Guides", "guides/sandbox.md"),
@@ -59,21 +61,16 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the pages of this build. `commands` is the reference of the command line as Markdown, if the program that
-    /// runs the server has one.
-    pub fn new(commands: Option<&str>) -> Self {
+    /// Loads the pages of this build. `project_config` is the reference of projects' config files as Markdown, and
+    /// `commands` that of the command line, if the program that runs the server has one.
+    pub fn new(commands: Option<&str>, project_config: &str) -> Self {
         let mut pages: Vec<Page> = PLACED
             .iter()
             .map(|&(group, file)| Page::new(stem(file), group, &embedded(file)))
             .collect();
-        let settings = format!(
-            "# Settings\n\nEvery setting with its default. Each of these layers overrides the previous one: the defaults, the file of \
-             `--config`, variables such as `LYCEUM_SERVER__LISTEN=0.0.0.0:4321`, flags. `lyceum config` prints the settings in \
-             force and where each value came from.\n\n```toml\n{}```\n",
-            lyceum_core::config::DEFAULTS
-        );
         pages.extend(commands.map(|text| Page::new("commands", REFERENCE, text)));
-        pages.push(Page::new("settings", REFERENCE, &settings));
+        pages.push(Page::new("project-config", REFERENCE, project_config));
+        pages.push(Page::new("settings", REFERENCE, &settings::reference()));
         let mut decisions: Vec<_> = Files::iter()
             .filter(|file| file.starts_with("decisions/") && !file.ends_with("README.md"))
             .collect();

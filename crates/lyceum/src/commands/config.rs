@@ -1,6 +1,6 @@
 //! `lyceum config`
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::failure::Result;
@@ -8,7 +8,10 @@ use crate::printer::{Printer, table};
 use crate::settings::DataArgs;
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Config {
+    #[command(subcommand)]
+    command: Option<ConfigCommand>,
     /// Print a commented file with all default settings, as a starting point for your own
     #[arg(long)]
     default: bool,
@@ -16,8 +19,18 @@ pub(crate) struct Config {
     data: DataArgs,
 }
 
+#[derive(Subcommand)]
+enum ConfigCommand {
+    /// Print the JSON Schema of a project's config file, for editors
+    Schema,
+}
+
 impl Config {
     pub(crate) fn run(&self, printer: &Printer) -> Result {
+        if let Some(ConfigCommand::Schema) = self.command {
+            printer.text(&format!("{:#}\n", lyceum_project::config_schema()));
+            return Ok(());
+        }
         if self.default {
             printer.text(lyceum_core::config::DEFAULTS);
             return Ok(());

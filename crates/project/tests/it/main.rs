@@ -294,7 +294,7 @@ fn errors_have_their_places() {
         ),
         (
             r#"{"integrations": {"a.b": {"secrets": ["no name"]}}}"#,
-            "line 1, column 38, integrations.a.b.secrets[0]: must be the name of a secret",
+            "line 1, column 39, integrations.a.b.secrets[0]: must be the name of a secret",
         ),
         (
             r#"{"integrations": {"timeback": {"courses": [{"subject": "", "grade": true}]}}}"#,

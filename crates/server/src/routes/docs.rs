@@ -47,7 +47,10 @@ pub(crate) struct Docs {
 
 impl Docs {
     fn library(&self) -> &Library {
-        self.library.get_or_init(|| Library::new(self.commands.map(|make| make()).as_deref()))
+        self.library.get_or_init(|| {
+            let commands = self.commands.map(|make| make());
+            Library::new(commands.as_deref(), &lyceum_project::config_reference())
+        })
     }
 }
 
