@@ -1,4 +1,4 @@
-// Packs the SDK, the Vite plugin and the program as npm tarballs: node pack.js PROGRAM FOLDER
+// Packs the SDK, the Vite plugin, the program and `create-lyceum` as npm tarballs: node pack.js PROGRAM FOLDER
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,8 @@ try {
   copyFileSync(program, join(staged, "bin/lyceum"));
   strip(join(staged, "bin/lyceum"));
   chmodSync(join(staged, "bin/lyceum"), 0o755);
-  for (const name of ["README.md", "index.js", "index.d.ts"]) copyFileSync(web(`cli/${name}`), join(staged, name));
+  const files = ["README.md", "index.js", "index.d.ts", "config.schema.json"];
+  for (const name of files) copyFileSync(web(`cli/${name}`), join(staged, name));
   const manifest = {
     name: "@lyceum/cli",
     version,
@@ -32,7 +33,11 @@ try {
     license: "MIT OR Apache-2.0",
     bin: { lyceum: "bin/lyceum" },
     type: "module",
-    exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
+    exports: {
+      ".": { types: "./index.d.ts", default: "./index.js" },
+      "./config.schema.json": "./config.schema.json",
+      "./package.json": "./package.json",
+    },
     // These packages run and bundle backends, and provide their router. Naming only the packages of this platform
     // avoids an install script.
     dependencies: {
@@ -47,7 +52,7 @@ try {
   writeFileSync(join(staged, "package.json"), JSON.stringify(manifest, undefined, 2));
   mkdirSync(folder, { recursive: true });
   const options = ["pack", "--silent", "--pack-destination", folder];
-  const packed = execFileSync("npm", [...options, staged, web("sdk"), web("vite")], { encoding: "utf8" });
+  const packed = execFileSync("npm", [...options, staged, web("sdk"), web("vite"), web("create")], { encoding: "utf8" });
   for (const name of packed.trim().split("\n")) console.log(join(folder, name));
 } finally {
   rmSync(staged, { recursive: true });

@@ -3,21 +3,20 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { Vite } from "../vite/tests/vite.js";
 import { launch } from "./chromium.js";
+import { install, pack } from "./packages.js";
 import { serve } from "./pages.js";
 import { Server, binary, folder, freePort } from "./server.js";
 
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
 const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
 const run = promisify(execFile);
-const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 const FILES = {
   "vite.config.js": `import { lyceum } from "@lyceum/vite";
@@ -50,31 +49,12 @@ document.querySelector("button").addEventListener("click", async () => {
 /** An empty folder in which a newcomer has typed two commands and written a few files. */
 async function newcomer() {
   const root = folder();
-  const packed = folder();
-  await run(process.execPath, [path("../pack.js"), binary, packed]);
-  const tarballs = readdirSync(packed).map((name) => join(packed, name));
-  // Vite is that of this repository, for no test asks a registry.
-  const manifest = {
-    name: "fractions",
-    type: "module",
-    devDependencies: { vite: `file:${path("../node_modules/vite")}` },
-    // So is what the program brings for backends.
-    overrides: {
-      ...Object.fromEntries([...brought("hosting", "@cloudflare"), ...brought("deploy", "@esbuild")]),
-      hono: `file:${path("../../tests/deploy/node_modules/hono")}`,
-    },
-  };
-  writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
-  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], { cwd: root });
+  const packages = { dependencies: { "@lyceum/sdk": "*" }, devDependencies: { "@lyceum/cli": "*", "@lyceum/vite": "*", vite: "*" } };
+  writeFileSync(join(root, "package.json"), JSON.stringify({ name: "fractions", type: "module", ...packages }));
+  await install(root, await pack());
   mkdirSync(join(root, "server/api"), { recursive: true });
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(root, name), text);
   return root;
-}
-
-/** The packages of a scope that tests have installed. */
-function brought(tests, scope) {
-  const installed = path(`../../tests/${tests}/node_modules/${scope}`);
-  return readdirSync(installed).map((name) => [`${scope}/${name}`, `file:${join(installed, name)}`]);
 }
 
 /** A folder that holds a route alone is served by a program that was installed elsewhere. */

@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    account, admin, badge, bucket, client, completions, config, db, demo, deploy, deployments, dev,
-    doctor, events, export, import, keys, lesson, listen, lms, man, openapi, qti, sandbox, secrets,
-    serve, standards, trigger,
+    account, admin, badge, bucket, client, completions, config, create, db, demo, deploy,
+    deployments, dev, doctor, events, export, import, init, keys, lesson, listen, lms, man,
+    openapi, qti, sandbox, secrets, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, assessment and analytics
@@ -38,6 +38,10 @@ pub(crate) enum Command {
     Serve(serve::Serve),
     /// Run a server for app development, with a demo user and demo data, that accepts any token
     Sandbox(Box<sandbox::Run>),
+    /// Create a project from a template
+    Create(create::Create),
+    /// Add Lyceum to an existing project
+    Init(init::Init),
     /// Serve a project's backend from source next to a sandbox, and reload it after each change
     Dev(Box<dev::Dev>),
     /// Publish a project: build, backend and secrets. A deploy succeeds completely or changes nothing
@@ -102,7 +106,7 @@ pub(crate) enum Command {
     Demo(demo::Demo),
     /// Check the clock, disk, port, database, time zones and workerd, and explain how to fix any problem
     Doctor(doctor::Doctor),
-    /// Print the settings in force and where each one comes from
+    /// Print the settings in force and where each one comes from, or the JSON Schema of a project's config file
     Config(config::Config),
     /// Print the OpenAPI document of the server's API
     #[command(name = "openapi")]

@@ -10,10 +10,10 @@ export const environment = { ...process.env, CI: "", NO_COLOR: "1", TERM: "dumb"
 
 /** `vite` of a project, as somebody types it; ends with the test. */
 export class Vite {
-  static async start(t, root, more = {}) {
+  static async start(t, root, more = {}, program = [process.execPath, `${root}/node_modules/vite/bin/vite.js`]) {
     const vite = new Vite();
     vite.said = "";
-    const command = [process.execPath, `${root}/node_modules/vite/bin/vite.js`, "--port", "0", "--host", "127.0.0.1"];
+    const command = [...program, "--port", "0", "--host", "127.0.0.1"];
     const env = { ...environment, ...more };
     vite.process = spawn("python3", ["-c", TERMINAL, ...command], { cwd: root, env });
     for (const stream of [vite.process.stdout, vite.process.stderr]) stream.on("data", (text) => (vite.said += text));

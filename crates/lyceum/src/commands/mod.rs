@@ -7,6 +7,7 @@ pub(crate) mod bucket;
 pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod create;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod deploy;
@@ -16,6 +17,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod lesson;
 pub(crate) mod listen;
@@ -39,6 +41,8 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
     match command {
         Command::Serve(serve) => serve.run(printer),
         Command::Sandbox(sandbox) => sandbox.run(printer),
+        Command::Create(create) => create.run(printer),
+        Command::Init(init) => init.run(printer),
         Command::Dev(dev) => dev.run(printer),
         Command::Client(client) => client.run(printer),
         Command::Deploy(deploy) => deploy.run(printer),

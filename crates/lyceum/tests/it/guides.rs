@@ -68,6 +68,11 @@ fn teachers() {
 }
 
 #[test]
+fn create_an_app() {
+    run("create-an-app");
+}
+
+#[test]
 fn app_developers() {
     run("app-developers");
 }
