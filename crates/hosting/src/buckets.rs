@@ -8,6 +8,7 @@ use lyceum_blob::Writer;
 use lyceum_core::config::S3;
 use lyceum_core::limits::{
     BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
+    R2_PAGE_MAX_KEYS,
 };
 use lyceum_core::text::hex;
 use lyceum_core::time::{Clock, Timestamp};
@@ -17,7 +18,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bindings::r2::{Fault, Field, ListRequest, Object, Published};
+use crate::bindings::r2::{
+    CUSTOM_METADATA, Fault, Field, HTTP_METADATA, ListRequest, Object, Published,
+};
 use crate::bindings::{Bucket as Index, Stores};
 use crate::pieces::BlobsInTurn;
 
@@ -163,7 +166,7 @@ impl Bucket {
         self.0.delete(keys).map_err(problem_of)
     }
 
-    /// A page of objects. Errors: `Invalid` if the cursor or the limit is invalid.
+    /// A page of objects with their metadata. Errors: `Invalid` if the cursor or the limit is invalid.
     pub fn list(&self, listing: &Listing) -> Result<Page> {
         let list = ListRequest {
             limit: listing.limit,
@@ -171,9 +174,9 @@ impl Bucket {
             cursor: listing.cursor.clone(),
             delimiter: listing.delimiter.clone(),
             start_after: None,
-            include: Vec::new(),
+            include: vec![HTTP_METADATA, CUSTOM_METADATA],
         };
-        let listed = self.0.list(&list).map_err(problem_of)?;
+        let listed = self.0.list(&list, R2_PAGE_MAX_KEYS).map_err(problem_of)?;
         Ok(Page {
             objects: listed.objects.into_iter().map(Info::from).collect(),
             prefixes: listed.prefixes,

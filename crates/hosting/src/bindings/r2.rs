@@ -16,11 +16,13 @@ use hyper::{HeaderMap, Method, Request};
 use lyceum_core::Problem;
 use lyceum_core::limits::{
     R2_DELETE_MAX_KEYS, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
-    R2_PARTS_MAX_COUNT, R2_REQUEST_MAX_BYTES,
+    R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS, R2_PARTS_MAX_COUNT, R2_REQUEST_MAX_BYTES,
 };
 use serde_json::{Value as Json, json};
 
-pub(crate) use ask::{Condition, Field, ListRequest, Object, Published};
+pub(crate) use ask::{
+    CUSTOM_METADATA, Condition, Field, HTTP_METADATA, ListRequest, Object, Published,
+};
 pub(crate) use fault::Fault;
 
 use super::answer::Answer;
@@ -78,7 +80,11 @@ async fn read(bucket: Arc<Bucket>, headers: &HeaderMap) -> R2Result {
             Ok(json_answer(&object.told(Some((offset, length))), Some((blobs, offset, length))))
         }
         Ask::List(list) => {
-            let page = work(move || bucket.list(&list)).await?;
+            let most = match list.include.is_empty() {
+                true => R2_PAGE_MAX_KEYS,
+                false => R2_PAGE_WITH_METADATA_MAX_KEYS,
+            };
+            let page = work(move || bucket.list(&list, most)).await?;
             let objects = page.objects.iter().map(|object| object.told(None));
             let mut answer = json!({
                 "objects": objects.collect::<Vec<_>>(),

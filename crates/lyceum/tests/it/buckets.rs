@@ -68,6 +68,10 @@ fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
         assert_eq!((&again["uploadedBytes"], &again["unchanged"]), (&json!(0), &json!(3)));
         let listed = place.json(&format!("bucket list --prefix game/levels/ --json{target}"));
         assert_eq!(keys(&listed), ["game/levels/1.json", "game/levels/2.json"]);
+        assert_eq!(
+            listed["objects"][0]["httpMetadata"],
+            json!({ "contentType": "application/json" })
+        );
         assert_eq!(listed["truncated"], false);
         let page = place.json(&format!("bucket list --prefix game/ --limit 2 --json{target}"));
         assert_eq!((keys(&page).len(), &page["truncated"]), (2, &json!(true)));

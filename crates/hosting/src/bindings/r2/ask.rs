@@ -62,6 +62,11 @@ pub(crate) struct Put {
     pub(crate) sha512: Option<String>,
 }
 
+/// The number of the HTTP metadata in [`ListRequest::include`].
+pub(crate) const HTTP_METADATA: u8 = 0;
+/// The number of the custom metadata there.
+pub(crate) const CUSTOM_METADATA: u8 = 1;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListRequest {
@@ -71,7 +76,7 @@ pub(crate) struct ListRequest {
     pub(crate) cursor: Option<String>,
     pub(crate) delimiter: Option<String>,
     pub(crate) start_after: Option<String>,
-    /// 0: the HTTP metadata, 1: the custom metadata.
+    /// [`HTTP_METADATA`] and [`CUSTOM_METADATA`], if they are to be listed.
     #[serde(default)]
     pub(crate) include: Vec<u8>,
 }

@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_blob::{Blob, Blobs, Digest, Writer};
 use lyceum_core::config::S3;
-use lyceum_core::limits::{R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS};
+use lyceum_core::limits::R2_PAGE_MAX_KEYS;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
@@ -19,7 +19,9 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 use serde_json::{Map, Value as Json};
 
 use super::{failed, open};
-use crate::bindings::r2::{Condition, Fault, Field, ListRequest, Object};
+use crate::bindings::r2::{
+    CUSTOM_METADATA, Condition, Fault, Field, HTTP_METADATA, ListRequest, Object,
+};
 use crate::pieces::BlobsInTurn;
 
 /// Objects by key, in byte order of the keys.
@@ -202,17 +204,16 @@ impl Bucket {
         })
     }
 
-    pub(crate) fn list(&self, list: &ListRequest) -> Result<ObjectPage, Fault> {
-        let mut limit = match list.limit {
+    /// A page of at most `most` objects and prefixes, or fewer if the request asks for fewer.
+    pub(crate) fn list(&self, list: &ListRequest, most: usize) -> Result<ObjectPage, Fault> {
+        let limit = match list.limit {
             None => R2_PAGE_MAX_KEYS,
             Some(limit) => usize::try_from(limit)
                 .ok()
                 .filter(|limit| (1..=R2_PAGE_MAX_KEYS).contains(limit))
                 .ok_or(Fault::BadLimit)?,
         };
-        if !list.include.is_empty() {
-            limit = limit.min(R2_PAGE_WITH_METADATA_MAX_KEYS);
-        }
+        let limit = limit.min(most);
         let cursor = list.cursor.as_ref().map(|cursor| {
             let decoded = BASE64_STANDARD.decode(cursor).ok();
             let bad =
@@ -364,10 +365,10 @@ fn page(
             Some(group) => listed.prefixes.push(group),
             None => {
                 let mut object = row_object(row)?;
-                if !list.include.contains(&0) {
+                if !list.include.contains(&HTTP_METADATA) {
                     object.http.clear();
                 }
-                if !list.include.contains(&1) {
+                if !list.include.contains(&CUSTOM_METADATA) {
                     object.custom.clear();
                 }
                 listed.objects.push(object);
