@@ -94,7 +94,13 @@ fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
         assert_eq!(gone["deleted"], json!(["game/levels/2.json"]));
         place.write("assets/levels/2.json", "[]");
         place.ok(&format!("bucket put game/odd%20key?&.txt assets/a.txt{target}"));
-        place.ok(&format!("bucket delete game/a.txt game/never-there{target}"));
+        let (code, _, told) =
+            place.run(&format!("bucket delete game/a.txt game/a.txt game/never-there{target}"));
+        assert_eq!(code, 0, "{told}");
+        assert!(told.contains("no object with the key 'game/never-there'"), "{told}");
+        assert!(told.contains("✔ Deleted 1 object from"), "{told}");
+        let gone = place.json(&format!("bucket delete game/a.txt --json{target}"));
+        assert_eq!(gone, json!({ "deleted": [] }));
         let left = place.json(&format!("bucket list --prefix game/ --json{target}"));
         assert_eq!(keys(&left), ["game/levels/1.json", "game/odd%20key?&.txt"]);
         assert_eq!(place.fails(&format!("bucket delete --prefix game/{target}")).0, 5);

@@ -233,7 +233,7 @@ impl Delete {
         let target = Target::open(&self.place, printer)?;
         let keys: Vec<String> = match &self.prefix {
             Some(prefix) => target.all(prefix)?.into_keys().collect(),
-            None => self.keys,
+            None => existing(&target, self.keys, printer)?,
         };
         if let Some(prefix) = &self.prefix {
             let objects = counted(keys.len(), "object");
@@ -257,4 +257,19 @@ impl Delete {
         ));
         Ok(())
     }
+}
+
+/// Those of the keys that have an object, each once. The others are printed as a warning.
+fn existing(target: &Target, keys: Vec<String>, printer: &Printer) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for key in keys {
+        if found.contains(&key) {
+            continue;
+        }
+        match target.metadata(&key)? {
+            Some(_) => found.push(key),
+            None => printer.warn(&format!("the bucket has no object with the key '{key}'")),
+        }
+    }
+    Ok(found)
 }
