@@ -1,5 +1,8 @@
 //! The audit log of projects: who changed what, and when. Entries are never changed.
 
+use std::collections::HashMap;
+
+use lyceum_access::{api_key, client, person};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
@@ -45,4 +48,23 @@ pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<Audi
 /// The newest entries of a project, at most so many.
 pub fn newest(tx: &mut Tx<'_>, slug: &str, most: i64) -> Result<Vec<AuditEntry>> {
     repository::list(tx, slug, i64::MAX, most)
+}
+
+/// The names of people, API keys and clients, by their ids.
+pub(crate) struct CallerNames(HashMap<String, String>);
+
+impl CallerNames {
+    pub(crate) fn load(tx: &mut Tx<'_>) -> Result<Self> {
+        let people = person::list(tx)?.into_iter().map(|person| (person.id, person.email));
+        let keys = api_key::list(tx)?.into_iter();
+        let keys = keys.map(|key| (key.id, format!("the key '{}'", key.name)));
+        let clients = client::list(tx)?.into_iter();
+        let clients = clients.map(|client| (client.id, format!("the client '{}'", client.name)));
+        Ok(Self(people.chain(keys).chain(clients).collect()))
+    }
+
+    /// The name; the id itself if it belongs to nobody any more.
+    pub(crate) fn of(&self, id: &str) -> String {
+        self.0.get(id).map_or(id, String::as_str).to_owned()
+    }
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::audit::CallerNames;
 use crate::databases::{self, Declared};
 use crate::projects::{self, ProjectLocation};
 use crate::{audit, courses, homes, repository, secrets};
@@ -37,8 +38,11 @@ pub struct Deployment {
     pub backend: Option<Backend>,
     /// Which bindings and services it uses.
     pub uses: Uses,
-    /// The client that deployed it.
+    /// The id of the person, API key or client that deployed it.
     pub made_by: String,
+    /// That person's e-mail address, or the name of the key or client. Only lists have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by_name: Option<String>,
     /// When it was deployed.
     pub made_at: Timestamp,
     /// The database schema that it was deployed with; lists leave it out.
@@ -115,8 +119,10 @@ pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
 pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     projects::find(tx, slug)?;
     let mut listed = repository::deployments::list(tx, slug)?;
+    let names = CallerNames::load(tx)?;
     for version in &mut listed {
         version.declared = None;
+        version.made_by_name = Some(names.of(&version.made_by));
     }
     Ok(listed)
 }
@@ -198,6 +204,7 @@ pub fn apply(
             backend: plan.desired.backend.clone().or(state.backend),
             uses: plan.desired.uses,
             made_by: who.to_owned(),
+            made_by_name: None,
             made_at: now,
             declared,
         };

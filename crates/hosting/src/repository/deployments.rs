@@ -28,6 +28,7 @@ fn read(row: &Row<'_>) -> Result<Deployment> {
         backend: row.opt_text(5)?.map(json_in).transpose()?,
         uses: json_in(row.text(6)?)?,
         made_by: row.string(7)?,
+        made_by_name: None,
         made_at: row.time(8)?,
         declared: row.opt_text(9)?.map(json_in).transpose()?,
     })

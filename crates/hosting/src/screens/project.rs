@@ -1,10 +1,10 @@
 //! One project: its versions, what differs between two of them, its log of changes, serving another version.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lyceum_access::audit::AuditChange;
-use lyceum_access::{Master, Person, api_key, client, person};
+use lyceum_access::{Master, Person};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
@@ -12,7 +12,7 @@ use lyceum_project::State;
 use lyceum_store::Tx;
 use serde_json::json;
 
-use crate::audit::{self, AuditEntry};
+use crate::audit::{self, AuditEntry, CallerNames};
 use crate::databases;
 use crate::deployments::{self, Deployment, Manifest};
 use crate::projects::{self, Project, ProjectLocation};
@@ -26,8 +26,8 @@ pub struct ProjectVersions {
     pub state: State,
     /// Whether the app is told names and e-mail addresses of its players.
     pub shares_identity: bool,
-    /// The versions that are stored, the newest first, each with who made it.
-    pub versions: Vec<(Deployment, String)>,
+    /// The versions that are stored, the newest first.
+    pub versions: Vec<Deployment>,
 }
 
 impl ProjectVersions {
@@ -47,32 +47,12 @@ pub fn versions(
 ) -> Result<ProjectVersions> {
     let state = projects::state(tx, master, &project.slug, place)?;
     let game = games::lookup(tx, &project.slug)?;
-    let names = names(tx)?;
-    let versions = deployments::list(tx, &project.slug)?.into_iter();
-    let versions = versions.map(|version| {
-        let by = named(&names, &version.made_by);
-        (version, by)
-    });
     Ok(ProjectVersions {
         shares_identity: game.is_some_and(|game| game.shares_identity),
-        versions: versions.collect(),
+        versions: deployments::list(tx, &project.slug)?,
         state,
         project,
     })
-}
-
-/// What people, keys and clients are called, by the ids that logs have of them.
-fn names(tx: &mut Tx<'_>) -> Result<HashMap<String, String>> {
-    let people = person::list(tx)?.into_iter().map(|person| (person.id, person.email));
-    let keys = api_key::list(tx)?.into_iter();
-    let keys = keys.map(|key| (key.id, format!("the key '{}'", key.name)));
-    let clients = client::list(tx)?.into_iter();
-    let clients = clients.map(|client| (client.id, format!("the client '{}'", client.name)));
-    Ok(people.chain(keys).chain(clients).collect())
-}
-
-fn named(names: &HashMap<String, String>, id: &str) -> String {
-    names.get(id).map_or(id, String::as_str).to_owned()
 }
 
 /// How a part of a version differs.
@@ -175,10 +155,10 @@ fn parts(
 
 /// Reads the page of a project's log: the newest entries, each with the name of who made the change.
 pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<AuditEntry>> {
-    let names = names(tx)?;
+    let names = CallerNames::load(tx)?;
     let mut entries = audit::newest(tx, &project.slug, limits::CONSOLE_EXPORT_MAX_ROWS)?;
     for entry in &mut entries {
-        entry.who = named(&names, &entry.who);
+        entry.who = names.of(&entry.who);
     }
     Ok(entries)
 }

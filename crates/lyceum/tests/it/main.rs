@@ -50,6 +50,7 @@ mod published_clients;
 mod python;
 mod qti;
 mod qti_store;
+mod redeploys;
 mod rehearsals;
 mod sandbox;
 mod schemas;

@@ -146,7 +146,7 @@ fn row(version: &Value, served: i64) -> Vec<String> {
     vec![
         version["version"].to_string(),
         text(&version["madeAt"]),
-        text(&version["madeBy"]),
+        text(&version["madeByName"]),
         build,
         routes,
         mark.to_owned(),

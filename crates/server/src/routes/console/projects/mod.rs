@@ -159,7 +159,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         move |tx: &mut Tx<'_>, project: Project| screen::versions(tx, &master, &place, project);
     let (slug, found) = read(&context, &visitor, work).await?;
     let ProjectVersions { project, state, versions, shares_identity } = &found;
-    let rows = versions.iter().map(|(one, by)| version(&visitor, project, one, by)).collect();
+    let rows = versions.iter().map(|one| version(&visitor, project, one)).collect();
     let to = links::project(&slug);
     let facts = Facts::new(vec![
         ("Slug", Cell::text(&slug)),
@@ -190,7 +190,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     super::listed("versions", &page.versions, &page)
 }
 
-fn version(visitor: &Visitor, project: &Project, version: &Deployment, by: &str) -> Row {
+fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
     let (number, to) = (version.version, links::project(&project.slug));
     let is_served = number == project.version;
     let button = Button {
@@ -206,7 +206,7 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment, by: &str)
     vec![
         Cell::count(number).to(format!("{to}/diff?to={number}")),
         visitor.time(version.made_at),
-        Cell::text(by),
+        Cell::text(version.made_by_name.as_deref().unwrap_or_default()),
         Cell::text(parts(version)),
         if is_served { Cell::text("served").toned("good") } else { Cell::text("stored") },
         if is_served { Cell::default() } else { Cell::button(button) },
