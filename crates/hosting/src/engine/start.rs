@@ -70,9 +70,14 @@ pub(super) async fn start(
     words.spawn(Arc::clone(logs).follow(Stream::Error, ends.errors));
     let serving = tokio::spawn(bindings.serve(ends.listener));
     let why = {
-        let logs = Arc::clone(logs);
+        let (logs, process) = (Arc::clone(logs), Arc::clone(&process));
         move |status: Option<std::process::ExitStatus>| {
-            let text = status.map_or("its status is unknown".into(), |status| status.to_string());
+            let text = match (process.end(), status) {
+                // The engine ends it with a signal, which would read like a crash.
+                (Some(End::Unneeded), _) => "it is no longer needed".to_owned(),
+                (_, Some(status)) => status.to_string(),
+                (_, None) => "its status is unknown".to_owned(),
+            };
             logs.say(Stream::Engine, format!("the process ended: {text}"));
             if logs.ran_out_of_heap() { End::Heap } else { End::Crashed }
         }

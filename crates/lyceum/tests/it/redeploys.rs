@@ -3,6 +3,7 @@
 use crate::deploy::{project, staging};
 use crate::served::Store;
 use crate::transcript::Place;
+use crate::typing::Typing;
 
 #[test]
 fn a_list_of_versions_names_the_key_that_deployed_them() {
@@ -15,4 +16,17 @@ fn a_list_of_versions_names_the_key_that_deployed_them() {
     assert!(listed.contains("the key 'ci'") && !listed.contains("key_"), "{listed}");
     let versions = place.json("deployments list --json");
     assert_eq!(versions["deployments"][0]["madeByName"], "the key 'ci'");
+}
+
+#[test]
+fn a_backend_that_is_replaced_does_not_seem_to_crash() {
+    let place = Place::new();
+    project(&place);
+    let mut dev = Typing::start(&place, "dev --port 0 --no-sandbox --verbose");
+    dev.sees("ready in ");
+    place.write("server/greet.ts", "export const greet = (name: string) => `Hi ${name}`;\n");
+    dev.sees("the process ended: ");
+    let why = dev.sees("\r\n");
+    assert_eq!(why.trim(), "it is no longer needed");
+    dev.interrupt().end();
 }
