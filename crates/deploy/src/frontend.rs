@@ -1,7 +1,7 @@
 //! The frontend: a zip of the build, used as it is or created from a folder.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -11,6 +11,9 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::{digest_of, unreadable};
+
+/// Bytes that are packed between two reports of the progress.
+const PIECE_BYTES: u64 = 1 << 20;
 
 /// A zip to upload.
 #[derive(Debug)]
@@ -23,11 +26,12 @@ pub struct Zip {
 }
 
 impl Zip {
-    /// The zip at a path, or a zip of the folder there. Equal files make equal zips.
+    /// The zip at a path, or a zip of the folder there. Equal files make equal zips. While files are packed,
+    /// `progress` is called with the bytes packed so far and the bytes of all files.
     ///
     /// Errors: `NotFound`; `Invalid` for a folder that is empty or has symbolic links, and for a file that is not a
     /// zip. The server checks everything else.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn of(path: &Path, progress: impl FnMut(u64, u64)) -> Result<Self> {
         let found = fs::metadata(path).map_err(|error| {
             let problem = unreadable(path, &error);
             let message = format!("there is no build at '{}'; build the project first, or set the zip or folder with --build", path.display());
@@ -36,7 +40,7 @@ impl Zip {
                 _ => problem,
             }
         })?;
-        let made = if found.is_dir() { Some(pack(path)?) } else { None };
+        let made = if found.is_dir() { Some(pack(path, progress)?) } else { None };
         if made.is_none() {
             check(path)?;
         }
@@ -65,7 +69,7 @@ fn check(path: &Path) -> Result<()> {
     zip::ZipArchive::new(io::BufReader::new(file)).map(drop).map_err(refused)
 }
 
-fn pack(folder: &Path) -> Result<NamedTempFile> {
+fn pack(folder: &Path, mut progress: impl FnMut(u64, u64)) -> Result<NamedTempFile> {
     let mut files = Vec::new();
     collect(folder, "", &mut files)?;
     if files.is_empty() {
@@ -74,6 +78,11 @@ fn pack(folder: &Path) -> Result<NamedTempFile> {
         return Err(Problem::new(ProblemKind::Invalid, message));
     }
     files.sort();
+    let size_of = |path: &PathBuf| {
+        fs::metadata(path).map(|found| found.len()).map_err(|error| unreadable(path, &error))
+    };
+    let total: u64 = files.iter().map(|(_, path)| size_of(path)).sum::<Result<_>>()?;
+    let mut packed = 0;
     let failed = |error: io::Error| Problem::internal(format!("the zip: {error}"));
     let made = NamedTempFile::new().map_err(failed)?;
     let mut zip = ZipWriter::new(io::BufWriter::new(made.as_file()));
@@ -84,7 +93,15 @@ fn pack(folder: &Path) -> Result<NamedTempFile> {
     for (name, path) in files {
         zip.start_file(name, options).map_err(Problem::internal)?;
         let mut file = File::open(&path).map_err(|error| unreadable(&path, &error))?;
-        io::copy(&mut file, &mut zip).map_err(|error| unreadable(&path, &error))?;
+        // In pieces, so that the progress of a large file is seen.
+        loop {
+            let piece = io::copy(&mut (&mut file).take(PIECE_BYTES), &mut zip);
+            match piece.map_err(|error| unreadable(&path, &error))? {
+                0 => break,
+                count => packed += count,
+            }
+            progress(packed, total);
+        }
     }
     let writer = zip.finish().map_err(Problem::internal)?;
     writer.into_inner().map_err(|error| failed(error.into_error()))?;

@@ -100,7 +100,7 @@ impl Local {
         Err(Problem::new(ProblemKind::Invalid, message))
     }
 
-    /// Reads a folder; `build` is the zip or folder of the build.
+    /// Reads a folder; `build` is the zip or folder of the build. `progress` is that of [`Zip::of`].
     ///
     /// Errors: a missing build; errors in routes and `.env`; a missing name; a database without a schema.
     pub fn read(
@@ -109,6 +109,7 @@ impl Local {
         options: &Options,
         build: &Path,
         evaluator: &Evaluator,
+        progress: impl FnMut(u64, u64),
     ) -> Result<Self> {
         let slug = Self::slug_of(config, options)?;
         let of_config =
@@ -133,7 +134,7 @@ impl Local {
             root: root.to_owned(),
             metadata,
             slug,
-            frontend: Zip::of(build)?,
+            frontend: Zip::of(build, progress)?,
             uses,
             routes,
             secrets: secrets_in(&root.join(ENV))?,

@@ -1,6 +1,8 @@
 //! What people see while they deploy again and again.
 
-use crate::deploy::{project, staging};
+use std::fs;
+
+use crate::deploy::{place_at, project, staging};
 use crate::served::Store;
 use crate::transcript::Place;
 use crate::typing::Typing;
@@ -29,4 +31,24 @@ fn a_backend_that_is_replaced_does_not_seem_to_crash() {
     let why = dev.sees("\r\n");
     assert_eq!(why.trim(), "it is no longer needed");
     dev.interrupt().end();
+}
+
+#[test]
+fn packing_a_large_build_shows_its_progress() {
+    let served = staging(Store::Sqlite);
+    let place = place_at(&served);
+    let noise = |seed: u32| {
+        let step = |n: u32| (n.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 24) as u8;
+        (0..8 << 20).map(step).collect::<Vec<u8>>()
+    };
+    for number in 0..4 {
+        fs::write(place.path().join(format!("dist/{number}.bin")), noise(number)).unwrap();
+    }
+    // A dumb terminal, which these tests use otherwise, cannot show a bar.
+    let place = place.with("TERM", "xterm");
+    let mut deploy = Typing::start(&place, "deploy --dry-run");
+    deploy.sees("Packing");
+    deploy.sees("%");
+    assert_eq!(deploy.end().0, 0);
+    assert!(!place.run("deploy --dry-run").2.contains("Packing"), "no bar outside of a terminal");
 }

@@ -83,7 +83,14 @@ impl Deploy {
         let (server, state) = self.env.open(&slug, self.debug, printer)?;
         let root = lyceum_project::folder_of(&self.config);
         let build = self.build_path(root, config.as_ref(), &slug)?;
-        let mut local = Local::read(root, config.as_ref(), &options, &build, &evaluator)?;
+        let bar = printer.progress("Packing", 1);
+        let packing = |packed, total| {
+            bar.set_length(total);
+            bar.set_position(packed);
+        };
+        let local = Local::read(root, config.as_ref(), &options, &build, &evaluator, packing);
+        bar.finish_and_clear();
+        let mut local = local?;
         refuse_missing(&local, &state)?;
         self.settle(&mut local, config.as_ref(), &state, printer)?;
         let bundle = local.bundle(&state)?;
