@@ -118,8 +118,9 @@ impl Demo {
         });
         let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
         let setup = Setup { game_id: None, organization, courses };
+        let former = lms::lookup(tx, game)?;
         let integration = lms::set_up(tx, now, game, &setup, lms::Writable::All)?;
-        lms::enrol(tx, now, self.learner.user(), &integration)
+        lms::enrol(tx, now, self.learner.user(), former.as_ref(), &integration)
     }
 }
 

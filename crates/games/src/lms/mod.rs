@@ -202,11 +202,26 @@ pub fn set_up(
     Ok(integration)
 }
 
-/// Enrolls a user in the game's courses, according to the user's role at the school. Parents and guardians are not
-/// enrolled in classes.
+/// Enrolls a user in the game's courses, according to the user's role at the school, and ends the enrollments in
+/// courses that the game taught before (`former`). Parents and guardians are not enrolled in classes.
 ///
 /// Errors: `NotFound`.
-pub fn enrol(tx: &mut Tx<'_>, now: Timestamp, user: &str, integration: &Integration) -> Result<()> {
+pub fn enrol(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    former: Option<&Integration>,
+    integration: &Integration,
+) -> Result<()> {
+    let is_taught = |course: &&Taught| {
+        integration.courses.iter().any(|taught| taught.course_id == course.course_id)
+    };
+    for course in former.iter().flat_map(|former| &former.courses).filter(|it| !is_taught(it)) {
+        match enroll::unenroll(tx, now, user, &course.course_id, None) {
+            Err(problem) if problem.kind == ProblemKind::NotFound => {}
+            ended => ended?,
+        }
+    }
     let record = fields::in_use(tx, &USER, user)?;
     let role = match primary_role(&record).map(|role| fields::text(role, "role")) {
         Some(role @ ("student" | "teacher")) => role,

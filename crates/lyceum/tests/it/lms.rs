@@ -30,6 +30,10 @@ fn the_running_sandbox_is_found_and_managed() {
     assert_eq!(place.json("lms config --json")["courses"][0]["courseCode"], "Math-4");
     let there = place.json("lms setup --json");
     assert_eq!(there["courses"][0]["courseId"], "rivers-math-4");
+    // The user learns in the new course in place of the one that the sandbox generated.
+    let me = sandbox.get("/api/users/me");
+    let enrolled = json!([{"subject": "Math", "grade": 4, "courseId": "rivers-math-4"}]);
+    assert_eq!(me["lms"]["enrollments"], enrolled);
     let activity = json!({
         "activityData": {"activityId": "rivers-1", "subject": "Math", "grade": 4},
         "scoreData": {"correctQuestions": 1, "totalQuestions": 1},

@@ -210,11 +210,12 @@ async fn set_up(context: Context) -> Result<Answer> {
     write_for(context, StatusCode::OK, named, move |tx, play| {
         let game = play.game_or(tx, setup.game_id.as_deref())?;
         let may_write = writable(play.context.grant.as_ref());
+        let former = lms::lookup(tx, &game)?;
         let integration = lms::set_up(tx, play.now, &game, &setup, may_write)?;
         // In a sandbox, the caller of the setup is the student.
         let sandbox = play.context.app.sandbox.as_ref();
         if let Some(user) = sandbox.and_then(|sandbox| sandbox.demo_user()) {
-            lms::enrol(tx, play.now, user, &integration)?;
+            lms::enrol(tx, play.now, user, former.as_ref(), &integration)?;
         }
         Ok(SetUp { integration, found: None })
     })

@@ -272,6 +272,10 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
             if let (Some(Holder::Person(maker)), 0) = (grant.holder(), plan.base) {
                 access::join(tx, &plan.slug, &maker.id)?;
             }
+            let former = match games::lookup(tx, &plan.slug)? {
+                Some(game) => lms::lookup(tx, &game)?,
+                None => None,
+            };
             let applied = deployments::apply(
                 tx,
                 (&master, now, &who, may_write),
@@ -286,7 +290,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
                 // In a sandbox, the caller of the setup is the student.
                 let game = games::find(tx, &plan.slug)?;
                 let integration = lms::find(tx, &game)?;
-                lms::enrol(tx, now, learner, &integration)?;
+                lms::enrol(tx, now, learner, former.as_ref(), &integration)?;
             }
             Ok(applied)
         }
