@@ -88,7 +88,7 @@ pub struct Level {
 pub struct Progress {
     /// The level.
     pub level: i64,
-    /// The total XP.
+    /// XP from activities, corrections and achievements.
     pub total_xp: Xp,
     /// XP since the beginning of the level.
     pub current_xp: Xp,
@@ -164,9 +164,11 @@ pub fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
 pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
     let table = table(tx)?;
     let total_xp = repository::xp(tx, user)?;
-    let level = level_of(&table, total_xp)?;
+    // Penalties and corrections may take away more than a player has.
+    let counted_xp = total_xp.max(Xp(0));
+    let level = level_of(&table, counted_xp)?;
     let next = table.iter().find(|row| row.level == level.level + 1);
-    let current_xp = Xp(total_xp.0 - level.xp_required.0);
+    let current_xp = Xp(counted_xp.0 - level.xp_required.0);
     let width = next.map(|next| next.xp_required.0 - level.xp_required.0);
     Ok(Progress {
         level: level.level,
@@ -177,9 +179,10 @@ pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
     })
 }
 
-/// Adds XP to a player. Each level reached brings its credits and a notification.
+/// Adds XP to a player, or takes XP away if they are below 0. Each level reached brings its credits and a
+/// notification.
 pub fn earn(tx: &mut Tx<'_>, now: Timestamp, user: &str, xp: Xp) -> Result<()> {
-    if xp.0 <= 0 {
+    if xp.0 == 0 {
         return Ok(());
     }
     let after = repository::add_xp(tx, user, xp)?;

@@ -210,18 +210,20 @@ fn put_company(
     (org, demo): (&str, &str),
     game: &str,
 ) -> Result<()> {
+    // Only an app knows what its players achieve, so the descriptions name the call. Without rewards in XP, the player's
+    // level has the same XP as the player's learning.
     let goals = [
         (
             "first-steps",
-            json!({"title": "First steps", "description": "Finish one activity", "xpReward": 10, "creditsReward": 10}),
+            json!({"title": "First steps", "description": "Your app unlocks it: achievements.unlock('first-steps')", "creditsReward": 10}),
         ),
         (
             "practice",
-            json!({"title": "Practice", "description": "Finish ten activities", "goal": 10, "xpReward": 50, "creditsReward": 50}),
+            json!({"title": "Practice", "description": "Unlocked when your app reports 10: achievements.progress('practice', 10)", "goal": 10, "creditsReward": 50}),
         ),
         (
             "flawless",
-            json!({"title": "Flawless", "description": "Answer everything right", "xpReward": 25, "creditsReward": 25}),
+            json!({"title": "Flawless", "description": "Your app unlocks it: achievements.unlock('flawless')", "creditsReward": 25}),
         ),
     ];
     if !achievements::of_user(tx, game, demo)?.is_empty() {

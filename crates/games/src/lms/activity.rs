@@ -304,7 +304,8 @@ pub(super) fn correct_xp(
 ) -> Result<()> {
     let actor = actor(tx, scene)?;
     let event = correction_in(scene, &actor, course, Xp(difference));
-    learning::append(tx, scene.now, scene.base_url, &[event])
+    learning::append(tx, scene.now, scene.base_url, &[event])?;
+    levels::earn(tx, scene.now, scene.user, Xp(difference))
 }
 
 /// The event that adds XP to a player, or takes XP away.

@@ -133,6 +133,49 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
 }
 
 #[test]
+fn a_level_counts_the_xp_that_learning_counts() {
+    let sandbox = Running::start(&Place::new(), "--memory --project-name Rivers");
+    let client = sandbox.client();
+    let total = || sandbox.get("/api/lms/xp/total")["totalXp"].as_f64().unwrap();
+    let at_level = || sandbox.get("/api/levels/me")["totalXp"].as_f64().unwrap();
+    let before = total();
+    activity(&sandbox);
+    let penalty = json!({
+        "activityData": {"activityId": "guessing", "subject": "Math", "grade": 3},
+        "scoreData": {"correctQuestions": 0, "totalQuestions": 10},
+        "timingData": {"durationSeconds": 5},
+        "xpEarned": -2,
+    });
+    client.post("/api/lms/end-activity").json(&penalty).expect(200);
+    assert_eq!((total(), at_level()), (before + 10.5, before + 10.5));
+    client.put("/api/lms/xp/today").json(&json!({ "xp": 40 })).expect(200);
+    assert_eq!((total(), at_level()), (before + 40.0, before + 40.0));
+    client.put("/api/lms/xp/today").json(&json!({ "xp": 1 })).expect(200);
+    assert_eq!((total(), at_level()), (before + 1.0, before + 1.0));
+
+    // The description of each achievement names the call that makes it advance.
+    let achievements = || sandbox.get("/api/games/rivers/achievements");
+    let named = |all: &Value, name: &str| {
+        all.as_array().unwrap().iter().find(|one| one["name"] == name).unwrap().clone()
+    };
+    let shown = achievements();
+    for (name, call) in [
+        ("first-steps", "achievements.unlock('first-steps')"),
+        ("practice", "achievements.progress('practice', 10)"),
+        ("flawless", "achievements.unlock('flawless')"),
+    ] {
+        assert!(named(&shown, name)["description"].as_str().unwrap().contains(call), "{shown}");
+    }
+    let path = "/api/games/rivers/achievements";
+    client.post(&format!("{path}/first-steps/unlock")).json(&json!({})).expect(200);
+    client.post(&format!("{path}/practice/progress")).json(&json!({"progress": 4})).expect(200);
+    let shown = achievements();
+    assert!(named(&shown, "first-steps")["unlockedAt"].is_string(), "{shown}");
+    assert_eq!(named(&shown, "practice")["progress"], 4);
+    assert_eq!(at_level(), total());
+}
+
+#[test]
 fn nothing_is_accepted_without_a_token_but_by_the_standards() {
     let sandbox = Running::start(&Place::new(), "--memory");
     let refused = sandbox.anonymous().get("/api/users/me").expect(401);
