@@ -56,6 +56,8 @@ pub(crate) struct Remote {
     token: Option<String>,
     /// The environment that the server must have, otherwise it refuses requests. `None` accepts any.
     env: Option<&'static str>,
+    /// What to do if the server cannot be reached.
+    unreachable_hint: &'static str,
 }
 
 /// A server's response.
@@ -70,18 +72,28 @@ impl RemoteArgs {
     pub(crate) fn sign_in(&self) -> Result<Remote> {
         match self.env {
             Some(env) => Remote::of(&env.connection(&usual_profile(), None)?),
-            None => self.who.to(&self.server, None),
+            None => self.who.to(
+                &self.server,
+                None,
+                "start the server with `lyceum serve`, or set another address with --server",
+            ),
         }
     }
 }
 
 impl SignIn {
-    /// Signs in to the server. Without a client id, requests carry `token`.
-    pub(crate) fn to(&self, server: &str, token: Option<&str>) -> Result<Remote> {
+    /// Signs in to the server. Without a client id, requests carry `token`. `unreachable_hint` says what to do if the
+    /// server cannot be reached.
+    pub(crate) fn to(
+        &self,
+        server: &str,
+        token: Option<&str>,
+        unreachable_hint: &'static str,
+    ) -> Result<Remote> {
         let base = server.trim_end_matches('/').to_owned();
         let token = token.map(str::to_owned);
         let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        let mut remote = Remote { agent, base, token, env: None };
+        let mut remote = Remote { agent, base, token, env: None, unreachable_hint };
         let Some(id) = &self.client_id else { return Ok(remote) };
         let secret = self.client_secret.as_deref().unwrap_or_default();
         let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
@@ -108,7 +120,14 @@ impl Remote {
                 (SignIn { client_id: Some(id), client_secret: Some(secret) }, None)
             }
         };
-        let remote = who.to(&url, token.as_deref())?;
+        let hint = match env {
+            Env::Local => "start the sandbox with `lyceum sandbox`",
+            Env::Staging | Env::Production => {
+                "start the server with `lyceum serve`, or set another address with `lyceum login --url URL` or the \
+                 variable LYCEUM_URL"
+            }
+        };
+        let remote = who.to(&url, token.as_deref(), hint)?;
         Ok(Self { env: Some(env.name()), ..remote })
     }
 
@@ -193,7 +212,7 @@ impl Remote {
     fn read(&self, answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answer> {
         let unreachable = |error: ureq::Error| {
             Failure::failed(format!("cannot reach {}: {error}", self.base))
-                .hint("start the server with `lyceum serve`, or set another address with --server")
+                .hint(self.unreachable_hint)
         };
         let mut answer = answer.map_err(unreachable)?;
         let status = answer.status().as_u16();

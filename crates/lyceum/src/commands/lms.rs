@@ -103,11 +103,15 @@ impl Target {
         }
         if let Some(url) = &self.url {
             let key = profile::api_key();
-            return Ok((self.who.to(url, Some(key.as_deref().unwrap_or(LOCAL_TOKEN)))?, None));
+            let token = key.as_deref().unwrap_or(LOCAL_TOKEN);
+            let hint = "start the server, or correct the address with --url";
+            return Ok((self.who.to(url, Some(token), hint)?, None));
         }
         let (url, entry) = profile::sandbox(named)
             .map_err(|failure| failure.hint("choose a server with --env or --url"))?;
-        Ok((self.who.to(&url, Some(LOCAL_TOKEN))?, entry.map(|entry| entry.game_id)))
+        let hint =
+            "start the sandbox with `lyceum sandbox`, or choose a server with --env or --url";
+        Ok((self.who.to(&url, Some(LOCAL_TOKEN), hint)?, entry.map(|entry| entry.game_id)))
     }
 }
 

@@ -246,6 +246,7 @@ fn a_refusal_and_a_wrong_server_are_told() {
     let (code, told) = place.fails("login --url http://127.0.0.1:1");
     assert_eq!(code, 1);
     assert!(told.contains("cannot reach"), "{told}");
+    assert!(told.contains("`lyceum login --url URL`") && !told.contains("--server"), "{told}");
     let (_, _, told) = place.run("login --env local");
     assert_eq!(told, "a sandbox needs no sign-in\n");
 }
