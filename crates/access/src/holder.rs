@@ -27,8 +27,10 @@ pub enum Holder {
 /// Why a text opens nothing here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// Nothing in force is known by it.
+    /// No session of an active account has it.
     Unknown,
+    /// No API key has it.
+    UnknownKey,
     /// A key of the other environment.
     OtherEnvironment,
     /// The time of the session is over.
@@ -43,11 +45,22 @@ impl Closed {
     /// The reason, for the caller.
     pub fn says(self) -> &'static str {
         match self {
-            Self::Unknown => "this server does not know the token or key",
+            Self::Unknown => "this server does not know the token",
+            Self::UnknownKey => "this server does not know the API key",
             Self::OtherEnvironment => "the key belongs to another environment",
             Self::Ended => "the session has ended",
             Self::Revoked => "the key was revoked",
             Self::Stopped => "the person who created the key no longer has access to its project",
+        }
+    }
+
+    /// What the caller can do.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Unknown | Self::Ended => "sign in again with `lyceum login`",
+            Self::UnknownKey | Self::OtherEnvironment | Self::Revoked | Self::Stopped => {
+                "create a key with `lyceum admin key create NAME` on the server, or in the console under API keys"
+            }
         }
     }
 }
@@ -68,7 +81,7 @@ pub fn of_bearer(
         return of_session(tx, now, environment, bearer, SessionKind::Token);
     }
     Ok(match api_keys::find(tx, &secret::hash(bearer))? {
-        None => Err(Closed::Unknown),
+        None => Err(Closed::UnknownKey),
         Some(key) if key.environment != environment => Err(Closed::OtherEnvironment),
         Some(key) if key.revoked.is_some() => Err(Closed::Revoked),
         Some(key) if key.is_stopped => Err(Closed::Stopped),

@@ -153,7 +153,7 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
         assert_eq!((text.len(), &text[..3]), (46, "lk_"));
         assert_eq!(bearer(db, STAGING, &text), Ok(Holder::Key(made.clone())));
         assert_eq!(bearer(db, Environment::Production, &text), Err(Closed::OtherEnvironment));
-        assert_eq!(bearer(db, STAGING, "lk_other"), Err(Closed::Unknown));
+        assert_eq!(bearer(db, STAGING, "lk_other"), Err(Closed::UnknownKey));
         write(db, |tx| holder::touch(tx, morning().plus_seconds(61), &text));
         let used = db.read_blocking(api_key::list).unwrap()[0].used;
         assert_eq!(used, Some(morning().plus_seconds(61)));

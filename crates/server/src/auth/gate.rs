@@ -30,8 +30,18 @@ pub struct Gate {
     refreshing: tokio::sync::Mutex<()>,
 }
 
-/// The reason why a token is refused, in words for the caller.
-pub(crate) type Reason = String;
+/// Why a token or key is refused, in words for the caller.
+pub(crate) struct Reason {
+    pub(crate) text: String,
+    /// What the caller can do.
+    pub(crate) remedy: &'static str,
+}
+
+impl Reason {
+    fn of_token(text: impl Into<String>) -> Self {
+        Self { text: text.into(), remedy: "get a new one from POST /oauth2/token" }
+    }
+}
 
 impl Gate {
     /// Creates a gate with these keys. It has no clients until the first refresh.
@@ -68,12 +78,15 @@ impl Gate {
     pub(crate) async fn open(&self, app: &App, token: &str) -> Result<Result<Grant, Reason>> {
         if access::holder::is_kept(token) {
             let opened = people::open_bearer(app, token).await?;
-            return Ok(opened.map_err(|closed| closed.says().to_owned()));
+            return Ok(opened.map_err(|closed| Reason {
+                text: closed.says().to_owned(),
+                remedy: closed.remedy(),
+            }));
         }
         let now = app.clock.now();
         let token = match self.verify(token, now) {
             Ok(token) => token,
-            Err(fault) => return Ok(Err(fault.to_string())),
+            Err(fault) => return Ok(Err(Reason::of_token(fault.to_string()))),
         };
         if token.client_id == access::DEMO_CLIENT {
             return Ok(Ok(people::visiting(app, token)));
@@ -81,16 +94,18 @@ impl Gate {
         let known = self.clients.load().get(&token.client_id).cloned();
         if known.is_none() && access::holder::is_id(&token.client_id) {
             let opened = people::made_by(app, token).await?;
-            return Ok(opened.ok_or_else(|| "who made the token may not call any more".to_owned()));
+            return Ok(opened.ok_or_else(|| {
+                Reason::of_token("the person or key that created the token no longer has access")
+            }));
         }
         let caller = match known {
             Some(caller) => Some(caller),
             None => self.load_caller(app, &token.client_id).await?,
         };
         match caller {
-            None => Ok(Err("the token's client is not known here any more".to_owned())),
+            None => Ok(Err(Reason::of_token("the token's client is not known here any more"))),
             Some(caller) if caller.is_revoked() => {
-                Ok(Err("the token's client was revoked".to_owned()))
+                Ok(Err(Reason::of_token("the token's client was revoked")))
             }
             Some(caller) => Ok(Ok(Grant { token, caller, kind: Kind::Client })),
         }

@@ -30,6 +30,7 @@ use crate::state::App;
 pub(crate) use backend::Backend;
 pub(crate) use clients::Caller;
 pub use gate::Gate;
+use gate::Reason;
 pub(crate) use provider::Providers;
 pub(crate) use sandbox::{Sandbox, client as sandbox_client};
 
@@ -309,15 +310,12 @@ pub(crate) async fn authenticate(
         }
         return Err(refusal(&Denied::SignedOut));
     };
-    app.gate.open(app, token).await?.or_else(|reason| {
+    app.gate.open(app, token).await?.or_else(|Reason { text, remedy }| {
         if let Some(grant) = stand_in {
             return Ok(grant);
         }
-        let problem = Problem::new(
-            ProblemKind::Unauthorized,
-            format!("{reason}; get a new one from POST /oauth2/token"),
-        );
-        let challenge = format!(r#"{BEARER}, error="invalid_token", error_description="{reason}""#);
+        let problem = Problem::new(ProblemKind::Unauthorized, format!("{text}; {remedy}"));
+        let challenge = format!(r#"{BEARER}, error="invalid_token", error_description="{text}""#);
         Err(Refusal::challenge(problem, &challenge))
     })
 }

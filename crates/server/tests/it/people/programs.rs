@@ -156,7 +156,10 @@ fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
         let orgs = "/ims/oneroster/rostering/v1p2/orgs";
         let status = |key: &str| server.anonymous().with_token(key).get(orgs).send().status;
         assert_eq!((status(&admin), status(&developer), status(&staging)), (200, 403, 401));
-        assert_eq!(status("lk_nothing"), 401);
+        let refused = server.anonymous().with_token("lk_nothing").get(orgs).expect(401).text();
+        assert!(refused.contains("does not know the API key"), "{refused}");
+        assert!(refused.contains("lyceum admin key create"), "{refused}");
+        assert!(!refused.contains("/oauth2/token"), "{refused}");
         let client = server.anonymous().with_token(&developer);
         let told: Value = client.get("/api/auth/me").expect(200).json();
         assert_eq!(
