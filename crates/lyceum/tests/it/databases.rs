@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::json;
+
 use crate::served::binary;
 use crate::transcript::Place;
 
@@ -72,6 +74,29 @@ fn migrations_are_found_by_their_journal() {
     assert_eq!(place.json("db diff --json")["pending"][0], "0000_start");
     place.ok("db migrate");
     assert_eq!(place.run("db diff").2, "all migrations are applied\n");
+    // A migration that deletes rows needs consent, and the refusal names the flag.
+    let add = |index: usize, tag: &str, sql: &str| {
+        let entries: Vec<_> = std::iter::once((0, "0000_start"))
+            .chain([(1, "0001_fill"), (2, "0002_clear")].into_iter().take(index))
+            .map(|(idx, tag)| json!({ "idx": idx, "tag": tag }))
+            .collect();
+        let journal = json!({ "version": "7", "dialect": "sqlite", "entries": entries });
+        place.write("db/migrations/meta/_journal.json", &journal.to_string());
+        place.write(&format!("db/migrations/{tag}.sql"), sql);
+    };
+    add(1, "0001_fill", "INSERT INTO t VALUES ('kept');");
+    place.ok("db migrate");
+    add(2, "0002_clear", "DELETE FROM t;");
+    let (code, told) = place.fails("db migrate");
+    assert_eq!(
+        (code, told.as_str()),
+        (
+            5,
+            "error: the table 't' would have 0 rows instead of 1; accept the loss with \
+             --accept-data-loss\n"
+        )
+    );
+    place.ok("db migrate --accept-data-loss");
     place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a integer);");
     let (code, told) = place.fails("db migrate");
     assert_eq!(code, 5);

@@ -83,7 +83,8 @@ fn take_steps(
         let message = "the steps do not lead to the desired schema; nothing was changed";
         return Err(Problem::new(ProblemKind::Internal, message));
     }
-    before.check(connection, Consent::KeepEverything, renames)
+    before.check_references(connection)?;
+    before.check_rows(connection, renames)
 }
 
 fn moved() -> Problem {
@@ -205,26 +206,24 @@ impl RowCounts {
         Ok(Self { tables, dangling })
     }
 
-    /// Refuses what lost rows of a table that is still there, and references that came to dangle.
-    pub(crate) fn check(
-        &self,
-        connection: &Connection,
-        consent: Consent,
-        renames: &[Rename],
-    ) -> Result<()> {
+    /// Refuses references to rows that no longer exist.
+    pub(crate) fn check_references(&self, connection: &Connection) -> Result<()> {
         let after = Self::of(connection)?;
-        if after.dangling > self.dangling {
-            let sql = "SELECT DISTINCT \"table\" || ' → ' || parent FROM pragma_foreign_key_check";
-            let references = texts(connection, sql)?.join(", ");
-            let message = match after.dangling - self.dangling {
-                1 => format!("a row would refer to a row that does not exist: {references}"),
-                n => format!("{n} rows would refer to rows that do not exist: {references}"),
-            };
-            return Err(Problem::new(ProblemKind::Conflict, message));
-        }
-        if consent == Consent::MayLose {
+        if after.dangling <= self.dangling {
             return Ok(());
         }
+        let sql = "SELECT DISTINCT \"table\" || ' → ' || parent FROM pragma_foreign_key_check";
+        let references = texts(connection, sql)?.join(", ");
+        let message = match after.dangling - self.dangling {
+            1 => format!("a row would refer to a row that does not exist: {references}"),
+            n => format!("{n} rows would refer to rows that do not exist: {references}"),
+        };
+        Err(Problem::new(ProblemKind::Conflict, message))
+    }
+
+    /// Refuses the loss of rows of a table that is still there.
+    pub(crate) fn check_rows(&self, connection: &Connection, renames: &[Rename]) -> Result<()> {
+        let after = Self::of(connection)?;
         for (table, before) in &self.tables {
             let new_name = renames.iter().find_map(|rename| match rename {
                 Rename::Table(from, to) if from.to_lowercase() == *table => Some(to.to_lowercase()),
@@ -243,10 +242,7 @@ impl RowCounts {
 
 impl RowCounts {
     /// Refuses what lost a whole table with its rows; a new one that holds as many took its place.
-    pub(crate) fn check_gone(&self, connection: &Connection, consent: Consent) -> Result<()> {
-        if consent == Consent::MayLose {
-            return Ok(());
-        }
+    pub(crate) fn check_gone(&self, connection: &Connection) -> Result<()> {
         let after = Self::of(connection)?;
         let is_new = |table: &&String| !self.tables.contains_key(*table);
         for (table, before) in &self.tables {

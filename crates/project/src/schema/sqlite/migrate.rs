@@ -164,8 +164,16 @@ pub(crate) fn apply(
             .execute("INSERT INTO __lyceum_migrations VALUES (?1, ?2, ?3, ?4)", row)
             .map_err(broken)?;
     }
-    before.check(connection, consent, &[])?;
-    before.check_gone(connection, consent)
+    before.check_references(connection)?;
+    if consent == Consent::MayLose {
+        return Ok(());
+    }
+    let refused = |problem: Problem| {
+        let message = format!("{}; accept the loss with --accept-data-loss", problem.message);
+        Problem::new(problem.kind, message)
+    };
+    before.check_rows(connection, &[]).map_err(refused)?;
+    before.check_gone(connection).map_err(refused)
 }
 
 impl MigrationFile {
