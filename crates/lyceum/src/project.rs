@@ -10,6 +10,13 @@ use lyceum_project::{Config, folder_of};
 
 use crate::failure::Result;
 
+/// The problem on a machine without workerd.
+pub(crate) const NO_WORKERD: &str =
+    "workerd was not found; it is needed to run the backends of projects";
+/// How to install workerd.
+pub(crate) const INSTALL_WORKERD: &str =
+    "run `npm install --save-dev workerd`, or set LYCEUM_WORKERD to the program's path";
+
 /// The runtime of backends: the one that a server on this machine would use, or the one in the project.
 pub(crate) fn workerd(project: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok();

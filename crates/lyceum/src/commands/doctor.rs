@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
-use crate::project::workerd;
+use crate::project::{INSTALL_WORKERD, NO_WORKERD, workerd};
 use crate::settings::{self, DataArgs, flag};
 
 #[derive(Args)]
@@ -297,10 +297,9 @@ fn bucket(s3: &S3) -> Finding {
 
 /// Checks workerd, which runs the backends of projects. A server without backends does not need it.
 fn runtime() -> Finding {
-    let mend = "run `npm install --save-dev workerd`, or set LYCEUM_WORKERD to the program's path";
+    let mend = INSTALL_WORKERD;
     let Some(program) = workerd(Path::new(".")) else {
-        let found = "workerd was not found; it is needed to run the backends of projects";
-        return Finding::ill("runtime", CheckState::Warning, found, mend);
+        return Finding::ill("runtime", CheckState::Warning, NO_WORKERD, mend);
     };
     let shown = program.display();
     match Command::new(&program).arg("--version").output() {

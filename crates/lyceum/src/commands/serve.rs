@@ -1,5 +1,6 @@
 //! `lyceum serve`
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -15,6 +16,7 @@ use tokio::net::TcpListener;
 use crate::failure::{Code, Failure, Result};
 use crate::logs;
 use crate::printer::Printer;
+use crate::project::{INSTALL_WORKERD, NO_WORKERD, workerd};
 use crate::reference;
 use crate::settings::{self, DataArgs, Missing, flag};
 
@@ -62,6 +64,9 @@ impl Serve {
             let stop = lyceum_server::stop_signal()?;
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
             let server = server.showing(shown).with_commands(reference::markdown);
+            if workerd(Path::new(".")).is_none() {
+                tracing::warn!("{NO_WORKERD}; {INSTALL_WORKERD}");
+            }
             if let Some(greeting) = greeting {
                 printer.done(&greeting);
                 if let Some(first) = first {

@@ -102,6 +102,35 @@ fn a_server_starts_answers_and_stops() {
     }
 }
 
+#[test]
+fn a_server_without_workerd_starts_with_a_warning() {
+    let place = Place::new();
+    let starts = |path: Option<&str>| {
+        let mut command = place.command("serve --listen 127.0.0.1:0");
+        if let Some(path) = path {
+            // The program itself lies beside the packages of the tests.
+            let program = place.path().join("lyceum");
+            std::fs::copy(command.get_program(), &program).unwrap();
+            command = Command::new(program);
+            command.args(["serve", "--listen", "127.0.0.1:0"]).env_clear().env("PATH", path);
+            command.current_dir(place.path());
+        }
+        let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let warned: Vec<String> = lines
+            .take_while(|line| !line.starts_with("Lyceum "))
+            .filter(|line| line.contains("workerd was not found"))
+            .collect();
+        process.kill().unwrap();
+        process.wait().unwrap();
+        warned
+    };
+    let warned = starts(Some(""));
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert!(warned[0].contains("npm install --save-dev workerd"), "{warned:?}");
+    assert_eq!(starts(None), [""; 0]);
+}
+
 /// What a server says at its start until the line that begins so; none when it is ready before.
 fn says(place: &Place, begin: &str) -> Option<String> {
     let mut command = place.command("serve --listen 127.0.0.1:0");
