@@ -1,7 +1,7 @@
 //! `cargo xtask build`: the console's assets, the npm packages and the release binary.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
@@ -12,13 +12,19 @@ use crate::run::{cargo, command, lyceum, root, run};
 pub(crate) fn all() -> Result<()> {
     assets()?;
     release()?;
-    println!("made {}", lyceum().display());
+    println!("built {}", lyceum().display());
     Ok(())
 }
 
 /// Builds the release binary.
 pub(crate) fn release() -> Result<()> {
     run(cargo(["build", "--release", "--package", "lyceum"]))
+}
+
+/// Builds a program that compiles fast, in the profile `demo` of `Cargo.toml`, and returns its path.
+pub(crate) fn demo() -> Result<PathBuf> {
+    run(cargo(["build", "--profile", "demo", "--package", "lyceum"]))?;
+    Ok(target().join("demo/lyceum"))
 }
 
 /// Gathers the assets of the console's pages from npm packages and our own sources, unless they

@@ -1,20 +1,23 @@
 //! `cargo xtask demo`: a school network on this machine, from nothing, in one command.
 
-use std::io::ErrorKind;
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, ToSocketAddrs};
 use std::os::unix::process::{CommandExt, parent_id};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 
-use crate::run::{command, lyceum, not_started, output, root, run, show};
+use crate::run::{command, minutes, not_started, output, root, run, show};
 use crate::{build, http};
 
 /// How long the server may take to its first answer.
 const START_MAX: Duration = Duration::from_secs(30);
+/// The administrator of the demo.
+const EMAIL: &str = "demo@example.org";
 
 /// Where to serve, and how large a network.
 pub(crate) struct Options {
@@ -28,32 +31,66 @@ impl Options {
         let mut options = Self { listen: "localhost:4321".into(), students: 2000 };
         let mut words = arguments.iter();
         while let Some(flag) = words.next() {
+            if !["--listen", "--students"].contains(&flag.as_str()) {
+                bail!("unknown flag '{flag}'; use --listen HOST:PORT or --students COUNT");
+            }
             let value = words.next().with_context(|| format!("{flag} needs a value"))?;
-            match flag.as_str() {
-                "--listen" => options.listen.clone_from(value),
-                "--students" => {
-                    options.students = value
-                        .parse()
-                        .with_context(|| format!("--students '{value}' is not a whole number"))?;
-                }
-                _ => bail!("there is no flag '{flag}'; known are --listen and --students"),
+            if flag == "--listen" {
+                options.listen.clone_from(value);
+            } else {
+                options.students = value
+                    .parse()
+                    .with_context(|| format!("--students must be a whole number: got '{value}'"))?;
             }
         }
         Ok(options)
     }
 }
 
-/// Builds the server, makes its data where they are missing, and becomes the server.
+/// Builds the server, generates its data unless they exist, and becomes the server.
 pub(crate) fn demo(options: &Options) -> Result<()> {
     require_free(&options.listen)?;
-    build::all()?;
-    let folder = root().join(format!(".lyceum/demo/{}-students", options.students));
-    if folder.exists() {
-        println!("using the network in {}; remove that folder to start over", folder.display());
-    } else {
-        make_network(&folder, options.students)?;
+    let mut steps = Steps { since: Instant::now(), taken: 0 };
+    steps.take("prepare the console's pages with npm", "10 s", build::assets)?;
+    let program = steps.take("compile the server with cargo", "5 min on two cores", build::demo)?;
+    let students = options.students;
+    let folder = root().join(format!(".lyceum/demo/{students}-students"));
+    steps.take(&format!("create a school network of {students} students"), "5 s", || {
+        if folder.exists() {
+            println!("it exists in {}; remove that folder to start over", folder.display());
+            return Ok(());
+        }
+        create_network(&program, &folder, students)
+    })?;
+    steps.take("start the server", "1 s", || {
+        let greeting = greeting(&program, &folder, options)?;
+        serve(&program, &folder, &options.listen, &greeting)
+    })
+}
+
+/// The steps so far. What was done before takes a second, so each step says how long it takes at most.
+struct Steps {
+    since: Instant,
+    taken: usize,
+}
+
+impl Steps {
+    const COUNT: usize = 4;
+
+    /// Takes a step after it printed what happens and how long that usually takes the first time.
+    fn take<T>(
+        &mut self,
+        what: &str,
+        usual_time: &str,
+        step: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.taken += 1;
+        println!("\n[{}/{}] {what} (the first time about {usual_time})", self.taken, Self::COUNT);
+        let since = Instant::now();
+        let outcome = step()?;
+        println!("done in {}, {} in all", minutes(since.elapsed()), minutes(self.since.elapsed()));
+        Ok(outcome)
     }
-    serve(&folder, &options.listen)
 }
 
 /// A name such as localhost stands for several addresses; none of them may be taken.
@@ -64,7 +101,7 @@ fn require_free(listen: &str) -> Result<()> {
     for address in addresses {
         match TcpListener::bind(address) {
             Err(error) if error.kind() == ErrorKind::AddrInUse => bail!(
-                "{address} is taken by another program, perhaps a demo that still runs; stop it, \
+                "another program uses {address}, perhaps a demo that still runs; stop it, \
                  or choose another port with `cargo xtask demo --listen localhost:4322`"
             ),
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -79,51 +116,90 @@ fn require_free(listen: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes the data under another name first: an interrupted run leaves nothing half-made behind.
-fn make_network(folder: &Path, students: u32) -> Result<()> {
+/// Writes the data under another name first: an interrupted run leaves nothing incomplete behind.
+fn create_network(program: &Path, folder: &Path, students: u32) -> Result<()> {
     let unfinished = folder.with_extension("unfinished");
     if unfinished.exists() {
-        std::fs::remove_dir_all(&unfinished)?;
+        fs::remove_dir_all(&unfinished)?;
     }
-    std::fs::create_dir_all(&unfinished)?;
-    let data = unfinished.join("data");
+    fs::create_dir_all(&unfinished)?;
     let files = unfinished.join("oneroster.zip");
     let mut generate =
-        command(lyceum(), ["demo", "generate", "--complete", "--seed", "1", "--students"]);
+        command(program, ["demo", "generate", "--complete", "--seed", "1", "--students"]);
     generate.arg(students.to_string()).arg("--out").arg(&files);
     run(generate)?;
-    let mut import = command(lyceum(), ["import"]);
+    let data = data_folder(&unfinished);
+    let mut import = command(program, ["import"]);
     import.arg(&files).arg("--data").arg(&data);
     run(import)?;
-    let mut create = command(lyceum(), ["client", "create", "demo", "--json", "--data"]);
-    create.arg(&data);
-    show(&create);
-    std::fs::write(key_file(&unfinished), output(create)?)?;
-    std::fs::rename(&unfinished, folder)?;
+    let admin = |arguments: &[&str]| {
+        let mut admin = command(program, ["admin"]);
+        admin.args(arguments).args(["--role", "administrator", "--quiet", "--data"]).arg(&data);
+        show(&admin);
+        output(admin)
+    };
+    admin(&["user", "create", EMAIL, "--name", "Demo"])?;
+    fs::write(key_file(&unfinished), admin(&["key", "create", "demo"])?)?;
+    fs::rename(&unfinished, folder)?;
     Ok(())
 }
 
+fn data_folder(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
 fn key_file(folder: &Path) -> PathBuf {
-    folder.join("client.json")
+    folder.join("api-key")
+}
+
+/// What a developer needs, on one screen. The link to the console is new each time.
+fn greeting(program: &Path, folder: &Path, options: &Options) -> Result<String> {
+    let Options { listen, students } = options;
+    let mut link = command(program, ["admin", "user", "link", EMAIL, "--quiet", "--data"]);
+    link.arg(data_folder(folder));
+    let link = output(link)?;
+    let link = link.trim().rsplit('=').next().unwrap_or_default();
+    let key = fs::read_to_string(key_file(folder)).with_context(|| {
+        format!("{} has no API key; remove that folder to start over", folder.display())
+    })?;
+    let key = key.trim();
+    Ok(format!(
+        "
+  Lyceum serves a school network of {students} students. Stop it with Ctrl-C.
+
+  Console: this link signs in once as {EMAIL}; choose a password
+http://{listen}/welcome?link={link}
+
+  API: read three schools with a key
+curl --oauth2-bearer {key} \\
+  'http://{listen}/ims/oneroster/rostering/v1p2/schools?limit=3'
+
+  Try next
+    see which students need help     http://{listen}/console
+    follow a guide                   http://{listen}/docs
+    call any operation of the API    http://{listen}/docs/api
+"
+    ))
 }
 
 /// Replaces this process by the server, so that a signal to the command reaches the server. A
-/// child process waits for its first answer and prints what a developer needs.
-fn serve(folder: &Path, listen: &str) -> Result<()> {
-    command(std::env::current_exe()?, ["demo-announce", listen])
-        .arg(key_file(folder))
+/// child process waits for its first answer and prints the greeting.
+fn serve(program: &Path, folder: &Path, listen: &str, greeting: &str) -> Result<()> {
+    let mut announce = command(std::env::current_exe()?, ["demo-announce", listen])
+        .stdin(Stdio::piped())
         .spawn()
-        .context("the announcement does not start")?;
-    let mut server = command(lyceum(), ["serve", "--listen", listen, "--data"]);
-    server.arg(folder.join("data")).args(["--public-url", &format!("http://{listen}")]);
+        .context("the program that waits for the server does not start")?;
+    announce.stdin.take().context("its input is piped")?.write_all(greeting.as_bytes())?;
+    let mut server = command(program, ["serve", "--listen", listen, "--data"]);
+    server.arg(data_folder(folder)).args(["--public-url", &format!("http://{listen}")]);
     show(&server);
     let error = server.exec();
     Err(not_started(&server, &error))
 }
 
-/// Waits until the server of the parent process is ready, then prints addresses and key.
+/// Waits until the server of the parent process is ready, then prints the text on standard input.
 pub(crate) fn announce(arguments: &[String]) -> Result<()> {
-    let [listen, key_file] = arguments else {
+    let [listen] = arguments else {
         bail!("demo-announce is a step of `cargo xtask demo`");
     };
     let server = parent_id();
@@ -137,37 +213,8 @@ pub(crate) fn announce(arguments: &[String]) -> Result<()> {
         }
         sleep(Duration::from_millis(20));
     }
-    let key: Value = serde_json::from_str(&std::fs::read_to_string(key_file)?)?;
-    let (id, secret) = (text(&key, "id")?, text(&key, "secret")?);
-    let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-    let answer: Value = serde_json::from_str(&http::post_form(listen, "/oauth2/token", &form)?)?;
-    print(listen, id, secret, text(&answer, "access_token")?);
+    let mut greeting = String::new();
+    std::io::stdin().read_to_string(&mut greeting)?;
+    println!("{greeting}");
     Ok(())
-}
-
-fn text<'a>(value: &'a Value, member: &str) -> Result<&'a str> {
-    value[member].as_str().with_context(|| format!("no '{member}' in {value}"))
-}
-
-fn print(listen: &str, id: &str, secret: &str, token: &str) {
-    println!(
-        "
-  A school network is served. Stop it with Ctrl-C.
-
-  Console       http://{listen}
-  API           http://{listen}/ims/oneroster/rostering/v1p2
-  Docs          http://{listen}/docs
-  OpenAPI       http://{listen}/openapi.json
-  Client id     {id}
-  Secret        {secret}
-
-  Try it (the token is good for an hour):
-
-curl -H 'Authorization: Bearer {token}' 'http://{listen}/ims/oneroster/rostering/v1p2/schools?limit=3'
-
-  A new token:
-
-curl -u '{id}:{secret}' -d grant_type=client_credentials http://{listen}/oauth2/token
-"
-    );
 }

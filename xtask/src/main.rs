@@ -20,11 +20,11 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  build                               make the release binary target/release/lyceum
+  build                               build the release binary target/release/lyceum
   pack [npm|tarball|deb|container]    make packages in target/packages: npm tarballs, a release tarball,
        [--program FILE] [--out FOLDER] a Debian package, the folder of a container; all of them by default
-  demo [--listen HOST:PORT]           make a demo school network and serve it
-       [--students N]
+  demo [--listen HOST:PORT]           build fast, create a demo school network and serve it
+       [--students COUNT]
   test [ARGS]                         check format and lints, build, run all tests;
                                       with ARGS only `cargo test ARGS`, on the debug build
   soak [ARGS]                         the same tests at their full size, and attacks by hostile clients
@@ -57,6 +57,6 @@ fn dispatch(arguments: &[String]) -> Result<()> {
             println!("{USAGE}");
             Ok(())
         }
-        other => bail!("there is no command '{other}'\n\n{USAGE}"),
+        other => bail!("unknown command '{other}'\n\n{USAGE}"),
     }
 }

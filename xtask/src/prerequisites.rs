@@ -20,6 +20,22 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("caddy", "caddy"),
 ];
 
+/// What [`install`] and the steps after it put on this machine.
+pub(crate) fn announcement() -> String {
+    let missing = match missing_packages().as_slice() {
+        [] => "No Debian package is missing.".to_owned(),
+        packages => format!("They install these Debian packages: {}.", packages.join(", ")),
+    };
+    let nextest = match has_nextest() {
+        true => "",
+        false => " They install cargo-nextest with cargo, which takes several minutes once.",
+    };
+    format!(
+        "{missing}{nextest} They install npm packages in this folder: web, web/console, tests/hosting, \
+         tests/deploy, tests/sensors."
+    )
+}
+
 /// Installs what is missing, or says what to install.
 pub(crate) fn install() -> Result<()> {
     for component in ["fmt", "clippy"] {
@@ -28,9 +44,23 @@ pub(crate) fn install() -> Result<()> {
             bail!("`cargo {component}` is missing; run `rustup component add {name}`");
         }
     }
-    if !works("cargo", &["nextest", "--version"]) {
+    if !has_nextest() {
         run(cargo(["install", "--locked", "cargo-nextest"]))?;
     }
+    let packages = missing_packages();
+    if packages.is_empty() {
+        println!("all programs that the tests run are installed");
+        return Ok(());
+    }
+    install_packages(&packages)
+}
+
+fn has_nextest() -> bool {
+    works("cargo", &["nextest", "--version"])
+}
+
+/// The Debian packages that are missing.
+fn missing_packages() -> Vec<&'static str> {
     let mut packages = Vec::new();
     if !has_postgres() {
         packages.push("postgresql");
@@ -43,11 +73,7 @@ pub(crate) fn install() -> Result<()> {
             packages.push(package);
         }
     }
-    if packages.is_empty() {
-        println!("all programs that the tests run are installed");
-        return Ok(());
-    }
-    install_packages(&packages)
+    packages
 }
 
 fn install_packages(packages: &[&str]) -> Result<()> {

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -112,4 +113,12 @@ fn line(command: &Command) -> String {
         }
     });
     std::iter::once(program.into_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A time as people write it.
+pub(crate) fn minutes(time: Duration) -> String {
+    match time.as_secs() {
+        0..60 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
+    }
 }

@@ -3,11 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, command, lyceum, not_started, run, show, target};
+use crate::run::{cargo, command, lyceum, minutes, not_started, run, show, target};
 use crate::{build, prerequisites};
 
 /// How much data the tests work on.
@@ -39,6 +39,7 @@ impl Size {
 
 /// Runs every check, or with arguments only the tests that they choose.
 pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
+    println!("{}", announcement(size, arguments));
     let mut steps = Steps::start();
     steps.take("prerequisites", prerequisites::install);
     steps.take("assets", build::assets);
@@ -86,6 +87,20 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
         run(tests)
     });
     steps.finish()
+}
+
+/// What the command does, how long it takes and what it installs.
+fn announcement(size: Size, arguments: &[String]) -> String {
+    let time = match (size, arguments.is_empty()) {
+        (_, false) => {
+            "The chosen tests run after the test build, which takes up to 5 minutes on two cores."
+        }
+        (Size::Small, true) => {
+            "All checks and tests take about 20 minutes on two cores: 5 to compile, 13 to run."
+        }
+        (Size::Full, true) => "All tests in full size take hours.",
+    };
+    format!("{time}\n{}", prerequisites::announcement())
 }
 
 /// `cargo nextest run` on everything, or `cargo test` on what the arguments choose. One failure
@@ -147,13 +162,6 @@ impl Steps {
         }
         println!("\nall passed in {total} ({taken})");
         Ok(())
-    }
-}
-
-fn minutes(time: Duration) -> String {
-    match time.as_secs() {
-        0..60 => format!("{:.1} s", time.as_secs_f64()),
-        seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
     }
 }
 

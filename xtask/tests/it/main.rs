@@ -5,6 +5,7 @@
 
 mod arrows;
 mod config;
+mod demo;
 mod documents;
 mod licences;
 mod limits;

@@ -1,0 +1,94 @@
+//! What `cargo xtask demo` prints. Cargo, npm and the program itself are scripts here.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::root;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A number of students that nobody uses for a demo.
+const STUDENTS: &str = "7";
+/// What the program's commands print; `serve` waits until it is stopped.
+const PROGRAM: &str = r#"#!/bin/sh
+case "$1 $2 $3" in
+  "admin user link") echo "http://elsewhere/welcome?link=0123456789012345678901234567890123456789012" ;;
+  "admin key create") echo "lk_0123456789012345678901234567890123456789012" ;;
+  serve*) touch "$SERVING"; exec sleep 30 ;;
+esac
+"#;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn script(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn xtask(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn an_unknown_flag_is_answered_with_the_known_ones() {
+    let Output { status, stderr, .. } = xtask(&["demo", "--port", "80"]).output().unwrap();
+    assert!(!status.success());
+    assert_eq!(
+        text(&stderr),
+        "error: unknown flag '--port'; use --listen HOST:PORT or --students COUNT\n"
+    );
+}
+
+#[test]
+fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
+    let folder = std::env::temp_dir().join(format!("lyceum-demo-{}", std::process::id()));
+    let (target, serving) = (folder.join("target"), folder.join("serving"));
+    let bin = folder.join("bin");
+    script(&target.join("demo/lyceum"), PROGRAM);
+    for program in ["cargo", "npm"] {
+        script(&bin.join(program), "#!/bin/sh\n");
+    }
+    // The usual port, so that the greeting is as wide as usual; nobody listens on this address.
+    let address = "127.0.0.9:4321";
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut demo = xtask(&["demo", "--listen", address, "--students", STUDENTS]);
+    demo.env("CARGO_TARGET_DIR", &target).env("CARGO", bin.join("cargo")).env("PATH", path);
+    demo.env("SERVING", &serving).stdout(Stdio::piped());
+    let mut demo = demo.spawn().unwrap();
+    let since = Instant::now();
+    while !serving.exists() {
+        assert!(since.elapsed() < PATIENCE && demo.try_wait().unwrap().is_none(), "no server");
+        sleep(Duration::from_millis(10));
+    }
+    let server = TcpListener::bind(address).unwrap();
+    let (mut stream, _) = server.accept().unwrap();
+    let _ = stream.read(&mut [0; 1024]).unwrap();
+    stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{}").unwrap();
+    drop(stream);
+    sleep(Duration::from_millis(500));
+    demo.kill().unwrap();
+    let printed = text(&demo.wait_with_output().unwrap().stdout);
+    fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(root().join(format!(".lyceum/demo/{STUDENTS}-students"))).unwrap();
+
+    for step in ["[1/4] prepare", "[2/4] compile", "[3/4] create a school network of 7", "[4/4]"] {
+        assert!(printed.contains(step), "{printed}");
+    }
+    assert_eq!(printed.matches("done in ").count(), 3, "{printed}");
+    let (_, greeting) = printed.split_once("\n  Lyceum serves ").expect(&printed);
+    let widest = greeting.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(greeting.lines().count() < 24 && widest <= 80, "{widest}: {greeting}");
+    for part in ["/welcome?link=0123456789", "curl --oauth2-bearer lk_0123456789", "/docs/api"] {
+        assert!(greeting.contains(part), "{greeting}");
+    }
+}
