@@ -103,7 +103,7 @@ test("somebody lets the command line in by keyboard alone, with scripts off", { 
   await page.waitForSelector("#email");
   assert.deepEqual(faults, []);
 
-  const login = spawn(binary, ["login", "--env", "production", "--url", server.base], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const login = spawn(binary, ["login", "--env", "production", "--server", server.base], { env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => login.kill());
   // It may end before anybody looks at the last page.
   const ended = once(login, "exit");

@@ -1,6 +1,7 @@
 //! Ctrl-C during a command: it deletes the incomplete file and exits with code 130.
 
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, PoisonError};
@@ -43,6 +44,10 @@ fn end(printer: &Printer) -> ! {
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = &*unfinished {
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+    // The terminal shows ^C in the current line.
+    if io::stderr().is_terminal() {
+        printer.note("");
     }
     printer.failure(&Failure::new(Code::Interrupted, "interrupted"));
     process::exit(Code::Interrupted as i32)

@@ -48,15 +48,22 @@ pub(crate) struct AccountArgs {
     /// Environment of the server that you signed in to
     #[arg(long, value_name = "ENV", default_value = "staging", help_heading = "Server")]
     pub(crate) env: Env,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
+}
+
+/// The profile to use.
+#[derive(Args, Clone)]
+pub(crate) struct ProfileArgs {
     /// Profile to use, if you have several accounts; `lyceum profiles` lists them
     #[arg(
-        long,
+        long = "profile",
         value_name = "NAME",
         default_value = "default",
         env = "LYCEUM_PROFILE",
         help_heading = "Server"
     )]
-    pub(crate) profile: String,
+    pub(crate) name: String,
 }
 
 /// A server and the credentials for it.
@@ -72,7 +79,7 @@ pub(crate) struct Connection {
 impl AccountArgs {
     /// The server and its credentials. Errors: those of [`Env::connection`].
     pub(crate) fn connection(&self) -> Result<Connection> {
-        self.env.connection(&self.profile, None)
+        self.env.connection(&self.profile.name, None)
     }
 }
 
@@ -112,7 +119,8 @@ impl Env {
             let (url, _) = sandbox(slug)?;
             return Ok(of(&url, Credentials::Key(LOCAL_TOKEN.into())));
         }
-        match Profiles::read()?.find(profile, self) {
+        let profiles = Profiles::read()?;
+        match profiles.find(profile, self) {
             Some(entry) => Ok(of(&entry.url, Credentials::Key(entry.token.clone()))),
             None => {
                 let named = match profile {
@@ -120,8 +128,12 @@ impl Env {
                     other => format!(" --profile {other}"),
                 };
                 let message = format!("you are not signed in to {}", self.name());
+                let others = profiles.all.get(profile).into_iter().flat_map(BTreeMap::keys);
+                let others = others.map(|env| format!("use --env {}, ", env.name()));
+                let others: String = others.collect();
                 Err(Failure::new(Code::NotAllowed, message).hint(format!(
-                    "run `lyceum login --env {}{named}`, or set LYCEUM_URL and LYCEUM_API_KEY",
+                    "{others}run `lyceum login --env {}{named}`, or set LYCEUM_URL and \
+                     LYCEUM_API_KEY",
                     self.name()
                 )))
             }

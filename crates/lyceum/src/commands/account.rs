@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use lyceum_access::device::CLIENT_ID;
 use lyceum_core::limits;
 use lyceum_deploy::Credentials;
@@ -11,16 +11,19 @@ use serde_json::{Value, json};
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
-use crate::profile::{self, AccountArgs, AccountEntry, Connection, Env, Profiles};
-use crate::remote::{Answer, Remote};
+use crate::profile::{self, AccountArgs, AccountEntry, Connection, Env, ProfileArgs, Profiles};
+use crate::remote::{Answer, Remote, SignIn};
 
 #[derive(Args)]
 pub(crate) struct Login {
     /// Address of the server [default: the address of the last sign-in, or the variable `LYCEUM_URL`]
-    #[arg(long, value_name = "URL", help_heading = "Server")]
-    url: Option<String>,
+    #[arg(long, alias = "url", value_name = "URL", help_heading = "Server")]
+    server: Option<String>,
+    /// Environment that the server must have [default: the server's own]
+    #[arg(long, value_name = "ENV", help_heading = "Server")]
+    env: Option<Env>,
     #[command(flatten)]
-    account: AccountArgs,
+    profile: ProfileArgs,
 }
 
 #[derive(Args)]
@@ -56,16 +59,15 @@ enum ListCommand {
 
 impl Login {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let AccountArgs { env, profile } = &self.account;
-        if *env == Env::Local {
+        if self.env == Some(Env::Local) {
             printer.done("a sandbox needs no sign-in");
             return Ok(());
         }
         let mut profiles = Profiles::read()?;
         let url = self.url(&profiles)?;
-        let at = |credentials| Connection { url: url.clone(), env: *env, credentials };
+        let env = environment(&SignIn::default().to(&url, None)?, self.env)?;
+        let at = |credentials| Connection { url: url.clone(), env, credentials };
         let remote = Remote::of(&at(Credentials::None))?;
-        check_environment(&remote, *env)?;
         let asked =
             remote.post_form("/oauth2/device_authorization", &[("client_id", CLIENT_ID)])?;
         if asked.status != 200 {
@@ -84,7 +86,7 @@ impl Login {
             return Err(remote.refusal(&me));
         }
         let email = me.body["email"].as_str().unwrap_or_default().to_owned();
-        profiles.set(profile, *env, AccountEntry { url, email: email.clone(), token });
+        profiles.set(&self.profile.name, env, AccountEntry { url, email: email.clone(), token });
         profiles.write()?;
         printer.closing(|| me.body.clone());
         let role = me.body["role"].as_str().unwrap_or_default();
@@ -93,30 +95,34 @@ impl Login {
     }
 
     fn url(&self, profiles: &Profiles) -> Result<String> {
-        let AccountArgs { env, profile } = &self.account;
-        let given = self.url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
-        let known = || profiles.find(profile, *env).map(|entry| entry.url.clone());
+        let env = self.env.unwrap_or(Env::Staging);
+        let given = self.server.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+        let known = || profiles.find(&self.profile.name, env).map(|entry| entry.url.clone());
         given.or_else(profile::url_in_place).or_else(known).ok_or_else(|| {
             let message = format!("the address of the {} server is not known", env.name());
-            Failure::new(Code::Usage, message).hint("set it with --url")
+            Failure::new(Code::Usage, message).hint("set it with --server")
         })
     }
 }
 
-/// Refuses a server of another environment before the person signs in to it.
-fn check_environment(remote: &Remote, env: Env) -> Result {
+/// The server's environment. Errors: `Conflict` if it must be another one, before the person signs in.
+fn environment(remote: &Remote, wanted: Option<Env>) -> Result<Env> {
     let told = remote.get("/.well-known/oauth-authorization-server")?;
     if told.status != 200 {
         return Err(remote.refusal(&told));
     }
-    match told.body["lyceum_environment"].as_str() {
-        Some(own) if own == env.name() => Ok(()),
-        Some(own) => {
-            let message =
-                format!("the server's environment is '{own}', but --env is '{}'", env.name());
-            Err(Failure::new(Code::Conflict, message).hint("correct the address with --url"))
+    let own = told.body["lyceum_environment"].as_str().unwrap_or_default();
+    let Ok(own) = Env::from_str(own, false) else {
+        return Err(Failure::failed("there is no Lyceum server at this address"));
+    };
+    match wanted {
+        Some(wanted) if wanted != own => {
+            let (own, wanted) = (own.name(), wanted.name());
+            let message = format!("the server's environment is '{own}', but --env is '{wanted}'");
+            Err(Failure::new(Code::Conflict, message)
+                .hint(format!("use --env {own}, or another address with --server")))
         }
-        None => Err(Failure::failed("there is no Lyceum server at this address")),
+        _ => Ok(own),
     }
 }
 
@@ -159,7 +165,7 @@ impl Logout {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let AccountArgs { env, profile } = &self.account;
         let mut profiles = Profiles::read()?;
-        let Some(entry) = profiles.remove(profile, *env) else {
+        let Some(entry) = profiles.remove(&profile.name, *env) else {
             let message = format!("you are not signed in to {}", env.name());
             return Err(Failure::new(Code::NotAllowed, message));
         };

@@ -31,8 +31,15 @@ pub(crate) struct Dev {
     #[arg(short, long, default_value_t = 8788)]
     port: u16,
     /// The project's config file, or its folder
-    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config_path: PathBuf,
+    #[arg(
+        short,
+        long,
+        alias = "config-path",
+        value_name = "PATH",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    config: PathBuf,
     /// Address of the sandbox that the backend uses [default: the project's sandbox, started if none runs]
     #[arg(long, value_name = "URL", conflicts_with = "no_sandbox")]
     sandbox: Option<String>,
@@ -56,13 +63,13 @@ pub(crate) struct Dev {
 
 impl Dev {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let evaluator = evaluator(&self.config_path);
-        let slug = lyceum_dev::slug_at(&self.config_path, &evaluator)?;
+        let evaluator = evaluator(&self.config);
+        let slug = lyceum_dev::slug_at(&self.config, &evaluator)?;
         let bound = bind(self.port)?;
         let port = bound.local_addr().map_err(Problem::internal)?.port();
         let own = match (&self.sandbox, self.no_sandbox) {
             (None, false) if known(&slug).is_none() => {
-                Some(Beside::start(&self.config_path, &self.origins)?)
+                Some(Beside::start(&self.config, &self.origins)?)
             }
             _ => None,
         };
@@ -71,7 +78,7 @@ impl Dev {
             None => self.sandbox.clone().or_else(|| known(&slug).filter(|_| !self.no_sandbox)),
         };
         let settings = Settings {
-            path: self.config_path,
+            path: self.config,
             platform: platform.clone(),
             workerd: evaluator.workerd,
             reloads: !self.no_reload,
@@ -150,13 +157,13 @@ struct Beside {
 }
 
 impl Beside {
-    fn start(config_path: &std::path::Path, origins: &[String]) -> Result<Self> {
+    fn start(config: &std::path::Path, origins: &[String]) -> Result<Self> {
         let failed =
             |error: std::io::Error| Failure::failed(format!("cannot start a sandbox: {error}"));
         let port = ports::free_above(BELOW_SANDBOXES).unwrap_or_default();
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.args(["sandbox", "--json", "--quiet", "--until-stdin-ends", "--port"]);
-        command.arg(port.to_string()).arg("--config-path").arg(config_path);
+        command.arg(port.to_string()).arg("--config").arg(config);
         for origin in origins {
             command.arg("--origin").arg(origin);
         }

@@ -47,17 +47,30 @@ pub(crate) enum Lms {
 #[derive(Args)]
 pub(crate) struct Target {
     /// The environment whose server is used [default: the project's running sandbox]
-    #[arg(long, value_enum, value_name = "ENV", conflicts_with = "url", help_heading = "Server")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ENV",
+        conflicts_with = "server",
+        help_heading = "Server"
+    )]
     env: Option<Env>,
     /// Address of a server, instead of an environment
-    #[arg(long, value_name = "URL", help_heading = "Server")]
-    url: Option<String>,
+    #[arg(long, alias = "url", value_name = "URL", help_heading = "Server")]
+    server: Option<String>,
     /// Id or slug of the game [default: from the project's config]
     #[arg(long, value_name = "GAME")]
     game: Option<String>,
     /// The project's config file, or its folder
-    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config_path: PathBuf,
+    #[arg(
+        short,
+        long,
+        alias = "config-path",
+        value_name = "PATH",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    config: PathBuf,
     #[command(flatten)]
     who: SignIn,
 }
@@ -82,7 +95,7 @@ impl Lms {
 
 impl Target {
     fn open(&self) -> Result<GameServer> {
-        let config = crate::project::config(&self.config_path)?;
+        let config = crate::project::config(&self.config)?;
         let slug = config.as_ref().and_then(|it| it.name.as_deref()).map(slug_of);
         let named = self.game.clone().or(slug);
         let (remote, listed) = self.remote(named.as_deref())?;
@@ -91,7 +104,7 @@ impl Target {
                 Code::Usage,
                 "the game is not known: there is no project config in this folder",
             )
-            .hint("name the game with --game, or the config with --config-path"));
+            .hint("name the game with --game, or the config with --config"));
         };
         Ok(GameServer { remote, game, config })
     }
@@ -101,16 +114,16 @@ impl Target {
         if let Some(env) = self.env {
             return Ok((Remote::of(&env.connection(&usual_profile(), named)?)?, None));
         }
-        if let Some(url) = &self.url {
+        if let Some(server) = &self.server {
             let key = profile::api_key();
             let token = key.as_deref().unwrap_or(LOCAL_TOKEN);
-            let hint = "start the server, or correct the address with --url";
-            return Ok((self.who.to(url, Some(token), hint)?, None));
+            let hint = "start the server, or correct the address with --server";
+            return Ok((self.who.to(server, Some(token), hint)?, None));
         }
         let (url, entry) = profile::sandbox(named)
-            .map_err(|failure| failure.hint("choose a server with --env or --url"))?;
+            .map_err(|failure| failure.hint("choose a server with --env or --server"))?;
         let hint =
-            "start the sandbox with `lyceum sandbox`, or choose a server with --env or --url";
+            "start the sandbox with `lyceum sandbox`, or choose a server with --env or --server";
         Ok((self.who.to(&url, Some(LOCAL_TOKEN), hint)?, entry.map(|entry| entry.game_id)))
     }
 }
@@ -140,7 +153,7 @@ impl GameServer {
             let message = "the project's config has no courses";
             return Err(Failure::new(Code::Usage, message).hint(
                 "add courses to 'integrations.lms' of lyceum.config.json, or choose another config with \
-                 --config-path",
+                 --config",
             ));
         };
         let courses: Vec<Value> = lms

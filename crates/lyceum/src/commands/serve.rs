@@ -60,6 +60,7 @@ impl Serve {
         let shown = shown.map(|(name, value, origin)| (name, value, origin.to_string())).collect();
         let config = loaded.config;
         let greeting = greeting(&config);
+        let usage = usage(&config);
         runtime.block_on(async {
             let stop = lyceum_server::stop_signal()?;
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
@@ -69,6 +70,7 @@ impl Serve {
             }
             if let Some(greeting) = greeting {
                 printer.done(&greeting);
+                printer.note(&usage);
                 if let Some(first) = first {
                     printer.done(&first);
                 }
@@ -131,6 +133,12 @@ fn first_administrator(
     let (email, hash) = (config.admin.email.clone(), password::hash(typed.reveal()));
     settings::write(db, move |tx| first::ensure(tx, now, &email, &hash).map(drop))?;
     Ok(None)
+}
+
+/// How commands use this server. They use `staging` unless they are told otherwise.
+fn usage(config: &Config) -> String {
+    let (url, env) = (config.public_url(), config.server.env.name());
+    format!("sign in with `lyceum login --server {url}`, and use other commands with `--env {env}`")
 }
 
 /// The line for a person at a terminal. A log of JSON lines does not contain it.

@@ -193,7 +193,8 @@ fn somebody_signs_in_by_a_browser_and_out(store: Store) {
     assert_eq!(place.fails("me --env production"), (3, nobody.to_owned()));
     assert_eq!(place.fails("login --env production").0, 2);
 
-    let url = format!("--env production --url {}/", school.served.base);
+    // A server says by itself which environment it is.
+    let url = format!("--server {}/", school.served.base);
     let (login, printed) = begin_login(&place, &url);
     let words: Vec<&str> = printed.split_whitespace().collect();
     let (link, code) = (words[1], words[words.len() - 1]);
@@ -217,7 +218,10 @@ fn somebody_signs_in_by_a_browser_and_out(store: Store) {
         "url": school.served.base })
     );
     assert!(!place.ok("profiles").contains("lu_"));
-    assert_eq!(place.fails("me").0, 3, "staging is another server");
+    let elsewhere = "error: you are not signed in to staging\n\
+                     hint: use --env production, run `lyceum login --env staging`, or set LYCEUM_URL \
+                     and LYCEUM_API_KEY\n";
+    assert_eq!(place.fails("me"), (3, elsewhere.to_owned()));
 
     let (code, _, told) = place.run("logout --env production");
     assert_eq!((code, told.as_str()), (0, "signed out of production\n"));
@@ -237,13 +241,12 @@ fn a_refusal_and_a_wrong_server_are_told() {
     let refused = "error: the sign-in was refused in the browser\n";
     assert_eq!(end_login(login), (3, refused.to_owned()));
 
-    let (code, told) = place.fails(&format!("login --url {}", school.served.base));
-    assert_eq!(code, 5, "{told}");
-    assert!(
-        told.contains("this is a 'production' server, but the request is for a 'staging' server"),
-        "{told}"
-    );
-    let (code, told) = place.fails("login --url http://127.0.0.1:1");
+    let staging = format!("login --env staging --url {}", school.served.base);
+    let (code, told) = place.fails(&staging);
+    let wrong = "error: the server's environment is 'production', but --env is 'staging'\n\
+                 hint: use --env production, or another address with --server\n";
+    assert_eq!((code, told.as_str()), (5, wrong));
+    let (code, told) = place.fails("login --server http://127.0.0.1:1");
     assert_eq!(code, 1);
     assert!(told.contains("cannot reach"), "{told}");
     assert!(told.contains("`lyceum login --url URL`") && !told.contains("--server"), "{told}");

@@ -119,7 +119,7 @@ fn courses_need_the_right_to_set_them_up_and_lms_commands_sign_in_as_others_do()
     teach(&with_key, &[(3, json!(500))]);
     assert_eq!(with_key.json("lms verify --env staging --json")["status"], "ok");
     with_key.ok("lms setup --env staging");
-    with_key.ok(&format!("lms verify --url {}", served.base));
+    with_key.ok(&format!("lms verify --server {}", served.base));
     assert_eq!(with_key.fails("lms setup --env production").0, 5, "another environment");
     let nobody = Place::new();
     teach(&nobody, &[(3, json!(500))]);

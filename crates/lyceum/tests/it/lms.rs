@@ -64,17 +64,17 @@ fn the_running_sandbox_is_found_and_managed() {
 
     // What cannot be set up says why.
     place.write("none.json", r#"{"name": "Rivers"}"#);
-    let (code, why) = place.fails("lms setup --config-path none.json");
+    let (code, why) = place.fails("lms setup --config none.json");
     assert_eq!(code, 2);
     assert!(why.contains("has no courses") && why.contains("integrations.lms"), "{why}");
     let courses = json!([{"subject": "Math", "grade": 4}, {"subject": "Reading", "grade": 4}]);
     let lms = json!({"name": "Rivers", "integrations": {"lms": {"courses": courses}}});
     place.write("early.json", &lms.to_string());
-    let (code, why) = place.fails("lms setup --config-path early.json");
+    let (code, why) = place.fails("lms setup --config early.json");
     assert_eq!(code, 1);
     assert!(why.contains("courses[1].totalXp: must be a number above 0"), "{why}");
     drop(sandbox);
-    let (code, why) = place.fails("lms verify --url http://127.0.0.1:1");
+    let (code, why) = place.fails("lms verify --server http://127.0.0.1:1");
     assert_eq!(code, 1);
     assert!(why.contains("cannot reach"), "{why}");
     assert!(why.contains("with --url") && !why.contains("--server"), "{why}");
@@ -88,14 +88,14 @@ fn a_server_is_managed_with_credentials() {
     let place = Place::new();
     place.write("lyceum.config.json", CONFIG);
     let url = &served.base;
-    let (code, why) = place.fails(&format!("lms setup --url {url}"));
+    let (code, why) = place.fails(&format!("lms setup --server {url}"));
     assert_eq!(code, 3, "a mock token is nothing here: {why}");
     let place = place.with("LYCEUM_CLIENT_ID", &key.id).with("LYCEUM_CLIENT_SECRET", &key.secret);
-    assert_eq!(place.fails(&format!("lms setup --url {url}")).0, 4, "there is no such game yet");
+    assert_eq!(place.fails(&format!("lms setup --server {url}")).0, 4, "there is no such game yet");
     let game = json!({"slug": "rivers", "displayName": "Rivers"});
     assert_eq!(http.send("post", "/api/games", Some(game)).status, 201);
-    place.ok(&format!("lms setup --url {url}"));
-    place.ok(&format!("lms verify --url {url} --game rivers"));
-    place.ok(&format!("lms remove --url {url}"));
-    assert_eq!(place.fails(&format!("lms config --url {url}")).0, 4);
+    place.ok(&format!("lms setup --server {url}"));
+    place.ok(&format!("lms verify --server {url} --game rivers"));
+    place.ok(&format!("lms remove --server {url}"));
+    assert_eq!(place.fails(&format!("lms config --server {url}")).0, 4);
 }

@@ -135,13 +135,13 @@ fn a_deployed_database_is_copied_reset_and_put_back() {
     assert!(copied["size"].as_u64().unwrap() > 0);
     assert_eq!(place.fails("db backup copy.db --remote").0, 5);
     let (code, told) = place.fails("db reset --remote");
-    assert!(code == 5 && told.contains("--force"), "{told}");
+    assert!(code == 5 && told.contains("--yes"), "{told}");
     let mut typing = Typing::start(&place, "db reset --remote");
     typing.answer("Delete all rows of word-rivers on staging? (y/N)", "y");
     let (code, screen) = typing.answer("Type 'word-rivers' to confirm", "rivers").end();
     assert_eq!(code, 130, "{screen}");
     assert_eq!(scores(&client).as_array().unwrap().len(), 1);
-    place.ok("db reset --remote --force");
+    place.ok("db reset --remote --yes");
     assert_eq!(scores(&client), json!([]));
     place.ok("db restore copy.db --remote");
     assert_eq!(scores(&client), json!([{ "id": 1, "points": 7 }]));

@@ -108,9 +108,9 @@ pub(crate) struct Migrate {
 pub(crate) struct Reset {
     #[command(flatten)]
     place: DatabaseArgs,
-    /// Delete all rows without asking
-    #[arg(short, long)]
-    force: bool,
+    /// Do not ask for confirmation
+    #[arg(short, long, alias = "force", short_alias = 'f')]
+    yes: bool,
 }
 
 #[derive(Args)]
@@ -292,12 +292,12 @@ fn tell(printer: &Printer, outcome: &SchemaChange, what: &str) {
 impl Reset {
     fn run(self, printer: &Printer) -> Result {
         if let Some(remote) = self.place.remote(printer)? {
-            return remote.reset(self.force, printer);
+            return remote.reset(self.yes, printer);
         }
         let project = self.place.project()?;
-        if project.file.exists() && !self.force {
+        if project.file.exists() && !self.yes {
             let message = format!("this deletes all rows of '{}'", project.file.display());
-            return Err(Failure::new(Code::Conflict, message).hint("confirm it with --force"));
+            return Err(Failure::new(Code::Conflict, message).hint("confirm it with --yes"));
         }
         if project.file.exists() {
             project.keep(printer)?;

@@ -215,16 +215,16 @@ impl Remote {
     }
 
     /// Replaces the database with an empty one that has the project's schema.
-    pub(super) fn reset(&self, force: bool, printer: &Printer) -> Result {
+    pub(super) fn reset(&self, yes: bool, printer: &Printer) -> Result {
         let (slug, env) = (&self.state.slug, &self.state.environment);
-        if !force {
+        if !yes {
             if !prompt::is_interactive() {
                 let message = format!("this deletes all rows of '{slug}' on {env}");
-                return Err(Failure::new(Code::Conflict, message).hint("confirm it with --force"));
+                return Err(Failure::new(Code::Conflict, message).hint("confirm it with --yes"));
             }
             let question = format!("Delete all rows of {slug} on {env}?");
             if !prompt::confirm(&question, false)?
-                || prompt::ask(&format!("Type '{slug}' to confirm"), Some(""))? != *slug
+                || prompt::ask(&format!("Type '{slug}' to confirm"), None)? != *slug
             {
                 return Err(prompt::cancelled());
             }

@@ -26,8 +26,8 @@ pub(crate) struct SeedDb {
     #[arg(long)]
     no_reset: bool,
     /// Do not ask for confirmation
-    #[arg(short, long)]
-    force: bool,
+    #[arg(short, long, alias = "force", short_alias = 'f')]
+    yes: bool,
     #[command(flatten)]
     place: DatabaseArgs,
 }
@@ -44,10 +44,10 @@ impl SeedDb {
         let draft = folder.path().join("draft.db");
         let remote = self.place.remote(printer)?;
         let has_rows = remote.is_some() || project.file.exists();
-        if has_rows && !self.no_reset && !self.force {
+        if has_rows && !self.no_reset && !self.yes {
             if !prompt::is_interactive() {
                 return Err(Failure::new(Code::Conflict, "this deletes all existing rows")
-                    .hint("confirm it with --force, or keep the rows with --no-reset"));
+                    .hint("confirm it with --yes, or keep the rows with --no-reset"));
             }
             if !prompt::confirm("Delete all existing rows?", false)? {
                 return Err(prompt::cancelled());

@@ -9,12 +9,12 @@ pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks a question and returns the answer, or `usual` for an empty line.
+/// Asks a question and returns the answer, or `usual` for an empty line. Standard error stays unlocked meanwhile, because
+/// after Ctrl-C another thread prints there and ends the program.
 pub(crate) fn ask(question: &str, usual: Option<&str>) -> Result<String> {
     let shown = usual.map(|usual| format!(" [{usual}]")).unwrap_or_default();
-    let mut stderr = io::stderr().lock();
+    let mut stderr = io::stderr();
     let _ = write!(stderr, "{question}{shown}: ");
-    let _ = stderr.flush();
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
     if !matches!(read, Ok(count) if count > 0) {
@@ -29,7 +29,7 @@ pub(crate) fn ask(question: &str, usual: Option<&str>) -> Result<String> {
 pub(crate) fn confirm(question: &str, usual: bool) -> Result<bool> {
     loop {
         let shown = if usual { "Y/n" } else { "y/N" };
-        match ask(&format!("{question} ({shown})"), Some(""))?.to_lowercase().as_str() {
+        match ask(&format!("{question} ({shown})"), None)?.to_lowercase().as_str() {
             "" => return Ok(usual),
             "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),

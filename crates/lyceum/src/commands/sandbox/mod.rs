@@ -55,8 +55,15 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PATH")]
     db_path: Option<PathBuf>,
     /// The project's config file, or its folder
-    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config_path: PathBuf,
+    #[arg(
+        short,
+        long,
+        visible_alias = "config-path",
+        value_name = "PATH",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    config: PathBuf,
     /// Name of the project [default: from the config, or else the folder's name]
     #[arg(long, value_name = "NAME")]
     project_name: Option<String>,
@@ -161,7 +168,7 @@ impl TrackingArgs {
 
 impl Run {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let project = crate::project::config(&self.config_path)?;
+        let project = crate::project::config(&self.config)?;
         let tracking = self.tracking.tracking();
         let mode = Mode::of(&tracking, project.as_ref()).map_err(|problem| {
             let failure = Failure { code: Code::Usage, ..Failure::from(problem) };
@@ -234,7 +241,7 @@ impl Run {
     /// The project, and its learning platform.
     fn demo(&self, config: Option<&Config>, tracking: Tracking, mode: Mode) -> Result<Demo> {
         let named = self.project_name.clone().or_else(|| config?.name.clone());
-        let display_name = named.unwrap_or_else(|| folder_name(&self.config_path));
+        let display_name = named.unwrap_or_else(|| folder_name(&self.config));
         let slug = self.project_slug.clone().unwrap_or_else(|| slug_of(&display_name));
         if slug.is_empty() {
             let message = format!("cannot make a slug from the name '{display_name}'");
