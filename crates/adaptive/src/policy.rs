@@ -1,13 +1,15 @@
 //! Policies: how lessons of a type are asked, scored and rewarded, as data.
 
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::messages::MUST_BE_OBJECT;
+use lyceum_core::{Detail, Problem, Result, body, limits};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ByDifficulty, Difficulty, LessonType};
 
 /// How lessons of a type are asked, scored and rewarded. [`Policy::read`] checks it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
     /// The type of lessons that it is for.
@@ -27,7 +29,7 @@ pub struct Policy {
 }
 
 /// How answers change the score, which is a whole number from 0 to 100.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scoring {
     /// The score is the percentage of correct answers, cut to a whole number. An attempt is complete when every
@@ -43,7 +45,7 @@ pub enum Scoring {
 }
 
 /// The points for scores from `from` up to the next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// The lowest score that it applies to.
@@ -54,7 +56,7 @@ pub struct Step {
 
 /// How the next question is chosen. A strategy has access to the bank with its calibration and to the log with every
 /// score, so that one that estimates abilities would need no further data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Strategy {
     /// All questions once, in the order of the bank.
@@ -69,7 +71,7 @@ pub enum Strategy {
 }
 
 /// The difficulties for scores from `from` up to the next band.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
     /// The lowest score that it applies to.
@@ -79,7 +81,7 @@ pub struct Band {
 }
 
 /// The reward for a percentage of correct answers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
     /// The lowest percentage of correct answers.
@@ -152,13 +154,10 @@ impl Policy {
 
     /// Reads a policy. Errors: `Invalid`, with the path of each error.
     pub fn read(value: &Value) -> Result<Self> {
-        let policy: Self = serde_path_to_error::deserialize(value).map_err(|error| {
-            let path = error.path().to_string();
-            Problem::invalid(
-                if path == "." { "policy".to_owned() } else { path },
-                error.inner().to_string(),
-            )
-        })?;
+        if !value.is_object() {
+            return Err(Problem::invalid("policy", MUST_BE_OBJECT));
+        }
+        let policy: Self = body::of(value.clone())?;
         let mut faults = Faults::default();
         policy.check(&mut faults);
         match faults.0.is_empty() {

@@ -37,7 +37,9 @@ pub fn lacking(from: &State, to: &State) -> Vec<String> {
 }
 
 fn part<T: DeserializeOwned>(told: &Value) -> Result<T> {
-    serde_json::from_value(told.clone()).map_err(|error| {
-        Problem::invalid("version", format!("is not a version as the server describes it: {error}"))
+    serde_json::from_value(told.clone()).map_err(|_| {
+        let message =
+            "has a form that this program does not know; update it to the server's release";
+        Problem::invalid("version", message)
     })
 }

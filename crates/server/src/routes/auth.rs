@@ -82,8 +82,8 @@ async fn begin(context: Context) -> Result<Answer> {
             "pages of other sites cannot sign people in; use the sign-in page of this server";
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
-    let asked: SignIn = serde_json::from_slice(&context.body).map_err(|error| {
-        let message = format!("the body must have the form {{\"email\", \"password\"}}: {error}");
+    let asked: SignIn = serde_json::from_slice(&context.body).map_err(|_| {
+        let message = "the body must have the form {\"email\": \"…\", \"password\": \"…\"}";
         Problem::new(ProblemKind::Malformed, message)
     })?;
     let (person, session) = sign_in::sign_in(&context, &asked.email, asked.password).await?;
