@@ -49,6 +49,8 @@ pub(crate) enum Command {
     /// List the versions of a deployed project, roll back to one, or promote one
     #[command(subcommand)]
     Deployments(deployments::Deployments),
+    /// Print the output of a deployed backend, its requests, and why it stopped
+    Logs(deployments::Logs),
     /// Push the secrets of a deployed project, or list their names
     #[command(subcommand)]
     Secrets(secrets::Secrets),

@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | arguments of all commands, and the reference generated from them | `cli`, `reference` |
+//! | groups of commands and examples in help texts | `help`, `examples` |
 //! | one file per command | `commands` |
 //! | flags, environment variables and the settings file, merged into one value | `settings` |
 //! | output: the only place that prints | `printer` |
@@ -13,7 +14,9 @@
 
 mod cli;
 mod commands;
+mod examples;
 mod failure;
+mod help;
 mod in_use;
 mod interrupt;
 mod logs;
@@ -26,7 +29,7 @@ mod settings;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use cli::Command::{Dev, Sandbox, Serve};
 use tikv_jemallocator::Jemalloc;
 
@@ -36,7 +39,8 @@ use tikv_jemallocator::Jemalloc;
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let arguments = help::command().get_matches();
+    let cli = cli::Cli::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit());
     let printer = printer::Printer::new(&cli.output);
     // These commands shut down gracefully by themselves.
     if !matches!(cli.command, Serve(_) | Sandbox(_) | Dev(_)) {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command};
 
-use crate::cli::Cli;
+use crate::help::{self, GROUPS};
 
 /// Every command with its arguments, as Markdown.
 pub(crate) fn markdown() -> String {
-    let mut root = Cli::command();
+    let mut root = help::command();
     root.build();
     let mut text = String::from(
         "# Commands\n\nAll commands of `lyceum`. This page is generated from the program. Each command also accepts:\n\n",
@@ -18,8 +18,11 @@ pub(crate) fn markdown() -> String {
         "\nExit codes: 0 ok, 1 failed, 2 wrong usage, 3 not signed in or not allowed, 4 not found, 5 conflict, \
          130 interrupted.\n",
     );
-    for command in shown(&root) {
-        described(&mut text, command, "lyceum", 2);
+    for (heading, names) in GROUPS {
+        let _ = write!(text, "\n## {heading}\n");
+        for command in names.iter().filter_map(|name| root.find_subcommand(name)) {
+            described(&mut text, command, "lyceum", 3);
+        }
     }
     text
 }
@@ -46,6 +49,8 @@ fn usage(text: &mut String, command: &Command) {
         usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
     let _ = write!(text, "\n```text\n{usage}\n```\n\n");
     arguments(text, command.get_arguments().filter(|arg| !arg.is_global_set()));
+    let examples: Vec<_> = help::examples(&path).collect();
+    let _ = write!(text, "\nExamples:\n\n```text\n{}\n```\n", examples.join("\n"));
 }
 
 /// A table of arguments, positional ones first.
@@ -96,6 +101,9 @@ fn help(arg: &Arg) -> String {
         .collect();
     if !named.is_empty() && arg.get_action().takes_values() {
         let _ = write!(help, "; one of {}", named.join(", "));
+    }
+    for alias in arg.get_visible_aliases().unwrap_or_default() {
+        let _ = write!(help, "; also `--{alias}`");
     }
     if let Some(variable) = arg.get_env() {
         let _ = write!(help, " [variable: {}]", variable.to_string_lossy());

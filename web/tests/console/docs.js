@@ -39,7 +39,7 @@ export default async function docs(t, kit) {
   // The program's own commands, each with its flags.
   const commands = seen.get("/docs/commands");
   for (const [, name] of execFileSync(binary, ["--help"], { encoding: "utf8" }).matchAll(/^ {2}([a-z]+) {2,}/gm)) {
-    if (name !== "help") assert.match(commands, new RegExp(`lyceum ${name}</h2>`), name);
+    if (name !== "help") assert.match(commands, new RegExp(`lyceum ${name}</h3>`), name);
   }
   assert.ok(commands.includes("--keep-going") && commands.includes("LYCEUM_CLIENT_ID"));
 

@@ -47,6 +47,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Client(client) => client.run(printer),
         Command::Deploy(deploy) => deploy.run(printer),
         Command::Deployments(deployments) => deployments.run(printer),
+        Command::Logs(logs) => logs.run(printer),
         Command::Secrets(secrets) => secrets.run(printer),
         Command::Import(import) => import.run(printer),
         Command::Export(export) => export.run(printer),

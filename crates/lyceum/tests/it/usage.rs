@@ -36,8 +36,11 @@ fn what_cannot_be_typed_is_a_usage_error() {
 fn explained(place: &Place, line: &str) -> usize {
     let help = place.ok(&format!("{line} --help"));
     assert!(help.contains(&format!("Usage: lyceum{line}")), "{line}: {help}");
-    let below = help.split("\nCommands:\n").nth(1).unwrap_or_default();
-    let below = below.lines().take_while(|told| told.starts_with(' '));
+    assert!(line.is_empty() || help.contains("\nExamples:\n"), "{line}: {help}");
+    let heading = if line.is_empty() { "\nRun a server:\n" } else { "\nCommands:\n" };
+    let below = help.split(heading).nth(1).unwrap_or_default();
+    let below = below.split(if line.is_empty() { "\nOptions:" } else { "\n\n" }).next();
+    let below = below.unwrap_or_default().lines();
     // What a command is for begins at the third column; further lines of it are further in.
     let names = below.filter_map(|told| told.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
@@ -46,7 +49,24 @@ fn explained(place: &Place, line: &str) -> usize {
 
 #[test]
 fn every_command_explains_itself() {
-    assert!(explained(&Place::new(), "") > 60, "commands are found");
+    assert!(explained(&Place::new(), "") > 90, "commands are found");
+}
+
+#[test]
+fn commands_are_listed_in_groups() {
+    let help = Place::new().ok("--help");
+    let headings: Vec<_> = help.lines().filter(|line| line.ends_with(':')).collect();
+    let groups = [
+        "Run a server:",
+        "Build an app:",
+        "Data and standards:",
+        "Administration:",
+        "This program:",
+        "Options:",
+    ];
+    assert_eq!(headings, groups);
+    let deploy = "\nExamples:\n  lyceum deploy\n  lyceum deploy --dry-run\n";
+    assert!(Place::new().ok("deploy --help").contains(deploy));
 }
 
 #[test]

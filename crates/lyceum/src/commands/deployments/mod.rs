@@ -15,6 +15,7 @@ use super::deploy::{consent, prompt, send, show, told, verify};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
+pub(crate) use logs::Logs;
 
 /// List the versions of a deployed project, roll back to one, or promote one
 #[derive(Subcommand)]
@@ -26,7 +27,7 @@ pub(crate) enum Deployments {
     /// Deploy the version that staging serves to production, without rebuilding it
     Promote(Promote),
     /// Print the backend's output, its requests, and why it stopped
-    Logs(logs::Logs),
+    Logs(Logs),
 }
 
 /// Which project, and on which server.
