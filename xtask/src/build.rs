@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::run::{cargo, command, lyceum, root, run};
+use crate::run::{cargo, command, lyceum, root, run, target};
 
 /// Builds the assets, then the binary that embeds them.
 pub(crate) fn all() -> Result<()> {

@@ -5,6 +5,8 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "lyceum serve --listen 0.0.0.0:8080 --public-url https://lyceum.example.org",
     "lyceum sandbox",
     "lyceum sandbox --port 5000 --memory --no-seed",
+    "lyceum create my-app --template react",
+    "lyceum init --dry-run",
     "lyceum dev",
     "lyceum dev --port 9000 --no-sandbox",
     "lyceum deploy",

@@ -36,20 +36,20 @@ fn described(text: &mut String, command: &Command, path: &str, level: usize) {
         let _ = write!(text, "\nAlso called {}.\n", aliases.join(", "));
     }
     if !command.is_subcommand_required_set() {
-        usage(text, command);
+        usage(text, command, &path);
     }
     for inner in shown(command) {
         described(text, inner, &path, level + 1);
     }
 }
 
-fn usage(text: &mut String, command: &Command) {
+fn usage(text: &mut String, command: &Command, path: &str) {
     let usage = command.clone().render_usage().to_string();
     let usage =
         usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
     let _ = write!(text, "\n```text\n{usage}\n```\n\n");
     arguments(text, command.get_arguments().filter(|arg| !arg.is_global_set()));
-    let examples: Vec<_> = help::examples(&path).collect();
+    let examples: Vec<_> = help::examples(path).collect();
     let _ = write!(text, "\nExamples:\n\n```text\n{}\n```\n", examples.join("\n"));
 }
 

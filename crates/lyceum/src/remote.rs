@@ -123,7 +123,7 @@ impl Remote {
         let hint = match env {
             Env::Local => "start the sandbox with `lyceum sandbox`",
             Env::Staging | Env::Production => {
-                "start the server with `lyceum serve`, or set another address with `lyceum login --url URL` or the \
+                "start the server with `lyceum serve`, or set another address with `lyceum login --server URL` or the \
                  variable LYCEUM_URL"
             }
         };

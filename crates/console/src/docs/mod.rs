@@ -19,7 +19,7 @@ use markdown::Rendered;
 use search::Index;
 
 /// Markdown files that the table of contents lists, in this order.
-const PLACED: [(&str, &str); 10] = [
+const PLACED: [(&str, &str); 11] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/operators.md"),
     ("Guides", "guides/administrators.md"),

@@ -21,7 +21,7 @@ fn project(config: &str) -> TempDir {
 fn read(folder: &Path, options: &Options) -> lyceum_core::Result<Local> {
     let evaluator = Evaluator::default();
     let config = evaluator.config(folder)?;
-    Local::read(folder, config.as_ref(), options, &folder.join("dist"), &evaluator)
+    Local::read(folder, config.as_ref(), options, &folder.join("dist"), &evaluator, |_, _| ())
 }
 
 #[test]

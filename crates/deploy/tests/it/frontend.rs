@@ -20,7 +20,8 @@ fn equal_files_make_equal_zips() {
     for (name, text) in files.iter().rev() {
         write(other.path(), name, text);
     }
-    let [one_zip, other_zip] = [&one, &other].map(|folder| Zip::of(folder.path()).unwrap());
+    let [one_zip, other_zip] =
+        [&one, &other].map(|folder| Zip::of(folder.path(), |_, _| ()).unwrap());
     assert_eq!(one_zip.artifact, other_zip.artifact);
     assert_eq!(one_zip.artifact, artifact_of(one_zip.path()).unwrap());
     let mut archive = ZipArchive::new(File::open(one_zip.path()).unwrap()).unwrap();
@@ -31,11 +32,11 @@ fn equal_files_make_equal_zips() {
     assert_eq!(text, "let a = 1;");
 
     write(other.path(), "index.html", "<h1>Ho</h1>");
-    assert_ne!(Zip::of(other.path()).unwrap().artifact.sha256, one_zip.artifact.sha256);
+    assert_ne!(Zip::of(other.path(), |_, _| ()).unwrap().artifact.sha256, one_zip.artifact.sha256);
     // A zip is sent as it is, and is not deleted like the temporary zip of a folder.
     let (copied, temporary) = (one.path().join("build.zip"), one_zip.path().to_owned());
     fs::copy(&temporary, &copied).unwrap();
-    let as_it_is = Zip::of(&copied).unwrap();
+    let as_it_is = Zip::of(&copied, |_, _| ()).unwrap();
     assert_eq!((as_it_is.path(), &as_it_is.artifact), (copied.as_path(), &one_zip.artifact));
     drop((one_zip, as_it_is));
     assert_eq!((temporary.exists(), copied.exists()), (false, true));
@@ -44,15 +45,15 @@ fn equal_files_make_equal_zips() {
 #[test]
 fn a_build_that_cannot_be_sent_is_refused() {
     let folder = tempdir().unwrap();
-    let (kind, message) = refused(Zip::of(&folder.path().join("dist")));
+    let (kind, message) = refused(Zip::of(&folder.path().join("dist"), |_, _| ()));
     assert_eq!(kind, ProblemKind::NotFound);
     assert!(message.contains("build the project first"), "{message}");
-    let (kind, message) = refused(Zip::of(folder.path()));
+    let (kind, message) = refused(Zip::of(folder.path(), |_, _| ()));
     assert!(kind == ProblemKind::Invalid && message.contains("is empty"), "{message}");
     write(folder.path(), "index.html", "not a zip");
-    let (kind, message) = refused(Zip::of(&folder.path().join("index.html")));
+    let (kind, message) = refused(Zip::of(&folder.path().join("index.html"), |_, _| ()));
     assert!(kind == ProblemKind::Invalid && message.contains("is not a zip"), "{message}");
     std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).unwrap();
-    let (kind, message) = refused(Zip::of(folder.path()));
+    let (kind, message) = refused(Zip::of(folder.path(), |_, _| ()));
     assert!(kind == ProblemKind::Invalid && message.contains("is not a regular file"), "{message}");
 }

@@ -65,7 +65,8 @@ impl Login {
         }
         let mut profiles = Profiles::read()?;
         let url = self.url(&profiles)?;
-        let env = environment(&SignIn::default().to(&url, None)?, self.env)?;
+        let hint = "start the server with `lyceum serve`, or set another address with --server";
+        let env = environment(&SignIn::default().to(&url, None, hint)?, self.env)?;
         let at = |credentials| Connection { url: url.clone(), env, credentials };
         let remote = Remote::of(&at(Credentials::None))?;
         let asked =
