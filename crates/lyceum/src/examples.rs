@@ -92,6 +92,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "lyceum doctor",
     "lyceum config --data lyceum-data",
     "lyceum config --default",
+    "lyceum config schema",
     "lyceum openapi --public-url https://lyceum.example.org",
     "lyceum completions bash",
 ];

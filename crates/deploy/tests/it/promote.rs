@@ -53,6 +53,6 @@ fn a_malformed_version_is_refused() {
         version[member] = value;
         let (kind, message) = refused(promoted(&version, &source(), &no_project()));
         assert_eq!(kind, ProblemKind::Invalid, "{member}");
-        assert!(message.contains("is not a version as the server describes it"), "{message}");
+        assert!(message.contains("has a form that this program does not know"), "{message}");
     }
 }
