@@ -12,7 +12,8 @@ use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::master::Master;
@@ -51,6 +52,31 @@ impl Realm {
     fn claims(&self) -> (&str, &str) {
         (&self.issuer, &self.audience)
     }
+}
+
+/// The public keys that verify tokens (RFC 7517, section 5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JwkSet {
+    /// The keys.
+    pub keys: Vec<Jwk>,
+}
+
+/// A public Ed25519 key (RFC 7517, RFC 8037).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Jwk {
+    /// The kind of key: "OKP".
+    pub kty: &'static str,
+    /// The curve: "Ed25519".
+    pub crv: &'static str,
+    /// The use of the key: "sig", for signatures.
+    #[serde(rename = "use")]
+    pub usage: &'static str,
+    /// The algorithm of the signatures: "EdDSA".
+    pub alg: &'static str,
+    /// The id of the key, which is its thumbprint (RFC 7638).
+    pub kid: String,
+    /// The key, in base64url.
+    pub x: String,
 }
 
 /// The keys of one realm, in memory.
@@ -176,18 +202,16 @@ impl Keyring {
     }
 
     /// The public keys as a JWK Set (RFC 7517, RFC 8037).
-    pub fn jwks(&self) -> serde_json::Value {
-        let keys = self.keys.iter().map(|key| {
-            json!({
-                "kty": "OKP",
-                "crv": "Ed25519",
-                "use": "sig",
-                "alg": "EdDSA",
-                "kid": key.kid,
-                "x": BASE64_URL_SAFE_NO_PAD.encode(key.public.as_bytes()),
-            })
+    pub fn jwks(&self) -> JwkSet {
+        let keys = self.keys.iter().map(|key| Jwk {
+            kty: "OKP",
+            crv: "Ed25519",
+            usage: "sig",
+            alg: "EdDSA",
+            kid: key.kid.clone(),
+            x: BASE64_URL_SAFE_NO_PAD.encode(key.public.as_bytes()),
         });
-        json!({ "keys": keys.collect::<Vec<_>>() })
+        JwkSet { keys: keys.collect() }
     }
 
     /// The newest key that every server has had time to read, else the oldest.

@@ -43,7 +43,7 @@ pub use allowed::{Access, Denied, Reach, Roles, Subject, Trust, allowed};
 pub use api_key::{ApiKey, NewApiKey};
 pub use client::{Client, NewClient, Refusal};
 pub use holder::Holder;
-pub use keyring::{Keyring, Realm};
+pub use keyring::{Jwk, JwkSet, Keyring, Realm};
 pub use master::Master;
 pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};

@@ -7,6 +7,8 @@ use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use crate::repository::people::{any, find, list, password};
 use crate::repository::{api_keys, device, links, people as repository, sessions};
@@ -17,7 +19,9 @@ use crate::secret;
 pub(crate) const ID_PREFIX: &str = "lp_";
 
 /// The role of a person, which decides what they have access to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "AccountRole")]
 pub enum Role {
     /// May do everything.
     Administrator,

@@ -69,11 +69,15 @@ pub fn nulls_may_be_missing(schema: &mut Schema) {
     }
 }
 
-/// Leaves out defaults of null, which say nothing, and the line breaks of docstrings.
+/// Leaves out what says nothing: defaults of null, permission for further members, and the line breaks of docstrings.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(rules) => {
-            rules.retain(|rule, value| rule != "default" || !value.is_null());
+            rules.retain(|rule, value| match rule.as_str() {
+                "default" => !value.is_null(),
+                "additionalProperties" => *value != true,
+                _ => true,
+            });
             if let Some(Value::String(description)) = rules.get_mut("description") {
                 *description = description.replace('\n', " ");
             }

@@ -1,72 +1,109 @@
-//! Awarding a badge: from a definition and a learner to a credential that is ready to be signed.
+//! Awards a badge: builds a credential from a definition and a learner.
 //!
-//! Signing takes longer than a write should, so an award is prepared in one transaction, signed outside
-//! of any, and stored in a second one. A place in a status list that was taken for an award that never
-//! was stored stays empty.
+//! Signing takes longer than a write should, so an award is prepared in one transaction, signed outside of transactions, and
+//! stored in a second one. If the award is not stored, its place in the status list stays empty.
 
 use std::borrow::Cow;
 
 use lyceum_core::random::secret_id;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use percent_encoding::percent_decode_str;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::body::{self, Object};
 use crate::definition::{self, Definition};
-use crate::issued::{CredentialForm, CredentialText, Issued, New};
+use crate::documents::OptionalInstant;
+use crate::issued::{CredentialForm, CredentialText, Issued, NewCredential};
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
 use crate::status::{self, StatusEntry};
 use crate::{issued, verify};
 
-/// Below the server's address: where users are.
+/// The path of users on this server.
 const USERS: &str = "/ims/oneroster/rostering/v1p2/users/";
 
-/// What is asked for.
-#[derive(Clone, Debug)]
+/// A request to issue a badge to a learner.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "BadgeAward")]
 pub struct AwardRequest {
-    achievement: String,
-    user: String,
-    awarded: Option<Instant>,
-    valid_from: Option<Instant>,
-    valid_until: Option<Instant>,
-    /// Members of the credential as they were sent: evidence, and what the subject says beside.
+    /// The id of the achievement, or of the definition of its badge.
+    #[schemars(length(min = 1))]
+    achievement_id: String,
+    /// The sourcedId of the learner, or the address of the learner on this server.
+    #[schemars(length(min = 1))]
+    user_id: String,
+    /// When the achievement was earned. Without it, each request is an award of its own.
+    #[serde(default, deserialize_with = "instant")]
+    #[schemars(with = "OptionalInstant")]
+    awarded_date: Option<SentInstant>,
+    /// From when the badge is valid; without it, from `awardedDate` or now.
+    #[serde(default, deserialize_with = "instant")]
+    #[schemars(with = "OptionalInstant")]
+    valid_from: Option<SentInstant>,
+    /// Until when the badge is valid; it must be later than `validFrom`.
+    #[serde(default, deserialize_with = "instant")]
+    #[schemars(with = "OptionalInstant")]
+    valid_until: Option<SentInstant>,
+    /// The evidence of the achievement: objects of the type Evidence.
     evidence: Option<Value>,
-    subject: Object,
-    hashed: bool,
+    /// Whether the sourcedId of a learner without an e-mail address becomes a hashed identity.
+    hashed: Option<bool>,
+    #[serde(flatten)]
+    subject: SubjectDetails,
 }
 
-/// An instant, and how it was written.
+/// What an award says about its subject (Open Badges 3.0, AchievementSubject).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SubjectDetails {
+    /// When the activity ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activity_end_date: Option<Value>,
+    /// When the activity began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activity_start_date: Option<Value>,
+    /// The credits that the learner earned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credits_earned: Option<Value>,
+    /// The number of the licence that the badge stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    license_number: Option<Value>,
+    /// What the learner did, as Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    narrative: Option<Value>,
+    /// The results of the learner: objects of the type Result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    /// The role of the learner in the activity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<Value>,
+    /// The term in which the learner earned the achievement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    term: Option<Value>,
+}
+
+/// An instant, and the text that was sent for it.
 #[derive(Clone, Debug)]
-struct Instant {
+struct SentInstant {
     at: Timestamp,
     text: String,
 }
 
-/// What an award may say of its subject (Open Badges 3.0, `AchievementSubject`).
-const SUBJECT: &[&str] = &[
-    "activityEndDate",
-    "activityStartDate",
-    "creditsEarned",
-    "licenseNumber",
-    "narrative",
-    "result",
-    "role",
-    "term",
-];
-
-/// An award that is ready to be signed, or the one that the same request made before.
+/// An award that can be signed, or the award of an earlier request.
 pub enum Prepared {
-    /// To be signed and given to [`store`].
+    /// A new award. Sign it and pass it to [`store`].
     New(Box<Unsigned>),
-    /// It was made before.
+    /// The award of an earlier request.
     Known(Box<Issued>),
 }
 
@@ -74,62 +111,44 @@ pub enum Prepared {
 pub struct Unsigned {
     signer: Signer,
     credential: Value,
-    new: New,
+    new: NewCredential,
 }
 
 impl AwardRequest {
-    /// Reads `{achievementId, userId, awardedDate?, validFrom?, validUntil?, evidence?, narrative?,
-    /// result?, hashed?, …}`; `userId` may be the address of the user.
-    /// Errors: `Invalid`, naming the member.
-    pub fn read(body: &Object, base_url: &str) -> Result<Self> {
-        let user = body::text(body, "userId", "userId")?;
-        let hashed = match body.get("hashed") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(hashed)) => *hashed,
-            Some(_) => return Err(Problem::invalid("hashed", messages::MUST_BE_BOOLEAN)),
-        };
-        let subject = body.iter().filter(|(name, _)| SUBJECT.contains(&name.as_str()));
-        let request = Self {
-            achievement: body::text(body, "achievementId", "achievementId")?.to_owned(),
-            user: user_of_address(base_url, Some(user)).unwrap_or_else(|| user.to_owned()),
-            awarded: instant(body, "awardedDate")?,
-            valid_from: instant(body, "validFrom")?,
-            valid_until: instant(body, "validUntil")?,
-            evidence: body.get("evidence").filter(|evidence| !evidence.is_null()).cloned(),
-            subject: subject.map(|(name, value)| (name.clone(), value.clone())).collect(),
-            hashed,
-        };
-        let begins = request.valid_from.as_ref().or(request.awarded.as_ref());
-        if let (Some(from), Some(until)) = (begins, &request.valid_until)
-            && until.at <= from.at
-        {
-            return Err(Problem::invalid("validUntil", "must be later than validFrom"));
-        }
-        Ok(request)
+    /// The earliest instant from which the badge can be valid; `None` for the time of issue.
+    fn begins(&self) -> Option<&SentInstant> {
+        self.valid_from.as_ref().or(self.awarded_date.as_ref())
     }
 
-    /// What makes the same request the same award; none where the request names no day, and so each one
-    /// is an award of its own.
-    fn award(&self, issuer: &str) -> Option<String> {
-        let awarded = self.awarded.as_ref()?.at.to_string();
+    /// The sourcedId of the learner.
+    fn learner(&self, base_url: &str) -> String {
+        let of_address = user_of_address(base_url, Some(&self.user_id));
+        of_address.unwrap_or_else(|| self.user_id.clone())
+    }
+
+    /// The key by which a repeated request finds its award; `None` if each request is an award of its own.
+    fn key(&self, issuer: &str, learner: &str) -> Option<String> {
+        let awarded = self.awarded_date.as_ref()?.at.to_string();
         let valid_from = self.valid_from.as_ref().map(|from| from.at.to_string());
-        let parts =
-            [issuer, &self.achievement, &self.user, &awarded, &valid_from.unwrap_or_default()];
+        let valid_from = valid_from.unwrap_or_default();
+        let parts = [issuer, &self.achievement_id, learner, &awarded, &valid_from];
         Some(hex(Sha256::digest(parts.join("\n").as_bytes())))
     }
 }
 
-fn instant(body: &Object, name: &str) -> Result<Option<Instant>> {
-    let Some(at) = body::opt_instant(body, name, name)? else { return Ok(None) };
-    let sent = body[name].as_str().unwrap_or_default();
-    // An XML Schema dateTime is stricter than what is understood here.
-    let strict = sent.len() >= 20 && sent.as_bytes()[10] == b'T' && sent.ends_with('Z');
-    let text = if strict { sent.to_owned() } else { at.to_string() };
-    Ok(Some(Instant { at, text }))
+/// Reads an instant with date and time; an empty text counts as missing.
+fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SentInstant>, D::Error> {
+    let sent: Option<String> = Option::deserialize(deserializer)?;
+    let Some(sent) = sent.filter(|sent| !sent.is_empty()) else { return Ok(None) };
+    let at = body::instant(&sent).ok_or_else(|| de::Error::custom(body::not_an_instant(&sent)))?;
+    // Credentials contain an XML Schema dateTime, which allows fewer forms.
+    let is_strict = sent.len() >= 20 && sent.as_bytes()[10] == b'T' && sent.ends_with('Z');
+    Ok(Some(SentInstant { at, text: if is_strict { sent } else { at.to_string() } }))
 }
 
-/// Finds what the request names and makes the credential, in a write transaction. The same request again
-/// finds the award that it made. Errors: `Invalid` for an unknown `achievementId` or `userId`.
+/// Finds the achievement and the learner of the request and builds the credential, in a write transaction. The same
+/// request again finds the award that it made. Errors: `Invalid` for an unknown `achievementId` or `userId`, and for a
+/// `validUntil` that is too early.
 pub fn prepare(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -137,12 +156,17 @@ pub fn prepare(
     request: &AwardRequest,
     signer: Signer,
 ) -> Result<Prepared> {
-    let Some(stored) = definitions::find(tx, &request.achievement)? else {
+    if let (Some(from), Some(until)) = (request.begins(), &request.valid_until)
+        && until.at <= from.at
+    {
+        return Err(Problem::invalid("validUntil", "must be later than validFrom"));
+    }
+    let Some(stored) = definitions::find(tx, &request.achievement_id)? else {
         return Err(Problem::invalid(
             "achievementId",
             format!(
                 "there is no achievement with the id '{}'; create its badge first",
-                request.achievement
+                request.achievement_id
             ),
         ));
     };
@@ -150,12 +174,12 @@ pub fn prepare(
         let message = definition::deleted(&stored.definition.id);
         return Err(Problem::invalid("achievementId", message));
     }
-    let Ok(user) = fields::in_use(tx, &USER, &request.user) else {
-        let message =
-            format!("there is no user with the sourcedId '{}'; create it first", request.user);
+    let learner = request.learner(base_url);
+    let Ok(user) = fields::in_use(tx, &USER, &learner) else {
+        let message = format!("there is no user with the sourcedId '{learner}'; create it first");
         return Err(Problem::invalid("userId", message));
     };
-    let award = request.award(&signer.issuer.id);
+    let award = request.key(&signer.issuer.id, &learner);
     if let Some(award) = &award
         && let Some(known) = repository::of_award(tx, award)?
     {
@@ -163,19 +187,26 @@ pub fn prepare(
     }
     let id = secret_id();
     let place = status::take(tx, &signer.issuer.id)?;
-    let credential =
-        credential(now, base_url, request, &signer, &stored.definition, &user, &id, place)?;
-    let from = request.valid_from.as_ref().or(request.awarded.as_ref());
-    let new = New {
+    let credential = credential(
+        now,
+        base_url,
+        request,
+        &signer,
+        &stored.definition,
+        (&learner, &user),
+        &id,
+        place,
+    )?;
+    let new = NewCredential {
         id,
         issued_by: Some(signer.issuer.id.clone()),
-        learner: Some(request.user.clone()),
+        learner: Some(learner),
         award,
         place: Some(place),
-        kept: CredentialText {
+        signed: CredentialText {
             issuer: signer.issuer.did.clone(),
             credential: credential["id"].as_str().unwrap_or_default().to_owned(),
-            valid_from: from.map_or(now, |from| from.at),
+            valid_from: request.begins().map_or(now, |from| from.at),
             form: CredentialForm::Json,
             body: String::new(),
         },
@@ -190,12 +221,12 @@ fn credential(
     request: &AwardRequest,
     signer: &Signer,
     definition: &Definition,
-    user: &Object,
+    learner: (&str, &Object),
     id: &str,
     place: StatusEntry,
 ) -> Result<Value> {
     let now = now.to_string();
-    let awarded = request.awarded.as_ref().map_or(&now, |awarded| &awarded.text);
+    let awarded = request.awarded_date.as_ref().map_or(&now, |awarded| &awarded.text);
     let valid_from = request.valid_from.as_ref().map_or(awarded, |from| &from.text);
     let mut credential = json!({
         "@context": crate::CONTEXTS,
@@ -205,7 +236,7 @@ fn credential(
         "issuer": signer.issuer.profile,
         "validFrom": valid_from,
         "awardedDate": awarded,
-        "credentialSubject": subject(base_url, request, definition, user)?,
+        "credentialSubject": subject(base_url, request, definition, learner)?,
         "credentialStatus": status::entry(base_url, &signer.issuer.id, place),
     });
     if let Some(until) = &request.valid_until {
@@ -221,22 +252,26 @@ fn subject(
     base_url: &str,
     request: &AwardRequest,
     definition: &Definition,
-    user: &Object,
+    (learner, user): (&str, &Object),
 ) -> Result<Value> {
     let mut subject = Object::new();
-    subject.insert("id".to_owned(), user_address(base_url, &request.user).into());
+    subject.insert("id".to_owned(), user_address(base_url, learner).into());
     subject.insert("type".to_owned(), json!(["AchievementSubject"]));
     let email = Some(fields::text(user, "email")).filter(|email| !email.is_empty());
     let identity = match email {
         Some(email) => Some(identity("emailAddress", email)),
-        None => request.hashed.then(|| identity("sourcedId", &request.user)),
+        None => request.hashed.unwrap_or_default().then(|| identity("sourcedId", learner)),
     };
     if let Some(identity) = identity {
         subject.insert("identifier".to_owned(), json!([identity]));
     }
     subject.insert("achievement".to_owned(), definition.achievement()?);
-    subject.extend(request.subject.clone());
-    Ok(subject.into())
+    let mut subject = Value::Object(subject);
+    let details = serde_json::to_value(&request.subject).map_err(Problem::internal)?;
+    if let (Value::Object(subject), Value::Object(details)) = (&mut subject, details) {
+        subject.extend(details);
+    }
+    Ok(subject)
 }
 
 /// The address of a user, which is the id of the learner in credentials.
@@ -244,8 +279,8 @@ pub fn user_address(base_url: &str, user: &str) -> String {
     format!("{base_url}{USERS}{}", segment(user))
 }
 
-/// The user whom the id of a subject names: the address of a user, whatever the host is called, or `mailto:`
-/// and an e-mail address. None: nobody of this server.
+/// The user with the id of a subject: the address of a user on any host, or `mailto:` and an e-mail address. `None` if this
+/// server does not have the user.
 pub(crate) fn known_learner(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>> {
     if let Some(email) = id.strip_prefix("mailto:") {
         let Ok(email) = percent_decode_str(email).decode_utf8() else { return Ok(None) };
@@ -269,8 +304,7 @@ pub(crate) fn user_of_address(base_url: &str, address: Option<&str>) -> Option<S
     percent_decode_str(id).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// A hashed identity: who knows the address can check it, who does not learns nothing (Open Badges 3.0,
-/// `IdentityObject`).
+/// A hashed identity, which confirms a known value without revealing it (Open Badges 3.0, `IdentityObject`).
 pub(crate) fn identity(kind: &str, value: &str) -> Value {
     let salt = secret_id();
     json!({
@@ -283,17 +317,17 @@ pub(crate) fn identity(kind: &str, value: &str) -> Value {
 }
 
 impl Unsigned {
-    /// Signs it. Errors: `Invalid` for members of the request that cannot be part of a credential.
-    pub fn sign(mut self, now: Timestamp) -> Result<New> {
+    /// Signs the credential. Errors: `Invalid` for members of the request that cannot be part of a credential.
+    pub fn sign(mut self, now: Timestamp) -> Result<NewCredential> {
         let signed = self.signer.sign(self.credential, now)?;
-        self.new.kept.body = signed.to_string();
+        self.new.signed.body = signed.to_string();
         Ok(self.new)
     }
 }
 
-/// Stores a signed award; of two alike that were made at a time the first one stands.
-/// Answers the award and whether it is the new one.
-pub fn store(tx: &mut Tx<'_>, now: Timestamp, new: &New) -> Result<(Issued, bool)> {
+/// Stores a signed award. If two equal requests run at the same time, the award of the first one is kept. Returns the award
+/// and whether it is new.
+pub fn store(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Result<(Issued, bool)> {
     if let Some(award) = &new.award
         && let Some(known) = repository::of_award(tx, award)?
     {

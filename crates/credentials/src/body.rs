@@ -2,12 +2,20 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::json;
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
+
+/// Reads a body as a type. Errors: those of [`parse`]; `Invalid` with every error and its path if members break the schema
+/// of the type.
+pub fn read<T: DeserializeOwned + JsonSchema + 'static>(text: &[u8]) -> Result<T> {
+    lyceum_core::body::of(Value::Object(parse(text)?))
+}
 
 /// Reads a body. Errors: `Malformed` if it is not a JSON object, is nested too deeply, repeats a member
 /// or contains the character U+0000, which PostgreSQL cannot store.
@@ -65,9 +73,12 @@ pub fn uri<'o>(object: &'o Object, name: &str, path: &str) -> Result<&'o str> {
 /// The instant of a member, in any offset. Errors: `Invalid` at the path.
 pub fn opt_instant(object: &Object, name: &str, path: &str) -> Result<Option<Timestamp>> {
     let Some(text) = opt_text(object, name, path)? else { return Ok(None) };
-    instant(text).map(Some).ok_or_else(|| {
-        Problem::invalid(path, format!("{} (got '{text}')", messages::MUST_BE_INSTANT))
-    })
+    instant(text).map(Some).ok_or_else(|| Problem::invalid(path, not_an_instant(text)))
+}
+
+/// The error of a text that is not an instant.
+pub(crate) fn not_an_instant(text: &str) -> String {
+    format!("{} (got '{text}')", messages::MUST_BE_INSTANT)
 }
 
 /// Parses an instant with date and time. A date alone is rejected.

@@ -1,16 +1,19 @@
-//! Definitions of badges: what can be earned, as the platform's clients send it. A definition has the
-//! form of a credential whose subject is the achievement itself.
+//! Definitions of badges. A definition has the form of a credential whose subject is the achievement itself.
 
+use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::body::{self, Object};
+use crate::documents::{ImageReference, OneOrMany, ProfileReference};
 use crate::issuer::Signer;
 use crate::repository::definitions as repository;
 
-/// What an achievement may say (Open Badges 3.0, Achievement) beside `id`, `type`, `name`,
+/// The members of an achievement (Open Badges 3.0, Achievement) that are copied as sent, in addition to `id`, `type`, `name`,
 /// `description`, `criteria`, `image` and `creator`.
 const MEMBERS: &[&str] = &[
     "achievementType",
@@ -29,15 +32,78 @@ const MEMBERS: &[&str] = &[
     "version",
 ];
 
-/// A definition.
+/// The definition of a badge: a credential of [Open Badges 3.0](https://www.imsglobal.org/spec/ob/v3p0) whose subject is
+/// the achievement itself. It is stored as it was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct BadgeDefinition(#[schemars(with = "DefinitionMembers")] pub Object);
+
+/// The members of a definition that are checked.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline, transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "definitions are stored as they were sent")]
+struct DefinitionMembers {
+    /// The id, a URI.
+    id: String,
+    /// "VerifiableCredential" and "OpenBadgeCredential".
+    #[serde(rename = "type")]
+    types: OneOrMany<String>,
+    /// The creator of the achievement, unless the achievement names one.
+    issuer: Option<ProfileReference>,
+    /// The name of the badge.
+    name: Option<String>,
+    /// The description of the badge.
+    description: Option<String>,
+    /// The image of the badge, unless the achievement has one.
+    image: Option<ImageReference>,
+    /// The achievement.
+    credential_subject: BadgeAchievement,
+}
+
+/// The achievement that a badge stands for.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "definitions are stored as they were sent")]
+struct BadgeAchievement {
+    /// The id, a URI.
+    id: String,
+    /// "Achievement".
+    #[serde(rename = "type")]
+    types: OneOrMany<String>,
+    /// The name. Without it, the name of the badge is used.
+    name: Option<String>,
+    /// The description. Without it, the description of the badge is used.
+    description: Option<String>,
+    /// The condition for earning the badge.
+    criteria: Criteria,
+    /// The image.
+    image: Option<ImageReference>,
+    /// The creator of the achievement.
+    creator: Option<ProfileReference>,
+}
+
+/// The condition for earning a badge; one of the members is required.
+#[derive(JsonSchema)]
+#[schemars(inline, transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "definitions are stored as they were sent")]
+struct Criteria {
+    /// The address of a page with the condition.
+    id: Option<String>,
+    /// The condition, as Markdown.
+    narrative: Option<String>,
+}
+
+/// A definition with its ids.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// Its id, a URI.
     pub id: String,
     /// The id of the achievement that it defines: its `credentialSubject.id`.
     pub achievement: String,
-    /// As it was sent.
-    pub body: Object,
+    /// The document as it was sent.
+    pub document: BadgeDefinition,
 }
 
 /// A definition as it is stored.
@@ -56,36 +122,39 @@ pub struct StoredDefinition {
 }
 
 impl Definition {
-    /// Reads a definition. Errors: `Invalid`, naming the member.
-    pub fn read(body: Object) -> Result<Self> {
-        let id = body::uri(&body, "id", "id")?.to_owned();
-        if !body::has_type(&body, "VerifiableCredential")
-            || !(body::has_type(&body, "OpenBadgeCredential")
-                || body::has_type(&body, "AchievementCredential"))
+    /// Checks the rules that the schema of a definition cannot express. Errors: `Invalid`, naming the member.
+    pub fn read(document: BadgeDefinition) -> Result<Self> {
+        let body = &document.0;
+        let id = body::uri(body, "id", "id")?.to_owned();
+        if !body::has_type(body, "VerifiableCredential")
+            || !(body::has_type(body, "OpenBadgeCredential")
+                || body::has_type(body, "AchievementCredential"))
         {
             let wanted = "must contain VerifiableCredential and OpenBadgeCredential";
             return Err(Problem::invalid("type", wanted));
         }
-        let subject = subject(&body)?;
+        let subject = subject(body)?;
         if !body::has_type(subject, "Achievement") {
             return Err(Problem::invalid("credentialSubject.type", "must contain Achievement"));
         }
         let achievement = body::uri(subject, "id", "credentialSubject.id")?.to_owned();
-        let definition = Self { id, achievement, body };
+        let definition = Self { id, achievement, document };
         definition.achievement()?;
         Ok(definition)
     }
 
-    /// What people call it.
+    /// The name that people see.
     pub fn name(&self) -> &str {
-        let own = self.body.get("name").and_then(Value::as_str);
-        own.or_else(|| self.body["credentialSubject"]["name"].as_str()).unwrap_or_default()
+        let body = &self.document.0;
+        let own = body.get("name").and_then(Value::as_str);
+        own.or_else(|| body["credentialSubject"]["name"].as_str()).unwrap_or_default()
     }
 
-    /// The achievement as credentials hold it: schema-valid, the definition's issuer as its `creator`.
+    /// The achievement for credentials. It is valid by the standard, and the issuer of the definition is its `creator`.
     /// Errors: `Invalid`, naming the member that is missing or wrong.
     pub fn achievement(&self) -> Result<Value> {
-        let subject = subject(&self.body)?;
+        let body = &self.document.0;
+        let subject = subject(body)?;
         let mut made = Object::new();
         made.insert("id".to_owned(), self.achievement.as_str().into());
         made.insert("type".to_owned(), json!(["Achievement"]));
@@ -93,15 +162,15 @@ impl Definition {
             let path = format!("credentialSubject.{name}");
             let text = match body::opt_text(subject, name, &path)? {
                 Some(text) => text,
-                None => body::text(&self.body, name, &path)?,
+                None => body::text(body, name, &path)?,
             };
             made.insert(name.to_owned(), text.into());
         }
         made.insert("criteria".to_owned(), criteria(subject)?);
-        if let Some(image) = subject.get("image").or_else(|| self.body.get("image")) {
+        if let Some(image) = subject.get("image").or_else(|| body.get("image")) {
             made.insert("image".to_owned(), read_image(image)?);
         }
-        let creator = subject.get("creator").or_else(|| self.body.get("issuer"));
+        let creator = subject.get("creator").or_else(|| body.get("issuer"));
         if let Some(creator) = creator {
             made.insert("creator".to_owned(), profile(creator, "issuer")?);
         }
@@ -145,7 +214,7 @@ fn criteria(subject: &Object) -> Result<Value> {
     }
 }
 
-/// What an image that a definition itself holds begins with.
+/// The beginnings of an image that a definition contains itself.
 pub const OWN_IMAGES: [&str; 2] = ["data:image/png;base64,", "data:image/svg+xml;base64,"];
 
 fn read_image(image: &Value) -> Result<Value> {
@@ -168,7 +237,7 @@ fn read_image(image: &Value) -> Result<Value> {
     }
 }
 
-/// A profile that another names: a URI or an object with one. Errors: `Invalid` at the path.
+/// The profile of a reference: a URI, or an object with a URI as its id. Errors: `Invalid` at the path.
 pub(crate) fn profile(given: &Value, path: &str) -> Result<Value> {
     match given {
         Value::String(id) if body::is_uri(id) => Ok(json!({ "id": id, "type": ["Profile"] })),
@@ -187,9 +256,9 @@ pub(crate) fn profile(given: &Value, path: &str) -> Result<Value> {
 }
 
 /// Stores a new definition. The same definition again changes nothing, so that a request can be repeated.
-/// Answers its version and whether it is new.
-/// Errors: `Conflict` where another definition has its id or defines its achievement, or where the one with
-/// its id is deleted; `TooLarge`.
+/// Returns its version and whether it is new.
+/// Errors: `Conflict` if another definition has its id or defines its achievement, or if the definition with its id is
+/// deleted; `TooLarge`.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<(i64, bool)> {
     let Some(known) = repository::find(tx, &definition.id)? else {
         return Ok((put(tx, now, definition)?, true));
@@ -204,7 +273,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Resul
     if known.deleted.is_some() {
         return conflict(format!("id: {}", deleted(id)));
     }
-    match known.definition.body == definition.body {
+    match known.definition.document == definition.document {
         true => Ok((known.version, false)),
         false => conflict(format!(
             "id: a badge definition with the id '{id}' exists already with other values; replace \
@@ -213,10 +282,10 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Resul
     }
 }
 
-/// Puts a definition in the place of the one with that id, which may be deleted. Badges that were issued
-/// before keep what they say. Answers its version.
-/// Errors: `NotFound`; `Invalid` for a definition with another id; `PreconditionFailed` where the version is
-/// not the expected one; as [`create`].
+/// Replaces the definition with that id, which may be deleted. Badges that were issued before do not change. Returns the new
+/// version.
+/// Errors: `NotFound`; `Invalid` for a definition with another id; `PreconditionFailed` if the stored version is not the
+/// expected one; as [`create`].
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -234,7 +303,7 @@ pub fn replace(
 }
 
 /// Deletes a definition. Lists no longer show it and it cannot be awarded. Badges that were issued before stay valid.
-/// Errors: `NotFound`; `PreconditionFailed` where the version is not the expected one.
+/// Errors: `NotFound`; `PreconditionFailed` if the stored version is not the expected one.
 pub fn delete(tx: &mut Tx<'_>, now: Timestamp, id: &str, expected: Option<i64>) -> Result<()> {
     let known = found(tx, id)?;
     as_expected(&known, expected)?;
@@ -252,7 +321,7 @@ fn as_expected(known: &StoredDefinition, expected: Option<i64>) -> Result<()> {
 }
 
 fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> {
-    let bytes = serde_json::to_string(&definition.body).map_err(Problem::internal)?.len();
+    let bytes = serde_json::to_string(&definition.document).map_err(Problem::internal)?.len();
     if bytes > limits::CREDENTIAL_STORED_MAX_BYTES {
         let most = limits::CREDENTIAL_STORED_MAX_BYTES;
         return Err(Problem::new(
@@ -275,7 +344,7 @@ fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> 
 }
 
 /// The definition with that id, or the one of the achievement with that id.
-/// Errors: `NotFound`, which says of a deleted one that it is deleted.
+/// Errors: `NotFound`; its message says whether the definition is deleted.
 pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<StoredDefinition> {
     let stored = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     match stored.deleted {
@@ -292,12 +361,12 @@ fn unknown(id: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, message)
 }
 
-/// Says that a definition is deleted, and how to restore it.
+/// The error for a deleted definition, with the way to restore it.
 pub(crate) fn deleted(id: &str) -> String {
     format!("the badge definition '{id}' is deleted; send it to PUT …/badges/{{id}} to restore it")
 }
 
-/// A page of the definitions in the order of creation, and how many there are on all pages.
+/// A page of the definitions in the order of creation, and the number on all pages.
 pub fn list(tx: &mut Tx<'_>, limit: u64, offset: u64) -> Result<(Vec<StoredDefinition>, u64)> {
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let (found, total) = repository::list(tx, number(limit), number(offset))?;

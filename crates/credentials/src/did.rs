@@ -5,11 +5,13 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
 use lyceum_core::problem::{Kind, Problem, Result};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::key::{PublicKey, multikey};
 
-/// The `did:key` of a key: it says the key itself, so it is verified without asking anyone.
+/// The `did:key` of a key. It contains the key, so verifiers need no document.
 pub fn key_of(key: &VerifyingKey) -> String {
     format!("did:key:{}", multikey(key))
 }
@@ -20,8 +22,8 @@ pub fn key_method(key: &VerifyingKey) -> String {
     format!("did:key:{multikey}#{multikey}")
 }
 
-/// The `did:web` of a server with that base address; a port and a path become part of it. Errors:
-/// no `http` or `https` address, or one with a query, fragment or user.
+/// The `did:web` of a server with that base address, including port and path. Errors: the address is not `http` or `https`,
+/// or has a query, fragment or user.
 pub fn web(base_url: &str) -> Result<String> {
     let rest = base_url.strip_prefix("https://").or_else(|| base_url.strip_prefix("http://"));
     let rest = rest.map(|rest| rest.trim_end_matches('/'));
@@ -42,7 +44,7 @@ pub fn web(base_url: &str) -> Result<String> {
     }
 }
 
-/// Where the document of a `did:web` is: `https://host/.well-known/did.json`, with a path
+/// The address of the document of a `did:web`: `https://host/.well-known/did.json`, or with a path
 /// `https://host/path/did.json`. `None` if it is not a did:web.
 pub fn web_address(did: &str) -> Option<String> {
     let rest = did.strip_prefix("did:web:").filter(|rest| !rest.contains(['/', '?', '#', '@']))?;
@@ -59,42 +61,85 @@ pub fn web_address(did: &str) -> Option<String> {
     })
 }
 
-/// The document that lists the keys of an issuer, each as `(fragment, key)`: all of them may sign
-/// credentials, so a key that was followed by another stays in it as long as what it signed is to
-/// be verified. `id` is a did or an https address; the methods are `id#fragment`.
-pub fn document(id: &str, keys: &[(&str, PublicKey)]) -> Value {
-    let methods: Vec<Value> = keys
-        .iter()
-        .map(|(fragment, key)| {
-            let method = format!("{id}#{fragment}");
-            match key {
-                PublicKey::Ed25519(key) => json!({
-                    "id": method, "type": "Multikey", "controller": id,
-                    "publicKeyMultibase": multikey(key),
-                }),
-                other => json!({
-                    "id": method, "type": "JsonWebKey", "controller": id,
-                    "publicKeyJwk": other.to_jwk(),
-                }),
-            }
-        })
-        .collect();
-    let ids: Vec<&Value> = methods.iter().map(|method| &method["id"]).collect();
-    let mut contexts =
-        vec!["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"];
-    if keys.iter().any(|(_, key)| !matches!(key, PublicKey::Ed25519(_))) {
-        contexts.push("https://w3id.org/security/jwk/v1");
-    }
-    json!({
-        "@context": contexts,
-        "id": id,
-        "assertionMethod": ids,
-        "verificationMethod": methods,
-    })
+/// The document of a DID: it lists the keys of an issuer ([Controlled Identifiers
+/// 1.0](https://www.w3.org/TR/cid-1.0/), [did:web](https://w3c-ccg.github.io/did-method-web/)).
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DidDocument {
+    /// The JSON-LD contexts.
+    #[serde(rename = "@context")]
+    contexts: Vec<&'static str>,
+    /// The DID.
+    id: String,
+    /// The ids of the keys that may sign credentials.
+    assertion_method: Vec<String>,
+    /// The keys.
+    verification_method: Vec<VerificationMethod>,
 }
 
-/// The document of a `did:key`, which everyone can make from its name. None: it is no did:key, or
-/// of a kind of key that is not supported.
+/// A public key of an issuer (Controlled Identifiers 1.0, section 2.2).
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct VerificationMethod {
+    /// The id, which proofs name.
+    id: String,
+    /// "Multikey" or "JsonWebKey".
+    #[serde(rename = "type")]
+    method_type: &'static str,
+    /// The DID of the owner.
+    controller: String,
+    /// The key as a Multikey.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key_multibase: Option<String>,
+    /// The key as a JWK (RFC 7517).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    public_key_jwk: Option<Value>,
+}
+
+impl DidDocument {
+    /// The document of the issuer `id`, a DID or an https address. Each key is a pair of fragment and key; all may sign
+    /// credentials. A replaced key stays in the document as long as its signatures must be verified.
+    pub fn new(id: &str, keys: &[(&str, PublicKey)]) -> Self {
+        let methods: Vec<VerificationMethod> =
+            keys.iter().map(|(fragment, key)| VerificationMethod::new(id, fragment, key)).collect();
+        let mut contexts =
+            vec!["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"];
+        if methods.iter().any(|method| method.public_key_jwk.is_some()) {
+            contexts.push("https://w3id.org/security/jwk/v1");
+        }
+        Self {
+            contexts,
+            id: id.to_owned(),
+            assertion_method: methods.iter().map(|method| method.id.clone()).collect(),
+            verification_method: methods,
+        }
+    }
+}
+
+impl VerificationMethod {
+    fn new(id: &str, fragment: &str, key: &PublicKey) -> Self {
+        let (method_type, public_key_multibase, public_key_jwk) = match key {
+            PublicKey::Ed25519(key) => ("Multikey", Some(multikey(key)), None),
+            other => ("JsonWebKey", None, Some(other.to_jwk())),
+        };
+        Self {
+            id: format!("{id}#{fragment}"),
+            method_type,
+            controller: id.to_owned(),
+            public_key_multibase,
+            public_key_jwk,
+        }
+    }
+}
+
+/// [`DidDocument::new`] as JSON.
+pub fn document(id: &str, keys: &[(&str, PublicKey)]) -> Value {
+    serde_json::to_value(DidDocument::new(id, keys)).expect("its keys are texts")
+}
+
+/// The document of a `did:key`, which follows from its name. `None` for another DID method and for a kind of key that is not
+/// supported.
 pub fn key_document(did: &str) -> Option<Value> {
     let multikey = did.strip_prefix("did:key:")?;
     let key = PublicKey::from_multikey(multikey).ok()?;

@@ -1,4 +1,4 @@
-//! Credentials that were issued, here or elsewhere, and are kept here.
+//! Stored credentials that this server or others issued.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -8,9 +8,12 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::body::{self, Object};
+use crate::documents::{Credential, SignedBadge};
 use crate::repository::issued as repository;
 use crate::status::StatusEntry;
 
@@ -36,7 +39,7 @@ impl CredentialForm {
     }
 }
 
-/// What a credential says of itself, and its text.
+/// The text of a signed credential, with the members by which it is found.
 #[derive(Clone, Debug)]
 pub struct CredentialText {
     /// The id of its issuer.
@@ -45,42 +48,42 @@ pub struct CredentialText {
     pub credential: String,
     /// From when it is valid.
     pub valid_from: Timestamp,
-    /// How it was signed.
+    /// The form in which it was signed.
     pub form: CredentialForm,
     /// The JSON or the JWS, as it was signed.
     pub body: String,
 }
 
-/// A credential on its way into the store.
+/// A credential that is about to be stored.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewCredential {
     /// Its random id.
     pub id: String,
     /// The id of the issuer of this server that issued it.
     pub issued_by: Option<String>,
     /// The sourcedId of the learner.
     pub learner: Option<String>,
-    /// What makes a repeated request the same award.
+    /// The key by which a repeated request finds its award.
     pub award: Option<String>,
     /// Its place in a status list.
     pub place: Option<StatusEntry>,
     /// The credential.
-    pub kept: CredentialText,
+    pub signed: CredentialText,
 }
 
-/// A credential of the store.
+/// A stored credential.
 #[derive(Clone, Debug)]
 pub struct Issued {
     /// Its random id, part of its public address.
     pub id: String,
-    /// The id of the issuer of this server that issued it; none, it was issued elsewhere.
+    /// The id of the issuer of this server; `None` if another server issued it.
     pub issued_by: Option<String>,
-    /// The sourcedId of the learner, where this server issued it.
+    /// The sourcedId of the learner, if this server issued it.
     pub learner: Option<String>,
     /// Its place in a status list.
     pub place: Option<StatusEntry>,
     /// The credential.
-    pub kept: CredentialText,
+    pub signed: CredentialText,
     /// When it was revoked.
     pub revoked: Option<String>,
     /// Why it was revoked.
@@ -88,33 +91,25 @@ pub struct Issued {
 }
 
 impl Issued {
-    /// The credential as a JSON object, that of a JWS out of its payload.
+    /// The credential as a JSON object; of a JWS, its payload.
     pub fn object(&self) -> Result<Object> {
-        match self.kept.form {
+        match self.signed.form {
             CredentialForm::Json => {
-                serde_json::from_str(&self.kept.body).map_err(Problem::internal)
+                serde_json::from_str(&self.signed.body).map_err(Problem::internal)
             }
-            CredentialForm::Jws => payload(&self.kept.body),
+            CredentialForm::Jws => payload(&self.signed.body),
         }
     }
 }
 
 impl CredentialText {
-    /// Reads a credential with an embedded proof. Errors: `Invalid`, naming the member.
-    pub fn read(object: &Object, text: &str) -> Result<Self> {
+    /// Checks the rules that the schema of a signed badge cannot express. `text` is the badge as it was sent. Errors: `Invalid`,
+    /// naming the member.
+    pub fn read(SignedBadge(object): &SignedBadge, text: &str) -> Result<Self> {
         if !body::has_proof(object) {
             let message = "is required; send a credential that its issuer has signed, or issue \
                            one with POST …/issue-badge";
             return Err(Problem::invalid("proof", message));
-        }
-        let Some(Value::Object(subject)) = object.get("credentialSubject") else {
-            return Err(Problem::invalid("credentialSubject", "is required; send an object"));
-        };
-        if !subject.get("achievement").is_some_and(Value::is_object) {
-            return Err(Problem::invalid(
-                "credentialSubject.achievement",
-                "is required; send an object",
-            ));
         }
         Self::of(object, CredentialForm::Json, text)
     }
@@ -181,43 +176,43 @@ pub fn payload(jws: &str) -> Result<Object> {
 
 /// The outcome of storing a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upserted {
-    /// There was none of that issuer with that id.
+pub enum UpsertOutcome {
+    /// The credential is new.
     Created,
-    /// It is newer than the one that was there.
+    /// The credential is newer than the stored one and replaced it.
     Replaced,
-    /// It is not newer than the stored one, which stays.
+    /// The credential is not newer than the stored one, which stays.
     NotNewer,
 }
 
-/// Keeps a credential, in place of an older one of the same issuer with the same id (Open Badges 3.0,
-/// equality and comparison). Errors: `Conflict` where the one that is there was revoked.
-pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, kept: &CredentialText) -> Result<Upserted> {
-    let Some(known) = repository::same(tx, &kept.issuer, &kept.credential)? else {
-        let new = New {
+/// Stores a credential. It replaces an older one of the same issuer with the same id (Open Badges 3.0, equality and
+/// comparison). Errors: `Conflict` if the stored one is revoked.
+pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, signed: &CredentialText) -> Result<UpsertOutcome> {
+    let Some(known) = repository::same(tx, &signed.issuer, &signed.credential)? else {
+        let new = NewCredential {
             id: secret_id(),
             issued_by: None,
             learner: None,
             award: None,
             place: None,
-            kept: kept.clone(),
+            signed: signed.clone(),
         };
         repository::insert(tx, &new, now)?;
-        return Ok(Upserted::Created);
+        return Ok(UpsertOutcome::Created);
     };
-    if kept.valid_from <= known.kept.valid_from {
-        return Ok(Upserted::NotNewer);
+    if signed.valid_from <= known.signed.valid_from {
+        return Ok(UpsertOutcome::NotNewer);
     }
     if known.revoked.is_some() {
-        let message = format!("the credential '{}' is revoked permanently", kept.credential);
+        let message = format!("the credential '{}' is revoked permanently", signed.credential);
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    repository::replace(tx, &known.id, kept, now)?;
-    Ok(Upserted::Replaced)
+    repository::replace(tx, &known.id, signed, now)?;
+    Ok(UpsertOutcome::Replaced)
 }
 
 /// Adds a credential that this server signed.
-pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &New) -> Result<Issued> {
+pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Result<Issued> {
     repository::insert(tx, new, now)?;
     found(tx, &new.id)
 }
@@ -230,7 +225,7 @@ pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
     })
 }
 
-/// The credential with that random id alone: who knows it may see the credential. Errors: `NotFound`.
+/// The credential with that random id, which gives access to its public page. Errors: `NotFound`.
 pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
     let issued = found(tx, id)?;
     match issued.id == id {
@@ -242,25 +237,52 @@ pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
     }
 }
 
-/// Which part of the list of credentials.
+/// Credentials, by the form in which they were signed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignedCredentials {
+    /// The credentials with embedded proofs.
+    credential: Vec<Credential>,
+    /// The credentials that were signed as a compact JWS.
+    compact_jws_string: Vec<String>,
+}
+
+impl SignedCredentials {
+    /// Sorts signed texts by their form.
+    pub fn of<'t>(texts: impl Iterator<Item = (CredentialForm, &'t str)>) -> Result<Self> {
+        let mut sorted = Self { credential: Vec::new(), compact_jws_string: Vec::new() };
+        for (form, text) in texts {
+            match form {
+                CredentialForm::Json => {
+                    let object = serde_json::from_str(text).map_err(Problem::internal)?;
+                    sorted.credential.push(Credential(object));
+                }
+                CredentialForm::Jws => sorted.compact_jws_string.push(text.to_owned()),
+            }
+        }
+        Ok(sorted)
+    }
+}
+
+/// The selected part of the list of credentials.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// Credentials on it at most.
+    /// The most credentials on the page.
     pub limit: u64,
-    /// Credentials before it.
+    /// The number of credentials before the page.
     pub offset: u64,
-    /// Only those that are valid from later than this.
+    /// Only credentials that became valid after this.
     pub since: Option<Timestamp>,
-    /// Only those about the user with this sourcedId.
+    /// Only credentials of the user with this sourcedId.
     pub learner: Option<String>,
 }
 
-/// A page of the credentials in the order of their validity, and how many there are on all pages.
+/// A page of the credentials in the order in which they became valid, and the number on all pages.
 pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
     repository::list(tx, page)
 }
 
-/// [`list`], of a user who is known where the page is one user's. Errors: `NotFound` for an unknown user.
+/// [`list`], which fails if the page names an unknown user. Errors: `NotFound`.
 pub fn list_of(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
     if let Some(learner) = &page.learner
         && roster::find(tx, &USER, learner)?.is_none()

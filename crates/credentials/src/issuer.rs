@@ -3,42 +3,83 @@
 use ed25519_dalek::SigningKey;
 use lyceum_access::Master;
 use lyceum_core::random::secret_id;
+use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::body::{self, Object};
+use crate::did::DidDocument;
+use crate::documents::OneOrMany;
 use crate::repository::issuers::{self as repository, StoredIssuer};
 use crate::{did, keys, proof, verify};
 
 /// The id of the server's own issuer.
 pub const SERVER: &str = "server";
 
-/// The members of a profile (Open Badges 3.0, Profile) except `id` and `type`.
-const MEMBERS: &[&str] = &[
-    "name",
-    "url",
-    "phone",
-    "description",
-    "image",
-    "email",
-    "address",
-    "otherIdentifier",
-    "official",
-    "parentOrg",
-];
+/// The profile of an issuer (Open Badges 3.0, Profile).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct IssuerProfile(#[schemars(with = "ProfileMembers")] pub Object);
+
+/// The members of a profile.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline, transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "profiles are stored as they were sent")]
+struct ProfileMembers {
+    /// Ignored.
+    #[serde(rename = "@context", skip_serializing_if = "Option::is_none")]
+    context: Option<Value>,
+    /// The `did:web` of the issuer, which the server chooses.
+    id: Option<String>,
+    /// "Profile".
+    #[serde(rename = "type")]
+    types: Option<OneOrMany<String>>,
+    /// The name.
+    name: String,
+    /// The address of the website.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<Value>,
+    /// The phone number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<Value>,
+    /// The description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<Value>,
+    /// The image, as an object of the type Image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<Value>,
+    /// The e-mail address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<Value>,
+    /// The postal address, as an object of the type Address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<Value>,
+    /// Other ids of the issuer, as objects of the type IdentifierEntry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_identifier: Option<Value>,
+    /// The name of the official who represents the issuer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    official: Option<Value>,
+    /// The organization to which the issuer belongs, as a profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_org: Option<Value>,
+}
 
 /// An issuer.
 #[derive(Clone, Debug)]
 pub struct Issuer {
     /// Its id in addresses, [`SERVER`] or a random one.
     pub id: String,
-    /// The client that owns it; none, it is the server's.
+    /// The client that owns it; `None` for the server's issuer.
     pub client: Option<String>,
     /// Its `did:web`.
     pub did: String,
-    /// Its profile as credentials name it: `id`, `type`, and what it says of itself.
+    /// Its profile in credentials, with `id` and `type`.
     pub profile: Object,
 }
 
@@ -64,7 +105,7 @@ impl Issuer {
         }
     }
 
-    /// The issuer that a client issues as: its own, else the server's.
+    /// The issuer in whose name a client issues: its own, or the server's if it has none.
     pub fn of_client(tx: &mut Tx<'_>, base_url: &str, client: &str) -> Result<Self> {
         match repository::of_client(tx, client)? {
             Some(stored) => Self::of(stored, base_url),
@@ -72,16 +113,16 @@ impl Issuer {
         }
     }
 
-    /// Every issuer, in the order of their making.
+    /// All issuers, in the order of creation.
     pub fn all(tx: &mut Tx<'_>, base_url: &str) -> Result<Vec<Self>> {
         repository::list(tx)?.into_iter().map(|stored| Self::of(stored, base_url)).collect()
     }
 
-    /// The document of its `did:web`: all its keys, former ones too.
-    pub fn document(&self, tx: &mut Tx<'_>) -> Result<Value> {
+    /// The document of its `did:web`, with all its keys, including replaced ones.
+    pub fn document(&self, tx: &mut Tx<'_>) -> Result<DidDocument> {
         let keys = keys::published(tx, Some(&self.id))?;
         let keys: Vec<_> = keys.iter().map(|key| (key.kid.as_str(), key.key.clone())).collect();
-        Ok(did::document(&self.did, &keys))
+        Ok(DidDocument::new(&self.did, &keys))
     }
 
     /// The verification method of one of its keys.
@@ -108,7 +149,7 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// The signer that a client issues as. Errors: no key, or one that does not open.
+    /// The signer in whose name a client issues. Errors: the issuer has no key, or its key cannot be decrypted.
     pub fn of_client(
         tx: &mut Tx<'_>,
         master: &Master,
@@ -126,8 +167,8 @@ impl Signer {
         Ok(Self { issuer, key, method })
     }
 
-    /// The credential with a proof of the signer. Errors: `Invalid` for what the standard does not allow,
-    /// and for what JSON-LD does not define, which the signature would therefore not cover.
+    /// The credential with a proof of the signer. Errors: `Invalid` for members that the standard does not allow, or that
+    /// JSON-LD does not define, because the signature would not cover them.
     pub fn sign(&self, credential: Value, created: Timestamp) -> Result<Value> {
         match verify::faults(&credential) {
             faults if faults.is_empty() => self.sign_any(credential, created),
@@ -135,7 +176,7 @@ impl Signer {
         }
     }
 
-    /// [`Signer::sign`] of a credential of any sort, of which the standard says nothing.
+    /// [`Signer::sign`] without the checks of the standard.
     pub(crate) fn sign_any(&self, credential: Value, created: Timestamp) -> Result<Value> {
         proof::sign(credential, &self.key, &self.method, created)
     }
@@ -158,14 +199,14 @@ impl Signer {
         self.sign(credential, now).map(drop)
     }
 
-    /// Its Ed25519 key, and the verification method of it.
+    /// Its Ed25519 key and its verification method.
     pub fn key(&self) -> (&SigningKey, &str) {
         (&self.key, &self.method)
     }
 }
 
-/// Makes the server's issuer and its key where they are missing; at every start.
-/// Errors: a key that was sealed with another master key.
+/// Creates the server's issuer and its key if they are missing. Runs at every start.
+/// Errors: the key was encrypted with another master key.
 pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &Master, base_url: &str) -> Result<()> {
     let profile = json!({ "name": "Lyceum", "url": base_url }).to_string();
     let issuer = StoredIssuer { id: SERVER.to_owned(), client: None, profile };
@@ -173,19 +214,22 @@ pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &Master, base_url: &str) -
     keys::ensure(tx, now, master, SERVER)
 }
 
-/// Gives a client an issuer of its own, with that profile and a key of its own. The same profile again changes
-/// nothing, so that a request can be repeated. Answers the issuer and whether it is new.
-/// Errors: `Conflict` if it has an issuer with another profile; `Invalid` if the body is not a profile.
+/// Creates an issuer for a client, with that profile and a new key. The same profile again changes nothing, so that a
+/// request can be repeated. Returns the issuer and whether it is new.
+/// Errors: `Conflict` if the client has an issuer with another profile; `Invalid` if the profile cannot be signed.
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
     master: &Master,
     base_url: &str,
     client: &str,
-    profile: &Object,
+    profile: &IssuerProfile,
 ) -> Result<(Issuer, bool)> {
-    let issuer =
-        StoredIssuer { id: secret_id(), client: Some(client.to_owned()), profile: said(profile)? };
+    let issuer = StoredIssuer {
+        id: secret_id(),
+        client: Some(client.to_owned()),
+        profile: stored_members(profile)?,
+    };
     if !repository::insert(tx, &issuer, now)? {
         let known = repository::of_client(tx, client)?;
         if let Some(known) = known.filter(|known| is_same(&known.profile, &issuer.profile)) {
@@ -202,24 +246,24 @@ pub fn create(
     Ok((Issuer::find(tx, base_url, &id)?, true))
 }
 
-/// Whether two profiles say the same, in whatever order.
+/// Whether two profiles have the same members, in any order.
 fn is_same(one: &str, other: &str) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     one == other || read(one).is_some_and(|one| read(other) == Some(one))
 }
 
-/// Puts a profile in the place of the one that the client issues as.
-/// Errors: `Invalid` if the body is not a profile or has the id of another one.
+/// Replaces the profile in whose name the client issues.
+/// Errors: `Invalid` if the profile cannot be signed, or has the id of another issuer.
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
     master: &Master,
     base_url: &str,
     client: &str,
-    profile: &Object,
+    profile: &IssuerProfile,
 ) -> Result<Issuer> {
     let issuer = Issuer::of_client(tx, base_url, client)?;
-    if let Some(id) = body::opt_text(profile, "id", "id")?
+    if let Some(id) = body::opt_text(&profile.0, "id", "id")?
         && id != issuer.did
     {
         return Err(Problem::invalid(
@@ -227,34 +271,24 @@ pub fn replace(
             format!("must be the id of the profile, '{}'; send that id or none", issuer.did),
         ));
     }
-    repository::set_profile(tx, &issuer.id, &said(profile)?)?;
+    repository::set_profile(tx, &issuer.id, &stored_members(profile)?)?;
     let issuer = Issuer::find(tx, base_url, &issuer.id)?;
     rehearse(&Signer::of(tx, master, issuer.clone())?, now)?;
     Ok(issuer)
 }
 
-/// The members of a profile except `id` and `type`. Errors: `Invalid` for an unknown member.
-fn said(profile: &Object) -> Result<String> {
+/// The members of a profile except `id` and `type`, as JSON. Errors: `Invalid` if the type is another one, the name is
+/// empty or the profile is too large.
+fn stored_members(IssuerProfile(profile): &IssuerProfile) -> Result<String> {
     body::text(profile, "name", "name")?;
     if profile.contains_key("type") && !body::has_type(profile, "Profile") {
         return Err(Problem::invalid("type", "must be Profile"));
     }
-    let mut kept = Object::new();
-    for (name, value) in profile {
-        match name.as_str() {
-            "id" | "type" | "@context" => {}
-            known if MEMBERS.contains(&known) => drop(kept.insert(name.clone(), value.clone())),
-            _ => {
-                return Err(Problem::invalid(
-                    name,
-                    format!("is not a member of a profile; the members are {}", MEMBERS.join(", ")),
-                ));
-            }
-        }
-    }
-    let said = Value::Object(kept).to_string();
-    match said.len() <= limits::ISSUER_PROFILE_MAX_BYTES {
-        true => Ok(said),
+    let mut stored = profile.clone();
+    stored.retain(|name, _| !matches!(name.as_str(), "id" | "type" | "@context"));
+    let stored = Value::Object(stored).to_string();
+    match stored.len() <= limits::ISSUER_PROFILE_MAX_BYTES {
+        true => Ok(stored),
         false => Err(Problem::invalid(
             "profile",
             format!("must have at most {} bytes as JSON", limits::ISSUER_PROFILE_MAX_BYTES),

@@ -1,5 +1,5 @@
-//! The keys that issuers sign with: made here, sealed at rest, rotated. A former key signs nothing any
-//! more, its private half is gone; its public half stays, so that what it signed still verifies.
+//! The signing keys of issuers: created by the server, encrypted in the store, rotated. The private half of a replaced key is
+//! deleted. Its public half stays, so that its signatures can still be verified.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -13,18 +13,22 @@ use ring::rsa::KeyPair as RsaKeyPair;
 use rsa::RsaPrivateKey;
 use rsa::pkcs8::EncodePrivateKey;
 use rsa::traits::PublicKeyParts;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::did;
+use crate::issuer::Issuer;
 use crate::key::{PublicKey, multikey};
 use crate::repository::keys::{self as repository, StoredKey};
 
 const ED25519: &str = "Ed25519";
 const RSA: &str = "RS256";
-/// Bits of the modulus of a new RSA key: what RS256 is checked with everywhere.
+/// Bits of the modulus of a new RSA key. All verifiers of RS256 accept this size.
 const RSA_BITS: usize = 2048;
 
-/// A key as everybody may see it.
+/// A public key of an issuer, with its name.
 #[derive(Clone, Debug)]
 pub struct Published {
     /// Its name, unique: the fragment of its verification method.
@@ -35,9 +39,9 @@ pub struct Published {
     pub algorithm: String,
     /// The key.
     pub key: PublicKey,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
-    /// Since when it signs no more.
+    /// Since when it does not sign.
     pub retired: Option<Timestamp>,
 }
 
@@ -60,6 +64,64 @@ impl Published {
     }
 }
 
+/// The public keys of an issuer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct IssuerKeys {
+    /// The keys, the oldest first.
+    keys: Vec<IssuerKey>,
+}
+
+/// A public key of an issuer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct IssuerKey {
+    /// The name of the key, which is the fragment of its verification method.
+    kid: String,
+    /// The algorithm: "Ed25519", or "RS256" for an RSA key.
+    algorithm: String,
+    /// The verification method, which proofs name.
+    verification_method: String,
+    /// When the key was created.
+    created: Timestamp,
+    /// Since when the key does not sign; null if it signs.
+    retired: Option<Timestamp>,
+    /// The key as a JWK (RFC 7517).
+    #[schemars(with = "Map<String, Value>")]
+    public_key_jwk: Value,
+    /// The `did:key` of an Ed25519 key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    did_key: Option<String>,
+    /// The Ed25519 key as a Multikey.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key_multibase: Option<String>,
+}
+
+impl IssuerKey {
+    fn of(issuer: &Issuer, published: Published) -> Self {
+        let ed25519 = match &published.key {
+            PublicKey::Ed25519(key) => Some(key),
+            _ => None,
+        };
+        Self {
+            verification_method: issuer.method(&published.kid),
+            created: published.created,
+            retired: published.retired,
+            public_key_jwk: published.key.to_jwk(),
+            did_key: ed25519.map(did::key_of),
+            public_key_multibase: ed25519.map(multikey),
+            kid: published.kid,
+            algorithm: published.algorithm,
+        }
+    }
+}
+
+/// The public keys of an issuer, for everyone.
+pub fn of_issuer(tx: &mut Tx<'_>, issuer: &Issuer) -> Result<IssuerKeys> {
+    let keys = published(tx, Some(&issuer.id))?;
+    Ok(IssuerKeys { keys: keys.into_iter().map(|key| IssuerKey::of(issuer, key)).collect() })
+}
+
 /// A new RSA key, as PKCS #8. Takes about a second.
 pub struct NewRsa {
     pkcs8: Vec<u8>,
@@ -77,8 +139,8 @@ impl NewRsa {
     }
 }
 
-/// The Ed25519 key that an issuer signs with, and its name; the first one is made here, in a write
-/// transaction. Errors: a key that was sealed with another master key.
+/// Creates the first Ed25519 key of an issuer if it is missing, in a write transaction. Errors: the key was encrypted with
+/// another master key.
 pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) -> Result<()> {
     if repository::signing(tx, issuer, ED25519)?.is_none() {
         repository::insert(tx, &new_ed25519(now, master, issuer))?;
@@ -86,8 +148,8 @@ pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) ->
     signing(tx, master, issuer).map(drop)
 }
 
-/// The Ed25519 key that an issuer signs with, and its name. Errors: `Internal` where there is none, or
-/// where it was sealed with another master key.
+/// The Ed25519 key with which an issuer signs, and its name. Errors: `Internal` if it is missing or was encrypted with another
+/// master key.
 pub fn signing(tx: &mut Tx<'_>, master: &Master, issuer: &str) -> Result<(String, SigningKey)> {
     let stored = repository::signing(tx, issuer, ED25519)?.ok_or_else(|| {
         Problem::new(ProblemKind::Internal, format!("the issuer '{issuer}' has no signing key"))
@@ -98,7 +160,7 @@ pub fn signing(tx: &mut Tx<'_>, master: &Master, issuer: &str) -> Result<(String
     Ok((stored.kid, SigningKey::from_bytes(&secret)))
 }
 
-/// The RSA key that an issuer signs with, and its name; none where it has none yet.
+/// The RSA key with which an issuer signs, and its name; `None` if it has none yet.
 pub fn signing_rsa(
     tx: &mut Tx<'_>,
     master: &Master,
@@ -111,7 +173,7 @@ pub fn signing_rsa(
     Ok(Some((stored.kid, key)))
 }
 
-/// Gives an issuer an RSA key, unless another server was faster.
+/// Stores an RSA key of an issuer, unless another server was faster.
 pub fn add_rsa(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -127,8 +189,8 @@ pub fn add_rsa(
     Ok(())
 }
 
-/// Ends the keys of an issuer and makes a new Ed25519 key that signs at once; an RSA key follows when
-/// one is needed. What the former keys signed still verifies. Answers the new key.
+/// Retires the keys of an issuer and creates a new Ed25519 key, which signs at once. A new RSA key is created when it is
+/// needed. Signatures of retired keys can still be verified. Returns the new key.
 pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) -> Result<Published> {
     repository::retire(tx, issuer, now)?;
     let key = new_ed25519(now, master, issuer);
@@ -144,7 +206,7 @@ pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) ->
     }
 }
 
-/// The keys of an issuer, or of all, in the order of their making: those that sign and those that did.
+/// The keys of an issuer, or of all issuers, in the order of creation, including retired ones.
 pub fn published(tx: &mut Tx<'_>, issuer: Option<&str>) -> Result<Vec<Published>> {
     repository::list(tx, issuer)?.iter().map(Published::of).collect()
 }

@@ -15,7 +15,7 @@
 //! | the canonical text that proofs sign | `canonize`, `jsonld`, `rdf`, `json` |
 //! | credentials in PNG and SVG, the default image of a badge | `baking`, `badge_image` |
 //! | what the console shows of badges and records | `screens` |
-//! | request bodies | `body` |
+//! | documents that clients send and read, request bodies | `documents`, `body` |
 //! | SQL | `repository` |
 
 pub mod badge_image;
@@ -36,6 +36,7 @@ pub mod award;
 pub mod body;
 pub mod clr;
 pub mod definition;
+pub mod documents;
 pub mod issued;
 pub mod issuer;
 pub mod keys;

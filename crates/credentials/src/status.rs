@@ -1,5 +1,5 @@
-//! Revocation of credentials that this server signed: each has a place in a Bitstring Status List and
-//! the 1EdTech revocation list with reasons.
+//! Revocation of credentials that this server signed. Each has a place in a Bitstring Status List. The 1EdTech revocation
+//! list also has the reasons.
 
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::issuer::Issuer;
 use crate::repository::{issued, status as repository};
-use crate::status_list::{self, Bits};
+use crate::status_list::{self, Bits, RevocationList};
 
-/// Places in a list: the minimum of the standard, which hides whose status a verifier reads.
+/// Places in a list: the minimum of the standard, so that a request for the list does not reveal the credential.
 pub const LIST_PLACES: i64 = 131_072;
 /// An odd step visits all places of a list in an order that does not reveal the time of issue.
 const STEP: i64 = 85_229;
@@ -19,20 +19,20 @@ const STEP: i64 = 85_229;
 /// A place in a status list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusEntry {
-    /// The number of the list among the issuer's, from 1.
+    /// The number of the list, from 1 for each issuer.
     pub list: i64,
     /// The place in it, from 0.
     pub index: i64,
 }
 
-/// Takes a place for a new credential of an issuer; none is given twice.
+/// Reserves a place for a new credential of an issuer. Each place is used once.
 pub fn take(tx: &mut Tx<'_>, issuer: &str) -> Result<StatusEntry> {
     let anywhere = i64::from(u32::from_be_bytes(secret_bytes())) % LIST_PLACES;
     let (list, first, before) = repository::take(tx, issuer, LIST_PLACES, anywhere)?;
     Ok(StatusEntry { list, index: (first + before * STEP) % LIST_PLACES })
 }
 
-/// The address of an issuer's list.
+/// The address of a list of an issuer.
 pub fn address(base_url: &str, issuer: &str, list: i64) -> String {
     format!("{base_url}/issuers/{issuer}/status/{list}")
 }
@@ -46,7 +46,7 @@ fn index(place: i64) -> usize {
     usize::try_from(place).expect("places are numbers from 0")
 }
 
-/// The credential of a list before it is signed. Errors: `NotFound` for a list that the issuer has not.
+/// The credential of a list before it is signed. Errors: `NotFound` if the issuer does not have the list.
 pub fn unsigned(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -67,15 +67,14 @@ pub fn unsigned(
     Ok(status_list::credential(&address, &issuer.did, &bits, now, ttl_ms))
 }
 
-/// How many credentials of a list are revoked: a list changes when this does.
+/// The number of revoked credentials of a list. The list changes when this number does.
 pub fn revoked_count(tx: &mut Tx<'_>, issuer: &str, list: i64) -> Result<usize> {
     Ok(repository::revoked(tx, issuer, list)?.len())
 }
 
 /// The 1EdTech revocation list of an issuer: each revoked credential with its reason.
-pub fn revocations(tx: &mut Tx<'_>, base_url: &str, issuer: &Issuer) -> Result<Value> {
+pub fn revocations(tx: &mut Tx<'_>, base_url: &str, issuer: &Issuer) -> Result<RevocationList> {
     let revoked = issued::revoked(tx, &issuer.id)?;
     let address = format!("{base_url}/issuers/{}/revocations", issuer.id);
-    let listed = revoked.iter().map(|(id, reason)| (id.as_str(), reason.as_deref()));
-    Ok(status_list::revocation_list(&address, &issuer.did, listed))
+    Ok(RevocationList::new(address, issuer.did.clone(), revoked))
 }

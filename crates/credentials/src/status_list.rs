@@ -11,10 +11,12 @@ use flate2::write::GzEncoder;
 use lyceum_core::limits::{STATUS_LIST_MAX_BYTES, STATUS_LIST_MIN_BYTES};
 use lyceum_core::problem::{Kind, Problem, Result};
 use lyceum_core::time::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-/// One bit a credential; the first is the leftmost. Never shorter than what hides whose bit
-/// somebody asks for (131 072 bits, 6.1).
+/// One bit per credential; the first is the leftmost. A list has at least 131 072 bits, so that a request for it does not
+/// reveal the credential (6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits(Vec<u8>);
 
@@ -25,18 +27,17 @@ impl Default for Bits {
 }
 
 impl Bits {
-    /// How many credentials the list has room for.
+    /// The number of bits.
     pub fn count(&self) -> usize {
         self.0.len() * 8
     }
 
-    /// Whether the bit is set. None: the list is not that long.
+    /// Whether the bit is set; `None` if the list is shorter.
     pub fn get(&self, index: usize) -> Option<bool> {
         self.0.get(index / 8).map(|byte| byte & mask(index) != 0)
     }
 
-    /// Sets the bit, or clears it. The list grows where it is too short. Errors: the index is
-    /// above the limit.
+    /// Sets or clears the bit. A short list grows. Errors: the index is above the limit.
     pub fn set(&mut self, index: usize, value: bool) -> Result<()> {
         if index / 8 >= STATUS_LIST_MAX_BYTES {
             let most = STATUS_LIST_MAX_BYTES * 8;
@@ -53,7 +54,7 @@ impl Bits {
         Ok(())
     }
 
-    /// The list as credentials hold it: `u`, then base64url of its gzip.
+    /// The list in the form for credentials: `u` and the base64url of its gzip.
     pub fn encode(&self) -> String {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         gzip.write_all(&self.0).expect("a vector takes everything");
@@ -64,7 +65,7 @@ impl Bits {
     /// Reads a list. Errors: another encoding, or a list that unpacks to more than the limit.
     pub fn decode(text: &str) -> Result<Self> {
         let malformed = |what| Problem::new(Kind::Malformed, format!("the encodedList {what}"));
-        // Lists of before the recommendation have no multibase prefix, and some are in the other alphabet.
+        // Older lists have no multibase prefix, and some are in the other base64 alphabet.
         let text = text.strip_prefix('u').unwrap_or(text).trim_end_matches('=');
         let packed = BASE64_URL_SAFE_NO_PAD
             .decode(text.replace('+', "-").replace('/', "_"))
@@ -96,8 +97,7 @@ pub fn entry(list: &str, index: usize) -> Value {
     })
 }
 
-/// A revocation list as a credential, to be signed: `id` is the address that it is served at, and
-/// readers may keep it for `ttl_ms` milliseconds.
+/// A revocation list as an unsigned credential. `id` is its address, and readers may cache it for `ttl_ms` milliseconds.
 pub fn credential(
     id: &str,
     issuer: &str,
@@ -121,21 +121,46 @@ pub fn credential(
     })
 }
 
-/// The list of 1EdTech: `id` is the address that it is served at, `revoked` the ids of credentials
-/// with the reason, where one was given.
-pub fn revocation_list<'a>(
-    id: &str,
-    issuer: &str,
-    revoked: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
-) -> Value {
-    let revoked = revoked.into_iter().map(|(credential, reason)| {
-        let mut entry = json!({"id": credential, "revoked": true});
-        if let Some(reason) = reason {
-            entry["revocationReason"] = reason.into();
-        }
-        entry
-    });
-    json!({"id": id, "issuer": issuer, "revokedCredential": revoked.collect::<Vec<_>>()})
+/// The revoked credentials of an issuer ([1EdTech Revocation List Status
+/// Method](https://www.imsglobal.org/spec/vcrl/v1p0)).
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RevocationList {
+    /// The address of the list.
+    pub id: String,
+    /// The DID of the issuer.
+    pub issuer: String,
+    /// The revoked credentials.
+    pub revoked_credential: Vec<RevokedCredential>,
+}
+
+impl RevocationList {
+    /// The list at the address `id`. `revoked` are the ids of credentials, with the reason if one was given.
+    pub fn new(
+        id: String,
+        issuer: String,
+        revoked: impl IntoIterator<Item = (String, Option<String>)>,
+    ) -> Self {
+        let revoked = revoked.into_iter().map(|(id, revocation_reason)| RevokedCredential {
+            id,
+            revoked: true,
+            revocation_reason,
+        });
+        Self { id, issuer, revoked_credential: revoked.collect() }
+    }
+}
+
+/// A revoked credential.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RevokedCredential {
+    /// The id of the credential.
+    pub id: String,
+    /// Always true.
+    pub revoked: bool,
+    /// The reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revocation_reason: Option<String>,
 }
 
 #[cfg(test)]

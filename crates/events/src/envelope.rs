@@ -6,7 +6,9 @@ use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, messages};
+use schemars::JsonSchema;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::CONTEXTS;
 use crate::check::{self, Item, is_iri, not_an_instant, short, utc_instant};
@@ -14,6 +16,37 @@ use crate::event::{Entity, Event};
 use crate::faults::Faults;
 use crate::reader::Reader;
 use crate::tree::Tree;
+
+/// An envelope of [Caliper 1.2](https://www.imsglobal.org/spec/caliper/v1p2), section 5, for the API document.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`parse` reads each byte of an envelope only once")]
+pub struct CaliperEnvelope {
+    /// The IRI of the sensor.
+    #[schemars(extend("format" = "iri"))]
+    sensor: String,
+    /// When the sensor sent the envelope, in UTC.
+    send_time: Timestamp,
+    /// The version of Caliper.
+    #[schemars(extend("enum" = CONTEXTS))]
+    data_version: String,
+    /// The events and entities.
+    #[schemars(length(min = 1, max = EVENT_ENVELOPE_MAX_RECORDS))]
+    data: Vec<EnvelopeRecord>,
+}
+
+/// An event of a metric profile of Caliper 1.2, an ActivityEvent or TimeSpentEvent of the custom profile, or an entity.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "`parse` reads each byte of an envelope only once")]
+struct EnvelopeRecord {
+    /// The type of the event or entity.
+    #[serde(rename = "type")]
+    record_type: String,
+    /// The members that the type defines.
+    #[serde(flatten)]
+    members: Map<String, Value>,
+}
 
 /// An envelope, read and checked.
 #[derive(Clone, Debug, PartialEq)]

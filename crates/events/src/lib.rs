@@ -35,7 +35,7 @@ mod words;
 
 use lyceum_store::Migration;
 
-pub use envelope::{Envelope, parse};
+pub use envelope::{CaliperEnvelope, Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
     Actor, Appended, ClientEvents, KnownNames, Learned, Logged, actors_behind, actors_called,

@@ -11,9 +11,7 @@ const DAY_S: i64 = 86_400;
 
 /// The ids of the keys that are published.
 fn kids(keyring: &Keyring) -> Vec<String> {
-    let jwks = keyring.jwks();
-    let kid = |key: &serde_json::Value| key["kid"].as_str().unwrap().to_owned();
-    jwks["keys"].as_array().unwrap().iter().map(kid).collect()
+    keyring.jwks().keys.into_iter().map(|key| key.kid).collect()
 }
 
 /// The id of the key that signed a token.

@@ -41,7 +41,7 @@ fn token(keyring: &Keyring) -> String {
 fn the_published_key_verifies_the_signature() {
     with_keyring(|_, keyring| {
         let token = token(keyring);
-        let jwk = &keyring.jwks()["keys"][0];
+        let jwk = &serde_json::to_value(keyring.jwks()).unwrap()["keys"][0];
         assert_eq!((&jwk["kty"], &jwk["crv"]), (&json!("OKP"), &json!("Ed25519")));
         assert_eq!((&jwk["use"], &jwk["alg"]), (&json!("sig"), &json!("EdDSA")));
         assert!(jwk.get("d").is_none(), "the private half is never published");

@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CONTEXTS, Unsigned, Version};
+use super::{CONTEXTS, LearnerRecord, Unsigned, Version};
 use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
@@ -30,15 +30,14 @@ const MEMBERS: &[&str] = &[
     "termsOfUse",
 ];
 
-/// Reads a record that nobody has signed yet, and makes the credential of it: the issuer is `issuer`, the
-/// one that was sent becomes the creator of the achievements. The subject is a user of this server: nobody
-/// learns here about whom nothing is known. Errors: `Invalid`, naming the member.
+/// Builds the credential of an unsigned record. Its issuer is `issuer`; the issuer that was sent becomes the creator of the
+/// achievements. The subject must be a user of this server. Errors: `Invalid`, naming the member.
 pub fn unsigned(
     tx: &mut Tx<'_>,
     now: Timestamp,
     base_url: &str,
     issuer: &Object,
-    given: &Object,
+    LearnerRecord(given): &LearnerRecord,
 ) -> Result<Unsigned> {
     super::record_type(given)?;
     let id = match given.get("id") {
@@ -159,8 +158,7 @@ impl RecordParts<'_> {
         .collect()
     }
 
-    /// The credentials that were sent in the record: a signed one stays as it is, another one becomes the
-    /// signer's own.
+    /// The credentials in the record. A signed one stays as it is; for the others, the signer becomes the issuer.
     fn nested(&self, given: &Object) -> Result<Vec<Value>> {
         let all = match given.get("verifiableCredential") {
             None | Some(Value::Null) => return Ok(Vec::new()),
@@ -216,8 +214,8 @@ impl RecordParts<'_> {
     }
 }
 
-/// The published client sends of the subjects in a record their ids alone: such a credential, which nobody
-/// has signed yet, is of the record's achievement in the same place.
+/// Completes an unsigned credential whose subject has only an id, as the published client sends it: its achievement is the
+/// one at the same place of the record.
 fn complete(credential: &mut Value, achievement: &Value) {
     let is_bare = credential["credentialSubject"].get("achievement").is_none();
     if is_bare && credential.get("proof").is_none() {
@@ -226,8 +224,8 @@ fn complete(credential: &mut Value, achievement: &Value) {
     }
 }
 
-/// An achievement with all that the standard wants: what it is for stands for criteria that were not sent,
-/// the issuer that was sent is its creator.
+/// An achievement with all members that the standard requires. The description replaces missing criteria, and the issuer
+/// that was sent is the creator.
 fn achievement(given: &Object, creator: Option<&Value>, path: &str) -> Result<Value> {
     let mut made = given.clone();
     body::uri(given, "id", &format!("{path}.id"))?;

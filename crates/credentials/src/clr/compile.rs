@@ -1,5 +1,5 @@
-//! A record made of what is known of a learner here: the badges as they were issued, and the newest result
-//! of each line item as a credential of its own, part of its course.
+//! Compiles a record from the badges and results of a learner. The badges stay as they were issued. The newest result of
+//! each line item becomes a credential, which is part of its course.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,14 +17,14 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Unsigned;
 use super::build::{self, NAMESPACE};
+use super::{LearnerRecord, Unsigned};
 use crate::award;
 use crate::body::Object;
 use crate::issued::{self, CredentialForm};
 use crate::repository::records as repository;
 
-/// A sort of results: its kind, that of its line items, and the reference to them.
+/// A kind of results, the kind of their line items, and the reference to them.
 struct ResultKind {
     result: &'static Kind,
     item: &'static Kind,
@@ -47,8 +47,8 @@ const SORTS: [ResultKind; 2] = [
     },
 ];
 
-/// Compiles the record with that id anew, or, where it is the sourcedId of a user, the record of that learner. It
-/// says that it is partial where not everything fits.
+/// Compiles the record with that id again, or the record of the user with that sourcedId. The record is marked as partial if
+/// not everything fits.
 /// Errors: `NotFound`; `Invalid` if the subject is not a user of this server, or the learner has earned nothing.
 pub fn compile(
     tx: &mut Tx<'_>,
@@ -61,7 +61,7 @@ pub fn compile(
     let user = fields::in_use(tx, &USER, &learner)?;
     let badges = issued::of_learner(tx, &learner, limits::CLR_CREDENTIALS_MAX_COUNT)?;
     let mut nested: Vec<Value> = Vec::new();
-    for badge in badges.iter().filter(|badge| badge.kept.form == CredentialForm::Json) {
+    for badge in badges.iter().filter(|badge| badge.signed.form == CredentialForm::Json) {
         nested.push(badge.object()?.into());
     }
     let mut found =
@@ -95,7 +95,7 @@ pub fn compile(
     given.insert("validFrom".to_owned(), now.to_string().into());
     given.insert("partial".to_owned(), is_partial.into());
     given.insert("credentialSubject".to_owned(), without_empty(subject));
-    let mut unsigned = build::unsigned(tx, now, base_url, issuer, &given)?;
+    let mut unsigned = build::unsigned(tx, now, base_url, issuer, &LearnerRecord(given))?;
     unsigned.version.compiled_for = Some(learner);
     Ok(unsigned)
 }
@@ -130,18 +130,18 @@ fn without_empty(mut subject: Value) -> Value {
     subject
 }
 
-/// What the results lead to.
+/// The achievements and associations that follow from results.
 struct FoundResults<'f> {
     base_url: &'f str,
     learner: &'f str,
     /// The achievements of courses, by the id of the course.
     courses: BTreeMap<String, Value>,
-    /// What is part of which course.
+    /// The associations of achievements with their courses.
     parts: Vec<Value>,
 }
 
 impl FoundResults<'_> {
-    /// Adds a credential for the newest result of each line item that is nobody's part.
+    /// Adds a credential for the newest result of each line item that is not part of another.
     fn results(&mut self, tx: &mut Tx<'_>, sort: &ResultKind, into: &mut Vec<Value>) -> Result<()> {
         let stored = roster::referring_to(tx, sort.result, "student", &[self.learner])?;
         let mut newest: BTreeMap<String, Object> = BTreeMap::new();

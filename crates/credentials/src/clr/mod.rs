@@ -1,9 +1,10 @@
-//! Learner records: Comprehensive Learner Record 2.0. A record comes as the platform's clients send it, is
-//! kept as it came, and is served as a credential that is valid by the standard and signed, as is each
-//! credential in it. Each change is a new version; former ones stay readable.
+//! Learner records: Comprehensive Learner Record 2.0. A record is stored as it was sent, and answered as a credential that
+//! is valid by the standard. The server signs the record and each credential in it. Each change is a new version; former
+//! versions stay readable.
 
 mod build;
 mod compile;
+mod documents;
 mod update;
 
 use lyceum_core::time::Timestamp;
@@ -19,31 +20,34 @@ use crate::status;
 
 pub use build::unsigned;
 pub use compile::compile;
+pub use documents::{
+    LearnerRecord, LearnerRecordUpdate, RecordAchievements, RecordVersion, RecordVersions,
+};
 pub use update::updated;
 
-/// The contexts of a record that is made here, in the order that the standard wants.
+/// The contexts of a record that this server signs, in the order of the standard.
 pub const CONTEXTS: [&str; 3] = [
     "https://www.w3.org/ns/credentials/v2",
     "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
     "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
 ];
 
-/// A version of a record on its way into the store.
+/// A version of a record that is about to be stored.
 #[derive(Clone, Debug)]
 pub struct Version {
     /// The record's id, a URI.
     pub id: String,
-    /// The sourcedId of the learner, where the subject is a user of this server.
+    /// The sourcedId of the learner, if the subject is a user of this server.
     pub learner: Option<String>,
     /// The learner for whom it was compiled.
     pub compiled_for: Option<String>,
     /// From when it is valid.
     pub valid_from: Timestamp,
-    /// As it was sent.
+    /// The record as it was sent.
     pub given: String,
-    /// How it is signed.
+    /// The form in which it is signed.
     pub form: CredentialForm,
-    /// As it is served: signed.
+    /// The signed record.
     pub body: String,
 }
 
@@ -72,7 +76,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The credential as a JSON object, that of a JWS out of its payload.
+    /// The credential as a JSON object; of a JWS, its payload.
     pub fn object(&self) -> Result<Object> {
         match self.of.form {
             CredentialForm::Json => serde_json::from_str(&self.of.body).map_err(Problem::internal),
@@ -94,7 +98,7 @@ pub enum StoreOutcome {
 
 impl Unsigned {
     /// Signs the credentials in it that have no proof yet, then the record.
-    /// Errors: `Invalid` for what JSON-LD does not define, and a signature would not cover.
+    /// Errors: `Invalid` for members that JSON-LD does not define, because a signature would not cover them.
     pub fn sign(mut self, signer: &Signer, now: Timestamp) -> Result<Version> {
         let nested = self.credential["credentialSubject"]["verifiableCredential"].as_array_mut();
         for (n, credential) in nested.into_iter().flatten().enumerate() {
@@ -114,7 +118,7 @@ impl Unsigned {
     }
 }
 
-/// Clients of learner records read a list of proofs.
+/// Puts the proof into a list, as clients of learner records expect it.
 fn listed(mut signed: Value) -> Value {
     let proof = signed["proof"].take();
     signed["proof"] = json!([proof]);
@@ -129,28 +133,28 @@ fn below(mut problem: Problem, path: &str) -> Problem {
     problem
 }
 
-/// Reads a record that is signed already, with an embedded proof. Errors: `Invalid`.
+/// Reads a record that another issuer signed with an embedded proof. Errors: `Invalid`.
 pub fn signed(object: &Object, text: &str) -> Result<Version> {
     record_type(object)?;
-    Ok(of_kept(issued::CredentialText::of(object, CredentialForm::Json, text)?))
+    Ok(of_signed(issued::CredentialText::of(object, CredentialForm::Json, text)?))
 }
 
 /// Reads a record as a compact JWS. Errors: `Invalid`.
 pub fn signed_jws(text: &str) -> Result<Version> {
     let object = issued::payload(text.trim())?;
     record_type(&object)?;
-    Ok(of_kept(issued::CredentialText::read_jws(text)?))
+    Ok(of_signed(issued::CredentialText::read_jws(text)?))
 }
 
-fn of_kept(kept: issued::CredentialText) -> Version {
+fn of_signed(signed: issued::CredentialText) -> Version {
     Version {
-        id: kept.credential,
+        id: signed.credential,
         learner: None,
         compiled_for: None,
-        valid_from: kept.valid_from,
-        given: kept.body.clone(),
-        form: kept.form,
-        body: kept.body,
+        valid_from: signed.valid_from,
+        given: signed.body.clone(),
+        form: signed.form,
+        body: signed.body,
     }
 }
 
@@ -221,7 +225,7 @@ pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record
     Ok((repository::add(tx, &known, version, now)?, StoreOutcome::Updated))
 }
 
-/// Whether the version was sent before, in whatever order its members stood.
+/// Whether the stored version was sent with the same members, in any order.
 fn is_same(known: &Record, version: &Version) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     known.of.given == version.given
@@ -254,7 +258,7 @@ fn in_force(record: &Record) -> Result<()> {
     }
 }
 
-/// Says that a record is deleted, and how to restore it.
+/// The error for a deleted record, with the way to restore it.
 fn deleted(id: &str) -> String {
     format!(
         "the learner record '{id}' is deleted; send its new achievements to PUT …/clr/{{id}} to \
@@ -262,8 +266,8 @@ fn deleted(id: &str) -> String {
     )
 }
 
-/// Deletes a record: no list shows it. Copies of it stay valid unless it is revoked.
-/// Errors: `NotFound`; `PreconditionFailed` where another version than `expected` is the newest.
+/// Deletes a record, so that lists do not show it. Copies of it stay valid unless it is revoked.
+/// Errors: `NotFound`; `PreconditionFailed` if the newest version is not `expected`.
 pub fn delete(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -276,8 +280,8 @@ pub fn delete(
     repository::delete(tx, &known.of.id, now)
 }
 
-/// Revokes a record and all of its versions for good; one that is revoked already keeps its day and reason.
-/// Errors: `NotFound`; `Invalid` for one that was signed elsewhere.
+/// Revokes a record and all of its versions permanently. A revoked record keeps its time and reason.
+/// Errors: `NotFound`; `Invalid` for a record that another server signed.
 pub fn revoke(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -286,7 +290,7 @@ pub fn revoke(
     reason: Option<&str>,
 ) -> Result<Record> {
     let known = found(tx, base_url, id)?;
-    // What says that an issuer of this server signed it was verified when it came, or was signed here.
+    // A record that names an issuer of this server was verified before it was stored.
     let credential = known.object()?;
     let signed_by = body::issuer_id(&credential);
     let own = Issuer::all(tx, base_url)?;
@@ -294,7 +298,7 @@ pub fn revoke(
         let message = "was signed by another server; only its issuer can revoke it";
         return Err(Problem::invalid("id", message));
     };
-    // A record from before there were places is named by the list of 1EdTech at least.
+    // Old records may have no place, and the revocation list of 1EdTech only contains records with one.
     if !repository::has_place(tx, &known.of.id)? {
         let place = status::take(tx, &issuer.id)?;
         repository::set_place(tx, &known.of.id, &issuer.id, place)?;
@@ -305,8 +309,8 @@ pub fn revoke(
     found(tx, base_url, &known.of.id)
 }
 
-/// Stores the version that follows the record as it was read; a deleted record is restored by it.
-/// Errors: `Conflict` for a record that is revoked; `PreconditionFailed` where another followed it meanwhile.
+/// Stores the version that follows `read`, and restores a deleted record.
+/// Errors: `Conflict` for a revoked record; `PreconditionFailed` if another version was stored in the meantime.
 pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, read: &Record) -> Result<Record> {
     match repository::find(tx, &version.id)? {
         Some(known) if (known.number, &known.deleted) == (read.number, &read.deleted) => {
@@ -320,8 +324,8 @@ pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, read: &Record)
     }
 }
 
-/// Stores a version of a record that was signed elsewhere, unless the one that is there is as new (Open
-/// Badges 3.0, equality and comparison).
+/// Stores a version of a record that another issuer signed, unless the stored version is not older (Open Badges 3.0,
+/// equality and comparison).
 pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<StoreOutcome> {
     match repository::find(tx, &version.id)? {
         Some(known) if version.valid_from <= known.of.valid_from => Ok(StoreOutcome::Unchanged),
@@ -329,8 +333,8 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<Stor
     }
 }
 
-/// The newest version of the record with that id; of one that was compiled here the last part of its id
-/// is enough. Errors: `NotFound`, which says of a deleted one that it is deleted.
+/// The newest version of the record with that id. For a record of this server, the last part of the id is enough.
+/// Errors: `NotFound`; its message says whether the record is deleted.
 pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
     let record = found_or_deleted(tx, base_url, id)?;
     match record.deleted {
@@ -353,7 +357,7 @@ pub fn found_or_deleted(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Rec
     })
 }
 
-/// Where a record that was made here is read, which is its id.
+/// The address of a record of this server, which is its id.
 pub fn address(base_url: &str, id: &str) -> String {
     format!("{base_url}/ims/clr/v2p0/clr/{id}")
 }
@@ -373,8 +377,8 @@ pub fn versions(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Vec<Record>
     repository::versions(tx, &record.of.id)
 }
 
-/// A page of the newest versions of records in the order of their validity, and how many records there
-/// are on all pages.
+/// A page of the newest versions of records in the order in which they became valid, and the number of records on all
+/// pages.
 pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Record>, u64)> {
     repository::list(tx, page)
 }

@@ -1,20 +1,23 @@
-//! An update of a record: what was sent before, with what is new.
+//! Adds new achievements to a record as it was sent before.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Value, json};
 
-use super::Record;
+use super::{LearnerRecord, LearnerRecordUpdate, Record};
 use crate::body::{self, Object};
 
-/// The lists of a record's subject that grow: an entry takes the place of the one with its id.
+/// The lists of a subject that an update extends. An entry replaces the entry with its id.
 const LISTS: [&str; 3] = ["achievement", "verifiableCredential", "association"];
 
-/// The record as if it had been sent with what is new: a whole record, a subject with what it adds, or
-/// `achievement` (also `achievements`) alone. Members of the record beside the subject are replaced;
-/// without a `validFrom` the update is valid from now.
-/// Errors: `Conflict` for a record that was signed elsewhere; `Invalid` for another id, or nothing new.
-pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object> {
+/// The record with the additions. Members of the record outside of its subject are replaced. Without a `validFrom`, the new
+/// version is valid from now.
+/// Errors: `Conflict` for a record that another server signed; `Invalid` for another id, or if nothing is new.
+pub fn updated(
+    now: Timestamp,
+    record: &Record,
+    LearnerRecordUpdate(sent): &LearnerRecordUpdate,
+) -> Result<LearnerRecord> {
     let given: Option<Object> = serde_json::from_str(&record.of.given).ok();
     let Some(mut given) = given.filter(|given| !body::has_proof(given)) else {
         return Err(Problem::new(
@@ -61,10 +64,10 @@ pub fn updated(now: Timestamp, record: &Record, sent: &Object) -> Result<Object>
     if !sent.contains_key("validFrom") {
         given.insert("validFrom".to_owned(), now.to_string().into());
     }
-    Ok(given)
+    Ok(LearnerRecord(given))
 }
 
-/// What an update says of the subject.
+/// The members of the subject that an update changes.
 fn added(sent: &Object) -> Object {
     let mut added =
         sent.get("credentialSubject").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -83,7 +86,7 @@ fn added(sent: &Object) -> Object {
     added
 }
 
-/// Adds the entries to a list, each in the place of the one with its id, or of one that is the same.
+/// Adds entries to a list. An entry replaces the entry with the same id, or an equal entry without id.
 fn merge(list: &mut Value, new: Value) {
     let mut entries = entries(list.take());
     for one in self::entries(new) {

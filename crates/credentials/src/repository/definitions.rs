@@ -9,12 +9,12 @@ use crate::definition::{Definition, StoredDefinition};
 const COLUMNS: &str = "id, achievement, body, version, created, updated, deleted";
 
 fn read(row: &Row<'_>) -> Result<StoredDefinition> {
-    let body = serde_json::from_str(row.text(2)?).map_err(Problem::internal)?;
+    let document = serde_json::from_str(row.text(2)?).map_err(Problem::internal)?;
     Ok(StoredDefinition {
         definition: Definition {
             id: row.text(0)?.to_owned(),
             achievement: row.text(1)?.to_owned(),
-            body,
+            document,
         },
         version: row.int(3)?,
         created: row.text(4)?.to_owned(),
@@ -59,7 +59,7 @@ pub(crate) fn list(
 /// Adds a definition, or puts it in the place of the one with its id, deleted or not; its version.
 pub(crate) fn put(tx: &mut Tx<'_>, definition: &Definition, now: Timestamp) -> Result<i64> {
     let now = now.to_string();
-    let body = serde_json::to_string(&definition.body).map_err(Problem::internal)?;
+    let body = serde_json::to_string(&definition.document).map_err(Problem::internal)?;
     let version = tx.query_one(
         "INSERT INTO badge_definitions (id, achievement, body, version, created, updated) \
          VALUES ($1, $2, $3, 1, $4, $4) ON CONFLICT (id) DO UPDATE SET \

@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns, named_column, parsed};
 
-use crate::issued::{CredentialForm, CredentialText, Issued, New, Page};
+use crate::issued::{CredentialForm, CredentialText, Issued, NewCredential, Page};
 use crate::status::StatusEntry;
 
 columns!(Issued {
@@ -12,7 +12,7 @@ columns!(Issued {
     issued_by: "issued_by",
     learner: "learner",
     place: "status_list, status_index",
-    kept: "issuer, credential, valid_from, form, body",
+    signed: "issuer, credential, valid_from, form, body",
     revoked: "revoked",
     reason: "reason",
 });
@@ -54,21 +54,21 @@ pub(crate) fn same(tx: &mut Tx<'_>, issuer: &str, credential: &str) -> Result<Op
     tx.row(&sql, &[issuer.into(), credential.into()])
 }
 
-pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
-    let (now, valid_from) = (now.to_string(), new.kept.valid_from.to_string());
+pub(crate) fn insert(tx: &mut Tx<'_>, new: &NewCredential, now: Timestamp) -> Result<()> {
+    let (now, valid_from) = (now.to_string(), new.signed.valid_from.to_string());
     tx.send(
         "INSERT INTO issued_credentials (id, issuer, credential, issued_by, learner, award, form, \
          body, valid_from, created, updated, status_list, status_index) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)",
         &[
             (&new.id).into(),
-            (&new.kept.issuer).into(),
-            (&new.kept.credential).into(),
+            (&new.signed.issuer).into(),
+            (&new.signed.credential).into(),
             new.issued_by.as_deref().into(),
             new.learner.as_deref().into(),
             new.award.as_deref().into(),
-            new.kept.form.name().into(),
-            (&new.kept.body).into(),
+            new.signed.form.name().into(),
+            (&new.signed.body).into(),
             (&valid_from).into(),
             (&now).into(),
             new.place.map(|place| place.list).into(),
@@ -81,16 +81,16 @@ pub(crate) fn insert(tx: &mut Tx<'_>, new: &New, now: Timestamp) -> Result<()> {
 pub(crate) fn replace(
     tx: &mut Tx<'_>,
     id: &str,
-    kept: &CredentialText,
+    signed: &CredentialText,
     now: Timestamp,
 ) -> Result<()> {
-    let (now, valid_from) = (now.to_string(), kept.valid_from.to_string());
+    let (now, valid_from) = (now.to_string(), signed.valid_from.to_string());
     tx.send(
         "UPDATE issued_credentials SET form = $1, body = $2, valid_from = $3, updated = $4 \
          WHERE id = $5",
         &[
-            kept.form.name().into(),
-            (&kept.body).into(),
+            signed.form.name().into(),
+            (&signed.body).into(),
             (&valid_from).into(),
             (&now).into(),
             id.into(),

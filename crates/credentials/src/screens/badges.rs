@@ -70,7 +70,7 @@ fn badge(issued: &Issued, names: &UserNames) -> Result<Badge> {
         achievement: achievement(&credential),
         issuer: text(&credential["issuer"]["name"]),
         learner: issued.learner.as_deref().map(|id| names.learner(id)),
-        valid_from: issued.kept.valid_from,
+        valid_from: issued.signed.valid_from,
         is_revoked: issued.revoked.is_some(),
     })
 }

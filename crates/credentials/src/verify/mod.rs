@@ -1,9 +1,10 @@
-//! Is a credential genuine, in force and whole? Every check by its name, in the order of the standard
-//! (Open Badges 3.0, 9.1; CLR 2.0, 8). Pure: what is needed from elsewhere is asked for and passed in.
+//! Verifies credentials: each check has a name, in the order of the standard (Open Badges 3.0, 9.1; CLR 2.0, 8). The
+//! checks are pure: the caller passes in the documents that they need.
 
 mod issuer;
 mod reading;
 mod recipient;
+mod report;
 mod shape;
 mod status;
 
@@ -14,7 +15,6 @@ use lyceum_core::limits::{
     VERIFY_CREDENTIALS_MAX_COUNT, VERIFY_MAX_DEPTH, VERIFY_PROOFS_MAX_COUNT,
 };
 use lyceum_core::time::Timestamp;
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::jwt::{self, Token, id_of};
@@ -24,92 +24,29 @@ use issuer::Tie;
 use reading::{ReadCredential, is_enveloped, opened, read};
 
 pub use recipient::{check as recipient, hashed};
+pub use report::{Check, CheckOutcome, Report, Revocation, VerificationReport, VerifiedCredential};
 pub use shape::faults;
 pub(crate) use shape::{is_of_vc_2, strings};
 
-/// How a check came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CheckOutcome {
-    /// It holds.
-    Passed,
-    /// It does not: the credential is not valid.
-    Failed,
-    /// It could not be made, for want of a document from elsewhere or of a way to read it.
-    Skipped,
-}
-
-/// One check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
-    /// `parse`, `schema`, `subject`, `proof`, `issuer`, `claims`, `status`, `validity`,
-    /// `endorsement`, `nested` or `recipient`; some stand there more than once.
-    pub name: &'static str,
-    /// How it came out.
-    pub outcome: CheckOutcome,
-    /// For people: what was found.
-    pub message: String,
-}
-
-impl Check {
-    fn new(name: &'static str, outcome: CheckOutcome, message: impl Into<String>) -> Self {
-        Self { name, outcome, message: message.into() }
-    }
-
-    fn passed(name: &'static str, message: impl Into<String>) -> Self {
-        Self::new(name, CheckOutcome::Passed, message)
-    }
-
-    fn failed(name: &'static str, message: impl Into<String>) -> Self {
-        Self::new(name, CheckOutcome::Failed, message)
-    }
-
-    fn skipped(name: &'static str, message: impl Into<String>) -> Self {
-        Self::new(name, CheckOutcome::Skipped, message)
-    }
-}
-
-/// What was found.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The credential as it was read; null where none could be.
-    pub credential: Value,
-    /// Every check, in the order of the standard.
-    pub checks: Vec<Check>,
-}
-
-impl Report {
-    /// Whether no check failed. Checks that were skipped may still say otherwise: see
-    /// [`Self::is_confirmed`].
-    pub fn is_valid(&self) -> bool {
-        self.checks.iter().all(|check| check.outcome != CheckOutcome::Failed)
-    }
-
-    /// Whether every check was made and passed.
-    pub fn is_confirmed(&self) -> bool {
-        self.checks.iter().all(|check| check.outcome == CheckOutcome::Passed)
-    }
-}
-
-/// The addresses of documents that a check needs and `fetched` has not: documents of issuers, status
-/// lists, and, once those are there, what they need in turn. Ask again with what was fetched until
-/// nothing is wanted; put null for what could not be had.
-pub fn wanted(input: &[u8], fetched: &BTreeMap<String, Value>) -> Vec<String> {
+/// The addresses of documents that the checks need and `fetched` does not have: documents of issuers and status lists,
+/// which may need further documents. Call it again with the fetched documents until it returns no address; put null for
+/// a document that is not available.
+pub fn missing_documents(input: &[u8], fetched: &BTreeMap<String, Value>) -> Vec<String> {
     let verifier = Verifier::new(fetched, Timestamp::from_milliseconds(0));
     verifier.report(input);
     verifier.documents.missed.into_inner().into_iter().collect()
 }
 
 /// Checks a credential: JSON, a compact JWS, or a baked PNG or SVG. `fetched` holds documents by the
-/// address that [`wanted`] named.
+/// address that [`missing_documents`] named.
 pub fn verify(input: &[u8], fetched: &BTreeMap<String, Value>, now: Timestamp) -> Report {
     Verifier::new(fetched, now).report(input)
 }
 
-/// Documents from elsewhere.
+/// The fetched documents.
 struct Documents<'a> {
     fetched: &'a BTreeMap<String, Value>,
-    /// What was asked for and is not there.
+    /// The addresses of documents that are missing.
     missed: RefCell<BTreeSet<String>>,
 }
 
@@ -123,7 +60,7 @@ impl Documents<'_> {
     }
 }
 
-/// One run, over a credential and those in it.
+/// The verification of a credential and of the credentials in it.
 struct Verifier<'a> {
     documents: Documents<'a>,
     now: Timestamp,
@@ -167,9 +104,8 @@ impl<'a> Verifier<'a> {
         checks
     }
 
-    /// The embedded proofs. All that can be judged fit, and that is at least one. What is said of a proof that
-    /// cannot be judged, because it is of another kind or its key is out of reach, does not count against a
-    /// credential that has one that fits.
+    /// The embedded proofs. At least one must be checked, and all that can be checked must be correct. A proof of an unknown
+    /// kind, or one whose key is not available, is ignored if another proof is correct.
     fn proofs(&self, credential: &Value) -> Vec<Check> {
         let proofs = proof::proofs(credential);
         if proofs.is_empty() {
@@ -204,7 +140,7 @@ impl<'a> Verifier<'a> {
         checks
     }
 
-    /// The checks of one proof. Errors: why it cannot be judged.
+    /// The checks of one proof. Errors: the reason why it cannot be checked.
     fn proof(&self, credential: &Value, one: &Value) -> Result<Vec<Check>, String> {
         match proof::supported(one) {
             Ok(()) => {}
@@ -248,7 +184,7 @@ impl<'a> Verifier<'a> {
             },
             (kid, _) => {
                 let kid = kid.unwrap_or_default();
-                // A key id that is no address is one of the issuer's keys.
+                // A key id that is not an address names a key of the issuer.
                 let method = match kid.contains(':') {
                     true => kid.to_owned(),
                     false => format!("{issuer}#{}", kid.trim_start_matches('#')),
@@ -298,7 +234,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What others say of the credential, its issuer and its achievement: each is a credential.
+    /// The endorsements of the credential, its issuer and its achievement. Each is itself a credential.
     fn endorsements(&self, credential: &Value) -> Vec<Check> {
         let achievement = &credential["credentialSubject"]["achievement"];
         let mut checks = Vec::new();
@@ -322,7 +258,7 @@ impl<'a> Verifier<'a> {
         checks
     }
 
-    /// The credentials of a learner record: each stands for itself.
+    /// The credentials in a learner record. Each is verified by itself.
     fn nested(&self, credential: &Value) -> Vec<Check> {
         let held = many(&credential["credentialSubject"]["verifiableCredential"]);
         let checks = held.enumerate().map(|(index, one)| match self.inner(one) {
@@ -332,8 +268,7 @@ impl<'a> Verifier<'a> {
         checks.collect()
     }
 
-    /// A credential in or beside another: an object with a proof, or a token. Errors: the first of
-    /// its checks that failed.
+    /// A credential that another contains: an object with a proof, or a token. Errors: its first failed check.
     fn inner(&self, held: &Value) -> Result<Inner, String> {
         let read = match held {
             Value::String(token) => {
@@ -367,10 +302,10 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// A credential in or beside another, of which no check failed.
+/// A contained credential, of which no check failed.
 struct Inner {
     credential: Value,
-    /// The first check that could not be made.
+    /// The first check that was skipped.
     skipped: Option<String>,
 }
 
@@ -422,7 +357,7 @@ fn belongs(tie: Tie) -> Check {
     }
 }
 
-/// What is one, or an array.
+/// The values of a member that is one value or an array.
 fn many(value: &Value) -> impl Iterator<Item = &Value> {
     let items = match value {
         Value::Array(items) => items.as_slice(),
@@ -432,7 +367,7 @@ fn many(value: &Value) -> impl Iterator<Item = &Value> {
     items.iter()
 }
 
-/// What a credential is called, for messages.
+/// The names of a credential and its issuer, for messages.
 fn names(credential: &Value) -> String {
     let name =
         credential["name"].as_str().or(credential["id"].as_str()).unwrap_or("without a name");

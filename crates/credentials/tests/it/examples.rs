@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lyceum_credentials::key::PublicKey;
-use lyceum_credentials::verify::{CheckOutcome, Report, verify, wanted};
+use lyceum_credentials::verify::{CheckOutcome, Report, missing_documents, verify};
 use lyceum_credentials::{baking, did};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn example(folder: &Path, file: &str) -> Report {
     }
     let list = folder.join("openbadges/examples/bit-string-list/testlist");
     let list: Value = serde_json::from_str(&std::fs::read_to_string(list).unwrap()).unwrap();
-    for url in wanted(&input, &documents) {
+    for url in missing_documents(&input, &documents) {
         if url.ends_with("/testlist") {
             documents_of(&list, &mut documents);
             documents.insert(url, list.clone());

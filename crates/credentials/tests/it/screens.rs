@@ -9,7 +9,7 @@ use lyceum_credentials::screens::{badges, issuing, records as record_screen, tex
 use lyceum_credentials::{MIGRATIONS, clr};
 use lyceum_store::{Db, Migration};
 use lyceum_testkit::{both_stores, records};
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn both(body: impl Fn(&Db)) {
     let migrations: Vec<Migration> =
@@ -37,9 +37,10 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
         "credentialSubject": { "achievement": { "id": achievement, "name": "Rivers" } },
     });
     let text = credential.to_string();
-    let kept = CredentialText::read(credential.as_object().unwrap(), &text).unwrap();
+    let badge = lyceum_core::body::of(credential).unwrap();
+    let signed = CredentialText::read(&badge, &text).unwrap();
     db.write_blocking(|tx| {
-        issued::upsert(tx, at(number), &kept)?;
+        issued::upsert(tx, at(number), &signed)?;
         let sql =
             "UPDATE issued_credentials SET learner = $1, issued_by = $2 WHERE credential = $3";
         let issued_by = learner.map(|_| "urn:issuer");
@@ -51,17 +52,15 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
 }
 
 fn define(db: &Db, achievement: &str) {
-    let Value::Object(body) = json!({
+    let document = json!({
         "id": format!("{achievement}:definition"), "type": ["VerifiableCredential", "OpenBadgeCredential"],
         "name": "Rivers", "issuer": { "id": "urn:issuer", "type": ["Profile"], "name": "Academy" },
         "credentialSubject": {
             "id": achievement, "type": ["Achievement"], "name": "Rivers", "description": "Names rivers.",
             "criteria": { "narrative": "Names ten rivers." },
         },
-    }) else {
-        unreachable!()
-    };
-    let definition = Definition::read(body).unwrap();
+    });
+    let definition = Definition::read(lyceum_core::body::of(document).unwrap()).unwrap();
     db.write_blocking(|tx| definition::create(tx, at(0), &definition).map(drop)).unwrap();
 }
 

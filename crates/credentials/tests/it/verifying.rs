@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use lyceum_core::random::Stream;
 use lyceum_core::time::Timestamp;
 use lyceum_credentials::key::PublicKey;
-use lyceum_credentials::status_list::{self, Bits};
-use lyceum_credentials::verify::{CheckOutcome, Report, hashed, recipient, verify, wanted};
+use lyceum_credentials::status_list::{self, Bits, RevocationList};
+use lyceum_credentials::verify::{
+    CheckOutcome, Report, hashed, missing_documents, recipient, verify,
+};
 use lyceum_credentials::{badge_image, baking, did, jwt, proof};
 use serde_json::{Value, json};
 
@@ -48,8 +50,11 @@ fn a_badge_is_confirmed_in_every_form() {
         baking::bake_svg(&svg, &json).unwrap().into_bytes(),
         baking::bake_svg(&svg, &token).unwrap().into_bytes(),
     ] {
-        assert_eq!(wanted(&input, &Documents::new()), ["https://badges.example/status/1"]);
-        assert_eq!(wanted(&input, &documents), [""; 0]);
+        assert_eq!(
+            missing_documents(&input, &Documents::new()),
+            ["https://badges.example/status/1"]
+        );
+        assert_eq!(missing_documents(&input, &documents), [""; 0]);
         let report = verify(&input, &documents, now());
         assert!(report.is_valid() && report.is_confirmed(), "{:#?}", report.checks);
         assert_eq!(report.credential["id"], "https://badges.example/credentials/1");
@@ -96,8 +101,10 @@ fn revocation_is_seen_in_both_kinds_of_list() {
     let id = other["id"].as_str().unwrap();
     let list = |revoked: &[(&str, Option<&str>)]| -> Documents {
         let url = "https://badges.example/revoked";
-        let list = status_list::revocation_list(url, "did:example:i", revoked.iter().copied());
-        [(url.to_owned(), list)].into()
+        let revoked =
+            revoked.iter().map(|(id, reason)| ((*id).to_owned(), (*reason).map(ToOwned::to_owned)));
+        let list = RevocationList::new(url.to_owned(), "did:example:i".to_owned(), revoked);
+        [(url.to_owned(), serde_json::to_value(list).unwrap())].into()
     };
     assert!(check(&other, &list(&[("urn:uuid:other", None)])).2);
     let (name, message, _) = check(&other, &list(&[(id, Some("issued in error"))]));
@@ -189,7 +196,7 @@ fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
     let method = format!("{did}#key-1");
     let credential =
         proof::sign(credential, &key(), &method, CREATED.parse().unwrap()).unwrap().to_string();
-    assert!(wanted(credential.as_bytes(), &lists(&[])).contains(&address.to_owned()));
+    assert!(missing_documents(credential.as_bytes(), &lists(&[])).contains(&address.to_owned()));
     let public = PublicKey::Ed25519(key().verifying_key());
     let later = PublicKey::Ed25519(ed25519_dalek::SigningKey::from_bytes(&[9; 32]).verifying_key());
     let report = |document: Value| {

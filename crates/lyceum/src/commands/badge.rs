@@ -50,7 +50,7 @@ impl Verify {
         if let Some(identity) = &self.recipient {
             report.checks.push(verify::recipient(&report.credential, identity));
         }
-        let wanted = verify::wanted(&input, &fetched);
+        let wanted = verify::missing_documents(&input, &fetched);
         printer.answer(|| text(&report), || answer(&report, &wanted));
         let hint = wanted.first().map(|url| {
             format!(
@@ -114,11 +114,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 fn text(report: &Report) -> String {
     let line = |check: &verify::Check| {
-        let outcome = match check.outcome {
-            CheckOutcome::Passed => "passed",
-            CheckOutcome::Failed => "failed",
-            CheckOutcome::Skipped => "skipped",
-        };
+        let outcome = check.outcome.name();
         format!("{outcome:7}  {:11}  {}\n", check.name, check.message)
     };
     report.checks.iter().map(line).collect()

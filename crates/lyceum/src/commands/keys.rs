@@ -100,6 +100,7 @@ impl ExportPublic {
         let base_url = reached_at(&loaded, &db)?;
         let document =
             db.read_blocking(|tx| Issuer::find(tx, &base_url, &self.issuer)?.document(tx))?;
+        let document = serde_json::to_value(document).map_err(Problem::internal)?;
         printer.text(&format!("{document:#}\n"));
         Ok(())
     }

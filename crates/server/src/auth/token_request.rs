@@ -1,12 +1,39 @@
 //! The client credentials request (RFC 6749 sections 2.3.1, 4.4 and 5).
 
-use std::collections::HashMap;
-
 use axum::http::{HeaderMap, header};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::device;
 use percent_encoding::percent_decode_str;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The form of a request for a token: of a client (RFC 6749, section 4.4.2), or for a device code that a person approved
+/// (RFC 8628, section 3.4).
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TokenForm {
+    /// The kind of request.
+    #[schemars(required, extend("enum" = ["client_credentials", DEVICE_GRANT]))]
+    grant_type: Option<String>,
+    /// The requested scopes, separated by spaces. Without it, the token has all scopes of the client.
+    scope: Option<String>,
+    /// The id of the client, unless it is sent by HTTP Basic.
+    client_id: Option<String>,
+    /// The secret of the client, unless it is sent by HTTP Basic.
+    client_secret: Option<String>,
+    /// The code that a person approved.
+    device_code: Option<String>,
+}
+
+/// The form of a program's request for a device code (RFC 8628, section 3.1).
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct DeviceAuthorizationForm {
+    /// The id of the program, which is Lyceum's command line.
+    #[schemars(required, extend("const" = device::CLIENT_ID))]
+    client_id: Option<String>,
+}
 
 /// The requested kind of token.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,23 +88,25 @@ fn fault(error: &'static str, description: impl Into<String>) -> Fault {
 
 /// Parses a request from its headers and form.
 pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Request, Fault> {
-    let mut form = parameters(body)?;
-    let Some(grant_type) = form.remove("grant_type") else {
-        return Err(fault("invalid_request", "the parameter 'grant_type' is missing"));
-    };
-    if grant_type == DEVICE_GRANT {
-        check_program(&mut form)?;
-        let code = form.remove("device_code");
-        return code
-            .map(Request::Device)
-            .ok_or_else(|| fault("invalid_request", "the parameter 'device_code' is missing"));
+    let form: TokenForm = form(body)?;
+    match form.grant_type.as_deref() {
+        Some("client_credentials") => {
+            let credentials = credentials(headers, form.client_id, form.client_secret)?;
+            Ok(Request::Client(TokenRequest { credentials, scope: form.scope }))
+        }
+        Some(DEVICE_GRANT) => {
+            check_program(form.client_id.as_deref())?;
+            form.device_code
+                .map(Request::Device)
+                .ok_or_else(|| fault("invalid_request", "the parameter 'device_code' is missing"))
+        }
+        Some(_) => {
+            let message =
+                format!("the grant_type must be 'client_credentials' or '{DEVICE_GRANT}'");
+            Err(fault("unsupported_grant_type", message))
+        }
+        None => Err(fault("invalid_request", "the parameter 'grant_type' is missing")),
     }
-    if grant_type != "client_credentials" {
-        let told = "the grant_type here is 'client_credentials', or the one of device codes";
-        return Err(fault("unsupported_grant_type", told));
-    }
-    let credentials = credentials(headers, &mut form)?;
-    Ok(Request::Client(TokenRequest { credentials, scope: form.remove("scope") }))
 }
 
 /// The grant type of RFC 8628, 3.4.
@@ -85,26 +114,28 @@ pub(crate) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_c
 
 /// Parses a program's request for a device code (RFC 8628, 3.1).
 pub(crate) fn parse_device(body: &[u8]) -> Result<(), Fault> {
-    check_program(&mut parameters(body)?)
+    check_program(form::<DeviceAuthorizationForm>(body)?.client_id.as_deref())
 }
 
 /// Refuses all programs except Lyceum's command line, which is a public client and therefore has no secret.
-fn check_program(form: &mut HashMap<String, String>) -> Result<(), Fault> {
-    match form.remove("client_id").as_deref() {
+fn check_program(client_id: Option<&str>) -> Result<(), Fault> {
+    match client_id {
         Some(device::CLIENT_ID) => Ok(()),
-        Some(_) => Err(fault("invalid_client", "no program with this client_id signs people in")),
+        Some(_) => {
+            Err(fault("invalid_client", "only the program 'lyceum-cli' can ask for a device code"))
+        }
         None => Err(fault("invalid_request", "the parameter 'client_id' is missing")),
     }
 }
 
-/// The form's parameters. Each may be sent once, and empty ones count as missing (section 3.2).
-fn parameters(body: &[u8]) -> Result<HashMap<String, String>, Fault> {
+/// Reads a form. Each parameter may be sent once, and empty ones count as missing (section 3.2).
+fn form<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if std::str::from_utf8(body).is_err() {
         return Err(fault("invalid_request", "the form is not UTF-8"));
     }
-    let mut form = HashMap::new();
+    let mut form = Map::new();
     for (name, value) in form_urlencoded::parse(body) {
-        if form.insert(name.to_string(), value.into_owned()).is_some() {
+        if form.insert(name.to_string(), value.into()).is_some() {
             let name: String = name.chars().take(40).collect();
             return Err(fault(
                 "invalid_request",
@@ -112,32 +143,34 @@ fn parameters(body: &[u8]) -> Result<HashMap<String, String>, Fault> {
             ));
         }
     }
-    form.retain(|_, value| !value.is_empty());
-    Ok(form)
+    form.retain(|_, value| value != "");
+    serde_json::from_value(Value::Object(form))
+        .map_err(|error| fault("invalid_request", error.to_string()))
 }
 
 fn credentials(
     headers: &HeaderMap,
-    form: &mut HashMap<String, String>,
+    id: Option<String>,
+    secret: Option<String>,
 ) -> Result<Credentials, Fault> {
-    let (id, secret) = (form.remove("client_id"), form.remove("client_secret"));
     let Some(authorization) = headers.get(header::AUTHORIZATION) else {
         let (Some(id), Some(secret)) = (id, secret) else {
-            let told = "send client id and secret by HTTP Basic or as client_id and client_secret";
-            return Err(fault("invalid_client", told));
+            let message =
+                "send client id and secret by HTTP Basic or as client_id and client_secret";
+            return Err(fault("invalid_client", message));
         };
         return Ok(Credentials { id, secret, basic: false });
     };
     if secret.is_some() {
-        let told = "the client authenticates by header and by form at once; choose one";
-        return Err(fault("invalid_request", told));
+        let message = "the client authenticates by header and by form at once; choose one";
+        return Err(fault("invalid_request", message));
     }
     let basic = authorization.to_str().ok().and_then(basic).ok_or_else(|| {
         fault("invalid_client", "the Authorization header is not 'Basic base64(id:secret)'")
     })?;
     if id.is_some_and(|id| id != basic.id) {
-        let told = "client_id names another client than the Authorization header";
-        return Err(fault("invalid_request", told));
+        let message = "client_id names another client than the Authorization header";
+        return Err(fault("invalid_request", message));
     }
     Ok(basic)
 }

@@ -1,10 +1,10 @@
 //! Sign-in of browsers, and information about the caller's token, key or session.
 
 use axum::http::{StatusCode, header};
-use lyceum_access::{Holder, Person, Scope, session};
+use lyceum_access::{Holder, Person, Role, Scope, session};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::auth::people::{self, Cookie};
@@ -14,66 +14,103 @@ use crate::render::Rendering;
 use crate::route::{Access, Area, get, post};
 
 pub(super) fn area() -> Area {
-    let text = || json!({ "type": "string" });
-    let scopes = json!({ "type": "array", "items": text() });
     Area {
         name: "people",
         base: "/api/auth",
         rendering: Rendering::Problem,
-        says: "People who sign in, and who a token or key belongs to.",
+        says: "Sign-in of people, and the owner of a token or key.",
         routes: vec![
             post("/sign-in", Access::Public, begin)
                 .named("signIn")
-                .says("Begins a session in a browser, by a cookie, with an e-mail address and a password.")
+                .says("Begins a browser session with an e-mail address and a password, and sets its cookie.")
                 .reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
-                .reads_schema(json!({
-                    "type": "object",
-                    "required": ["email", "password"],
-                    "properties": { "email": text(), "password": text() },
-                }))
-                .answers_schema(200, "Whose session it is.", person_schema()),
+                .reads::<SignInRequest>()
+                .answers::<SignedInPerson>(200, "The person who is signed in."),
             post("/sign-out", Access::SignedIn, end)
                 .named("signOut")
-                .says("Ends the session that the request is made with: a browser's, or a token of lyceum login.")
-                .answers_empty(204, "It has ended."),
+                .says("Ends the session of the request: a browser's session, or a token of lyceum login.")
+                .answers_empty(204, "The session has ended."),
             get("/me", Access::SignedIn, me)
                 .named("getMe")
-                .says("Who the session, token or key belongs to, and what it may do.")
-                .answers_schema(
-                    200,
-                    "Who it is.",
-                    json!({
-                        "type": "object",
-                        "required": ["kind", "id", "name", "environment", "scopes"],
-                        "properties": {
-                            "kind": { "enum": ["person", "key", "client", "player"] },
-                            "id": text(),
-                            "name": text(),
-                            "email": text(),
-                            "role": { "enum": ["administrator", "guide", "developer"] },
-                            "project": { "type": ["string", "null"] },
-                            "environment": { "enum": ["local", "staging", "production"] },
-                            "scopes": scopes,
-                        },
-                    }),
-                ),
+                .says("Reads the owner of the session, token or key, and its scopes.")
+                .answers::<Caller>(200, "The owner and the scopes."),
         ],
     }
 }
 
-fn person_schema() -> Value {
-    let text = || json!({ "type": "string" });
-    json!({
-        "type": "object",
-        "required": ["id", "email", "name", "role"],
-        "properties": { "id": text(), "email": text(), "name": text(), "role": text() },
-    })
+/// The credentials of a person who signs in.
+#[derive(Deserialize, JsonSchema)]
+struct SignInRequest {
+    /// The e-mail address.
+    email: String,
+    /// The password.
+    password: String,
 }
 
-#[derive(Deserialize)]
-struct SignIn {
+/// A person who is signed in.
+#[derive(Serialize, JsonSchema)]
+struct SignedInPerson {
+    /// The id of the account.
+    id: String,
+    /// The e-mail address.
     email: String,
-    password: String,
+    /// The name.
+    name: String,
+    /// The role, which decides about access.
+    role: Role,
+}
+
+impl SignedInPerson {
+    fn of(person: &Person) -> Self {
+        let Person { id, email, name, role, .. } = person.clone();
+        Self { id, email, name, role }
+    }
+}
+
+/// The owner of a session, token or key.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[schemars(inline)]
+enum CallerIdentity {
+    /// A person, by a session.
+    Person(SignedInPerson),
+    /// A program, by an API key.
+    Key {
+        /// The id of the key.
+        id: String,
+        /// The name of the key.
+        name: String,
+        /// The role, which decides about access.
+        role: Role,
+        /// The only project that the key has access to; null if it has access to all.
+        project: Option<String>,
+    },
+    /// A client, by a token.
+    Client {
+        /// The id of the client.
+        id: String,
+        /// The id of the client.
+        name: String,
+    },
+    /// A player of a game, by a game token.
+    Player {
+        /// The player's id.
+        id: String,
+        /// The player's id.
+        name: String,
+    },
+}
+
+/// The caller of the request.
+#[derive(Serialize, JsonSchema)]
+struct Caller {
+    #[serde(flatten)]
+    identity: CallerIdentity,
+    /// The environment of the server; a sandbox is "local".
+    #[schemars(extend("enum" = ["local", "staging", "production"]))]
+    environment: &'static str,
+    /// The scopes that the caller has.
+    scopes: Vec<&'static str>,
 }
 
 async fn begin(context: Context) -> Result<Answer> {
@@ -82,13 +119,12 @@ async fn begin(context: Context) -> Result<Answer> {
             "pages of other sites cannot sign people in; use the sign-in page of this server";
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
-    let asked: SignIn = serde_json::from_slice(&context.body).map_err(|_| {
-        let message = "the body must have the form {\"email\": \"…\", \"password\": \"…\"}";
-        Problem::new(ProblemKind::Malformed, message)
-    })?;
-    let (person, session) = sign_in::sign_in(&context, &asked.email, asked.password).await?;
+    // Clients of this route know 400 for a body without the two texts.
+    let SignInRequest { email, password } =
+        context.body_as().map_err(|problem| Problem { kind: ProblemKind::Malformed, ..problem })?;
+    let (person, session) = sign_in::sign_in(&context, &email, password).await?;
     let cookie = Cookie::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
-    Ok(Answer::of(&of_person(&person))
+    Ok(Answer::of(&SignedInPerson::of(&person))
         .header(header::CACHE_CONTROL, "no-store")
         .header(header::SET_COOKIE, cookie))
 }
@@ -109,31 +145,24 @@ async fn end(context: Context) -> Result<Answer> {
 
 async fn me(context: Context) -> Result<Answer> {
     let grant = context.grant.as_ref().expect("the route is not public");
-    let mut told = match (grant.holder(), grant.player()) {
-        (Some(Holder::Person(person)), _) => of_person(person),
-        (Some(Holder::Key(key)), _) => json!({
-            "id": key.id, "name": key.name, "role": key.role.name(), "project": key.project,
-        }),
-        (None, Some(player)) => json!({ "id": player.user, "name": player.user }),
-        (None, None) => json!({ "id": grant.client_id(), "name": grant.client_id() }),
+    let identity = match (grant.holder(), grant.player()) {
+        (Some(Holder::Person(person)), _) => CallerIdentity::Person(SignedInPerson::of(person)),
+        (Some(Holder::Key(key)), _) => CallerIdentity::Key {
+            id: key.id.clone(),
+            name: key.name.clone(),
+            role: key.role,
+            project: key.project.clone(),
+        },
+        (None, Some(player)) => {
+            CallerIdentity::Player { id: player.user.clone(), name: player.user.clone() }
+        }
+        (None, None) => {
+            let id = grant.client_id().to_owned();
+            CallerIdentity::Client { name: id.clone(), id }
+        }
     };
-    told["kind"] = match (grant.holder(), grant.player()) {
-        (Some(Holder::Person(_)), _) => "person",
-        (Some(Holder::Key(_)), _) => "key",
-        (None, Some(_)) => "player",
-        (None, None) => "client",
-    }
-    .into();
-    told["environment"] = auth::environment(&context.app).into();
-    told["scopes"] = grant.scopes().iter().map(Scope::name).collect();
-    Ok(Answer::of(&told).header(header::CACHE_CONTROL, "no-store"))
-}
-
-fn of_person(person: &Person) -> Value {
-    json!({
-        "id": person.id,
-        "email": person.email,
-        "name": person.name,
-        "role": person.role.name(),
-    })
+    let environment = auth::environment(&context.app);
+    let scopes = grant.scopes().iter().map(Scope::name).collect();
+    Ok(Answer::of(&Caller { identity, environment, scopes })
+        .header(header::CACHE_CONTROL, "no-store"))
 }

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use lyceum_console::docs::{Document, Explorer, FIRST, Library, Search, Snippet};
 use lyceum_console::{assets, html};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -60,33 +61,33 @@ pub(super) fn area() -> Area {
         name: "docs",
         base: "",
         rendering: Rendering::Problem,
-        says: "The API described, for machines and for people.",
+        says: "The documentation of the API, for programs and for people.",
         routes: vec![
             get("/openapi.json", Access::Public, document)
                 .named("getOpenApi")
                 .says("The OpenAPI 3.1 document of this server.")
-                .answers_schema(200, "The document.", json!({ "type": "object" })),
+                .answers::<OpenApiDocument>(200, "The document."),
             get("/docs", Access::Public, |context| async move { shown(&context, FIRST) })
                 .named("getDocs")
-                .says("The documentation's first page.")
+                .says("The first page of the documentation.")
                 .answers_as(200, "The page.", page()),
             get("/docs/api", Access::Public, explorer)
                 .named("getApiExplorer")
-                .says("A page to explore and try the API.")
+                .says("A page on which people explore and try the API.")
                 .answers_as(200, "The page.", page()),
             get("/docs/search", Access::Public, search)
                 .named("searchDocs")
-                .says("The sections of the documentation that hold every word.")
+                .says("Searches the documentation for sections that contain every word.")
                 .param(ParamPlace::Query, "q", json!({ "type": "string" }), "The words.")
-                .param(ParamPlace::Query, "part", json!({ "type": "boolean" }), "Answer the list alone, not a page.")
+                .param(ParamPlace::Query, "part", json!({ "type": "boolean" }), "Whether the answer is only the list, without a page around it.")
                 .answers_as(200, "The page.", page()),
             get("/docs/{file}", Access::Public, file)
                 .named("getDocsFile")
-                .says("A page of the documentation, with .md behind it as Markdown; a script or style of the pages.")
+                .says("A page of the documentation, or the same page as Markdown if .md follows its name; also the scripts and styles of the pages.")
                 .answers_as(200, "The file.", page()),
             get("/llms.txt", Access::Public, overview)
                 .named("getDocsOverview")
-                .says("What programs that read the documentation begin with: each page and what it is about.")
+                .says("The start for programs that read the documentation: each page and its subject.")
                 .answers_as(200, "The list.", Some(("text/plain", json!({ "type": "string" })))),
         ],
     }
@@ -119,7 +120,7 @@ pub(super) fn discovery() -> Area {
         name: "discovery",
         base: "",
         rendering: Rendering::Imsx,
-        says: "What the services of OneRoster 1.2 offer here.",
+        says: "The services of OneRoster 1.2 on this server, as OpenAPI.",
         routes: routes.collect(),
     }
 }
@@ -135,12 +136,28 @@ fn discovered(service: &'static str, file: &'static str) -> Route {
     })
     .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
     .says(format!("The {service} service of this server, as OpenAPI."))
-    .answers_schema(200, "The document.", json!({ "type": "object" }))
+    .answers::<OpenApiDocument>(200, "The document.")
 }
 
 async fn document(context: Context) -> Result<Answer> {
     let make = || openapi::document(&super::all(), context.base_url());
     described(&context, "all", make)
+}
+
+/// A document of [OpenAPI](https://spec.openapis.org/oas/latest.html).
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the document is built as JSON")]
+pub(super) struct OpenApiDocument {
+    /// The version of OpenAPI.
+    openapi: String,
+    /// Title, version and description of the API.
+    info: Map<String, Value>,
+    /// The addresses of the API.
+    servers: Vec<Value>,
+    /// The operations by path and method.
+    paths: Map<String, Value>,
+    /// The shared schemas, parameters, headers, answers and security schemes.
+    components: Map<String, Value>,
 }
 
 /// The API document. It is made only once, because making it takes a thousand times as long as a read.

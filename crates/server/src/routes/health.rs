@@ -5,8 +5,11 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::HeaderValue;
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Db, Writes};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::answer::Answer;
@@ -16,29 +19,31 @@ use crate::route::{Access, Area, get};
 
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+/// The state of a server that works. Otherwise, the answer is an error.
+#[derive(Serialize, JsonSchema)]
+struct ServerStatus {
+    /// Always "ok".
+    #[schemars(extend("const" = "ok"))]
+    status: &'static str,
+    /// The server's time.
+    timestamp: Timestamp,
+}
+
 pub(super) fn area() -> Area {
-    let state = json!({
-        "type": "object",
-        "required": ["status", "timestamp"],
-        "properties": {
-            "status": {"type": "string", "const": "ok"},
-            "timestamp": {"type": "string", "format": "date-time"},
-        },
-    });
     Area {
         name: "health",
         base: "",
         rendering: Rendering::Problem,
-        says: "Whether the server lives, whether it takes requests, and how it does.",
+        says: "Liveness, readiness and metrics of the server.",
         routes: vec![
             get("/health", Access::Public, health)
                 .named("getHealth")
-                .says("Whether the process lives.")
-                .answers_schema(200, "It does.", state.clone()),
+                .says("Checks that the process runs.")
+                .answers::<ServerStatus>(200, "The process runs."),
             get("/ready", Access::Public, ready)
                 .named("getReady")
-                .says("Whether the server takes requests: 503 while it stops or its database takes no writes.")
-                .answers_schema(200, "It does.", state),
+                .says("Checks that the server accepts requests: 503 while it stops or its database accepts no writes.")
+                .answers::<ServerStatus>(200, "The server accepts requests."),
             get("/metrics", Access::Public, metrics)
                 .named("getMetrics")
                 .says("Counters in the text format of OpenMetrics, which Prometheus reads.")
@@ -114,7 +119,7 @@ impl Readiness {
 }
 
 fn ok(context: &Context) -> Answer {
-    Answer::json(format!(r#"{{"status":"ok","timestamp":"{}"}}"#, context.app.clock.now()))
+    Answer::of(&ServerStatus { status: "ok", timestamp: context.app.clock.now() })
 }
 
 async fn metrics(context: Context) -> Result<Answer> {

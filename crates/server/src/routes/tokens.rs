@@ -4,13 +4,17 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::device::{self, TokenRefusal};
 use lyceum_access::session::SessionKind;
-use lyceum_access::{self as access, Client, Refusal, Scope, guess};
+use lyceum_access::{self as access, Client, JwkSet, Refusal, Scope, guess};
 use lyceum_core::{Result, limits};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::auth;
-use crate::auth::token_request::{self, Credentials, DEVICE_GRANT, Fault, Request, TokenRequest};
+use crate::auth::token_request::{
+    self, Credentials, DEVICE_GRANT, DeviceAuthorizationForm, Fault, Request, TokenForm,
+    TokenRequest,
+};
 use crate::context::Context;
 use crate::cors;
 use crate::render::{Rendering, refusal};
@@ -28,80 +32,83 @@ pub(super) fn area() -> Area {
         routes: vec![
             post("/oauth2/token", Access::Public, token)
                 .named("postToken")
-                .says("Gives a token for a client's id and secret, sent by HTTP Basic or as form, or for a device code.")
+                .says("Issues a token for the id and secret of a client, sent by HTTP Basic or as form, or for a device code.")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
-                .reads_schema(json!({
-                    "type": "object",
-                    "required": ["grant_type"],
-                    "properties": {
-                        "grant_type": {"type": "string", "enum": ["client_credentials", DEVICE_GRANT]},
-                        "scope": {"type": "string", "description": "Scopes, spaces between them."},
-                        "client_id": {"type": "string"},
-                        "client_secret": {"type": "string"},
-                        "device_code": {"type": "string"},
-                    },
-                }))
-                .answers_schema(
-                    200,
-                    "The token.",
-                    json!({
-                        "type": "object",
-                        "required": ["access_token", "token_type", "expires_in", "scope"],
-                        "properties": {
-                            "access_token": {"type": "string"},
-                            "token_type": {"type": "string", "const": "Bearer"},
-                            "expires_in": {"type": "integer", "description": "Seconds."},
-                            "scope": {"type": "string"},
-                        },
-                    }),
-                ),
+                .reads::<TokenForm>()
+                .answers::<AccessToken>(200, "The token."),
             post("/oauth2/device_authorization", Access::Public, ask_for_device)
                 .named("postDeviceAuthorization")
-                .says("Gives a program a code that a person approves on the page /device (RFC 8628).")
+                .says("Issues a device code to a program, which a person approves on the page /device (RFC 8628).")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
-                .reads_schema(json!({
-                    "type": "object",
-                    "required": ["client_id"],
-                    "properties": {"client_id": {"type": "string", "const": device::CLIENT_ID}},
-                }))
-                .answers_schema(
-                    200,
-                    "The code.",
-                    json!({
-                        "type": "object",
-                        "required": [
-                            "device_code", "user_code", "verification_uri", "expires_in", "interval",
-                        ],
-                        "properties": {
-                            "device_code": {"type": "string"},
-                            "user_code": {"type": "string"},
-                            "verification_uri": {"type": "string"},
-                            "verification_uri_complete": {"type": "string"},
-                            "expires_in": {"type": "integer", "description": "Seconds."},
-                            "interval": {"type": "integer", "description": "Seconds."},
-                        },
-                    }),
-                ),
+                .reads::<DeviceAuthorizationForm>()
+                .answers::<DeviceAuthorization>(200, "The code."),
             get("/.well-known/jwks.json", Access::Public, jwks)
                 .named("getJwks")
                 .says("The public keys that verify tokens (JWK Set).")
-                .answers_schema(
-                    200,
-                    "The keys.",
-                    json!({
-                        "type": "object",
-                        "required": ["keys"],
-                        "properties": {"keys": {"type": "array", "items": {"type": "object"}}},
-                    }),
-                ),
+                .answers::<JwkSet>(200, "The keys."),
             get("/.well-known/oauth-authorization-server", Access::Public, metadata)
                 .named("getAuthorizationServerMetadata")
-                .says("Where tokens are to be had, and how (RFC 8414).")
-                .answers_schema(200, "The metadata.", json!({"type": "object"})),
+                .says("The addresses that issue tokens, and what they support (RFC 8414).")
+                .answers::<AuthorizationServerMetadata>(200, "The metadata."),
         ],
     }
+}
+
+/// An access token (RFC 6749, section 5.1).
+#[derive(Serialize, JsonSchema)]
+struct AccessToken {
+    /// The token. Send it as `Authorization: Bearer TOKEN`.
+    access_token: String,
+    /// Always "Bearer".
+    #[schemars(extend("const" = "Bearer"))]
+    token_type: &'static str,
+    /// The lifetime, in seconds.
+    expires_in: i64,
+    /// The scopes of the token, separated by spaces.
+    scope: String,
+}
+
+/// The codes of a program that waits for a person's approval (RFC 8628, section 3.2).
+#[derive(Serialize, JsonSchema)]
+struct DeviceAuthorization {
+    /// The code with which the program asks for its token.
+    device_code: String,
+    /// The code that the program shows to the person.
+    user_code: String,
+    /// The page on which the person enters the code.
+    verification_uri: String,
+    /// The same page with the code filled in.
+    verification_uri_complete: String,
+    /// The lifetime of the codes, in seconds.
+    expires_in: i64,
+    /// The time between two requests for the token, in seconds.
+    interval: i64,
+}
+
+/// The metadata of the server that issues tokens (RFC 8414, section 2).
+#[derive(Serialize, JsonSchema)]
+struct AuthorizationServerMetadata {
+    /// The issuer in tokens: the public address of the server.
+    issuer: String,
+    /// The address that issues tokens.
+    token_endpoint: String,
+    /// The address that issues device codes.
+    device_authorization_endpoint: String,
+    /// The address of the public keys.
+    jwks_uri: String,
+    /// The values of `grant_type`.
+    grant_types_supported: Vec<&'static str>,
+    /// Always empty: the server has no authorization endpoint.
+    response_types_supported: Vec<&'static str>,
+    /// The ways in which clients authenticate; "none" is for device codes.
+    token_endpoint_auth_methods_supported: Vec<&'static str>,
+    /// All scopes of the API.
+    scopes_supported: Vec<&'static str>,
+    /// The environment of the server; a sandbox is "local".
+    #[schemars(extend("enum" = ["local", "staging", "production"]))]
+    lyceum_environment: &'static str,
 }
 
 async fn token(context: Context) -> Result<Answer> {
@@ -110,11 +117,11 @@ async fn token(context: Context) -> Result<Answer> {
         Ok(Request::Device(code)) => token_of_device(&context, code).await?,
         Err(fault) => refused(&fault),
     };
-    Ok(unkept(answer))
+    Ok(not_cached(answer))
 }
 
 /// The answer, which caches must not store (RFC 6749, 5.1).
-fn unkept(answer: Answer) -> Answer {
+fn not_cached(answer: Answer) -> Answer {
     answer
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         .header(header::PRAGMA, HeaderValue::from_static("no-cache"))
@@ -122,25 +129,25 @@ fn unkept(answer: Answer) -> Answer {
 
 async fn ask_for_device(context: Context) -> Result<Answer> {
     if let Err(fault) = token_request::parse_device(&context.body) {
-        return Ok(unkept(refused(&fault)));
+        return Ok(not_cached(refused(&fault)));
     }
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
     let subjects =
         [guess::from_place("device codes", context.address, limits::GUESSES_ADDRESS_COUNT)];
-    let asked = context.app.db.write(move |tx| {
+    let codes = context.app.db.write(move |tx| {
         guess::count(tx, now, &subjects)?;
         device::ask(tx, now, environment)
     });
-    let asked = asked.await?;
+    let codes = codes.await?;
     let page = format!("{}/device", context.base_url());
-    Ok(unkept(Answer::of(&json!({
-        "device_code": asked.device_code,
-        "user_code": asked.user_code,
-        "verification_uri": page,
-        "verification_uri_complete": format!("{page}?user_code={}", asked.user_code),
-        "expires_in": limits::DEVICE_CODE_LIFETIME_S,
-        "interval": limits::DEVICE_POLL_INTERVAL_S,
-    }))))
+    Ok(not_cached(Answer::of(&DeviceAuthorization {
+        verification_uri_complete: format!("{page}?user_code={}", codes.user_code),
+        device_code: codes.device_code,
+        user_code: codes.user_code,
+        verification_uri: page,
+        expires_in: limits::DEVICE_CODE_LIFETIME_S,
+        interval: limits::DEVICE_POLL_INTERVAL_S,
+    })))
 }
 
 async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
@@ -148,25 +155,25 @@ async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
     let polled = context.app.db.write(move |tx| device::poll(tx, now, environment, &code)).await?;
     let waiting = match polled {
         Ok((person, token)) => {
-            return Ok(Answer::of(&json!({
-                "access_token": token,
-                "token_type": "Bearer",
-                "expires_in": SessionKind::Token.lifetime_s(),
-                "scope": person.role.scopes().to_string(),
-            })));
+            return Ok(Answer::of(&AccessToken {
+                access_token: token,
+                token_type: "Bearer",
+                expires_in: SessionKind::Token.lifetime_s(),
+                scope: person.role.scopes().to_string(),
+            }));
         }
         Err(waiting) => waiting,
     };
-    let (error, told) = match waiting {
+    let (error, description) = match waiting {
         TokenRefusal::Pending => ("authorization_pending", "the person has not decided yet"),
-        TokenRefusal::SlowDown => ("slow_down", "wait five seconds longer between two questions"),
+        TokenRefusal::SlowDown => ("slow_down", "wait five seconds longer between two requests"),
         TokenRefusal::Denied => ("access_denied", "a person refused"),
         TokenRefusal::Expired => ("expired_token", "the code has expired; start again"),
         TokenRefusal::Unknown => {
-            ("invalid_grant", "this code is not one of ours, or was used already")
+            ("invalid_grant", "the server does not know this code, or it was used already")
         }
     };
-    Ok(refused(&Fault { error, description: told.to_owned() }))
+    Ok(refused(&Fault { error, description: description.to_owned() }))
 }
 
 async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
@@ -178,12 +185,12 @@ async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
         Ok(scopes) => {
             let keyring = context.app.gate.keyring();
             let issued = keyring.issue(&client.id, scopes, context.app.clock.now());
-            Answer::of(&json!({
-                "access_token": issued.token,
-                "token_type": "Bearer",
-                "expires_in": issued.expires_in_s,
-                "scope": issued.scopes.to_string(),
-            }))
+            Answer::of(&AccessToken {
+                access_token: issued.token,
+                token_type: "Bearer",
+                expires_in: issued.expires_in_s,
+                scope: issued.scopes.to_string(),
+            })
         }
         Err(refusal) => refused(&refusal_fault(&refusal)),
     };
@@ -253,15 +260,19 @@ async fn jwks(context: Context) -> Result<Answer> {
 
 async fn metadata(context: Context) -> Result<Answer> {
     let base = context.base_url();
-    Ok(Answer::of(&json!({
-        "issuer": context.app.gate.keyring().realm().issuer(),
-        "token_endpoint": format!("{base}/oauth2/token"),
-        "device_authorization_endpoint": format!("{base}/oauth2/device_authorization"),
-        "jwks_uri": format!("{base}/.well-known/jwks.json"),
-        "grant_types_supported": ["client_credentials", DEVICE_GRANT],
-        "response_types_supported": [],
-        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
-        "scopes_supported": Scope::all().map(Scope::name).collect::<Vec<_>>(),
-        "lyceum_environment": auth::environment(&context.app),
-    })))
+    Ok(Answer::of(&AuthorizationServerMetadata {
+        issuer: context.app.gate.keyring().realm().issuer().to_owned(),
+        token_endpoint: format!("{base}/oauth2/token"),
+        device_authorization_endpoint: format!("{base}/oauth2/device_authorization"),
+        jwks_uri: format!("{base}/.well-known/jwks.json"),
+        grant_types_supported: vec!["client_credentials", DEVICE_GRANT],
+        response_types_supported: Vec::new(),
+        token_endpoint_auth_methods_supported: vec![
+            "client_secret_basic",
+            "client_secret_post",
+            "none",
+        ],
+        scopes_supported: Scope::all().map(Scope::name).collect(),
+        lyceum_environment: auth::environment(&context.app),
+    }))
 }

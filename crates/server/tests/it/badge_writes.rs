@@ -1,5 +1,6 @@
 //! Definitions of badges posted again, replaced, deleted and restored; the badges of one student.
 
+use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
 
@@ -101,5 +102,70 @@ fn the_address_of_a_learner_encodes_no_unreserved_character() {
         let badge: Value = client.post("/assertions").json(&sent).expect(201).json();
         let id = badge["credentialSubject"]["id"].as_str().unwrap();
         assert!(id.ends_with("/users/student-1.a_b~c"), "{id}");
+    });
+}
+
+/// The paths of the errors in a refused body.
+fn paths(client: &TestClient, method: &str, path: &str, body: &Value) -> Vec<String> {
+    let call = if method == "PUT" { client.put(path) } else { client.post(path) };
+    let answer: Value = call.json(body).expect(422).json();
+    let details = answer["imsx_error_details"].as_array().unwrap();
+    details.iter().map(|detail| detail["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn all_errors_of_a_document_are_reported_at_once() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let mut broken = definition();
+        broken["id"] = 7.into();
+        broken["image"] = json!({ "type": "Image" });
+        broken["credentialSubject"].as_object_mut().unwrap().remove("criteria");
+        let wrong = ["id", "image.id", "credentialSubject.criteria"];
+        for path in ["/badges", &format!("{OB}/credentials")] {
+            assert_eq!(paths(&client, "POST", path, &broken), wrong);
+        }
+        client.post("/badges").json(&definition()).expect(201);
+        assert_eq!(paths(&client, "PUT", &definition_path(), &broken), wrong);
+
+        let award = json!({ "validFrom": "monday", "validUntil": 7, "hashed": "yes" });
+        let wrong = ["achievementId", "userId", "validFrom", "validUntil", "hashed"];
+        assert_eq!(paths(&client, "POST", "/assertions", &award), wrong);
+        let profile = json!({ "name": 7, "colour": "red", "url": "https://a.example" });
+        assert_eq!(paths(&client, "POST", &format!("{OB}/profile"), &profile), ["name", "colour"]);
+
+        let record = json!({
+            "type": "ClrCredential",
+            "validFrom": "monday",
+            "credentialSubject": { "achievement": [{ "name": "Algebra" }, { "id": "urn:a" }] },
+        });
+        let wrong = [
+            "validFrom",
+            "credentialSubject.id",
+            "credentialSubject.achievement[0].id",
+            "credentialSubject.achievement[1].name",
+        ];
+        assert_eq!(paths(&client, "POST", "/clr", &record), wrong);
+        let update = json!({ "name": 7, "achievements": [{ "id": "urn:a" }] });
+        let wrong = ["name", "achievements[0].name"];
+        assert_eq!(paths(&client, "PUT", "/clr/any", &update), wrong);
+    });
+}
+
+#[test]
+fn an_empty_instant_of_an_award_counts_as_missing() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        client.post("/badges").json(&definition()).expect(201);
+        let mut sent = award();
+        sent["validFrom"] = "".into();
+        sent["validUntil"] = Value::Null;
+        let badge: Value = client.post("/assertions").json(&sent).expect(201).json();
+        assert_eq!(badge["validFrom"], sent["awardedDate"]);
+        assert_eq!(badge.get("validUntil"), None);
+        sent["validFrom"] = "2026-01-15".into();
+        assert_eq!(paths(&client, "POST", "/assertions", &sent), ["validFrom"]);
     });
 }

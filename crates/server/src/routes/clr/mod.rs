@@ -2,10 +2,8 @@
 
 mod records;
 
-use serde_json::json;
-
 use super::credentials::{self, Standard, description};
-use super::docs::described;
+use super::docs::{OpenApiDocument, described};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get};
@@ -18,7 +16,7 @@ pub(super) fn area() -> Area {
         name: "learnerRecords",
         base: "/ims/clr/v2p0",
         rendering: Rendering::Credentials,
-        says: "CLR 2.0: comprehensive learner records, signed, with every version that they had.",
+        says: "CLR 2.0: comprehensive learner records, signed, with all versions.",
         routes,
     }
 }
@@ -29,6 +27,6 @@ fn discovery() -> Route {
         described(&context, "learner records", make)
     })
     .named("discoverClr")
-    .says("The learner records of this server, as OpenAPI.")
-    .answers_schema(200, "The document.", json!({ "type": "object" }))
+    .says("Reads the description of the learner record service of this server, as OpenAPI.")
+    .answers::<OpenApiDocument>(200, "The document.")
 }

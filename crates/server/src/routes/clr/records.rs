@@ -8,17 +8,21 @@ use lyceum_access::Scope::{
 };
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_credentials::body::{self, Object};
-use lyceum_credentials::clr::{self, Record, StoreOutcome, Unsigned, Version};
-use lyceum_credentials::issued::{CredentialForm, Page};
+use lyceum_credentials::body;
+use lyceum_credentials::clr::{
+    self, LearnerRecord, LearnerRecordUpdate, Record, RecordAchievements, RecordVersion,
+    RecordVersions, StoreOutcome, Unsigned, Version,
+};
+use lyceum_credentials::documents::{Credential, RevocationRequest};
+use lyceum_credentials::issued::{CredentialForm, Page, SignedCredentials};
 use lyceum_credentials::issuer::Signer;
+use lyceum_credentials::verify::{Revocation, VerifiedCredential};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::credentials::{
-    MEDIA, PAGED, as_jwt, by_forms, check_own, credential, credentials, is_jws, is_rsa_wanted,
-    list_of, list_parameters, own_issuer, paged, reason, report, signer, since, slice, text,
-    verified, wants_jws,
+    MEDIA, PAGED, as_jwt, check_own, is_jws, is_rsa_wanted, list_parameters, own_issuer, paged,
+    report, signer, since, slice, text, wants_jws,
 };
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -32,72 +36,75 @@ pub(super) fn routes() -> Vec<Route> {
     let create = |route: Route| {
         route
             .reads_as(MEDIA)
-            .reads_schema(json!({ "type": "object" }))
+            .reads::<LearnerRecord>()
             .reads_up_to(limits::CLR_MAX_BYTES)
-            .answers_schema(201, "The record, signed.", credential())
-            .answers_empty(304, "It was signed elsewhere, and the one that is kept is as new.")
+            .answers::<Credential>(201, "The signed record.")
+            .answers_empty(
+                304,
+                "Another server signed the record, and the stored version is not older.",
+            )
     };
     vec![
         list_parameters(
             get("/credentials", reads, listed)
                 .named("getClrCredentials")
-                .says("The newest versions of the records, in the order in which they became valid."),
+                .says("Lists the newest versions of the records in the order in which they became valid."),
         )
-        .answers_schema(200, "The page.", credentials())
+        .answers::<SignedCredentials>(200, "The page.")
         .with_headers(PAGED),
         create(
             post("/credentials", writes, |context| posted(context, Existing::Replaced))
                 .named("upsertClrCredential")
-                .says("Keeps a learner record and signs it; with the id of one that is there as its new version."),
+                .says("Stores a learner record and signs it. If a record with its id exists, this is its new version."),
         )
-        .answers_schema(200, "A new version of it, signed.", credential()),
+        .answers::<Credential>(200, "The signed new version."),
         create(
             post("/clr", writes, |context| posted(context, Existing::Conflicts))
                 .named("createClr")
-                .says("Keeps a new learner record and signs it. The same record again changes nothing; another one with its id is a conflict."),
+                .says("Stores a new learner record and signs it. The same record again changes nothing; another record with its id is a conflict."),
         )
-        .answers_schema(200, "The same record is kept already.", credential()),
+        .answers::<Credential>(200, "The same record is stored already."),
         get("/clr/{id}", reads, read)
             .named("getClr")
-            .says("A record, as it was signed last.")
-            .param(ParamPlace::Query, "as", json!({ "enum": ["given"] }), "The record as it was sent.")
-            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "The record as a JWT.")
+            .says("Reads the newest version of a record.")
+            .param(ParamPlace::Query, "as", json!({ "enum": ["given"] }), "given answers the record as it was sent.")
+            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers the record as a JWT.")
             .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
-            .answers_schema(200, "The record.", credential()),
+            .answers::<Credential>(200, "The record."),
         put("/clr/{id}", writes, updated)
             .of_version()
             .named("updateClr")
-            .says("Adds achievements to a record, or changes them: a new version, signed. A deleted record is restored.")
-            .reads_schema(json!({ "type": "object" }))
+            .says("Adds achievements to a record or changes them, and signs the new version. A deleted record is restored.")
+            .reads::<LearnerRecordUpdate>()
             .reads_up_to(limits::CLR_MAX_BYTES)
-            .answers_schema(200, "The new version.", credential()),
+            .answers::<Credential>(200, "The signed new version."),
         delete("/clr/{id}", writes, deleted)
             .of_version()
             .named("deleteClr")
-            .says("Deletes a record. Copies of it stay valid unless it was revoked before.")
-            .answers_empty(204, "Deleted; PUT restores it."),
+            .says("Deletes a record. Copies of the record stay valid unless it was revoked before.")
+            .answers_empty(204, "The record was deleted. PUT restores it."),
         post("/clr/{id}/revoke", writes, revoked)
             .named("revokeClr")
-            .says("Revokes a record that this server signed, with all of its versions, for good.")
-            .reads_schema(json!({ "type": "object", "properties": { "reason": { "type": "string" } } }))
-            .answers_schema(200, "Revoked, now or before.", verified()),
+            .says("Revokes a record that this server signed, with all of its versions, permanently.")
+            .reads::<RevocationRequest>()
+            .answers::<VerifiedCredential>(200, "The record is revoked, now or since before."),
         get("/clr/{id}/achievements", reads, achievements)
             .named("getClrAchievements")
-            .says("The achievements of a record and of the credentials in it, each once.")
-            .answers_schema(200, "The achievements.", list_of("achievements", json!({ "type": "object" }).into())),
+            .says("Lists the achievements of a record and of the credentials in it, each once.")
+            .answers::<RecordAchievements>(200, "The achievements."),
         get("/clr/{id}/versions", reads, versions)
             .named("getClrVersions")
-            .says("The versions of a record, the newest first.")
-            .answers_schema(200, "The versions.", list_of("versions", json!({ "type": "object" }).into())),
+            .says("Lists the versions of a record, the newest first.")
+            .answers::<RecordVersions>(200, "The versions."),
         get("/clr/{id}/versions/{version}", reads, version)
             .named("getClrVersion")
-            .says("A version of a record by its number.")
-            .answers_schema(200, "The version, as it was signed.", credential()),
+            .says("Reads a version of a record by its number.")
+            .answers::<Credential>(200, "The version as it was signed."),
         post("/clr/{id}/compile", writes, compiled)
             .named("compileClr")
-            .says("Makes a new version of a learner's record of the badges and results that are here; the id is the record's or the user's.")
-            .answers_schema(201, "A record that did not exist before.", credential())
-            .answers_schema(200, "The new version.", credential()),
+            .says("Compiles the badges and results of a learner into a new version of the learner's record. The id is that of the record or of the user.")
+            .answers::<Credential>(201, "The new record.")
+            .answers::<Credential>(200, "The new version of the record."),
     ]
 }
 
@@ -107,8 +114,8 @@ async fn listed(context: Context) -> Result<Answer> {
         Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner: None };
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) = context.app.db.scan(deadline, move |tx| clr::list(tx, &page)).await?;
-    let by_form = found.iter().map(|record| (record.of.form, record.of.body.as_str()));
-    Ok(paged(by_forms(by_form)?, &context, &slice, total))
+    let texts = found.iter().map(|record| (record.of.form, record.of.body.as_str()));
+    Ok(paged(Answer::of(&SignedCredentials::of(texts)?), &context, &slice, total))
 }
 
 /// What to do if a record with the same id exists.
@@ -128,16 +135,17 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
     if body::has_proof(&given) {
         return upserted(&context, clr::signed(&given, context.text()?.trim())?).await;
     }
+    let record: LearnerRecord = lyceum_core::body::of(given.into())?;
     let signer = signer(&context).await?;
-    let unsigned = unsigned(&context, &signer, given).await?;
-    kept(&context, signer, unsigned, existing).await
+    let unsigned = unsigned(&context, &signer, record).await?;
+    sign_and_store(&context, signer, unsigned, existing).await
 }
 
 /// The unsigned record.
-async fn unsigned(context: &Context, signer: &Signer, given: Object) -> Result<Unsigned> {
+async fn unsigned(context: &Context, signer: &Signer, record: LearnerRecord) -> Result<Unsigned> {
     let (now, base_url) = (context.app.clock.now(), context.base_url().to_owned());
     let profile = signer.issuer.profile.clone();
-    let read = move |tx: &mut Tx<'_>| clr::unsigned(tx, now, &base_url, &profile, &given);
+    let read = move |tx: &mut Tx<'_>| clr::unsigned(tx, now, &base_url, &profile, &record);
     context.app.db.read(read).await
 }
 
@@ -169,7 +177,7 @@ async fn upserted(context: &Context, version: Version) -> Result<Answer> {
 }
 
 /// Signs and stores a record.
-async fn kept(
+async fn sign_and_store(
     context: &Context,
     signer: Signer,
     unsigned: Unsigned,
@@ -177,11 +185,11 @@ async fn kept(
 ) -> Result<Answer> {
     let version = signed(context, signer, unsigned).await?;
     let now = context.app.clock.now();
-    let keep = move |tx: &mut Tx<'_>| match existing {
+    let store = move |tx: &mut Tx<'_>| match existing {
         Existing::Replaced => clr::put(tx, now, &version),
         Existing::Conflicts => clr::create(tx, now, &version),
     };
-    let (record, outcome) = context.app.db.write(keep).await?;
+    let (record, outcome) = context.app.db.write(store).await?;
     let status = match outcome {
         StoreOutcome::Created => StatusCode::CREATED,
         StoreOutcome::Updated | StoreOutcome::Unchanged => StatusCode::OK,
@@ -226,15 +234,15 @@ async fn read(context: Context) -> Result<Answer> {
 }
 
 async fn updated(context: Context) -> Result<Answer> {
-    let sent = body::parse(&context.body)?;
+    let sent: LearnerRecordUpdate = body::read(&context.body)?;
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
     let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id);
     let record = context.app.db.read(find).await?;
     record.expect(etag::expected(&context)?)?;
     let now = context.app.clock.now();
-    let given: Object = clr::updated(now, &record, &sent)?;
+    let updated = clr::updated(now, &record, &sent)?;
     let signer = signer(&context).await?;
-    let unsigned = unsigned(&context, &signer, given).await?;
+    let unsigned = unsigned(&context, &signer, updated).await?;
     let version = signed(&context, signer, unsigned).await?;
     let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, &record);
     Ok(shown(&context.app.db.write(write).await?))
@@ -248,43 +256,30 @@ async fn deleted(context: Context) -> Result<Answer> {
 }
 
 async fn revoked(context: Context) -> Result<Answer> {
-    let reason = reason(&context)?;
+    let reason = context.body_as::<RevocationRequest>()?.reason();
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
     let now = context.app.clock.now();
     let revoke = move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref());
     let record = context.app.db.write(revoke).await?;
     let report = report(&context.app, record.of.body.clone().into()).await?;
-    let mut revoked = json!({ "at": record.revoked });
-    if let Some(reason) = &record.reason {
-        revoked["reason"] = reason.as_str().into();
-    }
-    let credential = record.object()?;
-    Ok(Answer::of(&json!({
-        "credential": credential,
-        "revoked": revoked,
-        "verification": report.shown(),
-    })))
+    Ok(Answer::of(&VerifiedCredential {
+        credential: record.object()?.into(),
+        revoked: record.revoked.map(|at| Revocation { at, reason: record.reason }),
+        ..report.into()
+    }))
 }
 
 async fn achievements(context: Context) -> Result<Answer> {
     let record = found(&context).await?;
-    let achievements = clr::achievements(&record.object()?);
-    Ok(Answer::of(&json!({ "achievements": achievements })))
+    Ok(Answer::of(&RecordAchievements::of(&record.object()?)))
 }
 
 async fn versions(context: Context) -> Result<Answer> {
     let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
     let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id)).await?;
     let base = format!("{}{}", context.base_url(), context.uri.path().trim_end_matches('/'));
-    let one = |record: &Record| {
-        json!({
-            "version": record.number,
-            "validFrom": record.of.valid_from,
-            "created": record.created,
-            "href": format!("{base}/{}", record.number),
-        })
-    };
-    Ok(Answer::of(&json!({ "versions": found.iter().map(one).collect::<Vec<_>>() })))
+    let versions = found.iter().map(|record| RecordVersion::of(record, &base)).collect();
+    Ok(Answer::of(&RecordVersions { versions }))
 }
 
 async fn version(context: Context) -> Result<Answer> {
@@ -307,5 +302,5 @@ async fn compiled(context: Context) -> Result<Answer> {
     let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id);
     let deadline = Duration::from_millis(limits::COURSE_READ_MAX_MS);
     let unsigned = context.app.db.scan(deadline, compile).await?;
-    kept(&context, signer, unsigned, Existing::Replaced).await
+    sign_and_store(&context, signer, unsigned, Existing::Replaced).await
 }

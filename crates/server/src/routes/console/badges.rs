@@ -9,13 +9,13 @@ use lyceum_console::badges::{
 use lyceum_console::{Cell, Choice, Facts, List, Row, links, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::award::AwardRequest;
-use lyceum_credentials::body::Object;
 use lyceum_credentials::issued::Issued;
 use lyceum_credentials::screens::{
     self as screen, Learner as KnownLearner, badges, issuing, records, text,
 };
+use lyceum_credentials::verify::Report;
 use lyceum_store::Tx;
-use serde_json::Value;
+use serde_json::json;
 
 use super::visitor::query;
 use super::{Form, Visitor, action, at_most, deadline, listed, on_to, page, shown};
@@ -174,16 +174,16 @@ fn candidate(issuing::Candidate { learner, school }: &issuing::Candidate) -> Lea
 }
 
 async fn issued_now(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
-    let mut body = Object::new();
-    body.insert("achievementId".to_owned(), form.field("achievement").into());
-    body.insert("userId".to_owned(), form.field("learner").into());
+    let mut details = json!({
+        "achievementId": form.field("achievement"),
+        "userId": form.field("learner"),
+    });
     let narrative = form.field("narrative").trim();
     if !narrative.is_empty() {
-        body.insert("narrative".to_owned(), narrative.into());
+        details["narrative"] = narrative.into();
     }
-    let request = AwardRequest::read(&body, context.base_url())?;
+    let request: AwardRequest = lyceum_core::body::of(details.clone())?;
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
-    let details = Value::Object(body);
     let note = move |tx: &mut Tx<'_>, issued: &Issued| {
         let change = AuditChange { who: &who, what: "badge.issue", subject: &issued.id };
         change.note(tx, now, &details)
@@ -196,7 +196,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let badges::OneBadge { issued, title, learner } =
         context.app.db.read(move |tx| badges::one(tx, &id)).await?;
-    let report = credentials::report(&context.app, issued.kept.body.clone().into()).await?;
+    let report = credentials::report(&context.app, issued.signed.body.clone().into()).await?;
     let done = match query(&context).own("done") {
         "issued" => "The badge is issued. You can share its public page.",
         "revoked" => "The badge is revoked.",
@@ -255,8 +255,8 @@ async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<An
 }
 
 /// A verification report with the values of its credential, as the page shows it.
-fn verified(report: &credentials::Verified) -> Verified {
-    let credential = report.credential();
+fn verified(report: &Report) -> Verified {
+    let credential = &report.credential;
     let (subject, issuer) = (&credential["credentialSubject"], &credential["issuer"]);
     let named = [text(&issuer["name"]), text(&issuer["id"])].join(" ").trim().to_owned();
     let mut says = vec![
@@ -268,14 +268,14 @@ fn verified(report: &credentials::Verified) -> Verified {
         ("Valid until", text(&credential["validUntil"])),
     ];
     says.retain(|(_, text)| !text.is_empty() && !credential.is_null());
-    let check = |check: credentials::Shown| Check {
+    let check = |check: &lyceum_credentials::verify::Check| Check {
         name: check.name.to_owned(),
-        outcome: check.outcome.to_owned(),
-        message: check.message,
+        outcome: check.outcome.name().to_owned(),
+        message: check.message.clone(),
     };
     Verified {
         is_verified: report.is_verified(),
-        checks: report.checks().into_iter().map(check).collect(),
+        checks: report.checks.iter().map(check).collect(),
         says,
     }
 }

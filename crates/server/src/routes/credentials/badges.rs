@@ -9,71 +9,81 @@ use lyceum_access::Scope::{
 use lyceum_core::text::segment;
 use lyceum_core::{Result, limits};
 use lyceum_credentials::award::{self, AwardRequest, Prepared};
-use lyceum_credentials::body::{self, Object};
-use lyceum_credentials::definition::{self, Definition, StoredDefinition};
+use lyceum_credentials::body;
+use lyceum_credentials::definition::{self, BadgeDefinition, Definition, StoredDefinition};
+use lyceum_credentials::documents::Credential;
 use lyceum_credentials::issued::Issued;
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
-use super::{schema, signer};
+use super::{PAGED, signer};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
 use crate::route::{Access, ParamPlace, Route, delete, get, post, put};
 
+/// A page of definitions.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct DefinitionPage {
+    /// The definitions, in the order of creation.
+    badges: Vec<BadgeDefinition>,
+}
+
 pub(super) fn routes() -> Vec<Route> {
     let award = |path, name: &'static str| {
         post(path, [ObCredentialUpsert, CredentialsWrite], issued)
             .named(name)
-            .says("Issues a badge to a learner: the definition's achievement, signed.")
-            .reads_schema(schema::award())
-            .answers_schema(201, "Issued.", schema::credential())
-            .answers_schema(200, "The same award was issued before.", schema::credential())
+            .says("Issues a badge to a learner: signs a credential with the achievement of the definition.")
+            .reads::<AwardRequest>()
+            .answers::<Credential>(201, "The badge was issued.")
+            .answers::<Credential>(200, "The same award was issued before.")
     };
     vec![
         get("/badges", [ObCredentialReadonly, CredentialsRead], listed)
             .named("listBadges")
-            .says("The definitions of badges, in the order of creation.")
+            .says("Lists the definitions of badges in the order of creation.")
             .param(
                 ParamPlace::Query,
                 "limit",
                 json!({"type": "integer", "minimum": 1}),
-                "Definitions at most.",
+                "The most definitions on the page.",
             )
             .param(
                 ParamPlace::Query,
                 "offset",
                 json!({"type": "integer", "minimum": 0}),
-                "How many to pass over.",
+                "The number of definitions before the page.",
             )
-            .answers_schema(200, "The page.", schema::list_of("badges", schema::definition()))
-            .with_headers(schema::PAGED),
+            .answers::<DefinitionPage>(200, "The page.")
+            .with_headers(PAGED),
         post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("createBadge")
-            .says("Stores a definition of a badge. The same definition again changes nothing; another one with its id is a conflict.")
-            .reads_schema(schema::definition())
-            .answers_schema(201, "Stored.", schema::definition())
-            .answers_schema(200, "The same definition is stored already.", schema::definition()),
+            .says("Stores a definition of a badge. The same definition again changes nothing; another definition with its id is a conflict.")
+            .reads::<BadgeDefinition>()
+            .answers::<BadgeDefinition>(201, "The definition was stored.")
+            .answers::<BadgeDefinition>(200, "The same definition is stored already."),
         get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getBadge")
-            .says("A definition, by its id or that of its achievement.")
-            .answers_schema(200, "The definition.", schema::definition()),
+            .says("Reads a definition by its id or by the id of its achievement.")
+            .answers::<BadgeDefinition>(200, "The definition."),
         put("/badges/{id}", writes(), replaced)
             .of_version()
             .named("replaceBadge")
             .says("Replaces a definition, or restores a deleted one.")
-            .reads_schema(schema::definition())
-            .answers_schema(
+            .reads::<BadgeDefinition>()
+            .answers::<BadgeDefinition>(
                 200,
-                "Replaced; badges that were issued before keep what they say.",
-                schema::definition(),
+                "The definition was replaced. Badges that were issued before do not change.",
             ),
         delete("/badges/{id}", writes(), deleted)
             .of_version()
             .named("deleteBadge")
-            .says("Deletes a definition: nobody can be awarded it. Badges that were issued before stay.")
-            .answers_empty(204, "Deleted; PUT restores it."),
+            .says("Deletes a definition, so that it cannot be awarded. Badges that were issued before stay valid.")
+            .answers_empty(204, "The definition was deleted. PUT restores it."),
         award("/issue-badge", "issueBadge"),
         award("/assertions", "createAssertion"),
     ]
@@ -84,14 +94,13 @@ fn writes() -> Access {
 }
 
 async fn posted(context: Context) -> Result<Answer> {
-    let body = body::parse(&context.body)?;
-    defined(&context, body).await
+    define(&context, body::read(&context.body)?).await
 }
 
 /// Stores a new definition.
-pub(super) async fn defined(context: &Context, body: Object) -> Result<Answer> {
-    let definition = rehearsed(context, body).await?;
-    let (shown, now) = (Value::Object(definition.body.clone()), context.app.clock.now());
+pub(super) async fn define(context: &Context, document: BadgeDefinition) -> Result<Answer> {
+    let definition = rehearsed(context, document).await?;
+    let (shown, now) = (definition.document.clone(), context.app.clock.now());
     let location = format!("{}/ims/ob/v3p0/badges/{}", context.base_url(), segment(&definition.id));
     let create = move |tx: &mut Tx<'_>| definition::create(tx, now, &definition);
     let (version, is_new) = context.app.db.write(create).await?;
@@ -102,17 +111,17 @@ pub(super) async fn defined(context: &Context, body: Object) -> Result<Answer> {
         .header(header::LOCATION, location))
 }
 
-/// Reads a definition and signs it once for nobody, so that what cannot be signed is refused now.
-async fn rehearsed(context: &Context, body: Object) -> Result<Definition> {
-    let definition = Definition::read(body)?;
+/// Checks a definition and signs a badge of it as a test, so that values that cannot be signed are refused now.
+async fn rehearsed(context: &Context, document: BadgeDefinition) -> Result<Definition> {
+    let definition = Definition::read(document)?;
     let (signer, now) = (signer(context).await?, context.app.clock.now());
     apart(move || definition.rehearse(&signer, now).map(|()| definition)).await
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let definition = rehearsed(&context, body::parse(&context.body)?).await?;
+    let definition = rehearsed(&context, body::read(&context.body)?).await?;
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
-    let (shown, now) = (Value::Object(definition.body.clone()), context.app.clock.now());
+    let (shown, now) = (definition.document.clone(), context.app.clock.now());
     let replace = move |tx: &mut Tx<'_>| definition::replace(tx, now, &id, &definition, expected);
     let version = context.app.db.write(replace).await?;
     Ok(Answer::of(&shown).header(header::ETAG, etag::tag(version)))
@@ -131,9 +140,9 @@ async fn listed(context: Context) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| definition::list(tx, limit, offset);
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) = context.app.db.scan(deadline, read).await?;
-    let badges: Vec<Value> =
-        found.into_iter().map(|stored| stored.definition.body.into()).collect();
-    Ok(super::paged(Answer::of(&json!({ "badges": badges })), &context, &slice, total))
+    let badges = found.into_iter().map(|stored| stored.definition.document).collect();
+    let page = DefinitionPage { badges };
+    Ok(super::paged(Answer::of(&page), &context, &slice, total))
 }
 
 async fn read(context: Context) -> Result<Answer> {
@@ -141,21 +150,21 @@ async fn read(context: Context) -> Result<Answer> {
     let stored: StoredDefinition =
         context.app.db.read(move |tx| definition::found(tx, &id)).await?;
     let tag = etag::tag(stored.version);
-    Ok(Answer::of(&stored.definition.body).header(header::ETAG, tag))
+    Ok(Answer::of(&stored.definition.document).header(header::ETAG, tag))
 }
 
 async fn issued(context: Context) -> Result<Answer> {
-    let request = AwardRequest::read(&body::parse(&context.body)?, context.base_url())?;
+    let request: AwardRequest = body::read(&context.body)?;
     let (issued, is_new) = issue(&context, request, |_, _| Ok(())).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let location = format!("{}/ims/ob/v3p0/assertions/{}", context.base_url(), issued.id);
-    super::kept::credential(&context, &issued)
+    super::stored::credential(&context, &issued)
         .await
         .map(|answer| answer.status(status).header(header::LOCATION, location))
 }
 
-/// Issues a badge as the caller's issuer; `note` writes what is to be noted of a new one beside it. Answers
-/// whether it is new. Errors: those of [`award::prepare`].
+/// Issues a badge in the name of the caller's issuer. `note` runs in the transaction that stores a new badge. Returns
+/// whether the badge is new. Errors: those of [`award::prepare`].
 pub(in crate::routes) async fn issue(
     context: &Context,
     request: AwardRequest,

@@ -1,4 +1,4 @@
-//! What the services of Open Badges and CLR offer here: an OpenAPI document that is open to all.
+//! The public discovery documents of the Open Badges and CLR services: the routes of each, as OpenAPI.
 
 use lyceum_access::Scope;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 use crate::openapi;
 use crate::route::{Access, Area, Route, get};
-use crate::routes::docs::described;
+use crate::routes::docs::{OpenApiDocument, described};
 
 pub(super) fn route() -> Route {
     get("/discovery", Access::Public, |context: Context| async move {
@@ -15,11 +15,11 @@ pub(super) fn route() -> Route {
         described(&context, "badges", make)
     })
     .named("discoverBadges")
-    .says("The Open Badges service of this server, as OpenAPI.")
-    .answers_schema(200, "The document.", json!({ "type": "object" }))
+    .says("Reads the description of the Open Badges service of this server, as OpenAPI.")
+    .answers::<OpenApiDocument>(200, "The document.")
 }
 
-/// The document of one area, with the standard's security scheme. Scopes are those that begin so.
+/// The document of one area, with the security scheme of the standard. `scopes` is the beginning of the names of its scopes.
 pub(in crate::routes) fn description(context: &Context, area: &Area, scopes: &str) -> Value {
     let base_url = context.base_url();
     let mut document = openapi::discovery(area, base_url);
@@ -38,8 +38,8 @@ pub(in crate::routes) fn description(context: &Context, area: &Area, scopes: &st
     document["components"]["securitySchemes"] = json!({
         "OAuth2ACG": {
             "type": "oauth2",
-            "description": "OAuth 2.0 Authorization Code Grant; these addresses are set aside for it. \
-                            Until they answer, tokens are given by client credentials alone.",
+            "description": "OAuth 2.0 Authorization Code Grant. These addresses are reserved for it; the server \
+                            issues tokens only for client credentials.",
             "x-imssf-name": "Lyceum",
             "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
             "x-imssf-registrationUrl": format!("{base_url}/oauth2/register"),

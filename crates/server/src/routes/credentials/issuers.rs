@@ -1,4 +1,4 @@
-//! What everybody may see of issuers: key documents, keys, status lists, revocations.
+//! Public documents of issuers: DID documents, keys, status lists, revocation lists.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,9 +7,13 @@ use axum::http::header;
 use bytes::Bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_credentials::did::DidDocument;
+use lyceum_credentials::documents::Credential;
 use lyceum_credentials::issuer::{Issuer, SERVER, Signer};
-use lyceum_credentials::{did, key, keys, status};
-use serde_json::{Value, json};
+use lyceum_credentials::keys::{self, IssuerKeys};
+use lyceum_credentials::status;
+use lyceum_credentials::status_list::RevocationList;
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -18,32 +22,31 @@ use crate::route::{Access, Route, get};
 use crate::state::App;
 
 pub(super) fn routes() -> Vec<Route> {
-    let object = || json!({ "type": "object" });
     vec![
         get("/.well-known/did.json", Access::Public, |context| document(context, Some(SERVER)))
             .named("getDidDocument")
-            .says("The keys that the server's issuer signs and has signed with: the document of its did:web.")
-            .answers_schema(200, "The document.", object()),
+            .says("Reads the DID document of the server's issuer: all keys with which it signs or has signed.")
+            .answers::<DidDocument>(200, "The document."),
         get("/issuers/{issuer}/did.json", Access::Public, |context| document(context, None))
             .named("getIssuerDidDocument")
-            .says("The keys of an issuer: the document of its did:web.")
-            .answers_schema(200, "The document.", object()),
+            .says("Reads the DID document of an issuer: all keys with which it signs or has signed.")
+            .answers::<DidDocument>(200, "The document."),
         get("/issuers/{issuer}/keys", Access::Public, listed_keys)
             .named("getIssuerKeys")
-            .says("The public keys of an issuer, each with its did:key and as a JWK.")
-            .answers_schema(200, "The keys.", super::schema::list_of("keys", object().into())),
+            .says("Lists the public keys of an issuer, each with its did:key and as a JWK.")
+            .answers::<IssuerKeys>(200, "The keys."),
         get("/issuers/{issuer}/status/{list}", Access::Public, status_list)
             .named("getStatusList")
-            .says("A Bitstring Status List of an issuer, signed: which of its credentials are revoked.")
-            .answers_schema(200, "The list.", super::schema::credential()),
+            .says("Reads a signed Bitstring Status List of an issuer, which shows its revoked credentials.")
+            .answers::<Credential>(200, "The list."),
         get("/issuers/{issuer}/revocations", Access::Public, revocations)
             .named("getRevocationList")
-            .says("The 1EdTech revocation list of an issuer: its revoked credentials, with reasons.")
-            .answers_schema(200, "The list.", object()),
+            .says("Reads the 1EdTech revocation list of an issuer: its revoked credentials, with reasons.")
+            .answers::<RevocationList>(200, "The list."),
     ]
 }
 
-/// Lists that were signed lately, by issuer and number.
+/// Recently signed lists, by issuer and number.
 #[derive(Default)]
 pub(crate) struct StatusLists(Mutex<BTreeMap<(String, i64), SignedList>>);
 
@@ -66,20 +69,19 @@ impl StatusLists {
     }
 }
 
-/// Documents about keys and revocations may be kept this long by everyone, and read by any page: verifiers
-/// run in browsers, too.
-fn kept_a_while(answer: Answer) -> Answer {
-    let kept = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
-    answer.header(header::CACHE_CONTROL, kept).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
+/// Lets caches store the answer for a while, and pages of all sites read it, because verifiers also run in browsers.
+fn public(answer: Answer) -> Answer {
+    let max_age = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
+    answer.header(header::CACHE_CONTROL, max_age).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
 }
 
 async fn document(context: Context, issuer: Option<&'static str>) -> Result<Answer> {
     let id = issuer.map_or_else(|| context.param("issuer").to_owned(), str::to_owned);
-    did_document(&context.app, id).await.map(|document| kept_a_while(Answer::of(&document)))
+    did_document(&context.app, id).await.map(|document| public(Answer::of(&document)))
 }
 
 /// The document of an issuer's did:web. Errors: `NotFound`.
-pub(super) async fn did_document(app: &App, id: String) -> Result<Value> {
+pub(super) async fn did_document(app: &App, id: String) -> Result<DidDocument> {
     let base_url = app.base_url.clone();
     app.db.read(move |tx| Issuer::find(tx, &base_url, &id)?.document(tx)).await
 }
@@ -88,26 +90,9 @@ async fn listed_keys(context: Context) -> Result<Answer> {
     let (id, base_url) = (context.param("issuer").to_owned(), context.base_url().to_owned());
     let keys = context.app.db.read(move |tx| {
         let issuer = Issuer::find(tx, &base_url, &id)?;
-        let keys = keys::published(tx, Some(&issuer.id))?;
-        Ok(keys.iter().map(|key| shown(&issuer, key)).collect::<Vec<_>>())
+        keys::of_issuer(tx, &issuer)
     });
-    Ok(kept_a_while(Answer::of(&json!({ "keys": keys.await? }))))
-}
-
-fn shown(issuer: &Issuer, published: &keys::Published) -> Value {
-    let mut shown = json!({
-        "kid": published.kid,
-        "algorithm": published.algorithm,
-        "verificationMethod": issuer.method(&published.kid),
-        "created": published.created,
-        "retired": published.retired,
-        "publicKeyJwk": published.key.to_jwk(),
-    });
-    if let key::PublicKey::Ed25519(key) = &published.key {
-        shown["didKey"] = did::key_of(key).into();
-        shown["publicKeyMultibase"] = key::multikey(key).into();
-    }
-    shown
+    Ok(public(Answer::of(&keys.await?)))
 }
 
 async fn status_list(context: Context) -> Result<Answer> {
@@ -115,10 +100,10 @@ async fn status_list(context: Context) -> Result<Answer> {
         Problem::new(ProblemKind::NotFound, "Unknown Object: status lists have numbers from 1")
     })?;
     let issuer = context.param("issuer").to_owned();
-    signed_list(&context.app, issuer, list).await.map(|text| kept_a_while(Answer::json(text)))
+    signed_list(&context.app, issuer, list).await.map(|text| public(Answer::json(text)))
 }
 
-/// A signed list; made anew when a credential was revoked or the signature is some hours old.
+/// A signed list. It is signed again after a credential was revoked, or if the signature is some hours old.
 /// Errors: `NotFound`.
 pub(super) async fn signed_list(app: &App, issuer: String, list: i64) -> Result<Bytes> {
     let now = app.clock.now();
@@ -146,11 +131,11 @@ pub(super) async fn signed_list(app: &App, issuer: String, list: i64) -> Result<
 
 async fn revocations(context: Context) -> Result<Answer> {
     let id = context.param("issuer").to_owned();
-    revocation_list(&context.app, id).await.map(|list| kept_a_while(Answer::of(&list)))
+    revocation_list(&context.app, id).await.map(|list| public(Answer::of(&list)))
 }
 
 /// The revocation list of an issuer. Errors: `NotFound`.
-pub(super) async fn revocation_list(app: &App, id: String) -> Result<Value> {
+pub(super) async fn revocation_list(app: &App, id: String) -> Result<RevocationList> {
     let base_url = app.base_url.clone();
     app.db
         .read(move |tx| {
@@ -160,23 +145,27 @@ pub(super) async fn revocation_list(app: &App, id: String) -> Result<Value> {
         .await
 }
 
-/// What an address of this server's own means to a verifier; none where it is none of these.
+/// The document at an address of this server; `None` for other addresses.
 pub(super) async fn own(app: &App, address: &str) -> Option<Result<Bytes>> {
     let (_, here) = app.base_url.split_once("://")?;
     let (_, there) = address.split_once("://")?;
     let path = there.strip_prefix(here)?;
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
-    let document = |value: Result<Value>| value.map(|value| Bytes::from(value.to_string()));
     Some(match segments.as_slice() {
-        [".well-known", "did.json"] => document(did_document(app, SERVER.to_owned()).await),
-        ["issuers", issuer, "did.json"] => document(did_document(app, (*issuer).to_owned()).await),
+        [".well-known", "did.json"] => as_json(did_document(app, SERVER.to_owned()).await),
+        ["issuers", issuer, "did.json"] => as_json(did_document(app, (*issuer).to_owned()).await),
         ["issuers", issuer, "status", list] => {
             signed_list(app, (*issuer).to_owned(), list.parse().ok()?).await
         }
         ["issuers", issuer, "revocations"] => {
-            document(revocation_list(app, (*issuer).to_owned()).await)
+            as_json(revocation_list(app, (*issuer).to_owned()).await)
         }
         _ => return None,
     })
+}
+
+fn as_json(document: Result<impl Serialize>) -> Result<Bytes> {
+    let text = serde_json::to_vec(&document?).map_err(Problem::internal)?;
+    Ok(text.into())
 }

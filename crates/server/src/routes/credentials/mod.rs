@@ -1,13 +1,12 @@
-//! Open Badges 3.0: definitions, awards, credentials of others, profiles; and what everybody may see: key
-//! documents, status lists, a page for each credential. One file a part, each with a table.
+//! Open Badges 3.0: definitions, awards, credentials of other issuers, profiles; and public documents: keys, status lists,
+//! a page for each credential. Each part has a file with its table.
 
 mod badges;
 mod discovery;
 mod issuers;
-mod kept;
 mod page;
 mod profile;
-mod schema;
+mod stored;
 mod verify;
 
 use axum::http::{HeaderName, HeaderValue, header};
@@ -21,26 +20,36 @@ use crate::apart::apart;
 use crate::context::Context;
 use crate::paging;
 use crate::render::Rendering;
-use crate::route::Area;
+use crate::route::{Area, Header};
 use crate::state::App;
 
 pub(super) use badges::issue;
 pub(super) use discovery::description;
 pub(crate) use issuers::StatusLists;
-pub(super) use kept::{by_forms, check_own, list_parameters, own_issuer, reason, since};
 pub(super) use profile::{Standard, routes as profile_routes};
-pub(super) use schema::{PAGED, credential, credentials, list_of, verified};
-pub(super) use verify::{Shown, Verified, report};
+pub(super) use stored::{check_own, list_parameters, own_issuer, since};
+pub(super) use verify::report;
 
-/// What credentials are sent as: JSON by any of its names, or a compact JWS.
+/// The media types of credentials: JSON, or a compact JWS as text.
 pub(super) const MEDIA: &[&str] =
     &["application/json", "application/vc+ld+json", "application/ld+json", "text/plain"];
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+/// The headers of a page of a list.
+pub(super) const PAGED: &[Header] = &[
+    Header { name: "X-Total-Count", ty: "integer", says: "Records in the whole list." },
+    Header {
+        name: "Link",
+        ty: "string",
+        says: "Addresses of the first, previous, next and last page (RFC 8288).",
+    },
+];
+
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
 pub(super) fn areas() -> Vec<Area> {
     let mut badges = badges::routes();
-    badges.extend(kept::routes());
+    badges.extend(stored::routes());
     badges.extend(profile::routes("Badge", Standard::OpenBadges));
     badges.push(discovery::route());
     let mut public = issuers::routes();
@@ -58,20 +67,20 @@ pub(super) fn areas() -> Vec<Area> {
             name: "credentials",
             base: "",
             rendering: Rendering::Problem,
-            says: "What everybody needs to verify a credential, and a page for each.",
+            says: "Public documents for verifying credentials, and a page for each credential.",
             routes: public,
         },
     ]
 }
 
-/// Makes the server's issuer and its key at the first start.
+/// Creates the issuer of the server and its key at the first start.
 pub(crate) async fn start(app: &App) -> Result<()> {
     let (now, base_url) = (app.clock.now(), app.base_url.clone());
     let master = app.gate.keyring().master().clone();
     app.db.write(move |tx| issuer::start(tx, now, &master, &base_url)).await
 }
 
-/// The signer that the caller issues as.
+/// The issuer in whose name the caller signs, with its key.
 pub(super) async fn signer(context: &Context) -> Result<Signer> {
     let client = client(context);
     let base_url = context.base_url().to_owned();
@@ -79,7 +88,7 @@ pub(super) async fn signer(context: &Context) -> Result<Signer> {
     context.app.db.read(move |tx| Signer::of_client(tx, &master, &base_url, &client)).await
 }
 
-/// The id of the caller's client; empty where nobody had to say who he is.
+/// The id of the caller's client; empty on routes without a token.
 pub(super) fn client(context: &Context) -> String {
     context.grant.as_ref().map(|grant| grant.client_id().to_owned()).unwrap_or_default()
 }
@@ -100,7 +109,7 @@ pub(super) fn wants_jws(context: &Context) -> bool {
     }
 }
 
-/// A text as it is.
+/// An answer of plain text.
 pub(super) fn text(text: String) -> Answer {
     Answer::typed(TEXT, text.into())
 }
@@ -117,15 +126,14 @@ pub(super) fn is_rsa_wanted(context: &Context) -> Result<bool> {
     }
 }
 
-/// The credential as a compact JWS of an issuer's key. The first RSA key of an issuer is made when it is
-/// needed.
+/// The credential as a compact JWS of an issuer. The RSA key of an issuer is created when it is first needed.
 pub(super) async fn as_jwt(
     app: &App,
     issuer: &Issuer,
     mut credential: Value,
     with_rsa: bool,
 ) -> Result<String> {
-    // The JWS is proof enough.
+    // The signature of the JWS replaces the embedded proof.
     credential.as_object_mut().map(|credential| credential.remove("proof"));
     let master = app.gate.keyring().master().clone();
     if !with_rsa {
@@ -150,16 +158,16 @@ pub(super) async fn as_jwt(
             (apart(keys::NewRsa::make).await?, app.clock.now(), master.clone());
         app.db.write(move |tx| keys::add_rsa(tx, now, &sealed_by, &id, &new)).await?;
     }
-    Err(Problem::internal("an RSA key that was made is not there"))
+    Err(Problem::internal("a new RSA key is not in the store"))
 }
 
-/// Where a page stands in a list.
+/// The place of a page in a list.
 pub(super) struct Slice {
     pub(super) limit: u64,
     pub(super) offset: u64,
 }
 
-/// `limit` and `offset` of a list. Errors: `BadSelection` for what is no number.
+/// `limit` and `offset` of a list. Errors: `BadSelection` for a value that is not a number.
 pub(super) fn slice(context: &Context) -> Result<Slice> {
     let number = |name: &str, usual: u64, least: u64| match context.asked(name) {
         None => Ok(usual),
@@ -172,8 +180,8 @@ pub(super) fn slice(context: &Context) -> Result<Slice> {
     Ok(Slice { limit: limit.min(limits::PAGE_MAX_RECORDS), offset: number("offset", 0, 0)? })
 }
 
-/// `X-Total-Count`, and `Link` to the other pages: first and last always, next and prev where there are
-/// such (Open Badges 3.0, getCredentials).
+/// Adds `X-Total-Count`, and `Link` with the other pages: always first and last, and next and prev if they exist (Open
+/// Badges 3.0, getCredentials).
 pub(super) fn paged(answer: Answer, context: &Context, slice: &Slice, total: u64) -> Answer {
     let Slice { limit, offset } = *slice;
     let count = limit.min(total.saturating_sub(offset));

@@ -1,5 +1,5 @@
-//! The public page of a credential, and the credential as a file: JSON, JWT, PNG, SVG. Whoever knows the
-//! credential's random id may see it.
+//! The public page of a credential, and the credential as a file: JSON, JWT, PNG, SVG. Everyone who knows the random id of
+//! the credential has access.
 
 use askama::Template;
 use axum::body::Body;
@@ -11,12 +11,13 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, CredentialForm, Issued};
+use lyceum_credentials::verify::Check;
 use lyceum_credentials::{badge_image, baking};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use serde_json::{Value, json};
 
-use super::{kept, verify};
+use super::{stored, verify};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -27,7 +28,7 @@ const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
 const PNG: HeaderValue = HeaderValue::from_static("image/png");
 const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 
-/// Nothing but this server's own style and images; nothing that a credential says can run.
+/// Allows only the style and images of this server, so that no content of a credential can run.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'",
@@ -42,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_as(200, "The style.", Some(("text/css", text()))),
         get("/credentials/{id}", Access::Public, shown)
             .named("getCredentialPage")
-            .says("A credential by its public id: a page for browsers, else JSON; with .json, .jwt, .png or .svg behind the id that file.")
+            .says("Reads a credential by its public id: a page for browsers, otherwise JSON. With .json, .jwt, .png or .svg after the id, that file.")
             .answers_as(200, "The page or the file.", Some(("text/html", text()))),
     ]
 }
@@ -66,9 +67,9 @@ async fn shown(context: Context) -> Result<Answer> {
         .is_some_and(|accept| accept.split(',').next().is_some_and(|first| first.contains("html")));
     let answer = match kind {
         "" if is_browser => page(&context, &issued).await?,
-        "" if super::wants_jws(&context) => kept::jwt(&context, &issued).await?,
-        "" | "json" => kept::json_ld(&issued)?,
-        "jwt" | "jws" => kept::jwt(&context, &issued).await?,
+        "" if super::wants_jws(&context) => stored::jwt(&context, &issued).await?,
+        "" | "json" => stored::json_ld(&issued)?,
+        "jwt" | "jws" => stored::jwt(&context, &issued).await?,
         "png" => {
             let baked = apart(move || baked_png(&issued)).await?;
             Answer::typed(PNG, Body::from(baked))
@@ -83,40 +84,40 @@ async fn shown(context: Context) -> Result<Answer> {
             return Err(Problem::new(ProblemKind::NotFound, message));
         }
     };
-    let kept = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
+    let max_age = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
     Ok(answer
-        .header(header::CACHE_CONTROL, kept)
+        .header(header::CACHE_CONTROL, max_age)
         .header(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding"))
         .header(SNIFF, HeaderValue::from_static("nosniff")))
 }
 
-/// What the page shows; askama escapes every text.
+/// The content of the page. Askama escapes each text.
 #[derive(Template)]
 #[template(path = "credential.html")]
 struct Page<'p> {
     id: &'p str,
-    /// The kind of file that shows the badge's own image, else the one that was made for it.
+    /// The file type of the picture: "png" if the badge has its own image, otherwise "svg".
     picture: &'static str,
     name: String,
     description: String,
-    /// What the learner is called; none, it is nobody of this server.
+    /// The name of the learner, if it is a user of this server.
     learner: Option<String>,
-    /// What the issuer says of the learner.
+    /// The text of the issuer about the learner.
     narrative: String,
     issuer: Party,
     creator: Option<Party>,
-    /// What the credential itself says of whom it is about.
+    /// The ids of the recipient in the credential.
     recipient: Vec<(&'static str, String)>,
     criteria: Party,
     evidence: Vec<Party>,
     dates: Vec<(&'static str, Date)>,
     revoked: Option<(Date, &'p str)>,
     verified: bool,
-    checks: Vec<verify::Shown>,
+    checks: Vec<Check>,
     has_jwt: bool,
 }
 
-/// A name with what belongs to it, and a link where its id is an address of the web.
+/// A name with its text, and a link if its id is a web address.
 struct Party {
     name: String,
     text: String,
@@ -124,7 +125,7 @@ struct Party {
     id: String,
 }
 
-/// A day as people write it, and as the credential does.
+/// A day for people, and the exact text of the credential.
 struct Date {
     day: String,
     exact: String,
@@ -180,7 +181,8 @@ impl Party {
 
 async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
     let credential = Value::Object(issued.object()?);
-    let report = verify::without_network(&context.app, issued.kept.body.clone().into()).await?;
+    let report =
+        verify::report_without_network(&context.app, issued.signed.body.clone().into()).await?;
     let learner = learner(context, issued).await?;
     let subject = &credential["credentialSubject"];
     let achievement = &subject["achievement"];
@@ -217,8 +219,8 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
             .as_deref()
             .map(|at| (Date::of(at), issued.reason.as_deref().unwrap_or_default())),
         verified: report.is_verified(),
-        checks: report.checks(),
-        has_jwt: issued.issued_by.is_some() || issued.kept.form == CredentialForm::Jws,
+        checks: report.checks,
+        has_jwt: issued.issued_by.is_some() || issued.signed.form == CredentialForm::Jws,
     };
     let page = page.render().map_err(Problem::internal)?;
     Ok(Answer::typed(HTML, Body::from(page))
@@ -229,7 +231,7 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// What the learner is called, where this server issued the credential and knows the learner.
+/// The name of the learner, if this server issued the credential and knows the learner.
 async fn learner(context: &Context, issued: &Issued) -> Result<Option<String>> {
     let Some(id) = issued.learner.clone() else { return Ok(None) };
     let user = context.app.db.read(move |tx| fields::of_all(tx, &USER, [id.as_str()].into_iter()));
@@ -237,7 +239,7 @@ async fn learner(context: &Context, issued: &Issued) -> Result<Option<String>> {
     Ok(name.filter(|name| !name.is_empty()))
 }
 
-/// How the credential names whom it is about: what was hashed stays so.
+/// The ids of the recipient in the credential. Hashed identities stay hashed.
 fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
     let mut shown = vec![("Recipient's id", words(&subject["id"]))];
     let identities = subject.as_object().into_iter().flat_map(|s| body::objects(s, "identifier"));
@@ -252,7 +254,7 @@ fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
     shown
 }
 
-/// The members of a member that is one object, a text or a list of these.
+/// The values of a member that is one value or a list.
 fn listed(object: &Value, name: &str) -> impl Iterator<Item = Value> {
     match &object[name] {
         Value::Null => Vec::new(),
@@ -277,24 +279,24 @@ fn baked_png(issued: &Issued) -> Result<Vec<u8>> {
     let credential = issued.object()?;
     let (name, by) = label(&credential);
     let image = own_image(&credential, OWN_IMAGES[0]);
-    baking::bake_png(&image.unwrap_or_else(|| badge_image::png(&name, &by)), &issued.kept.body)
+    baking::bake_png(&image.unwrap_or_else(|| badge_image::png(&name, &by)), &issued.signed.body)
 }
 
 fn baked_svg(issued: &Issued) -> Result<String> {
     let credential = issued.object()?;
     let (name, by) = label(&credential);
     let image = own_image(&credential, OWN_IMAGES[1]).and_then(|own| String::from_utf8(own).ok());
-    baking::bake_svg(&image.unwrap_or_else(|| badge_image::svg(&name, &by)), &issued.kept.body)
+    baking::bake_svg(&image.unwrap_or_else(|| badge_image::svg(&name, &by)), &issued.signed.body)
 }
 
-/// The image that the achievement holds itself, where it begins so. One on another server is not fetched.
+/// The image that the achievement contains, if its URI begins with `start`. Images on other servers are not fetched.
 fn own_image(credential: &Object, start: &str) -> Option<Vec<u8>> {
     let image = credential.get("credentialSubject")?.get("achievement")?.get("image")?;
     let encoded = image["id"].as_str()?.strip_prefix(start)?;
     BASE64_STANDARD.decode(encoded).ok()
 }
 
-/// What the image of a badge is made of: its name and its issuer's.
+/// The texts of the default image of a badge: its name and the name of its issuer.
 fn label(credential: &Object) -> (String, String) {
     let credential = Value::Object(credential.clone());
     (

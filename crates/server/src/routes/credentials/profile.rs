@@ -1,4 +1,4 @@
-//! The profile of an issuer, as the standards' `profile` service shows and changes it.
+//! The `profile` service of the standards: reads and changes the profile of an issuer.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{
@@ -7,21 +7,21 @@ use lyceum_access::Scope::{
 };
 use lyceum_core::Result;
 use lyceum_credentials::body;
-use lyceum_credentials::issuer::{self, Issuer};
+use lyceum_credentials::issuer::{self, Issuer, IssuerProfile};
 
-use super::{client, schema};
+use super::client;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, post, put};
 
-/// Whose service it is.
+/// The standard that defines the service.
 #[derive(Clone, Copy)]
 pub(in crate::routes) enum Standard {
     OpenBadges,
     Clr,
 }
 
-/// The routes of the service; `one` begins their names.
+/// The routes of the service. Their names contain `one`.
 pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
     let (reads, writes): (Access, Access) = match standard {
         Standard::OpenBadges => (
@@ -36,19 +36,19 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
     vec![
         get("/profile", reads, shown)
             .named(format!("get{one}Profile"))
-            .says("The profile that the caller issues as: its own, else the server's.")
-            .answers_schema(200, "The profile.", schema::profile()),
+            .says("Reads the profile in whose name the caller issues: its own, or the server's if it has none.")
+            .answers::<IssuerProfile>(200, "The profile."),
         put("/profile", writes, replaced)
             .named(format!("put{one}Profile"))
-            .says("Changes the profile that the caller issues as; credentials that were issued keep theirs.")
-            .reads_schema(schema::profile())
-            .answers_schema(200, "Changed.", schema::profile()),
+            .says("Replaces the profile in whose name the caller issues. Credentials that were issued before do not change.")
+            .reads::<IssuerProfile>()
+            .answers::<IssuerProfile>(200, "The new profile."),
         post("/profile", writes, created)
             .named(format!("create{one}Profile"))
-            .says("Gives the caller a profile of its own, with a key of its own.")
-            .reads_schema(schema::profile())
-            .answers_schema(201, "Made; the caller issues as this from now on.", schema::profile())
-            .answers_schema(200, "The caller has this profile already.", schema::profile()),
+            .says("Creates a profile for the caller, with its own key.")
+            .reads::<IssuerProfile>()
+            .answers::<IssuerProfile>(201, "The profile was created. The caller issues in its name from now on.")
+            .answers::<IssuerProfile>(200, "The caller has this profile already."),
     ]
 }
 
@@ -59,7 +59,7 @@ async fn shown(context: Context) -> Result<Answer> {
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let profile = body::parse(&context.body)?;
+    let profile: IssuerProfile = body::read(&context.body)?;
     let (client, base_url) = (client(&context), context.base_url().to_owned());
     let (now, keyring) = (context.app.clock.now(), context.app.gate.keyring());
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
@@ -70,7 +70,7 @@ async fn replaced(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let profile = body::parse(&context.body)?;
+    let profile: IssuerProfile = body::read(&context.body)?;
     let (client, base_url) = (client(&context), context.base_url().to_owned());
     let (now, keyring) = (context.app.clock.now(), context.app.gate.keyring());
     let write = move |tx: &mut lyceum_store::Tx<'_>| {

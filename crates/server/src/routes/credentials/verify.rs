@@ -1,5 +1,5 @@
-//! Verifying a credential: what is needed from elsewhere is read first, what is this server's own without
-//! any network, the rest by the one guarded client.
+//! Verifies a credential. The documents that the checks need are read first: those of this server without the network, the
+//! others with the guarded client.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use bytes::Bytes;
 use lyceum_access::Scope::{CredentialsRead, ObCredentialReadonly};
 use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_credentials::verify::{self, Check, CheckOutcome, Report};
-use serde_json::{Value, json};
+use lyceum_credentials::verify::{self, Check, Report, VerifiedCredential};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 
-use super::{issuers, schema};
+use super::issuers;
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -18,7 +19,7 @@ use crate::multipart;
 use crate::route::{Route, post};
 use crate::state::App;
 
-/// What can be verified.
+/// The media types that can contain a credential.
 const MEDIA: &[&str] = &[
     "application/json",
     "application/vc+ld+json",
@@ -30,27 +31,37 @@ const MEDIA: &[&str] = &[
     "multipart/form-data",
 ];
 
+/// A credential of any issuer.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the checks read the bytes themselves")]
+enum CredentialFile {
+    /// A credential with an embedded proof.
+    Json(Map<String, Value>),
+    /// A compact JWS, or an image that contains a credential.
+    Bytes(String),
+}
+
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/verify", [ObCredentialReadonly, CredentialsRead], verified)
             .named("verifyCredential")
-            .says("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image with one in it.")
+            .says("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image that contains a credential.")
             .reads_as(MEDIA)
-            .reads_schema(json!({}))
+            .reads::<CredentialFile>()
             .reads_up_to(limits::CREDENTIAL_MAX_BYTES)
-            .answers_schema(200, "The credential and what came of each check.", schema::verified()),
+            .answers::<VerifiedCredential>(200, "The credential and the result of each check."),
     ]
 }
 
 async fn verified(context: Context) -> Result<Answer> {
     let input = sent(&context).await?;
     if input.is_empty() {
-        let message = "send a credential: JSON, a compact JWS, or a PNG or SVG with one in it";
+        let message =
+            "send a credential: JSON, a compact JWS, or a PNG or SVG that contains a credential";
         return Err(Problem::new(ProblemKind::Malformed, message));
     }
-    let verified = report(&context.app, input).await?;
-    let credential = verified.credential();
-    Ok(Answer::of(&json!({ "credential": credential, "verification": verified.shown() })))
+    Ok(Answer::of(&VerifiedCredential::from(report(&context.app, input).await?)))
 }
 
 /// The credential that was sent: the body, or the first file of a form.
@@ -61,132 +72,78 @@ async fn sent(context: &Context) -> Result<Bytes> {
     }
     let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     parts.into_iter().next().map(|part| part.body).ok_or_else(|| {
-        let message = "the form holds no file; send the credential as its first part";
+        let message = "the form has no file; send the credential as its first part";
         Problem::new(ProblemKind::Malformed, message)
     })
 }
 
-/// What came of verifying a credential.
-pub(in crate::routes) struct Verified {
-    pub(super) report: Report,
-    /// Why documents from elsewhere were not read.
-    unread: Vec<String>,
-}
-
-/// A check as it is shown.
-#[derive(serde::Serialize)]
-pub(in crate::routes) struct Shown {
-    pub(in crate::routes) name: &'static str,
-    pub(in crate::routes) outcome: &'static str,
-    pub(in crate::routes) message: String,
-}
-
-/// Verifies a credential, with what it needs from elsewhere.
-pub(in crate::routes) async fn report(app: &App, input: Bytes) -> Result<Verified> {
+/// Verifies a credential. Documents that cannot be read are skipped checks named `fetch`.
+pub(in crate::routes) async fn report(app: &App, input: Bytes) -> Result<Report> {
     verify_with(app, input, app.config.verify.fetch).await
 }
 
-/// Verifies a credential without asking anybody: a page that everybody may open again and again makes no
-/// connections.
-pub(super) async fn without_network(app: &App, input: Bytes) -> Result<Verified> {
+/// Verifies a credential without the network, because anybody can open a public page again and again.
+pub(super) async fn report_without_network(app: &App, input: Bytes) -> Result<Report> {
     verify_with(app, input, false).await
 }
 
-async fn verify_with(app: &App, input: Bytes, may_fetch: bool) -> Result<Verified> {
+async fn verify_with(app: &App, input: Bytes, may_fetch: bool) -> Result<Report> {
     let mut fetched = BTreeMap::new();
     let mut unread = Vec::new();
-    // What was read may need more: a status list has an issuer, too.
+    // A fetched document may need further ones: a status list also has an issuer.
     loop {
-        let (asked, seen) = (input.clone(), fetched);
-        let (wanted, seen) = apart(move || Ok((verify::wanted(&asked, &seen), seen))).await?;
-        fetched = seen;
-        if wanted.is_empty() {
+        let (checked, known) = (input.clone(), fetched);
+        let (missing, known) =
+            apart(move || Ok((verify::missing_documents(&checked, &known), known))).await?;
+        fetched = known;
+        if missing.is_empty() {
             break;
         }
-        for address in wanted {
-            let found = match issuers::own(app, &address).await {
-                Some(own) => own.map(|own| own.to_vec()).map_err(|problem| problem.message),
-                None if !may_fetch => {
-                    Err(format!("'{address}' is not asked for; nothing is read here"))
-                }
-                None if fetched.len() >= limits::VERIFY_FETCH_MAX_COUNT => Err(format!(
-                    "'{address}' is not asked for: at most {} addresses are",
-                    limits::VERIFY_FETCH_MAX_COUNT
-                )),
-                None => app.guarded.get(&address).await,
-            };
-            let document = found.and_then(|bytes| {
-                document(&bytes).ok_or_else(|| format!("'{address}' is neither JSON nor a JWT"))
-            });
-            fetched.insert(
-                address,
-                document.unwrap_or_else(|told| {
-                    unread.push(told);
+        for address in missing {
+            let document = match fetch(app, &address, may_fetch, fetched.len()).await {
+                Ok(document) => document,
+                Err(reason) => {
+                    unread.push(Check::skipped("fetch", reason));
                     Value::Null
-                }),
-            );
+                }
+            };
+            fetched.insert(address, document);
         }
     }
     let now = app.clock.now();
-    let report = apart(move || Ok(verify::verify(&input, &fetched, now))).await?;
-    Ok(Verified { report, unread })
+    let mut report = apart(move || Ok(verify::verify(&input, &fetched, now))).await?;
+    report.checks.extend(unread);
+    Ok(report)
 }
 
-/// A document from elsewhere: JSON, or a compact JWS as a text.
+/// Reads a document. Errors: the reason why it cannot be read.
+async fn fetch(
+    app: &App,
+    address: &str,
+    may_fetch: bool,
+    fetched_count: usize,
+) -> Result<Value, String> {
+    let bytes = match issuers::own(app, address).await {
+        Some(own) => own.map(|own| own.to_vec()).map_err(|problem| problem.message)?,
+        None if !may_fetch => {
+            return Err(format!(
+                "'{address}' is not read, because this verification makes no connections"
+            ));
+        }
+        None if fetched_count >= limits::VERIFY_FETCH_MAX_COUNT => {
+            let most = limits::VERIFY_FETCH_MAX_COUNT;
+            return Err(format!("'{address}' is not read; the limit is {most} addresses"));
+        }
+        None => app.guarded.get(address).await?,
+    };
+    document(&bytes).ok_or_else(|| format!("'{address}' is neither JSON nor a JWT"))
+}
+
+/// A fetched document: JSON, or a compact JWS as a text.
 fn document(bytes: &[u8]) -> Option<Value> {
     if let Ok(document) = serde_json::from_slice(bytes) {
         return refuse_repeated_keys(bytes).ok().map(|()| document);
     }
     let text = std::str::from_utf8(bytes).ok()?.trim();
     (text.matches('.').count() == 2).then(|| text.into())
-}
-
-impl Verified {
-    /// The credential that was verified; null where there is none to be read.
-    pub(in crate::routes) fn credential(&self) -> &Value {
-        &self.report.credential
-    }
-
-    /// Whether the credential is genuine and in force, as far as anybody could find out: no check failed,
-    /// and who signed it and whether it is revoked is known.
-    pub(in crate::routes) fn is_verified(&self) -> bool {
-        let checks = &self.report.checks;
-        let known = |check: &&Check| matches!(check.name, "issuer" | "status");
-        self.report.is_valid()
-            && checks
-                .iter()
-                .any(|check| check.name == "proof" && check.outcome == CheckOutcome::Passed)
-            && checks.iter().filter(known).all(|check| check.outcome == CheckOutcome::Passed)
-    }
-
-    /// Why it is refused; none where no check failed.
-    pub(in crate::routes) fn refusal(&self) -> Option<String> {
-        let mut checks = self.report.checks.iter();
-        let failed = checks.find(|check| check.outcome == CheckOutcome::Failed);
-        failed.map(|check| format!("{}: {}", check.name, check.message))
-    }
-
-    /// Each check, and what could not be read for them.
-    pub(in crate::routes) fn checks(&self) -> Vec<Shown> {
-        let made = self.report.checks.iter().map(|check| Shown {
-            name: check.name,
-            outcome: match check.outcome {
-                CheckOutcome::Passed => "passed",
-                CheckOutcome::Failed => "failed",
-                CheckOutcome::Skipped => "skipped",
-            },
-            message: check.message.clone(),
-        });
-        let unread = self.unread.iter().map(|told| Shown {
-            name: "fetch",
-            outcome: "skipped",
-            message: told.clone(),
-        });
-        made.chain(unread).collect()
-    }
-
-    /// The report as JSON.
-    pub(in crate::routes) fn shown(&self) -> Value {
-        json!({ "verified": self.is_verified(), "checks": self.checks() })
-    }
 }

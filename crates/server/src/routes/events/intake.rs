@@ -1,37 +1,83 @@
-//! Sending: `POST` of an envelope, the check alone, the endpoint's configuration.
+//! Receives envelopes, checks them without storing them, and shows the configuration of the endpoint.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_core::{Dialect, Problem, ProblemKind, Result};
-use lyceum_events::{CONTEXTS, parse, repository};
-use serde_json::Map;
+use lyceum_events::{CONTEXTS, CaliperEnvelope, parse, repository};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::schema::{self, AcceptedEnvelope, EndpointConfiguration, Status, ValidatedEnvelope};
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
 use crate::intake::{self, EnvelopeReceipt};
 use crate::route::{Route, get, post};
 
+/// The outcome of a request that succeeded.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum Status {
+    /// The request succeeded.
+    Success,
+}
+
+/// The result of a check: the server would accept the envelope.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ValidatedEnvelope {
+    /// Always "success".
+    status: Status,
+    /// How many events and entities are valid.
+    message: String,
+}
+
+/// The result of an accepted envelope.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AcceptedEnvelope {
+    /// Always "success".
+    status: Status,
+    /// How many events were stored, how many of them are new and how many the server had already.
+    message: String,
+    /// The id of the job. `GET /jobs/{id}/status` reads it.
+    job_id: String,
+}
+
+/// The configuration of an endpoint (Caliper 1.2, section 4.4.3).
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[expect(clippy::struct_field_names, reason = "the names of Caliper 1.2, 4.4.3")]
+struct EndpointConfiguration {
+    /// The accepted values of `dataVersion`.
+    caliper_supported_versions: &'static [&'static str],
+    /// The most bytes of an envelope, in KB.
+    caliper_maximum_payload_size: usize,
+    /// Always empty.
+    caliper_supported_extensions: Map<String, Value>,
+}
+
 /// `POST /ims/caliper/v1p2/events`
 pub(super) fn standard() -> Route {
-    taking("/events", "sendEnvelope")
+    intake("/events", "sendEnvelope")
 }
 
 /// `POST /caliper/event`
 pub(super) fn platform() -> Route {
-    taking("/event", "sendEvents")
+    intake("/event", "sendEvents")
 }
 
-fn taking(path: &'static str, name: &'static str) -> Route {
-    post(path, Scope::EventsWrite, take)
+fn intake(path: &'static str, name: &'static str) -> Route {
+    post(path, Scope::EventsWrite, store)
         .named(name)
-        .says("Takes an envelope: every event of it is kept, or none. Sending again is safe.")
-        .reads_schema(schema::envelope())
+        .says("Stores an envelope: all of its events, or none. An envelope can be sent again without harm.")
+        .reads::<CaliperEnvelope>()
         .checks_keys()
         .answers::<AcceptedEnvelope>(
             200,
-            "Every event is kept. In the standard dialect the body is empty.",
+            "All events are stored. In the standard dialect, the body is empty.",
         )
 }
 
@@ -39,17 +85,17 @@ fn taking(path: &'static str, name: &'static str) -> Route {
 pub(super) fn validate() -> Route {
     post("/event/validate", [Scope::EventsWrite, Scope::EventsRead], check)
         .named("validateEvents")
-        .says("Checks an envelope and keeps nothing.")
-        .reads_schema(schema::envelope())
+        .says("Checks an envelope without storing it.")
+        .reads::<CaliperEnvelope>()
         .checks_keys()
-        .answers::<ValidatedEnvelope>(200, "The envelope would be taken.")
+        .answers::<ValidatedEnvelope>(200, "The server would accept the envelope.")
 }
 
 /// `GET /ims/caliper/v1p2/events`
 pub(super) fn configuration() -> Route {
     get("/events", [Scope::EventsWrite, Scope::EventsRead], configured)
         .named("getEndpointConfiguration")
-        .says("What this endpoint takes (Caliper 1.2, endpoint configuration).")
+        .says("Reads the configuration of the endpoint (Caliper 1.2, section 4.4.3).")
         .answers::<EndpointConfiguration>(200, "The configuration.")
 }
 
@@ -70,14 +116,14 @@ async fn check(context: Context) -> Result<Answer> {
     }))
 }
 
-async fn take(context: Context) -> Result<Answer> {
+async fn store(context: Context) -> Result<Answer> {
     let envelope = match context.text().and_then(parse) {
         Ok(envelope) => envelope,
         Err(problem) => return Err(refused(&context, problem).await),
     };
     let (events, entities) = (envelope.events.len(), envelope.entities.len());
     let receipt = intake::take(&context.app, client(&context), envelope).await?;
-    let message = kept_message(events, entities, &receipt);
+    let message = stored_message(events, entities, &receipt);
     Ok(match context.dialect {
         Dialect::Standard => Answer::empty(StatusCode::OK),
         Dialect::Platform => Answer::of(&AcceptedEnvelope {
@@ -88,7 +134,7 @@ async fn take(context: Context) -> Result<Answer> {
     })
 }
 
-/// Keeps what was refused apart, for inspection and replay, and answers why it was refused.
+/// Stores a refused body separately, for inspection and replay. Returns the reason of the refusal.
 async fn refused(context: &Context, problem: Problem) -> Problem {
     if !matches!(problem.kind, ProblemKind::Malformed | ProblemKind::Invalid) {
         return problem;
@@ -96,13 +142,13 @@ async fn refused(context: &Context, problem: Problem) -> Problem {
     let (now, client) = (context.app.clock.now(), client(context));
     let (message, details) = (problem.message.clone(), problem.details.clone());
     let body = context.body.clone();
-    let kept = context.app.db.write(move |tx| {
+    let stored = context.app.db.write(move |tx| {
         let body = String::from_utf8_lossy(&body);
         repository::refuse(tx, now, &client, (&message, &details), &body)
     });
-    match kept.await {
+    match stored.await {
         Ok(()) => problem,
-        // Nothing is lost: its sender has it, and is told to send it again.
+        // Nothing is lost: the sender still has the body, and the answer asks it to send the body again.
         Err(failure) => failure,
     }
 }
@@ -111,16 +157,16 @@ fn client(context: &Context) -> String {
     context.grant.as_ref().map_or("", Grant::client_id).to_owned()
 }
 
-/// `2 events and 1 entity kept: 1 new, 1 known already`, of the events.
-fn kept_message(events: usize, entities: usize, receipt: &EnvelopeReceipt) -> String {
+/// `2 events and 1 entity kept: 1 new, 1 known already`. The numbers after the colon count events.
+fn stored_message(events: usize, entities: usize, receipt: &EnvelopeReceipt) -> String {
     let new = events - receipt.known - receipt.versions;
     let versions = match receipt.versions {
         0 => String::new(),
         1 => ", 1 new version of a known event".to_owned(),
         many => format!(", {many} new versions of known events"),
     };
-    let kept_of = counted(events, entities);
-    format!("{kept_of} kept: {new} new{versions}, {} known already", receipt.known)
+    let counted = counted(events, entities);
+    format!("{counted} kept: {new} new{versions}, {} known already", receipt.known)
 }
 
 /// `2 events and 1 entity`

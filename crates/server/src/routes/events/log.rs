@@ -1,4 +1,4 @@
-//! Reading the log: lists, one event, what became of an envelope.
+//! Reads the log: lists, one event, the outcome of an envelope.
 
 use std::time::Duration;
 
@@ -7,22 +7,98 @@ use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_events::repository::{self, Filter, Order};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
-use super::schema::{
-    EventPage, Job, JobStatus, KeptEvent, OneEvent, Pagination, ReturnValue, Status, StoredEvent,
-};
-use super::stored::stored;
+use super::intake::Status;
+use super::stored::{StoredEvent, stored};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get};
+
+/// A page of events.
+#[derive(Serialize, JsonSchema)]
+struct EventPage {
+    /// The events, in the order of their arrival.
+    events: Vec<StoredEvent>,
+    /// The place of the page in the list.
+    pagination: Pagination,
+}
+
+/// The place of a page in a list.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Pagination {
+    /// The number of events on all pages.
+    total: u64,
+    /// The number of pages.
+    total_pages: u64,
+    /// The number of this page, from 1.
+    current_page: u64,
+    /// The most events on a page.
+    limit: u64,
+}
+
+/// An event of the log.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct OneEvent {
+    /// The event.
+    event: StoredEvent,
+}
+
+/// The outcome of an envelope.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct JobStatus {
+    /// The job that stored the envelope.
+    job: Job,
+}
+
+/// The job that stored an envelope.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "EventsJob")]
+struct Job {
+    /// The id of the job.
+    id: String,
+    /// Always "completed": an envelope is stored before it is answered.
+    state: &'static str,
+    /// The stored events.
+    return_value: JobResult,
+    /// When the envelope was stored.
+    processed_on: Timestamp,
+}
+
+/// The result of a job.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct JobResult {
+    /// Always "success".
+    status: Status,
+    /// The stored events.
+    results: Vec<NumberedEvent>,
+}
+
+/// The ids of a stored event.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct NumberedEvent {
+    /// The number of the event in the log.
+    allocated_id: String,
+    /// The id that the sender gave the event.
+    external_id: String,
+}
 
 /// `GET /caliper/events`
 pub(super) fn list() -> Route {
     let whole = |least: u64| json!({ "type": "integer", "minimum": least });
     let page = get("/events", Scope::EventsRead, listed)
         .named("listEvents")
-        .says("Lists events in the order of their arrival; of corrected ones what counts.")
+        .says("Lists events in the order of their arrival. A corrected event appears once, in its latest version.")
         .param(ParamPlace::Query, "limit", whole(1), "Events on a page, 3000 at most.")
         .param(ParamPlace::Query, "offset", whole(0), "Events before the page.")
         .answers::<EventPage>(200, "A page.");
@@ -36,7 +112,7 @@ pub(super) fn list() -> Route {
     filters(times)
 }
 
-/// The parameters by which events are chosen, for lists and for the stream.
+/// Adds the parameters that choose events, for lists and for the stream.
 pub(super) fn filters(route: Route) -> Route {
     let text = [
         ("sensor", "The sensor's IRI."),
@@ -78,7 +154,7 @@ async fn listed(context: Context) -> Result<Answer> {
         move |tx: &mut Tx<'_>| repository::list(tx, &filter, Order::default(), page_limit, skip);
     let page = context.app.db.scan(deadline, read).await.map_err(too_slow)?;
     let total = u64::try_from(page.total).unwrap_or(0);
-    let events = page.events.into_iter().map(|event| StoredEvent(stored(event))).collect();
+    let events = page.events.into_iter().map(stored).collect();
     let pagination = Pagination {
         total,
         total_pages: total.div_ceil(limit),
@@ -94,7 +170,7 @@ async fn found(context: Context) -> Result<Answer> {
         Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));
     let event = context.app.db.read(move |tx| repository::read(tx, &id)).await?;
     let event = event.ok_or(unknown)?;
-    Ok(Answer::of(&OneEvent { event: StoredEvent(stored(event)) }))
+    Ok(Answer::of(&OneEvent { event: stored(event) }))
 }
 
 async fn status(context: Context) -> Result<Answer> {
@@ -103,20 +179,20 @@ async fn status(context: Context) -> Result<Answer> {
     let id: i64 = name.parse().map_err(|_| unknown())?;
     let done = context.app.db.read(move |tx| repository::done(tx, id)).await?;
     let done = done.ok_or_else(unknown)?;
-    let kept = done.events.into_iter();
-    let results = kept
-        .map(|(seq, id)| KeptEvent { allocated_id: seq.to_string(), external_id: id })
+    let events = done.events.into_iter();
+    let results = events
+        .map(|(seq, id)| NumberedEvent { allocated_id: seq.to_string(), external_id: id })
         .collect();
     let job = Job {
         id: name.clone(),
         state: "completed",
-        return_value: ReturnValue { status: Status::Success, results },
+        return_value: JobResult { status: Status::Success, results },
         processed_on: done.at,
     };
     Ok(Answer::of(&JobStatus { job }))
 }
 
-/// The query's parameters by which events are chosen.
+/// The query parameters that choose events.
 pub(super) fn filter(context: &Context) -> Result<Filter> {
     let mut filter = Filter::default();
     for (name, value) in context.query() {

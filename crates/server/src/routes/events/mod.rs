@@ -1,8 +1,7 @@
-//! Events: Caliper intake, the log, its live stream. One file a part.
+//! Events: Caliper intake, the log, and its live stream. Each part has a file.
 
 mod intake;
 mod log;
-mod schema;
 mod stored;
 pub(crate) mod stream;
 
@@ -15,7 +14,7 @@ pub(super) fn areas() -> Vec<Area> {
         area(
             "caliper",
             "/ims/caliper/v1p2",
-            "Events as the standard takes them.",
+            "Events, in the form of the standard.",
             vec![intake::standard(), intake::configuration()],
         ),
         area(
@@ -24,7 +23,7 @@ pub(super) fn areas() -> Vec<Area> {
             "Events: sending, checking, listing.",
             vec![intake::platform(), intake::validate(), log::list(), log::read()],
         ),
-        area("jobs", "/jobs", "What became of a sent envelope.", vec![log::job()]),
+        area("jobs", "/jobs", "The outcome of sent envelopes.", vec![log::job()]),
         area("live", "/events", "Events as they arrive.", vec![stream::route()]),
     ]
 }

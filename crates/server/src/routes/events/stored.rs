@@ -1,38 +1,118 @@
 //! An event of the log as clients read it.
 
+use lyceum_core::time::Timestamp;
 use lyceum_events::repository::Logged;
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-/// Members that name an entity, as an object or by its IRI.
-pub(super) const ENTITIES: [&str; 10] = [
-    "actor",
-    "object",
-    "generated",
-    "target",
-    "referrer",
-    "edApp",
-    "group",
-    "membership",
-    "session",
-    "federatedSession",
-];
+/// An event of the log. The members of the event are as its sender wrote them; null if they are missing.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StoredEvent {
+    /// The number of the event in the log.
+    id: i64,
+    /// The id that the sender gave the event.
+    external_id: String,
+    /// The IRI of the sensor.
+    sensor: String,
+    /// The type of the event.
+    #[serde(rename = "type")]
+    #[schemars(with = "String")]
+    event_type: Value,
+    /// The metric profile.
+    #[schemars(with = "Option<String>")]
+    profile: Value,
+    /// The action.
+    #[schemars(with = "String")]
+    action: Value,
+    /// When the event happened.
+    #[schemars(with = "Timestamp")]
+    event_time: Value,
+    /// The person, group or software that did something.
+    actor: Entity,
+    /// The entity to which it was done.
+    object: Entity,
+    /// The entity that was created.
+    generated: Entity,
+    /// The part of the object that is meant.
+    target: Entity,
+    /// The entity from which the actor came.
+    referrer: Entity,
+    /// The app that sent the event.
+    ed_app: Entity,
+    /// The class or group in which it happened.
+    group: Entity,
+    /// The actor's membership in the group.
+    membership: Entity,
+    /// The session of the actor.
+    session: Entity,
+    /// The session of the platform that launched the app.
+    federated_session: Entity,
+    /// Members that the standard does not define.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    extensions: Value,
+    /// When the sender sent the event.
+    send_time: Timestamp,
+    /// When the server first stored the event.
+    #[serde(rename = "created_at")]
+    created: Timestamp,
+    /// When the server stored this version of the event.
+    #[serde(rename = "updated_at")]
+    updated: Timestamp,
+    /// Always null: events are not deleted.
+    #[serde(rename = "deleted_at")]
+    deleted: Option<Timestamp>,
+    /// The id of the client that sent the event.
+    client_app_id: String,
+}
+
+/// An entity as an object or by its IRI; null if the event does not name it.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Entity(Value);
+
+impl JsonSchema for Entity {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Entity".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["object", "string", "null"] })
+    }
+}
 
 /// The stored event.
-pub(super) fn stored(logged: Logged) -> Value {
+pub(super) fn stored(logged: Logged) -> StoredEvent {
     let mut tree = logged.event.content();
-    let mut shown = Map::new();
-    shown.insert("id".to_owned(), logged.seq.into());
-    shown.insert("externalId".to_owned(), logged.event.id.into());
-    shown.insert("sensor".to_owned(), logged.event.sensor.into());
-    // As they were sent; `null` where there is none.
-    for member in ["type", "profile", "action", "eventTime"].into_iter().chain(ENTITIES) {
-        shown.insert(member.to_owned(), tree[member].take());
+    StoredEvent {
+        id: logged.seq,
+        external_id: logged.event.id,
+        sensor: logged.event.sensor,
+        event_type: tree["type"].take(),
+        profile: tree["profile"].take(),
+        action: tree["action"].take(),
+        event_time: tree["eventTime"].take(),
+        actor: Entity(tree["actor"].take()),
+        object: Entity(tree["object"].take()),
+        generated: Entity(tree["generated"].take()),
+        target: Entity(tree["target"].take()),
+        referrer: Entity(tree["referrer"].take()),
+        ed_app: Entity(tree["edApp"].take()),
+        group: Entity(tree["group"].take()),
+        membership: Entity(tree["membership"].take()),
+        session: Entity(tree["session"].take()),
+        federated_session: Entity(tree["federatedSession"].take()),
+        extensions: tree["extensions"].take(),
+        send_time: logged.event.send_time,
+        created: logged.received,
+        updated: logged.changed,
+        deleted: None,
+        client_app_id: logged.client,
     }
-    shown.insert("extensions".to_owned(), tree["extensions"].take());
-    shown.insert("sendTime".to_owned(), logged.event.send_time.to_string().into());
-    shown.insert("created_at".to_owned(), logged.received.to_string().into());
-    shown.insert("updated_at".to_owned(), logged.changed.to_string().into());
-    shown.insert("deleted_at".to_owned(), Value::Null);
-    shown.insert("clientAppId".to_owned(), logged.client.into());
-    json!(shown)
 }

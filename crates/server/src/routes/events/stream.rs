@@ -88,7 +88,7 @@ async fn follow_log(
     mut feed: Feed,
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
-    let mut told = Instant::now();
+    let mut last_sent = Instant::now();
     if !feed.send(place("begin", &follow)).await {
         return;
     }
@@ -105,13 +105,14 @@ async fn follow_log(
         let mut text = String::new();
         for event in events.into_iter().filter(|event| filter.takes(event)) {
             let id = event.seq;
-            let _ = write!(text, "id: {id}\ndata: {}\n\n", stored(event));
+            let event = serde_json::to_string(&stored(event)).expect("its keys are texts");
+            let _ = write!(text, "id: {id}\ndata: {event}\n\n");
         }
         if idle && !follows && !follow.waits() {
             return;
         }
-        if told.elapsed() >= heartbeat {
-            told = Instant::now();
+        if last_sent.elapsed() >= heartbeat {
+            last_sent = Instant::now();
             text.push_str(&place("alive", &follow));
         }
         if !feed.send(text).await || (idle && !feed.pause().await) {

@@ -7,6 +7,8 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::elsewhere;
 use super::page::{Form, Guard, shown};
@@ -28,11 +30,20 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
     }
 }
 
+/// The fields of the page on which a person gives a program access.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct DeviceForm {
+    /// The code that the program shows.
+    user_code: String,
+    /// "approve" or "deny"; anything else asks again.
+    decision: String,
+}
+
 pub(super) async fn decide(context: Context) -> Result<Answer> {
-    let form = Form::read(&context).await?;
-    let typed = form.field("user_code").to_owned();
+    let DeviceForm { user_code: typed, decision } = Form::read(&context).await?.fields();
     let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
-    let approve = match form.field("decision") {
+    let approve = match decision.as_str() {
         "approve" => true,
         "deny" => false,
         _ => return Ok(elsewhere(&format!("/device?user_code={}", encoded(&typed)))),

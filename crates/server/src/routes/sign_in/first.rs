@@ -5,6 +5,8 @@ use lyceum_access::{first, password};
 use lyceum_console::sign_in::First;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::page::{Form, Guard, shown};
 use super::{check_link, onward};
@@ -18,12 +20,23 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
     page(&context, &link.unwrap_or_default(), ("", ""), None).await
 }
 
+/// The fields of the page that creates the first administrator.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct FirstAccountForm {
+    /// The secret of the link.
+    link: String,
+    /// The e-mail address.
+    email: String,
+    /// The name.
+    name: String,
+    /// The new password.
+    password: String,
+}
+
 pub(super) async fn make(context: Context) -> Result<Answer> {
-    let form = Form::read(&context).await?;
-    let field = |name: &str| form.field(name).to_owned();
-    let (link, email, name, typed) =
-        (field("link"), field("email"), field("name"), field("password"));
-    if let Err(problem) = password::check(&typed) {
+    let FirstAccountForm { link, email, name, password } = Form::read(&context).await?.fields();
+    if let Err(problem) = password::check(&password) {
         return page(&context, &link, (&email, &name), Some(&problem)).await;
     }
     let (master, sent) = (context.app.gate.keyring().master().clone(), link.clone());
@@ -34,7 +47,7 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
             Some(_) => Err(problem),
         };
     }
-    let hash = sign_in::hashing(&context.app, move || password::hash(&typed)).await?;
+    let hash = sign_in::hashing(&context.app, move || password::hash(&password)).await?;
     let (now, master) = (context.app.clock.now(), context.app.gate.keyring().master().clone());
     let wanted = (link.clone(), email.clone(), name.clone());
     let made = context.app.db.write(move |tx| {

@@ -13,7 +13,9 @@ use lyceum_console::sign_in::SignIn;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::answer::Answer;
 use crate::auth::people::{self, Cookie};
@@ -22,84 +24,99 @@ use crate::context::Context;
 use crate::render::{self, Rendering, sentence};
 use crate::route::{Access, Area, ParamPlace, Route, get, post};
 
-use page::shown;
+use device::DeviceForm;
+use first::FirstAccountForm;
 pub(super) use page::{Form, Guard};
+use page::{GuardedForm, shown};
+use welcome::PasswordForm;
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
 pub(super) fn area() -> Area {
     let text = || json!({ "type": "string" });
     let page = |route: Route| route.answers_as(200, "The page.", Some(("text/html", text())));
-    let form = |route: Route, fields: &[&str]| {
-        let properties: serde_json::Map<String, Value> =
-            fields.iter().map(|name| ((*name).to_owned(), text())).collect();
-        let schema = json!({ "type": "object", "properties": properties });
-        page(route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES).reads_schema(schema))
-            .answers_empty(303, "It is done; the next page is there.")
+    let form = |route: Route| {
+        page(route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES))
+            .answers_empty(303, "Leads to the next page.")
     };
     Area {
         name: "sign-in",
         base: "",
         rendering: Rendering::Problem,
-        says: "The pages on which people sign in and let programs in.",
+        says: "The pages on which people sign in and give programs access.",
         routes: vec![
             get("/", Access::Public, start)
                 .named("getStart")
-                .says("Where people begin who know no more than the server's name: at the console.")
-                .answers_empty(303, "The console is there."),
+                .says("Leads people who only know the server's name to the console.")
+                .answers_empty(303, "Leads to the console."),
             page(get("/sign-in", Access::Public, show))
                 .named("getSignInPage")
                 .says(
-                    "Asks for e-mail address and password, or says how the first account is made.",
+                    "Asks for e-mail address and password, or explains how the first account is created.",
                 )
                 .param(ParamPlace::Query, "next", text(), "The path to go on to."),
-            form(post("/sign-in", Access::Public, begin), &["token", "email", "password", "next"])
+            form(post("/sign-in", Access::Public, begin))
+                .reads::<GuardedForm<SignInForm>>()
                 .named("postSignInPage")
-                .says("Begins a session and goes on."),
+                .says("Begins a session and leads to the next page."),
             get("/sign-in/oidc", Access::Public, oidc::begin)
                 .named("beginOpenIdSignIn")
                 .says("Sends the browser to the OpenID provider of the settings.")
                 .param(ParamPlace::Query, "next", text(), "The path to go on to.")
-                .answers_empty(303, "The provider is there."),
+                .answers_empty(303, "Leads to the provider."),
             get("/sign-in/oidc/callback", Access::Public, oidc::end)
                 .named("endOpenIdSignIn")
-                .says("Takes the browser back from the provider, begins a session and goes on.")
-                .param(ParamPlace::Query, "state", text(), "What the server sent with the browser.")
-                .param(ParamPlace::Query, "code", text(), "What the provider gives in return.")
-                .answers_empty(303, "Somebody is signed in; the next page is there."),
+                .says("Receives the browser from the provider, begins a session and leads to the next page.")
+                .param(ParamPlace::Query, "state", text(), "The value that the server sent to the provider.")
+                .param(ParamPlace::Query, "code", text(), "The code that the provider issued.")
+                .answers_empty(303, "The person is signed in; leads to the next page."),
             page(get("/first", Access::Public, first::show))
                 .named("getFirstAccountPage")
-                .says("Asks who owns the link of a server that nobody administers yet.")
-                .param(ParamPlace::Query, "link", text(), "The link's secret."),
-            form(
-                post("/first", Access::Public, first::make),
-                &["token", "link", "email", "name", "password"],
-            )
-            .named("postFirstAccountPage")
-            .says("Makes the first administrator and begins a session."),
-            form(post("/sign-out", Access::Public, end), &["token"])
+                .says("Asks for the account of the first administrator, as long as the server has none.")
+                .param(ParamPlace::Query, "link", text(), "The secret of the link."),
+            form(post("/first", Access::Public, first::make))
+                .reads::<GuardedForm<FirstAccountForm>>()
+                .named("postFirstAccountPage")
+                .says("Creates the first administrator and begins a session."),
+            form(post("/sign-out", Access::Public, end))
+                .reads::<GuardedForm<SignOutForm>>()
                 .named("postSignOutPage")
                 .says("Ends the browser's session."),
             page(get("/welcome", Access::Public, welcome::show))
                 .named("getWelcomePage")
                 .says("Asks the owner of a one-time link for a password.")
-                .param(ParamPlace::Query, "link", text(), "The link's secret."),
-            form(post("/welcome", Access::Public, welcome::set), &["token", "link", "password"])
+                .param(ParamPlace::Query, "link", text(), "The secret of the link."),
+            form(post("/welcome", Access::Public, welcome::set))
+                .reads::<GuardedForm<PasswordForm>>()
                 .named("postWelcomePage")
                 .says("Sets the password, uses the link up and begins a session."),
             page(get("/device", Access::Public, device::show))
                 .named("getDevicePage")
-                .says("Asks whether a program that shows a code may act for whoever is signed in.")
+                .says("Asks whether a program that shows a code may act for the signed-in person.")
                 .param(ParamPlace::Query, "user_code", text(), "The code that the program shows."),
-            form(
-                post("/device", Access::Public, device::decide),
-                &["token", "user_code", "decision"],
-            )
-            .named("postDevicePage")
-            .says("Lets the program in, or refuses it."),
+            form(post("/device", Access::Public, device::decide))
+                .reads::<GuardedForm<DeviceForm>>()
+                .named("postDevicePage")
+                .says("Gives the program access, or refuses it."),
         ],
     }
 }
+
+/// The fields of the sign-in page.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct SignInForm {
+    /// The e-mail address.
+    email: String,
+    /// The password.
+    password: String,
+    /// The path of the page that follows.
+    next: String,
+}
+
+/// The sign-out form has no fields but its token.
+#[derive(JsonSchema)]
+struct SignOutForm {}
 
 async fn start(_: Context) -> Result<Answer> {
     Ok(elsewhere("/console"))
@@ -114,12 +131,12 @@ async fn show(context: Context) -> Result<Answer> {
 }
 
 async fn begin(context: Context) -> Result<Answer> {
-    let form = Form::read(&context).await?;
-    let (email, next) = (form.field("email"), local(form.field("next")));
-    match sign_in::sign_in(&context, email, form.field("password").to_owned()).await {
+    let SignInForm { email, password, next } = Form::read(&context).await?.fields();
+    let next = local(&next);
+    match sign_in::sign_in(&context, &email, password).await {
         Ok((_, session)) => Ok(onward(&context, next, &session)),
         Err(problem) if problem.cause.is_some() => Err(problem),
-        Err(problem) => refuse(&context, email, next, &problem).await,
+        Err(problem) => refuse(&context, &email, next, &problem).await,
     }
 }
 

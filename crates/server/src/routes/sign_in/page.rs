@@ -4,6 +4,9 @@ use askama::Template;
 use axum::http::{HeaderValue, header};
 use lyceum_access::session;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::auth::people::{self, Cookie};
@@ -62,6 +65,17 @@ impl Guard {
     }
 }
 
+/// A form of a page, for the API document.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "the guard checks the token before the fields are read")]
+pub(super) struct GuardedForm<T> {
+    /// The token that the page put into the form.
+    token: String,
+    #[serde(flatten)]
+    fields: T,
+}
+
 /// A form that a page of this server sent.
 pub(crate) struct Form(Vec<(String, String)>);
 
@@ -99,6 +113,15 @@ impl Form {
     pub(crate) fn every<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         let found = self.0.iter().filter(move |(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// The fields as a type in which each field is a text with a default. The first value of a repeated field counts.
+    pub(super) fn fields<T: DeserializeOwned>(self) -> T {
+        let mut fields = Map::new();
+        for (name, value) in self.0 {
+            fields.entry(name).or_insert_with(|| value.into());
+        }
+        serde_json::from_value(Value::Object(fields)).expect("the fields are texts")
     }
 
     /// The value of a field; empty if it was not sent.

@@ -4,6 +4,8 @@ use lyceum_access::{password, person};
 use lyceum_console::sign_in::Welcome;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::page::{Form, Guard, shown};
 use super::{check_link, onward, sentence};
@@ -17,23 +19,31 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
     page(&context, link.as_deref().unwrap_or_default(), None).await
 }
 
+/// The fields of the page of a one-time link.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct PasswordForm {
+    /// The secret of the link.
+    link: String,
+    /// The new password.
+    password: String,
+}
+
 pub(super) async fn set(context: Context) -> Result<Answer> {
-    let form = Form::read(&context).await?;
-    let (link, typed) = (form.field("link"), form.field("password"));
-    if let Err(problem) = password::check(typed) {
-        return page(&context, link, Some(&problem)).await;
+    let PasswordForm { link, password } = Form::read(&context).await?.fields();
+    if let Err(problem) = password::check(&password) {
+        return page(&context, &link, Some(&problem)).await;
     }
-    let (now, wanted) = (context.app.clock.now(), link.to_owned());
+    let (now, wanted) = (context.app.clock.now(), link.clone());
     let works = move |tx: &mut Tx<'_>| Ok(person::of_link(tx, now, &wanted)?.is_some());
     if let Err(problem) = check_link(&context, works, person::no_link).await {
         return match problem.cause {
-            None => page(&context, link, Some(&problem)).await,
+            None => page(&context, &link, Some(&problem)).await,
             Some(_) => Err(problem),
         };
     }
-    let typed = typed.to_owned();
-    let hash = sign_in::hashing(&context.app, move || password::hash(&typed)).await?;
-    let (now, wanted) = (context.app.clock.now(), link.to_owned());
+    let hash = sign_in::hashing(&context.app, move || password::hash(&password)).await?;
+    let (now, wanted) = (context.app.clock.now(), link.clone());
     let set = context.app.db.write(move |tx| person::use_link(tx, now, &wanted, &hash)).await;
     match set {
         Ok(person) => {
@@ -41,7 +51,7 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
             Ok(onward(&context, "", &session))
         }
         Err(problem) if problem.kind == ProblemKind::NotFound => {
-            page(&context, link, Some(&problem)).await
+            page(&context, &link, Some(&problem)).await
         }
         Err(problem) => Err(problem),
     }

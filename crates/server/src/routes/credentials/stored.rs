@@ -1,0 +1,269 @@
+//! Stored credentials of this server and of other issuers: lists, reading and verifying one, revoking one.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode};
+use lyceum_access::Scope::{
+    CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
+};
+use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_credentials::body;
+use lyceum_credentials::definition::BadgeDefinition;
+use lyceum_credentials::documents::{Credential, RevocationRequest, SignedBadge};
+use lyceum_credentials::issued::{
+    self, CredentialForm, CredentialText, Issued, Page, SignedCredentials, UpsertOutcome,
+};
+use lyceum_credentials::issuer::Issuer;
+use lyceum_credentials::verify::{Revocation, VerifiedCredential};
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::{MEDIA, PAGED, as_jwt, badges, is_jws, is_rsa_wanted, verify, wants_jws};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::{ParamPlace, Route, get, post};
+
+const JSON_LD: HeaderValue = HeaderValue::from_static("application/vc+ld+json");
+
+/// A signed badge or the definition of a badge. The type of the subject decides: AchievementSubject or Achievement.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "the handler looks at the subject before it reads the body as one of the two"
+)]
+enum BadgeDocument {
+    /// A signed badge.
+    Signed(SignedBadge),
+    /// The definition of a badge.
+    Definition(BadgeDefinition),
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    let text = || json!({ "type": "string" });
+    vec![
+        list_parameters(
+            get("/credentials", [ObCredentialReadonly, CredentialsRead], listed)
+                .named("getCredentials")
+                .says("Lists the stored credentials in the order in which they became valid.")
+                .param(ParamPlace::Query, "userId", text(), OF_USER),
+        )
+        .answers::<SignedCredentials>(200, "The page.")
+        .with_headers(PAGED),
+        post("/credentials", [ObCredentialUpsert, CredentialsWrite], posted)
+            .named("upsertCredential")
+            .says("Stores a signed credential or the definition of a badge. The type of the subject decides which of both it is.")
+            .reads_as(MEDIA)
+            .reads::<BadgeDocument>()
+            .answers::<Credential>(201, "The document was stored. The answer is the document as it was sent.")
+            .answers::<Credential>(200, "The document replaced an older one.")
+            .answers_empty(304, "The stored credential is not older, so nothing changed."),
+        list_parameters(
+            get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
+                .named("listAssertions")
+                .says("Lists the stored credentials of a student, or of all students.")
+                .param(ParamPlace::Query, "userId", text(), OF_USER),
+        )
+        .answers::<SignedCredentials>(200, "The page.")
+        .with_headers(PAGED),
+        get("/assertions/{id}", [ObCredentialReadonly, CredentialsRead], read)
+            .named("getAssertion")
+            .says("Reads a credential and verifies it.")
+            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers only the credential, as a JWT.")
+            .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
+            .answers::<VerifiedCredential>(200, "The credential and the result of each check."),
+        post("/assertions/{id}/revoke", [ObCredentialUpsert, CredentialsWrite], revoked)
+            .named("revokeAssertion")
+            .says("Revokes a credential of this server permanently.")
+            .reads::<RevocationRequest>()
+            .answers::<VerifiedCredential>(200, "The credential is revoked, now or since before."),
+    ]
+}
+
+const OF_USER: &str = "Only credentials that this server issued to the user with this sourcedId.";
+
+/// The parameters of a list of credentials.
+pub(in crate::routes) fn list_parameters(route: Route) -> Route {
+    route
+        .param(
+            ParamPlace::Query,
+            "limit",
+            json!({"type": "integer", "minimum": 1}),
+            "The most credentials on the page.",
+        )
+        .param(
+            ParamPlace::Query,
+            "offset",
+            json!({"type": "integer", "minimum": 0}),
+            "The number of credentials before the page.",
+        )
+        .param(
+            ParamPlace::Query,
+            "since",
+            json!({"type": "string", "format": "date-time"}),
+            "Only credentials that became valid after this instant.",
+        )
+}
+
+/// The instant of `since`. Errors: `BadSelection`.
+pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::time::Timestamp>> {
+    let Some(since) = context.asked("since") else { return Ok(None) };
+    // A plus sign in a query that was not escaped arrives as a space.
+    since.replace(' ', "+").parse().map(Some).map_err(|_| {
+        let message = "the parameter 'since' must be an instant such as 2026-01-15T08:00:00Z";
+        Problem::new(ProblemKind::BadSelection, message)
+    })
+}
+
+async fn listed(context: Context) -> Result<Answer> {
+    let slice = super::slice(&context)?;
+    let learner = context.asked("userId");
+    let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner };
+    let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
+    let (found, total) =
+        context.app.db.scan(deadline, move |tx| issued::list_of(tx, &page)).await?;
+    let texts = found.iter().map(|issued| (issued.signed.form, issued.signed.body.as_str()));
+    let answer = Answer::of(&SignedCredentials::of(texts)?);
+    Ok(super::paged(answer, &context, &slice, total))
+}
+
+async fn posted(context: Context) -> Result<Answer> {
+    if is_jws(&context) {
+        let signed = CredentialText::read_jws(context.text()?)?;
+        return upserted(&context, signed).await;
+    }
+    let object = body::parse(&context.body)?;
+    let subject = object.get("credentialSubject").and_then(Value::as_object);
+    let is = |wanted| subject.is_some_and(|subject| body::has_type(subject, wanted));
+    if is("AchievementSubject") {
+        let badge: SignedBadge = lyceum_core::body::of(object.into())?;
+        let signed = CredentialText::read(&badge, context.text()?.trim())?;
+        return upserted(&context, signed).await;
+    }
+    if is("Achievement") {
+        return badges::define(&context, lyceum_core::body::of(object.into())?).await;
+    }
+    Err(Problem::invalid(
+        "credentialSubject.type",
+        "must contain AchievementSubject, for a credential, or Achievement, for the definition of a badge",
+    ))
+}
+
+async fn upserted(context: &Context, signed: CredentialText) -> Result<Answer> {
+    check_own(context, &signed.body, own_issuer(context, &signed.body).await?).await?;
+    let now = context.app.clock.now();
+    let (form, body) = (signed.form, signed.body.clone());
+    let outcome = context.app.db.write(move |tx| issued::upsert(tx, now, &signed)).await?;
+    let status = match outcome {
+        UpsertOutcome::Created => StatusCode::CREATED,
+        UpsertOutcome::Replaced => StatusCode::OK,
+        UpsertOutcome::NotNewer => return Ok(Answer::empty(StatusCode::NOT_MODIFIED)),
+    };
+    Ok(match form {
+        CredentialForm::Json => Answer::json(body),
+        CredentialForm::Jws => super::text(body),
+    }
+    .status(status))
+}
+
+/// The issuer of this server that a signed text names, if it names one.
+pub(in crate::routes) async fn own_issuer(
+    context: &Context,
+    signed: &str,
+) -> Result<Option<Issuer>> {
+    let object = match signed.starts_with('{') {
+        true => body::parse(signed.as_bytes())?,
+        false => issued::payload(signed)?,
+    };
+    let named = body::issuer_id(&object).unwrap_or_default().to_owned();
+    let base_url = context.base_url().to_owned();
+    let issuers = context.app.db.read(move |tx| Issuer::all(tx, &base_url)).await?;
+    Ok(issuers.into_iter().find(|issuer| issuer.did == named))
+}
+
+/// Verifies a credential that names an issuer of this server, so that nobody can store a forged one.
+/// Errors: `Invalid`.
+pub(in crate::routes) async fn check_own(
+    context: &Context,
+    signed: &str,
+    issuer: Option<Issuer>,
+) -> Result<()> {
+    let Some(issuer) = issuer else { return Ok(()) };
+    let report = verify::report(&context.app, signed.to_owned().into()).await?;
+    match report.refusal() {
+        None => Ok(()),
+        Some(refusal) => {
+            let message = format!("is not a proof of the issuer '{}': {refusal}", issuer.did);
+            Err(Problem::invalid("proof", message))
+        }
+    }
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let issued = context.app.db.read(move |tx| issued::found(tx, &id)).await?;
+    if wants_jws(&context) {
+        return jwt(&context, &issued).await;
+    }
+    verified(&context, &issued).await
+}
+
+/// `POST …/revoke` of a credential.
+async fn revoked(context: Context) -> Result<Answer> {
+    let reason = context.body_as::<RevocationRequest>()?.reason();
+    let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
+    let revoke =
+        move |tx: &mut lyceum_store::Tx<'_>| issued::revoke(tx, now, &id, reason.as_deref());
+    let issued = context.app.db.write(revoke).await?;
+    verified(&context, &issued).await
+}
+
+/// The credential and the result of its verification.
+async fn verified(context: &Context, issued: &Issued) -> Result<Answer> {
+    let signed = &issued.signed;
+    let report = verify::report(&context.app, signed.body.clone().into()).await?;
+    let revoked = issued.revoked.clone();
+    Ok(Answer::of(&VerifiedCredential {
+        credential: issued.object()?.into(),
+        compact_jws_string: (signed.form == CredentialForm::Jws).then(|| signed.body.clone()),
+        revoked: revoked.map(|at| Revocation { at, reason: issued.reason.clone() }),
+        page: Some(format!("{}/credentials/{}", context.base_url(), issued.id)),
+        ..report.into()
+    }))
+}
+
+/// A credential in the form that the caller requests, or in the form in which it was signed.
+pub(super) async fn credential(context: &Context, issued: &Issued) -> Result<Answer> {
+    if wants_jws(context) || issued.signed.form == CredentialForm::Jws {
+        return jwt(context, issued).await;
+    }
+    Ok(Answer::json(issued.signed.body.clone()))
+}
+
+/// A credential as JSON-LD.
+pub(super) fn json_ld(issued: &Issued) -> Result<Answer> {
+    let body = match issued.signed.form {
+        CredentialForm::Json => issued.signed.body.clone(),
+        CredentialForm::Jws => Value::Object(issued.object()?).to_string(),
+    };
+    Ok(Answer::typed(JSON_LD, Body::from(body)))
+}
+
+/// A credential as a compact JWS. If it has another form, its issuer on this server signs it again.
+/// Errors: `Invalid` for a credential that another server issued in another form.
+pub(super) async fn jwt(context: &Context, issued: &Issued) -> Result<Answer> {
+    if issued.signed.form == CredentialForm::Jws {
+        return Ok(super::text(issued.signed.body.clone()));
+    }
+    let Some(id) = issued.issued_by.clone() else {
+        let message = "the credential was issued elsewhere with an embedded proof; only its issuer can \
+                       sign it as a JWT";
+        return Err(Problem::invalid("format", message));
+    };
+    let base_url = context.base_url().to_owned();
+    let issuer = context.app.db.read(move |tx| Issuer::find(tx, &base_url, &id)).await?;
+    let with_rsa = is_rsa_wanted(context)?;
+    let jwt = as_jwt(&context.app, &issuer, issued.object()?.into(), with_rsa).await?;
+    Ok(super::text(jwt))
+}
