@@ -11,6 +11,7 @@
 //! | the two payload dialects | `dialect` |
 //! | reading JSON bodies as types, with every error; schemas of types | `body`, `schema` |
 //! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
+//! | the path that a mistyped path was meant to be | `near_path` |
 //! | which web pages have access to a server that needs no token | `origins` |
 
 pub mod body;
@@ -20,6 +21,7 @@ pub mod filter;
 pub mod json;
 pub mod limits;
 pub mod messages;
+mod near_path;
 pub mod origins;
 pub mod problem;
 pub mod random;
@@ -28,4 +30,5 @@ pub mod text;
 pub mod time;
 
 pub use dialect::Dialect;
+pub use near_path::near_path;
 pub use problem::{Detail, Kind as ProblemKind, Problem, Result};

@@ -70,6 +70,12 @@ pub fn distinct(texts: impl IntoIterator<Item = impl Into<String>>) -> Vec<Strin
     texts.into_iter().filter(|text| !text.is_empty()).collect()
 }
 
+/// How many typing errors a word of that many letters may have: one in four letters, two in eight. With more, one
+/// short name would match another.
+pub(crate) fn slips(letters: usize) -> usize {
+    (letters / 4).min(2)
+}
+
 /// The name that was probably meant: it differs only by case, separators or a typing error.
 pub fn near_miss<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let plain = |name: &str| -> String {
@@ -77,8 +83,7 @@ pub fn near_miss<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Opt
     };
     let sought = plain(written);
     let distance = |name: &str| strsim::damerau_levenshtein(&sought, &plain(name));
-    // One error in four letters, two in eight: with more, one short name would match another.
-    let slips = (sought.chars().count() / 4).min(2);
+    let slips = slips(sought.chars().count());
     // A client may send a name of any length, so only names of similar length are compared.
     let can_be = |name: &&str| plain(name).len().abs_diff(sought.len()) <= 4 * slips;
     names

@@ -183,6 +183,18 @@ async fn tell(
     if info.method == Method::HEAD { without_body(response) } else { response }
 }
 
+fn unknown_path(path: &str, meant: Option<String>) -> Problem {
+    let message = match meant {
+        Some(meant) => {
+            let message = format!("no route has the path '{path}'; did you mean '{meant}'?");
+            tracing::warn!("{message}");
+            message
+        }
+        None => format!("no route has the path '{path}'; /openapi.json lists all routes"),
+    };
+    Problem::new(ProblemKind::NotFound, message)
+}
+
 /// Reserves memory for an answer that is completely in memory. Constant answers share their memory, so they need none.
 async fn held(result: Result<Answer, Refusal>, peer: &Peer) -> Result<Answer, Refusal> {
     let answer = result?;
@@ -211,14 +223,9 @@ impl Call<'_> {
                 return Ok(cors::options(self.app, &self.parts.headers, allow, is_open));
             }
             Destination::OtherMethod(allow) => Err(self.wrong_method(allow)),
-            Destination::UnknownPath => Err(Problem::new(
-                ProblemKind::NotFound,
-                format!(
-                    "no route has the path '{}'; /openapi.json lists all routes",
-                    self.parts.uri.path()
-                ),
-            )
-            .into()),
+            Destination::UnknownPath { meant } => {
+                Err(unknown_path(self.parts.uri.path(), meant).into())
+            }
         };
         self.leaves_body |= answer.is_err();
         answer

@@ -31,13 +31,16 @@ pub(crate) enum Destination<'a> {
     Route(&'a Arc<Route>),
     /// The path exists, but the method is `OPTIONS` or has no route. Holds the value of `Allow`.
     OtherMethod(&'a HeaderValue),
-    UnknownPath,
+    UnknownPath {
+        /// In a sandbox, the path that was probably meant.
+        meant: Option<String>,
+    },
 }
 
 /// Answers the requests for one path, or for all unknown paths.
 pub(crate) struct Endpoint {
     pub(crate) app: App,
-    bases: Arc<Bases>,
+    all: Arc<AllRoutes>,
     area: &'static str,
     rendering: Rendering,
     pattern: String,
@@ -47,18 +50,27 @@ pub(crate) struct Endpoint {
     allow: HeaderValue,
 }
 
-/// Base, name and rendering of the areas, the longest base first.
-type Bases = Vec<(&'static str, &'static str, Rendering)>;
+/// The routes of all areas.
+struct AllRoutes {
+    /// Base, name and rendering of the areas, the longest base first.
+    bases: Vec<(&'static str, &'static str, Rendering)>,
+    patterns: Vec<String>,
+}
 
 /// Builds the router. Panics if the tables have two routes with the same method and path.
 pub(crate) fn build(app: &App, areas: Vec<Area>) -> Router {
-    let mut bases: Bases =
+    let mut bases: Vec<_> =
         areas.iter().map(|area| (area.base, area.name, area.rendering)).collect();
     bases.sort_by_key(|(base, ..)| std::cmp::Reverse(base.len()));
-    let bases = Arc::new(bases);
+    let patterns_of = |area: &Area| {
+        let patterns = area.routes.iter().map(|route| format!("{}{}", area.base, route.path));
+        patterns.collect::<Vec<_>>()
+    };
+    let patterns = areas.iter().flat_map(patterns_of).collect();
+    let all = Arc::new(AllRoutes { bases, patterns });
     let endpoint = |area, rendering, pattern| Endpoint {
         app: App::clone(app),
-        bases: Arc::clone(&bases),
+        all: Arc::clone(&all),
         area,
         rendering,
         pattern,
@@ -137,7 +149,8 @@ impl Endpoint {
         match self.route(method) {
             Some(route) => (labels, Destination::Route(route)),
             None if self.routes.is_empty() || fits_any_word() && method != Method::OPTIONS => {
-                (self.unknown_path(path), Destination::UnknownPath)
+                let meant = self.app.sandbox.as_ref().and_then(|_| self.near_path(path));
+                (self.unknown_path(path), Destination::UnknownPath { meant })
             }
             None => (labels, Destination::OtherMethod(&self.allow)),
         }
@@ -149,13 +162,17 @@ impl Endpoint {
         self.routes.iter().find(|route| route.method == *method)
     }
 
+    fn near_path(&self, path: &str) -> Option<String> {
+        lyceum_core::near_path(path, self.all.patterns.iter().map(String::as_str))
+    }
+
     /// Labels for an unknown path: those of the area whose base it begins with.
     fn unknown_path(&self, path: &str) -> RouteLabels<'static> {
         let path = aliases::canonical(path);
         let inside = |base: &str| {
             path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let area = self.bases.iter().find(|(base, ..)| !base.is_empty() && inside(base));
+        let area = self.all.bases.iter().find(|(base, ..)| !base.is_empty() && inside(base));
         let (_, area, rendering) = area.copied().unwrap_or(("", "none", Rendering::Problem));
         RouteLabels { area, rendering, pattern: "unknown path" }
     }
