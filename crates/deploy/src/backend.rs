@@ -10,14 +10,26 @@ use lyceum_project::{Backend, Module, Uses};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::bundle::{bundle, input};
+use crate::bundle::{Output, bundle, input};
 use crate::routes::Route;
+
+/// The part of the entry module that is the same for all projects.
+const SERVE: &str = include_str!("entry.js");
 
 /// The compatibility date of backends that do not set one.
 pub const COMPATIBILITY_DATE: &str = "2026-04-01";
 /// Change this with the generated code, so that backends are deployed again.
-const FORMAT: &str = "2";
+const FORMAT: &str = "3";
 const MAIN: &str = "worker.js";
+
+/// Where a bundle runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// On a server.
+    Server,
+    /// In `lyceum dev`, which shows errors with the project's sources.
+    Development,
+}
 
 /// A bundled backend.
 #[derive(Clone, Debug)]
@@ -26,6 +38,8 @@ pub struct Bundle {
     pub backend: Backend,
     /// The bytes of the module.
     pub bytes: Vec<u8>,
+    /// The source map of the module (ECMA-426) with all sources; only for development.
+    pub source_map: Option<Vec<u8>>,
     /// The files that it was made from, relative to the project's folder.
     pub inputs: Vec<String>,
 }
@@ -35,9 +49,15 @@ impl Bundle {
     /// the bindings and the generated code. Equal folders have equal hashes.
     ///
     /// Errors: `Unavailable` without esbuild; `Invalid` with esbuild's messages.
-    pub fn of(root: &Path, routes: &[Route], uses: Uses, date: &str) -> Result<Self> {
-        let entry = entry(root, routes, uses);
-        let output = bundle(root, &entry)?;
+    pub fn of(
+        root: &Path,
+        routes: &[Route],
+        uses: Uses,
+        date: &str,
+        target: Target,
+    ) -> Result<Self> {
+        let entry = entry(root, routes, uses, target);
+        let output = bundle(root, &entry, target)?;
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());
@@ -62,13 +82,14 @@ impl Bundle {
             compatibility_date: date.to_owned(),
             routes: routes.iter().map(|route| route.path.clone()).collect(),
         };
-        Ok(Self { backend, bytes: output.bytes, inputs: output.inputs })
+        let Output { bytes, source_map, inputs } = output;
+        Ok(Self { backend, bytes, source_map, inputs })
     }
 }
 
 /// The entry module: the routes in the order in which they are tried, an index of them, and errors as JSON. Routes
 /// find the user in `c.get("user")`, and the SDK in `c.get("sdk")` if the project has installed it.
-fn entry(root: &Path, routes: &[Route], uses: Uses) -> String {
+fn entry(root: &Path, routes: &[Route], uses: Uses, target: Target) -> String {
     let text = |text: &str| Value::from(text).to_string();
     let mut imports = String::new();
     let mut table = String::new();
@@ -76,16 +97,18 @@ fn entry(root: &Path, routes: &[Route], uses: Uses) -> String {
         let file = file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/");
         let from = if file.starts_with('/') { file } else { format!("./{file}") };
         let _ = writeln!(imports, "import * as route{number} from {};", text(&from));
-        let _ = writeln!(table, "  [{}, route{number}],", text(path));
+        let file = from.trim_start_matches("./");
+        let _ = writeln!(table, "  [{}, route{number}, {}],", text(path), text(file));
     }
     let sdk = match is_installed(root, "@lyceum/sdk") {
         true => "import { backend as sdk } from \"@lyceum/sdk/server\";",
         false => "const sdk = () => undefined;",
     };
     let learns = uses.lms;
+    let is_development = target == Target::Development;
     format!(
         "import {{ Hono }} from \"hono\";\n{sdk}\n{imports}\nconst learns = {learns};\n\
-         const preflightSeconds = {PREFLIGHT_MAX_AGE_S};\nconst routes = [\n{table}];\n{SERVE}"
+         const isDevelopment = {is_development};\nconst preflightSeconds = {PREFLIGHT_MAX_AGE_S};\nconst routes = [\n{table}];\n{SERVE}"
     )
 }
 
@@ -95,58 +118,3 @@ pub fn is_installed(root: &Path, package: &str) -> bool {
     let manifest = Path::new("node_modules").join(package).join("package.json");
     root.ancestors().any(|folder| folder.join(&manifest).is_file())
 }
-
-const SERVE: &str = r#"const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const served = (module) => methods.filter((method) => typeof module[method] === "function");
-const problem = (code, message) => ({ error: { code, message, details: [] } });
-const app = new Hono();
-// Games run on pages of any origin. Callers are identified by a token and never by cookies, so no page can act for
-// another one. If a route sets its own CORS headers, they are kept.
-app.use(async (c, next) => {
-  if (c.req.method === "OPTIONS" && c.req.header("access-control-request-method")) {
-    return c.body(null, 204, {
-      "Access-Control-Allow-Origin": "*",
-      "Access-Control-Allow-Methods": methods.join(", "),
-      "Access-Control-Allow-Headers": c.req.header("access-control-request-headers") ?? "",
-      "Access-Control-Max-Age": String(preflightSeconds),
-    });
-  }
-  await next();
-  if (!c.req.header("origin") || c.res.status === 101 || c.res.headers.has("access-control-allow-origin")) return;
-  c.header("Access-Control-Allow-Origin", "*");
-  c.header("Access-Control-Expose-Headers", "*");
-});
-app.use(async (c, next) => {
-  const told = c.req.header("lyceum-user");
-  const user = told ? JSON.parse(decodeURIComponent(told)) : null;
-  c.set("user", user);
-  c.set("lyceumUser", user);
-  c.set("sdk", sdk(c.env));
-  await next();
-});
-for (const [path, module] of routes) {
-  const methods = served(module);
-  for (const method of methods) app.on(method, path, (c) => module[method](c));
-  app.all(path, (c) => c.json(problem("METHOD_NOT_ALLOWED", `${methods.join(", ")} are served here`), 405, { Allow: methods.join(", ") }));
-}
-// Forwards learning requests of the project's players to the platform, with the player's token.
-const learn = (c) => {
-  const { pathname, search } = new URL(c.req.url);
-  const rest = pathname.replace(/^\/api\/integrations\/[a-z]+/, "");
-  if (!c.env.LYCEUM) return c.json(problem("LMS_DISABLED", "there is no platform to learn with; start `lyceum sandbox`"), 503);
-  // Without a player's token, the platform would treat this as a request of the backend, which has access to every
-  // student.
-  if (!c.get("user")) return c.json(problem("UNAUTHORIZED", "this needs the token of a player of this project"), 401);
-  return c.env.LYCEUM.fetch(`/api/lms${rest}${search}`, c.req.raw);
-};
-if (learns) for (const name of ["lms", "timeback"]) app.all(`/api/integrations/${name}/*`, learn);
-app.get("/api", (c) => c.json({ routes: routes.map(([path, module]) => ({ path, methods: served(module) })) }));
-app.get("/health", (c) => c.json({ status: "ok", timestamp: new Date().toISOString() }));
-app.notFound((c) => c.json(problem("NOT_FOUND", `there is no route ${c.req.path}; GET /api lists all`), 404));
-app.onError((error, c) => {
-  if (typeof error.getResponse === "function") return error.getResponse();
-  console.error(error);
-  return c.json(problem("INTERNAL", "the route failed; the logs say why"), 500);
-});
-export default { fetch: (request, env, ctx) => app.fetch(request, env, ctx) };
-"#;

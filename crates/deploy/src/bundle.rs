@@ -1,20 +1,24 @@
 //! Bundles with esbuild, run as a separate program.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use lyceum_core::{Problem, ProblemKind, Result, config};
 use serde_json::Value;
 
+use crate::backend::Target;
 use crate::unreadable;
 
 /// A bundled module, and the files that it was made from.
 pub(crate) struct Output {
     /// The module's bytes.
     pub(crate) bytes: Vec<u8>,
+    /// Its source map, if one was asked for.
+    pub(crate) source_map: Option<Vec<u8>>,
     /// Paths relative to the project's folder, sorted.
     pub(crate) inputs: Vec<String>,
 }
@@ -33,22 +37,50 @@ const FLAGS: [&str; 11] = [
     "--color=false",
 ];
 
+/// The name of the generated entry module in messages and source maps.
+pub const ENTRY: &str = "lyceum-entry.js";
+/// Writes a source map that the module does not mention.
+const SOURCE_MAP: &str = "--sourcemap=external";
+
 /// Bundles a generated entry module. Its imports are resolved from the project's folder.
 ///
 /// Errors: `Unavailable` without esbuild; `Invalid` with esbuild's messages.
-pub(crate) fn bundle(root: &Path, entry: &str) -> Result<Output> {
-    bundle_with(root, entry, &[]).map_err(|problem| match problem.kind {
+pub(crate) fn bundle(root: &Path, entry: &str, target: Target) -> Result<Output> {
+    let flags = match target {
+        Target::Server => Vec::new(),
+        Target::Development => vec![SOURCE_MAP.to_owned()],
+    };
+    bundle_with(root, entry, &flags).map_err(|problem| match problem.kind {
         ProblemKind::Invalid => {
             let text = &problem.message;
-            let hint = match text.contains("\"hono\"") {
-                true => "\nthe backend's routes use Hono; run `npm install hono`",
-                false => "",
-            };
+            let hint = missing_packages(text).unwrap_or_default();
             let message = format!("the backend cannot be bundled:\n{text}{hint}");
             Problem::new(ProblemKind::Invalid, message)
         }
         _ => problem,
     })
+}
+
+/// What to do if esbuild did not find packages: a line that begins with `hint: `.
+fn missing_packages(text: &str) -> Option<String> {
+    let paths =
+        text.split("Could not resolve \"").skip(1).filter_map(|rest| rest.split('"').next());
+    let packages: BTreeSet<_> = paths.filter_map(package_of).collect();
+    let names = packages.into_iter().collect::<Vec<_>>().join(" ");
+    (!names.is_empty()).then(|| format!("\nhint: run `npm install {names}` in the project"))
+}
+
+/// The package in which an imported path is; `None` for paths of files and for modules of the runtime.
+fn package_of(path: &str) -> Option<String> {
+    let mut parts = path.split('/');
+    let first = parts.next().filter(|first| !first.is_empty() && !first.starts_with(['.', '#']))?;
+    let name = match first.strip_prefix('@') {
+        // `@/x` is usually an alias for a folder of the project.
+        Some(scope) if !scope.is_empty() => format!("{first}/{}", parts.next()?),
+        Some(_) => return None,
+        None => first.to_owned(),
+    };
+    (!name.contains(':')).then_some(name)
 }
 
 /// Like [`bundle`], with further flags for esbuild. An `Invalid` error has only esbuild's messages.
@@ -61,7 +93,7 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
     let mut command = Command::new(&program);
     command.args(FLAGS).args(flags);
     command.arg(flag("outfile", &out)).arg(flag("metafile", &meta));
-    command.args(["--sourcefile=lyceum-entry.js", "--loader=js"]).current_dir(root);
+    command.arg(format!("--sourcefile={ENTRY}")).arg("--loader=js").current_dir(root);
     // A project without its own Hono uses the one installed with this program.
     command.env("NODE_PATH", std::env::join_paths(beside_this_program()).unwrap_or_default());
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -80,9 +112,36 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
         serde_json::from_slice(&fs::read(&meta).map_err(failed)?).map_err(Problem::internal)?;
     let inputs = meta["inputs"].as_object().into_iter().flatten().map(|(path, _)| path.clone());
     let mut inputs: Vec<_> = inputs.filter(|path| !path.starts_with('<')).collect();
-    inputs.retain(|path| path != "lyceum-entry.js");
+    inputs.retain(|path| path != ENTRY);
     inputs.sort();
-    Ok(Output { bytes: fs::read(&out).map_err(failed)?, inputs })
+    let source_map = match flags.iter().any(|flag| flag == SOURCE_MAP) {
+        true => Some(source_map(root, folder.path()).map_err(failed)?),
+        false => None,
+    };
+    Ok(Output { bytes: fs::read(&out).map_err(failed)?, source_map, inputs })
+}
+
+/// Reads the source map in esbuild's folder and names its sources as seen from the project's folder. esbuild names
+/// them as seen from its own.
+fn source_map(root: &Path, folder: &Path) -> std::io::Result<Vec<u8>> {
+    let (root, folder) = (root.canonicalize()?, folder.canonicalize()?);
+    let mut map: Value = serde_json::from_slice(&fs::read(folder.join("worker.js.map"))?)?;
+    for source in map["sources"].as_array_mut().into_iter().flatten() {
+        let file = without_dots(&folder.join(source.as_str().unwrap_or_default()));
+        *source = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().into();
+    }
+    Ok(serde_json::to_vec(&map)?)
+}
+
+/// The path without `..`. The file need not exist.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+        plain
+    })
 }
 
 /// The folders with the packages that are installed with this program.

@@ -12,6 +12,7 @@ use lyceum_project::schema::{self, Consent, Schema, migrations_in};
 use lyceum_project::{Config, SchemaWish, Strategy};
 use sha2::{Digest, Sha256};
 
+use crate::backend::Target;
 use crate::bundle::{bundle, input};
 use crate::drizzle::{self, Drizzle};
 use crate::evaluate::Evaluator;
@@ -277,7 +278,7 @@ impl Sources {
             imports.push(format!("import {};\n", serde_json::Value::from(module.to_str()?)));
         }
         let entry = imports.concat();
-        for path in bundle(&root, &entry).ok()?.inputs {
+        for path in bundle(&root, &entry, Target::Server).ok()?.inputs {
             hash.update(&path);
             hash.update(input(&root, &path).ok()?);
         }

@@ -27,8 +27,9 @@ mod seed;
 mod server;
 pub mod told;
 
-pub use backend::{Bundle, COMPATIBILITY_DATE, is_installed};
+pub use backend::{Bundle, COMPATIBILITY_DATE, Target, is_installed};
 pub use bucket::{Objects, is_same, media_of};
+pub use bundle::ENTRY;
 pub use database::Sources;
 pub use evaluate::Evaluator;
 pub use frontend::Zip;

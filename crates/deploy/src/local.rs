@@ -12,7 +12,7 @@ use lyceum_project::{
     Config, DatabaseWish, Desired, Lms, Metadata, SchemaWish, State, Uses, secrets, slug_of,
 };
 
-use crate::backend::{Bundle, COMPATIBILITY_DATE};
+use crate::backend::{Bundle, COMPATIBILITY_DATE, Target};
 use crate::database::Sources;
 use crate::evaluate::Evaluator;
 use crate::frontend::Zip;
@@ -167,7 +167,7 @@ impl Local {
             let message = format!("'{date}' is not a date; write it as 2026-01-31");
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
-        Bundle::of(&self.root, &self.routes, self.uses, date).map(Some)
+        Bundle::of(&self.root, &self.routes, self.uses, date, Target::Server).map(Some)
     }
 
     /// Whether a backend that is not deployed differs from the server's; `None` if it is deployed.

@@ -20,7 +20,7 @@ pub struct Route {
 const EXTENSIONS: [&str; 4] = ["ts", "js", "tsx", "mjs"];
 
 /// The routes below a folder, in the order in which they are tried: static paths, then paths with parameters, then
-/// paths that match a whole rest. Files that begin with `_` or `.`, tests and type declarations are skipped. A
+/// paths that match a whole rest, and longer paths before the paths that they begin with. Files that begin with `_` or `.`, tests and type declarations are skipped. A
 /// missing folder has no routes.
 ///
 /// Errors: `Invalid` for two files with the same path, and for names that are not valid in a path.
@@ -108,8 +108,11 @@ fn rank(segment: &str) -> u8 {
 }
 
 fn order(one: &str, other: &str) -> Ordering {
+    // A default export also serves the paths below its own, so a path comes after those that begin with it.
+    let end = (3, String::new());
     let key = |path: &str| -> Vec<(u8, String)> {
-        path.split('/').map(|segment| (rank(segment), segment.to_owned())).collect()
+        let segments = path.split('/').map(|segment| (rank(segment), segment.to_owned()));
+        segments.chain([end.clone()]).collect()
     };
     key(one).cmp(&key(other))
 }

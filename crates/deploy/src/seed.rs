@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, ProblemKind, Result};
 
+use crate::backend::Target;
 use crate::bundle::bundle;
 use crate::unreadable;
 
@@ -36,7 +37,8 @@ impl Seed {
         }
         let found = file.canonicalize().map_err(|error| unreadable(&file, &error))?;
         let from = serde_json::Value::from(found.to_string_lossy());
-        Ok(Self::Module(bundle(root, &format!("import * as file from {from};\n{RUN}"))?.bytes))
+        let entry = format!("import * as file from {from};\n{RUN}");
+        Ok(Self::Module(bundle(root, &entry, Target::Server)?.bytes))
     }
 }
 

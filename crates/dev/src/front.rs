@@ -4,20 +4,27 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use http_body_util::{BodyExt, Collected, Empty};
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HOST};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{ProblemKind, near_path};
 use lyceum_hosting::engine::{Body, SCHEME_HEADER};
 use lyceum_hosting::user::USER_HEADER;
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 
+use crate::answers::{self, BuildState, EVENTS, Reader, with_failure};
+use crate::failure::DevFailure;
 use crate::platform::refusal;
-use crate::{Dev, DevMessage};
+use crate::{Dev, DevMessage, lock};
+
+/// The header with which the generated entry module marks the answer for an error that a route threw.
+const THROWN: &str = "lyceum-thrown";
 
 /// Serves requests until it is dropped.
 pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
@@ -46,7 +53,11 @@ impl Dev {
         if let Some(answer) = self.strange(&request) {
             return answer;
         }
-        let _ = self.tried.subscribe().wait_for(|tried| *tried).await;
+        let reader = Reader::of(&request, &self.settings.origins);
+        if request.uri().path() == EVENTS && reader != Reader::OtherSite {
+            return answers::events(self.builds.subscribe());
+        }
+        let _ = self.builds.subscribe().wait_for(|builds| builds.count > 0).await;
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         // Only the server may set these headers.
         for name in [USER_HEADER.as_str(), SCHEME_HEADER] {
@@ -58,13 +69,53 @@ impl Dev {
         {
             request.headers_mut().insert(USER_HEADER, user.header());
         }
-        let answer = match self.engine.call(&self.slug, request).await {
-            Ok(answer) => answer,
-            Err(problem) => self.refused(&problem),
+        let answer = self.answer_of_backend(request, reader).await;
+        let meant = match answer.status() {
+            StatusCode::NOT_FOUND => near_path(&path, lock(&self.paths).iter().map(String::as_str)),
+            _ => None,
         };
-        let status = answer.status().to_string();
-        (self.tell)(DevMessage::Answered { method, path, status, took: begun.elapsed() });
+        let (status, took) = (answer.status().to_string(), begun.elapsed());
+        (self.tell)(DevMessage::Answered { method, path, status, took, meant });
         answer
+    }
+
+    /// The backend's answer, or why there is none. A browser that opens an address also gets the reason if the saved
+    /// files are not served, although the version before them would answer.
+    async fn answer_of_backend(
+        &self,
+        request: Request<Incoming>,
+        reader: Reader,
+    ) -> Response<Body> {
+        let BuildState { count, failure: unserved } = self.builds.borrow().clone();
+        let refuse = |code, failure: &DevFailure| {
+            with_failure(refusal(code, ""), reader, code, failure, count)
+        };
+        if let (Reader::Browser { .. }, Some(failure)) = (reader, &unserved) {
+            return refuse("NOT_BUILT", failure);
+        }
+        match self.engine.call(&self.slug, request).await {
+            Ok(answer) if answer.headers().contains_key(THROWN) => {
+                self.thrown(answer, reader, count).await
+            }
+            Ok(answer) => answer,
+            Err(problem) => match (problem.kind, &unserved) {
+                (ProblemKind::NotFound, Some(failure)) => refuse("NOT_BUILT", failure),
+                _ => refuse("BACKEND_FAILED", &self.failure(&problem)),
+            },
+        }
+    }
+
+    /// The answer for an error that a route threw. The backend's answer has the stacks.
+    async fn thrown(&self, answer: Response<Body>, reader: Reader, build: u64) -> Response<Body> {
+        let (mut parts, body) = answer.into_parts();
+        parts.headers.remove(THROWN);
+        let bytes = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+        let told: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let stacks = told["stacks"].as_array().into_iter().flatten();
+        let stacks: Vec<_> = stacks.filter_map(|stack| stack.as_str().map(str::to_owned)).collect();
+        let failure = DevFailure::thrown(&stacks, &self.traces, &lock(&self.project));
+        let empty = Empty::new().map_err(|never: Infallible| match never {}).boxed_unsync();
+        with_failure(Response::from_parts(parts, empty), reader, "INTERNAL", &failure, build)
     }
 
     /// Refuses a host name that a foreign site could point at this machine (DNS rebinding).
@@ -80,13 +131,5 @@ impl Dev {
         let mut answer = refusal("FORBIDDEN", &message);
         *answer.status_mut() = StatusCode::FORBIDDEN;
         Some(answer)
-    }
-
-    fn refused(&self, problem: &Problem) -> Response<Body> {
-        let fault = self.fault().clone();
-        match (problem.kind, fault) {
-            (ProblemKind::NotFound, Some(fault)) => refusal("NOT_BUILT", &fault),
-            _ => refusal("BACKEND_FAILED", &problem.message),
-        }
     }
 }

@@ -9,17 +9,23 @@
 //! | reading and bundling the backend; noticing changes | `source`, `watched` |
 //! | the address that serves it | `front` |
 //! | the sandbox that it talks to | `platform` |
+//! | places in sources, failures, what to do about them | `traces`, `failure`, `hints` |
+//! | answers with failures, as pages and JSON | `answers` |
 //! | TypeScript types of its environment | `types` |
 
+mod answers;
+mod failure;
 mod front;
+mod hints;
 mod platform;
 mod source;
+mod traces;
 mod types;
 mod watched;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -29,13 +35,18 @@ use lyceum_core::origins::Origins;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use lyceum_deploy::Evaluator;
-use lyceum_hosting::engine::{Engine, EngineSettings, LogLine};
+use lyceum_hosting::engine::{Engine, EngineSettings, LogLine, Stream};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
+use answers::BuildState;
+pub use failure::DevFailure;
+use hints::ProjectFacts;
 use platform::Platform;
 pub use source::slug_at;
+pub use traces::SourcePlace;
+use traces::{Traces, module_name};
 use watched::WatchedFiles;
 
 /// What to serve, and how.
@@ -68,7 +79,7 @@ pub enum DevMessage {
         again: bool,
     },
     /// Why the saved files are not served.
-    Fault(String),
+    NotServed(DevFailure),
     /// A request was answered.
     Answered {
         /// Such as `GET`.
@@ -79,9 +90,16 @@ pub enum DevMessage {
         status: String,
         /// Time until the response began.
         took: Duration,
+        /// The path that was probably meant, if no route has this one.
+        meant: Option<String>,
     },
-    /// A line of the backend's output.
-    Line(LogLine),
+    /// A record of the backend's output, with places in sources.
+    Output {
+        /// The record.
+        line: LogLine,
+        /// What to do about the error that it prints.
+        hint: Option<String>,
+    },
 }
 
 /// Receives the events.
@@ -95,10 +113,13 @@ struct Dev {
     /// The slug under which the engine runs the backend, even if the config's name changes.
     slug: String,
     platform: Option<Platform>,
-    /// Why no version is served yet.
-    fault: Mutex<Option<String>>,
-    /// Whether the first version was tried. Until then, requests wait.
-    tried: watch::Sender<bool>,
+    /// Requests wait for the first attempt.
+    builds: watch::Sender<BuildState>,
+    traces: Traces,
+    /// The project as it was last read.
+    project: Mutex<ProjectFacts>,
+    /// The paths of the version that is served.
+    paths: Mutex<Vec<String>>,
     tell: Tell,
 }
 
@@ -129,11 +150,21 @@ pub async fn run(
     let (path, of_path) = (settings.path.clone(), evaluator.clone());
     let slug = tokio::task::spawn_blocking(move || slug_at(&path, &of_path)).await;
     let slug = slug.map_err(Problem::internal)??;
-    let (fault, tried) = (Mutex::default(), watch::Sender::new(false));
-    let dev = Arc::new(Dev { settings, evaluator, engine, slug, platform, fault, tried, tell });
+    let dev = Arc::new(Dev {
+        settings,
+        evaluator,
+        engine,
+        slug,
+        platform,
+        builds: watch::Sender::default(),
+        traces: Traces::default(),
+        project: Mutex::default(),
+        paths: Mutex::default(),
+        tell,
+    });
     let hear = async {
         while let Some(line) = lines.recv().await {
-            (dev.tell)(DevMessage::Line(line));
+            dev.print(line);
         }
     };
     tokio::select! {
@@ -152,21 +183,22 @@ impl Dev {
         let mut again = false;
         loop {
             let begun = Instant::now();
-            match self.renew(address, &mut watched).await {
+            let version = self.builds.borrow().count + 1;
+            let failure = match self.renew(address, version, &mut watched).await {
                 Ok((routes, bundled)) => {
-                    *self.fault() = None;
+                    *lock(&self.paths) = routes.iter().map(|(path, _)| path.clone()).collect();
                     let took = begun.elapsed();
                     (self.tell)(DevMessage::Serves { routes, took, bundled, again });
                     again = true;
+                    None
                 }
                 Err(problem) => {
-                    if !again {
-                        *self.fault() = Some(problem.message.clone());
-                    }
-                    (self.tell)(DevMessage::Fault(problem.message));
+                    let failure = self.failure(&problem);
+                    (self.tell)(DevMessage::NotServed(failure.clone()));
+                    Some(failure)
                 }
-            }
-            self.tried.send_replace(true);
+            };
+            self.builds.send_replace(BuildState { count: version, failure });
             if !self.settings.reloads {
                 return std::future::pending().await;
             }
@@ -179,6 +211,7 @@ impl Dev {
     async fn renew(
         &self,
         address: SocketAddr,
+        version: u64,
         watched: &mut WatchedFiles,
     ) -> Result<(Vec<(String, Vec<String>)>, Duration)> {
         let begun = Instant::now();
@@ -188,6 +221,15 @@ impl Dev {
         let bundled = begun.elapsed();
         watched.also(source.inputs, source.folder);
         let mut worker = source.worker;
+        *lock(&self.project) = ProjectFacts {
+            uses: source.uses,
+            secrets: worker.secrets.keys().cloned().collect(),
+            has_platform: self.platform.is_some(),
+        };
+        // Each version's module has its own name, so that its traces are mapped by its own source map.
+        worker.main = module_name(version);
+        worker.modules.iter_mut().for_each(|(name, _)| name.clone_from(&worker.main));
+        self.traces.add(worker.main.clone(), &source.source_map)?;
         let base = match &self.platform {
             Some(platform) => platform.base().to_owned(),
             None => format!("http://{address}"),
@@ -202,12 +244,11 @@ impl Dev {
 
     /// The index of routes that the backend serves itself.
     async fn routes(&self) -> Result<Vec<(String, Vec<String>)>> {
-        let request = Request::builder().uri("/api").header("host", "localhost");
+        let request = Request::builder().uri("/api/__lyceum/routes").header("host", "localhost");
         let request = request.body(Empty::<Bytes>::new()).expect("the request is valid");
         let answer = self.engine.call(&self.slug, request).await?.into_body().collect().await;
         let bytes = answer.map_err(Problem::internal)?.to_bytes();
-        // A route of the project may replace the index.
-        let index: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let index: Value = serde_json::from_slice(&bytes).map_err(Problem::internal)?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let routes = index["routes"].as_array().into_iter().flatten().map(|route| {
             let methods = route["methods"].as_array().into_iter().flatten();
@@ -216,7 +257,25 @@ impl Dev {
         Ok(routes.collect())
     }
 
-    fn fault(&self) -> std::sync::MutexGuard<'_, Option<String>> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Passes on a record of the backend's output.
+    fn print(&self, mut line: LogLine) {
+        let mapped = self.traces.map(&line.text);
+        let source = mapped.place.map(|place| place.text).unwrap_or_default();
+        let hint = match line.stream {
+            Stream::Error => hints::hint(&mapped.text, &source, &lock(&self.project)),
+            _ => None,
+        };
+        line.text = mapped.text;
+        (self.tell)(DevMessage::Output { line, hint });
     }
+
+    /// A problem of the whole backend.
+    fn failure(&self, problem: &Problem) -> DevFailure {
+        let root = source::root(&self.settings.path);
+        DevFailure::told(&problem.message, &root, &self.traces, &lock(&self.project))
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, Result};
-use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, Evaluator, routes_in, secrets_in};
+use lyceum_deploy::{Bundle, COMPATIBILITY_DATE, Evaluator, Target, routes_in, secrets_in};
 use lyceum_hosting::engine::Worker;
 use lyceum_project::{Config, Uses, slug_of};
 
@@ -19,6 +19,10 @@ pub(crate) const ENVS: [&str; 3] = [".env", ".env.development", ".env.local"];
 /// A backend that can be started.
 pub(crate) struct Source {
     pub(crate) worker: Worker,
+    /// The source map of its only module.
+    pub(crate) source_map: Vec<u8>,
+    /// The bindings that it has.
+    pub(crate) uses: Uses,
     /// All files that it was made from.
     pub(crate) inputs: Vec<PathBuf>,
     /// The folder that contains the folder of routes, in which helper modules are usually stored.
@@ -85,7 +89,7 @@ pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
         secrets.extend(secrets_in(&root.join(file))?.unwrap_or_default());
     }
     types::write(&root, &routes, uses, secrets.keys());
-    let bundle = Bundle::of(&root, &routes, uses, COMPATIBILITY_DATE)?;
+    let bundle = Bundle::of(&root, &routes, uses, COMPATIBILITY_DATE, Target::Development)?;
     let file = |is_used: bool, name: &str| is_used.then(|| data.join(name));
     let worker = Worker {
         version: "dev".to_owned(),
@@ -103,5 +107,6 @@ pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
     let mut inputs: Vec<_> = bundle.inputs.iter().map(|input| root.join(input)).collect();
     inputs.extend(of_config);
     let folder = integrations.routes.as_deref().map(|routes| root.join(first_part(routes)));
-    Ok(Source { worker, inputs, folder })
+    let source_map = bundle.source_map.unwrap_or_default();
+    Ok(Source { worker, source_map, uses, inputs, folder })
 }

@@ -35,9 +35,14 @@ pub(crate) fn write<'n>(
 }
 
 fn text<'n>(root: &Path, uses: Uses, secrets: impl Iterator<Item = &'n String>) -> String {
-    let of_runtime = |name: &str| match is_installed(root, RUNTIME) {
-        true => format!("import(\"{RUNTIME}\").{name}"),
-        false => "any".to_owned(),
+    let is_sdk_installed = is_installed(root, SDK);
+    let package = match is_sdk_installed {
+        true => Some("@lyceum/sdk/server"),
+        false => is_installed(root, RUNTIME).then_some(RUNTIME),
+    };
+    let of_package = |name: &str| match package {
+        Some(package) => format!("import(\"{package}\").{name}"),
+        None => "any".to_owned(),
     };
     let bound = [
         (uses.database, "DB", "D1Database"),
@@ -46,18 +51,25 @@ fn text<'n>(root: &Path, uses: Uses, secrets: impl Iterator<Item = &'n String>) 
     ];
     let mut bindings = String::new();
     for (_, name, sort) in bound.into_iter().filter(|(is_used, ..)| *is_used) {
-        let _ = writeln!(bindings, "    {name}: {};", of_runtime(sort));
+        let _ = writeln!(bindings, "    {name}: {};", of_package(sort));
     }
     let names = secrets.map(|name| format!("{}: string", Value::from(name.as_str())));
     let secrets = names.collect::<Vec<_>>().join("; ");
-    let sdk = match is_installed(root, SDK) {
+    let sdk = match is_sdk_installed {
         true => format!("ReturnType<typeof import(\"{SDK}/server\").backend>"),
         false => "undefined".to_owned(),
     };
+    let advice = match package {
+        Some(_) => "",
+        None => {
+            "// Install @lyceum/sdk to get the types of its database, key-value store and bucket.\n"
+        }
+    };
     format!(
         r#"// Written by `lyceum dev`: what the routes of this project find, as in
-// `export const GET = (c: Context<LyceumEnv>) => c.json(c.get("user"))`. Changes here are lost.
-
+// `export const GET = (c: Context<LyceumEnv>) => c.json(c.get("user"))`, `new Hono<LyceumEnv>()`, or
+// `export default {{ fetch(request: Request, env: LyceumEnv["Bindings"]) {{ … }} }}`. Changes here are lost.
+{advice}
 /** Calls routes of this project, or of the platform, by their path. */
 interface LyceumService {{
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;

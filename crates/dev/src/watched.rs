@@ -15,7 +15,12 @@ const LOOK: Duration = Duration::from_millis(25);
 /// How long nothing must change before a save counts as complete.
 const SETTLED: Duration = Duration::from_millis(10);
 
-/// When a file was written, and its size in bytes.
+/// What package managers write in `node_modules` when they have installed packages. The first one is the folder
+/// itself, which changes when a package is added or removed by hand.
+const INSTALLED: [&str; 5] =
+    ["", ".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"];
+
+/// When a file or folder was written, and its size in bytes.
 type Stamp = (SystemTime, u64);
 
 /// The files of a backend, with their state when it was last bundled.
@@ -37,8 +42,8 @@ impl WatchedFiles {
         watched
     }
 
-    /// Also watches these files, and replaces the watched folder. Installed packages are not watched: they are many
-    /// and change only when they are installed.
+    /// Also watches these files, and replaces the watched folder. Files of installed packages are not watched, because
+    /// they are many: what is installed is.
     pub(crate) fn also(&mut self, inputs: Vec<PathBuf>, folder: Option<PathBuf>) {
         if let Some(folder) = folder.filter(|folder| *folder != self.folder) {
             self.folder = folder;
@@ -83,13 +88,15 @@ impl WatchedFiles {
         let mut files: BTreeSet<PathBuf> = self.inputs.clone();
         let named = lyceum_project::FILES.iter().chain(&ENVS);
         files.extend(named.map(|name| self.root.join(name)));
+        let installed = self.root.ancestors().map(|folder| folder.join("node_modules"));
+        files.extend(installed.flat_map(|folder| INSTALLED.map(|name| folder.join(name))));
         collect(&self.folder, &mut files);
         files.into_iter().filter_map(|path| Some((path.clone(), stamp(&path)?))).collect()
     }
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    let data = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let data = fs::metadata(path).ok()?;
     Some((data.modified().ok()?, data.len()))
 }
 

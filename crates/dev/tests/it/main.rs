@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod configs;
+mod default_exports;
+mod failures;
 mod project;
 mod reloads;
 mod sockets;

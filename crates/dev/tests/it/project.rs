@@ -40,7 +40,12 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         let packages = tests("deploy").join("node_modules");
         assert!(packages.is_dir(), "run `npm ci` in tests/deploy");
-        symlink(packages, folder.path().join("node_modules")).unwrap();
+        let installed = folder.path().join("node_modules");
+        fs::create_dir(&installed).unwrap();
+        for package in fs::read_dir(packages).unwrap() {
+            let package = package.unwrap();
+            symlink(package.path(), installed.join(package.file_name())).unwrap();
+        }
         for (name, text) in files {
             write(folder.path(), name, text);
         }
@@ -70,6 +75,10 @@ impl Project {
         let address = heard.recv().unwrap();
         let (stop, served) = (Some(stop), Some(served));
         Self { folder, address, told: Mutex::new(told), stop, served }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {

@@ -128,7 +128,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     // If the new code does not start, the error is reported and the old code keeps running.
     project.write("server/greet.ts", "export const greet = ;\n");
     let fault = project.hears(|told| match told {
-        DevMessage::Fault(fault) => Some(fault),
+        DevMessage::NotServed(failure) => Some(failure.message),
         _ => None,
     });
     assert!(fault.contains("server/greet.ts:1"), "{fault}");
@@ -136,7 +136,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     project
         .write("server/greet.ts", "throw new Error('at start'); export const greet = () => '';\n");
     let fault = project.hears(|told| match told {
-        DevMessage::Fault(fault) => Some(fault),
+        DevMessage::NotServed(failure) => Some(failure.message),
         _ => None,
     });
     assert!(fault.contains("at start"), "{fault}");
@@ -147,7 +147,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     wanted["says"] = "well".into();
     project.until("/api/all", &(200, wanted));
     let line = project.hears(|told| match told {
-        DevMessage::Line(line) if line.text == "greets" => Some(line.text),
+        DevMessage::Output { line, .. } if line.text == "greets" => Some(line.text),
         _ => None,
     });
     assert_eq!(line, "greets");

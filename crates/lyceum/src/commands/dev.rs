@@ -9,7 +9,7 @@ use clap::Args;
 use lyceum_core::Problem;
 use lyceum_core::origins::{self, Origins};
 use lyceum_core::time::SystemClock;
-use lyceum_dev::{DevMessage, Settings, Tell};
+use lyceum_dev::{DevFailure, DevMessage, Settings, Tell};
 use lyceum_hosting::engine::Stream;
 use lyceum_sandbox::{ports, registry};
 use serde_json::{Value, json};
@@ -131,21 +131,35 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
                 *shown = routes;
             }
         }
-        DevMessage::Fault(fault) => {
-            printer.warn(&format!("the last change is not served: {fault}"));
+        DevMessage::NotServed(DevFailure { message, stack, hint, .. }) => {
+            printer.warn(&format!("the last change is not served: {message}"));
+            if !stack.is_empty() {
+                printer.note(&stack);
+            }
+            print_hint(&printer, hint);
         }
-        DevMessage::Answered { method, path, status, took } if logs => {
+        DevMessage::Answered { method, path, status, took, meant } if logs => {
             printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));
+            print_hint(&printer, meant.map(|meant| format!("did you mean {meant}?")));
         }
         DevMessage::Answered { .. } => {}
-        DevMessage::Line(line) => match line.stream {
-            Stream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
-            Stream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
-            Stream::Engine => printer.step(&line.text),
-            // Printed when the request was answered.
-            Stream::Request => {}
-        },
+        DevMessage::Output { line, hint } => {
+            match line.stream {
+                Stream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
+                Stream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
+                Stream::Engine => printer.step(&line.text),
+                // Printed when the request was answered.
+                Stream::Request => {}
+            }
+            print_hint(&printer, hint);
+        }
     })
+}
+
+fn print_hint(printer: &Printer, hint: Option<String>) {
+    if let Some(hint) = hint {
+        printer.note(&format!("  hint: {hint}"));
+    }
 }
 
 /// A sandbox that this process started. It stops with this process.

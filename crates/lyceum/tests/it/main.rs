@@ -21,6 +21,7 @@ mod courses;
 mod create;
 mod credentials;
 mod databases;
+mod default_exports;
 mod deploy;
 mod dev;
 mod doctor;

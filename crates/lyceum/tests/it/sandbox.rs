@@ -455,6 +455,22 @@ fn it_says_as_much_as_was_asked_for() {
     let usual = said("");
     assert!(usual.contains("Lyceum sandbox") && usual.contains("mock-dev-token"), "{usual}");
     assert!(!usual.contains("INFO"), "{usual}");
-    assert!(said("-v").contains("INFO"));
+    let verbose = said("-v");
+    assert!(verbose.contains("INFO"));
+    assert!(!verbose.contains("migration"), "{verbose}");
     assert_eq!(said("-q"), "");
+}
+
+#[test]
+fn a_mistyped_path_is_named_in_the_log_and_in_the_answer() {
+    let place = Place::new();
+    let mut sandbox = Running::start(&place, "--memory");
+    let answer: Value = sandbox.client().get("/api/usres/me").expect(404).json();
+    let expected = "no route has the path '/api/usres/me'; did you mean '/api/users/me'?";
+    assert_eq!(answer["error"]["message"], expected, "{answer}");
+    let errors = BufReader::new(sandbox.process.stderr.take().unwrap());
+    let line = errors.lines().map(Result::unwrap).find(|line| line.contains("did you mean"));
+    assert!(line.unwrap().contains(expected));
+    let other: Value = sandbox.client().get("/api/elsewhere").expect(404).json();
+    assert!(!other.to_string().contains("did you mean"), "{other}");
 }

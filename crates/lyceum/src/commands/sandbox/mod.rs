@@ -315,7 +315,8 @@ fn settings(printer: &Printer) -> Result<Loaded> {
         Ok(config::load(None, config::environment()?, flags)?)
     };
     let loaded = load(&[])?;
-    let level = if printer.is_verbose() { "info" } else { "warn" };
+    // Migrations concern the server's developers only.
+    let level = if printer.is_verbose() { "info,refinery_core=warn" } else { "warn" };
     let flags = flag("--verbose", "server.log_level", Some(level.to_owned()));
     match loaded.origin("server.log_level") {
         Origin::Default => load(flags.as_slice()),
