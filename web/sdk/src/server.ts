@@ -7,6 +7,7 @@ import type { Activity, ActivityResult, EndedActivity } from "./learning.js";
 import type { Player } from "./players.js";
 import type { DayXp } from "./xp.js";
 
+export type * from "./bindings.js";
 export { ApiError, ConnectionError, SetupError } from "./errors.js";
 
 /** What of a backend's `c.env` is needed. */
@@ -40,6 +41,12 @@ export interface User {
   given_name?: string;
   family_name?: string;
   lms_id?: string;
+}
+
+/** The user of a request to `export default { fetch }`; null without a token. Hono routes find it in `c.get("user")`. */
+export function userOf(request: globalThis.Request): User | null {
+  const told = request.headers.get("lyceum-user");
+  return told === null ? null : (JSON.parse(decodeURIComponent(told)) as User);
 }
 
 /** What an ended activity tells of a student. */

@@ -1,5 +1,5 @@
-import { BACKEND_PORTS, startBackend } from "./backend.js";
-import type { Backend } from "./backend.js";
+import { BACKEND_PORTS, followBuilds, startBackend } from "./backend.js";
+import type { Backend, BackendFailure } from "./backend.js";
 import { LEARNING_ROLES, PLATFORM_ROLES, flags } from "./options.js";
 import type { LearningRole, Mode, Options, PlatformRole } from "./options.js";
 import type { Project } from "./project.js";
@@ -13,6 +13,23 @@ export interface Injected {
   gameId: string;
   mode: Mode;
 }
+
+/** What a development server does with what happens to the sandbox and the backend. */
+export interface Listeners {
+  /** Takes each line that the sandbox writes. */
+  says(line: string): void;
+  /** Takes each line that the backend writes. */
+  hears(line: string): void;
+  /** Takes why the backend does not serve the saved files; null when it serves them again. */
+  shows(failure: BackendFailure | null): void;
+  /** Takes an error that somebody must see. */
+  fails(message: string): void;
+  /** The sandbox or the backend runs again. */
+  recovers(message: string): void;
+}
+
+/** After a process has died, one that dies within this time is not started again. */
+const STABLE_MS = 10_000;
 
 /**
  * The sandbox of one project in this process, with what the hot keys have changed. It outlives
@@ -29,8 +46,10 @@ export class Development {
   #backend: Backend | undefined;
   #backendPort: number | undefined;
   #holders = 0;
-  #says: (line: string) => void = () => {};
-  #hears: (line: string) => void = () => {};
+  #listeners: Listeners | undefined;
+  #following = new AbortController();
+  #revivedMs = 0;
+  #failure: BackendFailure | null = null;
 
   /** That of a folder. */
   static of(root: string): Development {
@@ -57,6 +76,11 @@ export class Development {
     return `http://127.0.0.1:${this.#backendPort}`;
   }
 
+  /** Why the backend does not serve the saved files; null while it does. */
+  get failure(): BackendFailure | null {
+    return this.#failure;
+  }
+
   /** The role of the learner. */
   get role(): LearningRole {
     return this.#role ?? this.#options.learning?.role ?? "student";
@@ -75,18 +99,12 @@ export class Development {
 
   /**
    * A development server begins: the sandbox runs when this resolves, with these options, and the
-   * backend. `says` takes what the one writes, `hears` what the other does.
+   * backend. `listeners` replaces those of the server before.
    */
-  async hold(
-    options: Options,
-    project: Project,
-    says: (line: string) => void,
-    hears: (line: string) => void,
-  ): Promise<void> {
+  async hold(options: Options, project: Project, listeners: Listeners): Promise<void> {
     const first = this.#holders === 0;
     this.#holders += 1;
-    this.#says = says;
-    this.#hears = hears;
+    this.#listeners = listeners;
     // What the key has changed stays until somebody changes the option.
     if (first || options.mode !== this.#options.mode) this.mode = options.mode ?? "platform";
     this.#options = options;
@@ -125,10 +143,13 @@ export class Development {
   }
 
   async #start(anew = false): Promise<void> {
+    // A page that is open still has the address.
+    const { baseUrl } = this.#sandbox ?? {};
     await this.#stop();
     const { sandbox = {}, learning } = this.#options;
     if (sandbox.url) {
-      this.#sandbox = { ...(await connect(sandbox.url, this.project)), stop: async () => {} };
+      const never = new Promise<string>(() => {});
+      this.#sandbox = { ...(await connect(sandbox.url, this.project)), died: never, stop: async () => {} };
     } else if (sandbox.autoStart !== false) {
       const changed = {
         sandbox: { ...sandbox, role: this.platformRole },
@@ -137,10 +158,11 @@ export class Development {
       const { root, project } = this;
       // Memory is new with each start.
       const more = anew && !sandbox.memoryOnly ? ["--recreate-db"] : [];
-      const says = (line: string) => this.#says(line);
+      const says = (line: string) => this.#listeners?.says(line);
       this.#sandbox = await startSandbox({
         root,
         project,
+        port: baseUrl && !sandbox.url ? Number(new URL(baseUrl).port) : undefined,
         flags: [...flags({ ...this.#options, ...changed }), ...more],
         logLevel: sandbox.logLevel,
         says,
@@ -148,8 +170,13 @@ export class Development {
     }
     if (this.#backendPort && this.project.routes && !this.#options.backend?.url) {
       // Its log is for whoever writes the routes.
-      const says = (line: string) => this.#hears(line);
+      const says = (line: string) => this.#listeners?.hears(line);
       this.#backend = await startBackend(this.root, this.project, this.#backendPort, this.#sandbox?.baseUrl, says);
+      this.#following = new AbortController();
+      void followBuilds(this.#backend.url, this.#following.signal, (failure) => this.#show(failure));
+    }
+    for (const [what, running] of [["the sandbox", this.#sandbox], ["the backend", this.#backend]] as const) {
+      void running?.died.then((how) => this.#revive(what, running, how));
     }
     this.#started = JSON.stringify([
       this.#options.sandbox,
@@ -159,7 +186,33 @@ export class Development {
     ]);
   }
 
+  #show(failure: BackendFailure | null): void {
+    if (!failure && !this.#failure) return;
+    this.#failure = failure;
+    this.#listeners?.shows(failure);
+  }
+
+  /** Starts everything again after a process has died. The sandbox finds its data in its file. */
+  async #revive(what: string, dead: Sandbox | Backend, how: string): Promise<void> {
+    if (dead !== this.#sandbox && dead !== this.#backend) return;
+    const again = Date.now() - this.#revivedMs >= STABLE_MS;
+    this.#revivedMs = Date.now();
+    const data = this.#options.sandbox?.memoryOnly ? "without its data, which was in memory" : "with its data";
+    const restart = dead === this.#sandbox ? `it is started again, ${data}` : "it is started again";
+    const next = again ? restart : "it died before, so it is not started again; press r and enter to try";
+    this.#listeners?.fails(`${what} has died: ${how}\n  ${next}`);
+    try {
+      if (!again) return await this.#stop();
+      await this.#start();
+      this.#listeners?.recovers(`${what} runs again`);
+    } catch (error) {
+      this.#listeners?.fails((error as Error).message);
+    }
+  }
+
   async #stop(): Promise<void> {
+    this.#following.abort();
+    this.#failure = null;
     const running = [this.#backend, this.#sandbox];
     this.#sandbox = undefined;
     this.#backend = undefined;

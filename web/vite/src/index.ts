@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
-import type { Plugin, ResolvedConfig, ViteDevServer } from "vite";
+import type { ErrorPayload, Plugin, ResolvedConfig, ViteDevServer } from "vite";
 
+import type { BackendFailure } from "./backend.js";
 import { Development } from "./development.js";
 import { hotKeys } from "./keys.js";
 import type { Options } from "./options.js";
@@ -46,13 +47,24 @@ export function lyceum(options: Options = {}): Plugin {
       const { verbose } = options.sandbox ?? {};
       try {
         const project = await readProject(config.root);
-        const says = (line: string) => verbose && config.logger.info(line);
-        const hears = (line: string) => config.logger.info(`${line}`, { timestamp: true });
-        await development.hold(options, project, says, hears);
+        await development.hold(options, project, {
+          says: (line) => verbose && config.logger.info(line),
+          hears: (line) => config.logger.info(line, { timestamp: true }),
+          shows: (failure) => server.ws.send(failure ? overlay(failure, config.root) : { type: "full-reload" }),
+          fails: (message) => config.logger.error(`lyceum: ${message}`, { timestamp: true }),
+          recovers(message) {
+            config.logger.info(`lyceum: ${message}`, { timestamp: true });
+            server.ws.send({ type: "full-reload" });
+          },
+        });
       } catch (error) {
         await development.release();
         throw error;
       }
+      // A page that loads while the backend is broken shows why.
+      server.ws.on("connection", () => {
+        if (development.failure) server.ws.send(overlay(development.failure, config.root));
+      });
       server.httpServer?.once("close", () => void development.release());
       server.bindCLIShortcuts({ customShortcuts: hotKeys });
       printBlock(server, development);
@@ -63,7 +75,9 @@ export function lyceum(options: Options = {}): Plugin {
         if (configs.includes(file) || begins) void server.restart();
       });
       server.middlewares.use((request, response, next) => {
-        if (development.mode !== "platform" || !development.injected || !wantsShell(request)) return next();
+        const isBackend = server.config.server.proxy?.[PROXIED] && new RegExp(PROXIED).test(request.url ?? "");
+        const isGame = development.mode === "platform" && development.injected && !isBackend;
+        if (!isGame || !wantsShell(request)) return next();
         response.setHeader("content-type", "text/html; charset=utf-8");
         response.setHeader("cache-control", "no-store");
         // The same address is a page or a frame.
@@ -104,6 +118,16 @@ export function lyceum(options: Options = {}): Plugin {
 }
 
 export default lyceum;
+
+/** Vite's overlay with a failure of the backend. */
+function overlay({ message, stack, place, hint }: BackendFailure, root: string): ErrorPayload {
+  const err: ErrorPayload["err"] = { message: hint ? `${message}\n\n${hint}` : message, stack, plugin: "lyceum" };
+  if (place) {
+    const { file, line, column, frame } = place;
+    Object.assign(err, { id: join(root, file), loc: { file: join(root, file), line, column }, frame });
+  }
+  return { type: "error", err };
+}
 
 /** Where pages find the backend. */
 function backendLine(server: ViteDevServer): [string, string][] {

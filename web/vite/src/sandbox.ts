@@ -24,6 +24,8 @@ export interface Sandbox {
   token: string;
   /** The mode of the learning integration; null where it is switched off, undefined where nobody said. */
   learning?: string | null;
+  /** Resolves when the process ends without {@link stop}, with the reason; never for a sandbox that was not started. */
+  died: Promise<string>;
   /** Resolves when the process has ended. */
   stop(): Promise<void>;
 }
@@ -33,6 +35,8 @@ export interface Start {
   root: string;
   project: Project;
   flags: string[];
+  /** The port that is used if it is free, so that a page that is open still finds the sandbox. */
+  port?: number | undefined;
   /** `LYCEUM_SERVER__LOG_LEVEL` of the process. */
   logLevel?: string | undefined;
   /** Takes each line that the sandbox writes. */
@@ -64,15 +68,15 @@ function packagedBinary(root: string): string | undefined {
   }
 }
 
-/** Starts a sandbox for the project on the first free port from 4321. Throws what it said when it does not start. */
-export async function startSandbox({ root, project, flags, logLevel, says }: Start): Promise<Sandbox> {
+/** Starts a sandbox for the project, on the first free port from 4321 unless it has a port. Throws what it said when it does not start. */
+export async function startSandbox({ root, project, flags, port: before, logLevel, says }: Start): Promise<Sandbox> {
   const named = ["--project-name", project.name, "--project-slug", project.slug];
   const config = project.config ? ["--config-path", project.config] : [];
-  const port = String(await freePort(FIRST_PORT, LAST_PORT));
+  const port = String((before && (await isFree(before)) && before) || (await freePort(FIRST_PORT, LAST_PORT)));
   const log = logLevel ? { LYCEUM_SERVER__LOG_LEVEL: logLevel } : {};
   const words = ["sandbox", "--port", port, ...named, ...config, ...flags];
-  const { told, stop } = await startProgram<Started>("the sandbox", root, words, log, says);
-  return { baseUrl: told.api, gameId: told.gameId, token: told.token, learning: told.learning, stop };
+  const { told, died, stop } = await startProgram<Started>("the sandbox", root, words, log, says);
+  return { baseUrl: told.api, gameId: told.gameId, token: told.token, learning: told.learning, died, stop };
 }
 
 /**
@@ -85,7 +89,7 @@ export async function startProgram<Told>(
   words: string[],
   environment: NodeJS.ProcessEnv,
   says: (line: string) => void,
-): Promise<{ told: Told; stop(): Promise<void> }> {
+): Promise<{ told: Told; died: Promise<string>; stop(): Promise<void> }> {
   const [command = "", ...rest] = words;
   // It ends with its input, so that it never outlives Vite, however that ends.
   const child = spawn(findBinary(root), [command, "--json", "--until-stdin-ends", ...rest], {
@@ -119,13 +123,18 @@ export async function startProgram<Told>(
     child.kill("SIGKILL");
     throw new Error([`${what} did not start: ${outcome}`, ...said].join("\n  "));
   }
+  let stopping = false;
+  const died = new Promise<string>((resolve) => {
+    void ended.then((how) => stopping || resolve([how, ...said].join("\n  ")));
+  });
   const stop = async () => {
+    stopping = true;
     const kill = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
     child.stdin.end();
     await ended;
     clearTimeout(kill);
   };
-  return { told: outcome.told, stop };
+  return { told: outcome.told, died, stop };
 }
 
 /** What a sandbox says when it is ready. */
@@ -137,7 +146,7 @@ interface Started {
 }
 
 /** A sandbox that runs already, with the project registered as a game. */
-export async function connect(url: string, project: Project): Promise<Omit<Sandbox, "stop">> {
+export async function connect(url: string, project: Project): Promise<Omit<Sandbox, "died" | "stop">> {
   const base = url.replace(/\/+$/, "");
   const baseUrl = base.endsWith("/api") ? base : `${base}/api`;
   const call = async (method: string, path: string, body?: object) => {
@@ -171,15 +180,16 @@ function lines(stream: Readable, says: (line: string) => void): void {
 
 /** The first port from one to another that nobody listens on. */
 export async function freePort(from: number, to: number): Promise<number> {
-  for (let port = from; port <= to; port++) {
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
-      probe.once("error", () => resolve(false));
-      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
+  for (let port = from; port <= to; port++) if (await isFree(port)) return port;
   throw new Error(
     `the ports ${from} to ${to} are all busy; stop what listens there, or name a running one by its url`,
   );
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
 }

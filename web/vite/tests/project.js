@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { folder } from "../../tests/server.js";
@@ -14,4 +14,21 @@ export function project(files) {
   put("package.json", JSON.stringify({ name: "my-game", type: "module" }));
   for (const [path, text] of Object.entries(files)) put(path, text);
   return { root, put };
+}
+
+/** A project with a backend, and what that is bundled with. */
+export function withBackend(files) {
+  const made = project(files);
+  const tests = new URL("../../../tests/deploy/node_modules/", import.meta.url).pathname;
+  const web = new URL("../../node_modules/", import.meta.url).pathname;
+  rmSync(join(made.root, "node_modules"));
+  mkdirSync(join(made.root, "node_modules"));
+  for (const [folder, name] of [
+    [tests, "hono"],
+    [tests, "@esbuild"],
+    [web, "@lyceum"],
+    [web, "vite"],
+  ])
+    symlinkSync(join(folder, name), join(made.root, "node_modules", name));
+  return made;
 }

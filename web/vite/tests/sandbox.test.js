@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 
 import { binary, until } from "../../tests/server.js";
-import { project } from "./project.js";
+import { project, withBackend } from "./project.js";
 import { Vite, environment } from "./vite.js";
 
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
@@ -140,20 +138,9 @@ test("two projects have a sandbox each", { skip }, async (t) => {
   assert.ok(await answers(sandbox), "what the plugin has not started it does not end");
 });
 
-/** A project with a backend, and what that is bundled with. */
-function withBackend() {
-  const { root, put } = game({ sandbox: { memoryOnly: true } });
-  const tests = new URL("../../../tests/deploy/node_modules/", import.meta.url).pathname;
-  const web = new URL("../../node_modules/", import.meta.url).pathname;
-  rmSync(join(root, "node_modules"));
-  mkdirSync(join(root, "node_modules"));
-  for (const [folder, name] of [
-    [tests, "hono"],
-    [tests, "@esbuild"],
-    [web, "@lyceum"],
-    [web, "vite"],
-  ])
-    symlinkSync(join(folder, name), join(root, "node_modules", name));
+/** A project whose backend knows the user. */
+function learning() {
+  const { root, put } = withBackend({ "index.html": PAGE, "vite.config.js": config({ sandbox: { memoryOnly: true } }) });
   const courses = [{ subject: "Math", grade: 3, totalXp: 1000 }];
   put("lyceum.config.json", JSON.stringify({ name: "My game", integrations: { lms: { courses } } }));
   const route = (says) => put("server/api/me.js", `export const GET = async (c) => {
@@ -165,7 +152,7 @@ function withBackend() {
 }
 
 test("a backend is served beside Vite, again with every save; it knows the user and asks the sandbox", { skip }, async (t) => {
-  const { root, route } = withBackend();
+  const { root, route } = learning();
   const vite = await Vite.start(t, root);
   await vite.says(/Backend: +http:\/\/127\.0\.0\.1:\d+\/api \(via 87\d\d\)/);
   const me = async (headers = {}) => (await fetch(`${vite.url}api/me`, { headers })).json();
