@@ -1,6 +1,7 @@
 //! `lyceum keys`
 
 use clap::{Args, Subcommand};
+use lyceum_core::Problem;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_credentials::issuer::{Issuer, SERVER};
 use lyceum_credentials::key::PublicKey;
