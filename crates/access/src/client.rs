@@ -89,7 +89,7 @@ impl fmt::Display for Refusal {
             Self::UnknownClient => f.write_str("no client has this id"),
             Self::WrongSecret => f.write_str("the secret is not a valid secret of the client"),
             Self::Revoked => f.write_str("the client was revoked"),
-            Self::UnknownScope(scope) => write!(f, "there is no scope '{scope}'"),
+            Self::UnknownScope(scope) => UnknownScope(scope.clone()).fmt(f),
             Self::ScopeNotAllowed(scope) => {
                 write!(f, "the client does not have access to the scope '{scope}'")
             }

@@ -147,7 +147,10 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person
         disabled: None,
     };
     if !repository::insert(tx, &person, new.password.as_deref())? {
-        let message = format!("there is already an account for '{}'", person.email);
+        let message = format!(
+            "there is already an account for '{}'; `lyceum admin user link` makes a link that sets its password",
+            person.email
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     Ok(person)

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lyceum_core::text::near_miss;
+
 /// A scope: one of a standard's (a full URI: `OneRoster` 1.2, Open Badges 3.0, CLR 2.0; Caliper
 /// and CASE define none), or one of the platform, `lyceum/<area>.<read|write>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -244,7 +246,14 @@ pub struct UnknownScope(pub String);
 
 impl fmt::Display for UnknownScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no scope '{}'", self.0)
+        let last = |scope: &'static str| scope.rsplit('/').next().unwrap_or(scope);
+        let names = NAMES.iter().map(|(_, name)| *name);
+        let meant = near_miss(&self.0, names.clone())
+            .or_else(|| names.into_iter().find(|name| last(name) == self.0));
+        match meant {
+            Some(meant) => write!(f, "there is no scope '{}'; did you mean '{meant}'?", self.0),
+            None => write!(f, "there is no scope '{}'", self.0),
+        }
     }
 }
 

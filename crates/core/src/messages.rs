@@ -4,6 +4,7 @@
 //! Each message begins with a verb, because the path of the value stands before it: `course.title: is required`.
 
 use std::fmt::Display;
+use std::io::{self, ErrorKind};
 
 use crate::text::{near_miss, nearest};
 
@@ -96,6 +97,24 @@ pub fn not_a_member<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone
         None => {
             let known = known.collect::<Vec<_>>().join(", ");
             format!("is not a member of this object, which has {known}; remove it")
+        }
+    }
+}
+
+/// Why a file or a connection failed, in common words: to stand behind what was tried and a colon.
+pub fn io_reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "it does not exist".into(),
+        ErrorKind::PermissionDenied => "permission denied".into(),
+        ErrorKind::ConnectionRefused => "no program listens there".into(),
+        ErrorKind::AddrInUse => "another program uses this address".into(),
+        ErrorKind::AddrNotAvailable => "this machine does not have this address".into(),
+        ErrorKind::TimedOut => "no answer in time".into(),
+        ErrorKind::IsADirectory => "it is a folder".into(),
+        ErrorKind::StorageFull => "the disk is full".into(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_owned()
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::text::slips;
 const PATH_MAX_BYTES: usize = 200;
 
 /// The path that was probably meant: it differs from a pattern by at most two typing errors, or it lacks the
-/// pattern's beginning, such as `/api`. A segment such as `{id}` or `:id` matches any segment, which the result
+/// pattern's first segment, such as `/api`. A segment such as `{id}` or `:id` matches any segment, which the result
 /// repeats. `None` if the path matches a pattern, or resembles none of them.
 pub fn near_path<'p>(path: &str, patterns: impl IntoIterator<Item = &'p str>) -> Option<String> {
     if path.len() >= PATH_MAX_BYTES {
@@ -16,12 +16,9 @@ pub fn near_path<'p>(path: &str, patterns: impl IntoIterator<Item = &'p str>) ->
     // The number of typing errors; for a lacking beginning more than for any of them.
     let distance = |pattern: &str| -> Option<(usize, String)> {
         let parts: Vec<_> = pattern.split('/').collect();
-        if let Some(lacking) =
-            parts.len().checked_sub(segments.len()).filter(|lacking| *lacking > 0)
-        {
-            let (_, rest) = parts.split_at(lacking + 1);
-            let is_rest = segments.len() > 1 && fits(rest, &segments[1..]);
-            let whole = parts[..=lacking].iter().chain(&segments[1..]);
+        if parts.len() == segments.len() + 1 {
+            let is_rest = segments.len() > 1 && fits(&parts[2..], &segments[1..]);
+            let whole = parts[..2].iter().chain(&segments[1..]);
             return is_rest.then(|| (usize::MAX, whole.copied().collect::<Vec<_>>().join("/")));
         }
         if parts.len() != segments.len() {
@@ -55,7 +52,13 @@ mod tests {
 
     #[test]
     fn typing_errors_and_lacking_beginnings_are_found() {
-        let patterns = ["/api/hello", "/api/users/:id", "/api/games/{gameId}/scores", "/api"];
+        let patterns = [
+            "/api/hello",
+            "/api/users/:id",
+            "/api/games/{gameId}/scores",
+            "/api",
+            "/console/keys/api/{id}",
+        ];
         for (path, meant) in [
             ("/api/helo", Some("/api/hello")),
             ("/api/Hello", Some("/api/hello")),
@@ -64,6 +67,7 @@ mod tests {
             ("/hello", Some("/api/hello")),
             ("/users/7", Some("/api/users/7")),
             ("/api/users/7", None),
+            ("/goodbye", None),
             ("/api/goodbye", None),
             ("/favicon.ico", None),
             ("/7", None),

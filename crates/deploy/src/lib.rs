@@ -43,6 +43,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::text::hex;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::Artifact;
@@ -74,5 +75,5 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
         io::ErrorKind::NotFound => ProblemKind::NotFound,
         _ => ProblemKind::Unavailable,
     };
-    Problem::new(kind, format!("'{}' cannot be read: {error}", path.display()))
+    Problem::new(kind, format!("'{}' cannot be read: {}", path.display(), io_reason(error)))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lyceum_core::messages::io_reason;
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::{Action, Artifact, Plan, SchemaWish, State, plan};
@@ -332,8 +333,12 @@ impl Server {
     }
 
     fn lost(&self, error: &ureq::Error) -> Problem {
+        let reason = match error {
+            ureq::Error::Io(error) => io_reason(error),
+            error => error.to_string(),
+        };
         let message = format!(
-            "cannot reach {}: {error}; check that the server runs (`lyceum sandbox` starts one on this \
+            "cannot reach {}: {reason}; check that the server runs (`lyceum sandbox` starts one on this \
              machine) and that the address is right",
             self.base
         );

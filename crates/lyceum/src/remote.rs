@@ -5,6 +5,7 @@ use std::io::Read;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use clap::Args;
+use lyceum_core::messages::io_reason;
 use lyceum_deploy::Credentials;
 use serde_json::Value;
 use ureq::http::Response;
@@ -211,7 +212,11 @@ impl Remote {
 
     fn read(&self, answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answer> {
         let unreachable = |error: ureq::Error| {
-            Failure::failed(format!("cannot reach {}: {error}", self.base))
+            let reason = match error {
+                ureq::Error::Io(error) => io_reason(&error),
+                error => error.to_string(),
+            };
+            Failure::failed(format!("cannot reach {}: {reason}", self.base))
                 .hint(self.unreachable_hint)
         };
         let mut answer = answer.map_err(unreachable)?;

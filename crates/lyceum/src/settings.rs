@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lyceum_access::audit::{AuditChange, COMMAND_LINE};
 use lyceum_access::{Keyring, Master, Realm};
+use lyceum_core::ProblemKind;
 use lyceum_core::config::{self, Config, Flag, Loaded, Origin};
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, Options, Target, Tx};
@@ -104,7 +105,17 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
         connections: config.store.postgres_connections,
         ..Options::default()
     };
-    Ok(Db::open_with(&target, &lyceum_server::migrations(), options)?)
+    Db::open_with(&target, &lyceum_server::migrations(), options).map_err(|problem| {
+        let is_unreachable = problem.kind == ProblemKind::Unavailable && config.store.database.is_some();
+        let failure = Failure::from(problem);
+        match is_unreachable {
+            true => failure.hint(
+                "check that PostgreSQL runs, and its address in --database or store.database; `lyceum doctor` \
+                 tests the connection",
+            ),
+            false => failure,
+        }
+    })
 }
 
 /// Creates the data folder if it is missing.

@@ -10,6 +10,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,7 +215,10 @@ impl Config {
     pub fn read(file: &Path) -> Result<ConfigReading> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
-            Problem::new(ProblemKind::NotFound, format!("cannot read '{shown}': {error}"))
+            Problem::new(
+                ProblemKind::NotFound,
+                format!("'{shown}' cannot be read: {}", io_reason(&error)),
+            )
         })?;
         let is_json = file.extension().is_some_and(|extension| extension == "json");
         let root = match is_json {
@@ -225,9 +229,9 @@ impl Config {
             false => literal::literal_module(&text, HELPER),
         };
         match root {
-            Some(root) => read::read(&root, &text)
-                .map(|config| Self { file: file.to_owned(), text, ..config })
-                .map(|config| ConfigReading::Whole(Box::new(config))),
+            Some(root) => {
+                read::read(file, &root, &text).map(|config| ConfigReading::Whole(Box::new(config)))
+            }
             None => Ok(ConfigReading::Module(ConfigModule::new(file.to_owned(), text))),
         }
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{self, AsyncReadExt, Join, Take};
 use tokio::net::TcpStream;
@@ -77,8 +78,8 @@ impl Tls {
 fn read(certificate: &Path, key: &Path) -> Result<ServerConfig> {
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|fault| unusable(certificate, &fault))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|fault| unusable(key, &fault))?;
+        .map_err(|fault| unreadable(certificate, &fault))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|fault| unreadable(key, &fault))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -90,7 +91,18 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig> {
     Ok(config)
 }
 
+fn unreadable(path: &Path, fault: &PemError) -> Problem {
+    match fault {
+        PemError::Io(error) => unusable(path, &io_reason(error)),
+        PemError::NoItemsFound => unusable(path, &"it is not a PEM file with what is needed"),
+        fault => unusable(path, fault),
+    }
+}
+
 fn unusable(path: &Path, fault: &dyn std::fmt::Display) -> Problem {
-    let message = format!("the TLS file '{}' cannot be used: {fault}", path.display());
+    let message = format!(
+        "the TLS file '{}' cannot be used: {fault}; check the settings in [tls]",
+        path.display()
+    );
     Problem::new(ProblemKind::Unavailable, message)
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind};
 use tokio_postgres::error::SqlState;
 
@@ -167,7 +168,10 @@ impl std::fmt::Display for Failure {
         match self {
             Self::Silence => f.write_str("the database did not answer in time"),
             Self::Told(error) => match Error::source(error) {
-                Some(cause) => write!(f, "{error}: {cause}"),
+                Some(cause) => match cause.downcast_ref() {
+                    Some(cause) => write!(f, "{error}: {}", io_reason(cause)),
+                    None => write!(f, "{error}: {cause}"),
+                },
                 None => write!(f, "{error}"),
             },
         }

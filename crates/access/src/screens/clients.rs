@@ -63,9 +63,10 @@ pub fn chosen_scopes(is_all: bool, names: &[String]) -> Result<Scopes> {
     match (is_all, names) {
         (true, _) => Ok(Scopes::default()),
         (false, []) => Err(Problem::invalid("scope", "is required: choose what the client may do")),
-        (false, names) => names.join(" ").parse().map_err(|unknown: UnknownScope| {
-            Problem::invalid("scope", format!("there is no scope '{}'", unknown.0))
-        }),
+        (false, names) => names
+            .join(" ")
+            .parse()
+            .map_err(|unknown: UnknownScope| Problem::invalid("scope", unknown.to_string())),
     }
 }
 

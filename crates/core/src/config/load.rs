@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
 use super::Config;
+use crate::messages::io_reason;
 
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
@@ -160,8 +161,11 @@ impl Loaded {
     fn set_file(&mut self, path: &Path) -> Result<(), Error> {
         let origin = |line| Origin::File(path.to_owned(), line);
         let fail = |line, message| Error { origin: origin(line), message, hint: None };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| fail(1, format!("the file cannot be read: {error}")))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let message = format!("the settings file cannot be read: {}", io_reason(&error));
+            let hint = "`lyceum config --default` prints a file to start from";
+            Error { hint: Some(hint.into()), ..fail(1, message) }
+        })?;
         let line = |span: std::ops::Range<usize>| {
             1 + text[..span.start.min(text.len())].matches('\n').count()
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use lyceum_core::limits::CREDENTIAL_MAX_BYTES;
+use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_credentials::verify::{self, CheckOutcome, Report};
 use serde_json::{Value, json};
@@ -106,8 +107,11 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         Err(error) => {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
             let code = if missing { Code::NotFound } else { Code::Failed };
-            Err(Failure::new(code, format!("'{}' cannot be read: {error}", path.display()))
-                .hint("give a JSON or JWT file, or an image that contains a credential"))
+            Err(Failure::new(
+                code,
+                format!("'{}' cannot be read: {}", path.display(), io_reason(&error)),
+            )
+            .hint("give a JSON or JWT file, or an image that contains a credential"))
         }
     }
 }

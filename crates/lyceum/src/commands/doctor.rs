@@ -8,6 +8,7 @@ use std::process::Command;
 use clap::Args;
 use jiff::tz::TimeZone;
 use lyceum_core::config::{Config, S3};
+use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_sandbox::ports::{self, Holder};
 use lyceum_store::{Inspection, Target, inspect};
@@ -215,7 +216,7 @@ fn port(config: &Config) -> Finding {
                 Some(Holder { program, pid }) => {
                     format!("{address} is used by {program} (process {pid})")
                 }
-                None => format!("cannot listen on {address}: {error}"),
+                None => format!("cannot listen on {address}: {}", io_reason(&error)),
             };
             Finding::ill(
                 "port",

@@ -7,6 +7,7 @@ use std::thread;
 use clap::Args;
 use lyceum_access::{Keyring, first, password};
 use lyceum_core::config::{Config, Loaded, LogFormat};
+use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::engine::go_first;
 use lyceum_server::Server;
@@ -96,7 +97,7 @@ pub(super) fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
 async fn listen(config: &mut Config) -> Result<TcpListener> {
     let wanted = &config.server.listen;
     let failed = |error: std::io::Error| {
-        Failure::failed(format!("cannot listen on '{wanted}': {error}"))
+        Failure::failed(format!("cannot listen on '{wanted}': {}", io_reason(&error)))
             .hint("choose another address with --listen HOST:PORT")
     };
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, limits};
 use lyceum_standards::repository::{self, Framework, PackageCounts, Reader, WriteOutcome};
 use lyceum_standards::{Package, Shape, identifier};
@@ -124,7 +125,7 @@ fn read(file: &Path) -> Result<Package> {
         } else {
             Code::Failed
         };
-        Failure::new(code, format!("'{name}' cannot be read: {error}"))
+        Failure::new(code, format!("'{name}' cannot be read: {}", io_reason(&error)))
     };
     let bytes = fs::metadata(file).map_err(unreadable)?.len();
     let most = limits::CASE_PACKAGE_MAX_BYTES;

@@ -62,7 +62,11 @@ fn accounts_are_made_listed_linked_and_disabled() {
     let (code, told) = place.fails("admin user create ada@example.org --role guide");
     assert_eq!(
         (code, told.as_str()),
-        (5, "error: there is already an account for 'ada@example.org'\n")
+        (
+            5,
+            "error: there is already an account for 'ada@example.org'; \
+                 `lyceum admin user link` makes a link that sets its password\n"
+        )
     );
     assert_eq!(place.fails("admin user create ada --role guide").0, 1);
     assert_eq!(place.fails("admin user create x@example.org --role king").0, 2);
@@ -249,7 +253,7 @@ fn a_refusal_and_a_wrong_server_are_told() {
     let (code, told) = place.fails("login --server http://127.0.0.1:1");
     assert_eq!(code, 1);
     assert!(told.contains("cannot reach"), "{told}");
-    assert!(told.contains("`lyceum login --url URL`") && !told.contains("--server"), "{told}");
+    assert!(told.contains("set another address with --server"), "{told}");
     let (_, _, told) = place.run("login --env local");
     assert_eq!(told, "a sandbox needs no sign-in\n");
 }

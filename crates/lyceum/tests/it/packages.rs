@@ -12,10 +12,10 @@ use lyceum_testkit::{free_port, full_size};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::guides::blocks;
 use crate::sandbox::Running;
 use crate::served::{binary, root, target};
 use crate::transcript::Place;
+use crate::walkthrough::blocks;
 
 /// A newcomer downloads it before anything else.
 const NPM_BYTES_MAX: u64 = 15_000_000;

@@ -38,11 +38,11 @@ impl ConfigModule {
         let mut merge = Merge { text: &self.text, expressions: Vec::new() };
         let root = merge.value(value, written, "");
         let expressions = merge.expressions;
-        let mut config = read::read(&root, &self.text)?;
+        let mut config = read::read(&self.file, &root, &self.text)?;
         let is_built =
             |field: &str| expressions.iter().any(|(path, _)| path.is_empty() || path == field);
         config.scalars.retain(|(field, _)| !is_built(field));
-        Ok(Config { file: self.file, text: self.text, expressions, inputs, ..config })
+        Ok(Config { expressions, inputs, ..config })
     }
 }
 

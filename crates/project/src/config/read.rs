@@ -1,6 +1,6 @@
 //! Reads the values of a config file as its types, and reports every error at its place in the text.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use lyceum_core::messages::MUST_BE_OBJECT;
 use lyceum_core::text::nearest;
@@ -12,22 +12,22 @@ use super::{Config, Database, Integrations, Lms, ROUTES, config_schema};
 use crate::literal::{Literal, Value, place};
 use crate::{SCALARS, secrets};
 
-/// Reads the config from the root value of a text. Errors: `Invalid` with every error and its place.
-pub(super) fn read(root: &Literal, text: &str) -> Result<Config> {
+/// Reads the config from the root value of a file's text. Errors: `Invalid` with every error and its place.
+pub(super) fn read(file: &Path, root: &Literal, text: &str) -> Result<Config> {
     let mut json = json(root);
     let mut errors = match json {
         Json::Object(_) => unknown_services(&mut json),
         _ => vec![Detail { path: String::new(), message: MUST_BE_OBJECT.to_owned() }],
     };
-    let file = if json.is_object() { body::of(json) } else { Ok(ConfigFile::default()) };
-    let file = file.unwrap_or_else(|problem| {
+    let members = if json.is_object() { body::of(json) } else { Ok(ConfigFile::default()) };
+    let members = members.unwrap_or_else(|problem| {
         errors.extend(problem.details);
         ConfigFile::default()
     });
-    let integrations = file.integrations.unwrap_or_default();
+    let integrations = members.integrations.unwrap_or_default();
     let required_secrets = required_secrets(&integrations, &mut errors);
     if !errors.is_empty() {
-        let placed = errors.into_iter().map(|error| placed(error, root, text));
+        let placed = errors.into_iter().map(|error| placed(error, file, root, text));
         return Err(Problem::invalid_all(placed.collect()));
     }
     let span = |name: &'static str| {
@@ -35,13 +35,13 @@ pub(super) fn read(root: &Literal, text: &str) -> Result<Config> {
         matches!(member.value, Value::Text(_)).then(|| (name, member.span.clone()))
     };
     Ok(Config {
-        file: PathBuf::new(),
-        text: String::new(),
-        name: file.name,
-        description: file.description,
-        emoji: file.emoji,
-        platform: file.platform,
-        build_path: file.build_path,
+        file: file.to_owned(),
+        text: text.to_owned(),
+        name: members.name,
+        description: members.description,
+        emoji: members.emoji,
+        platform: members.platform,
+        build_path: members.build_path,
         integrations: integrations.into(),
         required_secrets,
         scalars: SCALARS.into_iter().filter_map(span).collect(),
@@ -163,11 +163,15 @@ fn json(at: &Literal) -> Json {
     }
 }
 
-/// The error with the line and column of its value, or of the nearest value around it.
-fn placed(error: Detail, root: &Literal, text: &str) -> Detail {
+/// The error with the file, line and column of its value, or of the nearest value around it.
+fn placed(error: Detail, file: &Path, root: &Literal, text: &str) -> Detail {
     let (line, column) = place(text, nearest_to(&error.path, root).span.start);
     let path = if error.path.is_empty() { "the config" } else { &error.path };
-    Detail { path: format!("line {line}, column {column}, {path}"), message: error.message }
+    let file = file.display();
+    Detail {
+        path: format!("'{file}', line {line}, column {column}, {path}"),
+        message: error.message,
+    }
 }
 
 fn nearest_to<'l>(path: &str, root: &'l Literal) -> &'l Literal {

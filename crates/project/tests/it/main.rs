@@ -205,10 +205,7 @@ fn only_modules_of_literals_need_no_evaluation() {
 #[test]
 fn unknown_members_are_refused_with_a_similar_name() {
     for (text, wanted) in [
-        (
-            r#"{"nmae": "x"}"#,
-            "line 1, column 10, nmae: is not a member of this object; did you mean 'name'?",
-        ),
+        (r#"{"nmae": "x"}"#, "nmae: is not a member of this object; did you mean 'name'?"),
         (
             r#"{"zzz": 1}"#,
             "zzz: is not a member of this object, which has $schema, name, description, emoji",

@@ -372,7 +372,7 @@ fn migrations_lose_rows_only_with_consent() {
         ("DROP TABLE t", "the table 't' would be dropped with its 2 rows"),
     ] {
         let refused = place.migrate(&[("0000_x", sql)], KeepEverything).unwrap_err();
-        assert_eq!(refused, told);
+        assert_eq!(refused, format!("{told}; accept the loss with --accept-data-loss"));
         assert_eq!(place.rows("SELECT * FROM t").len(), 2);
     }
     place.migrate(&[("0000_rename", "ALTER TABLE t RENAME TO u")], KeepEverything).unwrap();

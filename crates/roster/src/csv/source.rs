@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lyceum_core::limits::{
     ZIP_MAX_FILES, ZIP_MAX_UNPACKED_BYTES, ZIP_RATIO_FREE_BYTES, ZIP_UNPACKED_MAX_RATIO,
 };
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result};
 use zip::ZipArchive;
 
@@ -101,8 +102,11 @@ fn folder(path: &Path) -> Result<OpenedArchive> {
 
 fn archive(path: &Path) -> Result<OpenedArchive> {
     let file = File::open(path).map_err(|e| unreadable(path, &e))?;
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|e| {
-        refused(format!("'{}' is neither a folder nor a zip that can be read: {e}", path.display()))
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|_| {
+        let path = path.display();
+        refused(format!(
+            "'{path}' is not a zip file; give a OneRoster zip, or the folder with its files"
+        ))
     })?;
     too_many(archive.len())?;
     if archive.has_duplicate_names() {
@@ -178,7 +182,7 @@ fn refused(message: String) -> Problem {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    refused(format!("'{}' cannot be read: {error}", path.display()))
+    refused(format!("'{}' cannot be read: {}", path.display(), io_reason(error)))
 }
 
 /// Counts the unpacked bytes of a file and stops a zip bomb, whatever sizes the zip claims.

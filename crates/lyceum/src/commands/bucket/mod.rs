@@ -7,6 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use lyceum_core::messages::io_reason;
 use lyceum_deploy::media_of;
 use serde_json::{Value, json};
 
@@ -219,7 +220,10 @@ impl Put {
 
 fn size_of(file: &Path) -> Result<u64> {
     let found = std::fs::metadata(file).map_err(|error| {
-        Failure::new(Code::NotFound, format!("'{}' cannot be read: {error}", file.display()))
+        Failure::new(
+            Code::NotFound,
+            format!("'{}' cannot be read: {}", file.display(), io_reason(&error)),
+        )
     })?;
     if found.is_file() {
         return Ok(found.len());

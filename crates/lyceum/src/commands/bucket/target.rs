@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::time::SystemClock;
 use lyceum_deploy::{Local, Objects, Options, Server};
 use lyceum_hosting::BlobsInTurn;
@@ -129,7 +130,11 @@ impl Target {
         match self {
             Self::Here(bucket) => {
                 let opened = File::open(file).map_err(|error| {
-                    Failure::failed(format!("'{}' cannot be read: {error}", file.display()))
+                    Failure::failed(format!(
+                        "'{}' cannot be read: {}",
+                        file.display(),
+                        io_reason(&error)
+                    ))
                 })?;
                 let content_type = Some(media.to_owned());
                 let about = ObjectDescription { content_type, ..ObjectDescription::default() };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::{Local, Options, Server, Sources, artifact_of};
 use lyceum_project::schema;
@@ -196,7 +197,7 @@ impl Remote {
     pub(super) fn put(&self, file: &Path, printer: &Printer) -> Result {
         let artifact = artifact_of(file)?;
         let opened = File::open(file).map_err(|error| {
-            Failure::failed(format!("'{}' cannot be read: {error}", file.display()))
+            Failure::failed(format!("'{}' cannot be read: {}", file.display(), io_reason(&error)))
         })?;
         send(&self.server, "Uploading database", &artifact, opened, printer)?;
         let body = json!({ "sha256": artifact.sha256 });

@@ -11,6 +11,7 @@ use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lyceum_core::messages::io_reason;
 use lyceum_deploy::{Bundle, Choice, Local, Options, Server};
 use lyceum_project::courses;
 use lyceum_project::{Action, Config, Plan, State};
@@ -323,7 +324,11 @@ impl Sources<'_> {
         if let Some(change) = &plan.frontend {
             let path = self.local.frontend.path();
             let file = File::open(path).map_err(|error| {
-                Failure::failed(format!("'{}' cannot be read: {error}", path.display()))
+                Failure::failed(format!(
+                    "'{}' cannot be read: {}",
+                    path.display(),
+                    io_reason(&error)
+                ))
             })?;
             sent += send(server, "Uploading frontend", &change.new, file, printer)?;
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use lyceum_adaptive::policies::{self, Version};
 use lyceum_adaptive::{LessonType, Policy as Rules, Shipped};
+use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 
@@ -108,7 +109,7 @@ pub(super) fn read(file: &Path) -> Result<Rules> {
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::new(Code::NotFound, format!("there is no '{name}'"))
             .hint("run `lyceum lesson policy show powerpath-100` for an example"),
-        _ => Failure::failed(format!("'{name}' cannot be read: {error}")),
+        _ => Failure::failed(format!("'{name}' cannot be read: {}", io_reason(&error))),
     })?;
     let json: Value = serde_json::from_str(&text)
         .map_err(|error| Failure::failed(format!("'{name}' is not JSON: {error}")))?;

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lyceum_core::messages::io_reason;
 use lyceum_core::random::Stream;
 use lyceum_qti::model::Item;
 use lyceum_qti::value::Cardinality;
@@ -105,7 +106,7 @@ fn read(path: &Path) -> Result<ResponsesIterator<'_>> {
             std::io::ErrorKind::NotFound => Code::NotFound,
             _ => Code::Failed,
         };
-        Failure::new(code, format!("'{}' cannot be read: {error}", path.display()))
+        Failure::new(code, format!("'{}' cannot be read: {}", path.display(), io_reason(&error)))
             .hint("give a file of JSON objects such as {\"RESPONSE\":\"A\"}")
     })?;
     let objects = serde_json::Deserializer::from_reader(BufReader::new(file)).into_iter();

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
+use lyceum_core::messages::io_reason;
 use lyceum_qti::{Fault, Position, Severity};
 
 use crate::failure::{Code, Failure, Result};
@@ -26,7 +27,11 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Source>> {
                 Failure::new(Code::NotFound, format!("there is no '{}'", path.display()))
                     .hint("give an XML file or a folder")
             }
-            _ => Failure::failed(format!("'{}' cannot be read: {error}", path.display())),
+            _ => Failure::failed(format!(
+                "'{}' cannot be read: {}",
+                path.display(),
+                io_reason(&error)
+            )),
         };
         match fs::metadata(path).map_err(unread)?.is_dir() {
             true => folder(path, &mut found)?,
@@ -38,7 +43,11 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Source>> {
 
 fn folder(path: &Path, found: &mut Vec<Source>) -> Result {
     let unread = |error: io::Error| {
-        Failure::failed(format!("the folder '{}' cannot be read: {error}", path.display()))
+        Failure::failed(format!(
+            "the folder '{}' cannot be read: {}",
+            path.display(),
+            io_reason(&error)
+        ))
     };
     let entries: io::Result<Vec<_>> = fs::read_dir(path).map_err(unread)?.collect();
     let mut entries = entries.map_err(unread)?;

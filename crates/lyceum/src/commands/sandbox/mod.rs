@@ -10,6 +10,7 @@ use std::thread;
 
 use clap::Args;
 use lyceum_core::config::{self, Loaded, Origin, Secret};
+use lyceum_core::messages::io_reason;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_core::{Problem, origins};
@@ -285,7 +286,7 @@ impl Run {
 pub(super) fn bind(port: u16) -> Result<Bound> {
     let failed = |error: std::io::Error| {
         if error.kind() != ErrorKind::AddrInUse {
-            return Failure::failed(format!("cannot listen on port {port}: {error}"))
+            return Failure::failed(format!("cannot listen on port {port}: {}", io_reason(&error)))
                 .hint("choose another with --port");
         }
         let sandboxes = registry::running();
