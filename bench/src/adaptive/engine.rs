@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use lyceum_adaptive::engine::{Answer, Bank, Log, Question, WHOLE, next, stream};
+use lyceum_adaptive::engine::{Answer, AnswerLog, EngineQuestions, Question, WHOLE, next, stream};
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 use super::{Options, percentiles};
 use crate::goals::Finding;
@@ -20,7 +20,7 @@ const ANSWERS: usize = 200;
 /// asked half of the bank before and answer half of the questions right.
 pub(super) fn next_question(options: &Options) -> Result<Finding> {
     let policy = Policy::shipped(LessonType::Powerpath100);
-    let bank = Bank {
+    let bank = EngineQuestions {
         questions: (0..QUESTIONS)
             .map(|number| Question {
                 id: format!("item-{number:05}"),
@@ -30,13 +30,13 @@ pub(super) fn next_question(options: &Options) -> Result<Finding> {
             })
             .collect(),
     };
-    let mut random = Stream::seeded(1);
+    let mut random = RandomStream::seeded(1);
     let (begun, mut times) = (Instant::now(), Vec::new());
     let mut seed = 0;
     while begun.elapsed() < options.time() {
         seed += 1;
         let earlier = (0..QUESTIONS).map(|_| u32::from(random.below(2) == 1)).collect();
-        let mut log = Log { earlier, answers: Vec::new() };
+        let mut log = AnswerLog { earlier, answers: Vec::new() };
         while log.answers.len() < ANSWERS {
             let begun = Instant::now();
             let choice = black_box(next(

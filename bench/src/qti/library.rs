@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use lyceum_core::random::Stream;
-use lyceum_qti::{Attempt, Responses, check, read_item, score};
+use lyceum_core::random::RandomStream;
+use lyceum_qti::{Responses, ScoringInput, check, read_item, score};
 use quick_xml::events::Event;
 use quick_xml::{Reader, XmlVersion};
 use serde_json::json;
@@ -66,13 +66,13 @@ pub(super) fn scoring(options: &Options) -> Result<Finding> {
     let item = read_item(&item("item-0001"))?;
     let json = json!({ "RESPONSE": "C" });
     let given = json.as_object().context("it is an object")?;
-    let mut random = Stream::seeded(1);
+    let mut random = RandomStream::seeded(1);
     let (begun, mut times) = (Instant::now(), Vec::new());
     while begun.elapsed() < options.time() {
         let begun = Instant::now();
         let responses = Responses::from_json(&item, given).ok().context("it fits")?;
         black_box(check(&item, &responses));
-        black_box(score(&item, &responses, Attempt::default(), &mut random));
+        black_box(score(&item, &responses, ScoringInput::default(), &mut random));
         times.push(begun.elapsed());
     }
     times.sort_unstable();

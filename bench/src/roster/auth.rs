@@ -7,17 +7,17 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_server::answer::Answer;
 use lyceum_server::render::Rendering;
 use lyceum_server::route::{Access, Area, get};
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use lyceum_testkit::server::{Setup, TestServer};
 use serde::{Deserialize, Serialize};
 
 use super::{Options, READ_CLIENTS};
 use crate::goals::Finding;
-use crate::load::Target as Load;
+use crate::load::Target;
 use crate::pairs::{Pairs, Spread};
 use crate::process::Process;
 use crate::server::{SERVER_CORE, Server};
@@ -32,8 +32,8 @@ struct Probe {
 /// Serves the two routes from `folder` until killed; prints one line of JSON when ready.
 pub(crate) fn serve(folder: &Path) -> Result<()> {
     let setup = Setup { areas: || vec![area()], ..Setup::default() };
-    let server = TestServer::start_as(&Target::Sqlite(folder.join("probe.db")), setup);
-    let token = server.token(&[Scope::RosterRead], Dialect::Platform);
+    let server = TestServer::start_as(&StoreLocation::Sqlite(folder.join("probe.db")), setup);
+    let token = server.token(&[Scope::RosterRead], PayloadDialect::Platform);
     let address = server.address().replace("http://", "");
     println!("{}", serde_json::to_string(&Probe { address, token })?);
     loop {
@@ -46,7 +46,7 @@ fn area() -> Area {
         name: "probe",
         base: "/probe",
         rendering: Rendering::Imsx,
-        says: "For measurements.",
+        description: "For measurements.",
         routes: vec![
             get("/guarded", Scope::RosterRead, async |_| Ok(Answer::json("{}"))),
             get("/open", Access::Public, async |_| Ok(Answer::json("{}"))),
@@ -65,7 +65,7 @@ pub(super) fn measure(options: &Options) -> Result<Finding> {
     let Probe { address, token } = serde_json::from_str(&line)?;
     let mut server = Server::wait(process, address, "/probe/open", begun)?;
     server.headers = vec![format!("Authorization: Bearer {token}")];
-    let load = |path: &str| server.load(Load::Fixed(path.into()), READ_CLIENTS, options.time());
+    let load = |path: &str| server.load(Target::Fixed(path.into()), READ_CLIENTS, options.time());
     let pairs =
         Pairs::measure(options.rounds(), || load("/probe/open"), || load("/probe/guarded"))?;
     let differences =

@@ -7,7 +7,7 @@ use crate::person::Role;
 use crate::scope::{Rights, Scope, Scopes};
 use crate::token::Player;
 
-/// Who may call a route.
+/// The callers that may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody, without a token.
@@ -29,12 +29,12 @@ pub enum Access {
 }
 
 impl Access {
-    /// What players may call, and clients with the scope.
+    /// Players, and clients with the scope.
     pub fn player(scope: Scope) -> Self {
         Self::Player([scope].into_iter().collect())
     }
 
-    /// What players and demo visitors may call, and clients with the scope.
+    /// Players, demo visitors, and clients with the scope.
     pub fn visitor(scope: Scope) -> Self {
         Self::Visitor([scope].into_iter().collect())
     }
@@ -104,7 +104,7 @@ impl fmt::Display for Roles {
     }
 }
 
-/// Who calls.
+/// The caller.
 #[derive(Clone, Copy, Debug)]
 pub enum Caller<'a> {
     /// Nobody: neither a token nor a session.
@@ -117,10 +117,10 @@ pub enum Caller<'a> {
     Key(Role, Option<&'a str>),
     /// A game token.
     Player {
-        /// Whom it names.
+        /// The player that the token names.
         player: &'a Player,
-        /// How much it opens beyond the game.
-        trust: Trust,
+        /// The access that the token gives beyond the game.
+        trust: PlayerTrust,
     },
     /// A game token of an anonymous visitor.
     DemoVisitor(&'a Player),
@@ -133,7 +133,7 @@ pub enum Caller<'a> {
 /// What a game token opens of its player beyond its game. It follows from who asked for the token, and
 /// never from what was done with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum PlayerTrust {
     /// What the game teaches its students: a developer, a key of one project or a backend asked.
     Game,
     /// What the player has of all games, but not who the player is: one who acts for all players and
@@ -143,12 +143,12 @@ pub enum Trust {
     Person,
 }
 
-impl Trust {
-    /// That of a token which this caller asks for.
+impl PlayerTrust {
+    /// The trust of a token that this caller requests.
     pub fn of_maker(maker: Caller<'_>) -> Self {
         match reach(maker) {
-            Reach::Everything { people: true } => Self::Person,
-            Reach::Everything { people: false } => Self::Games,
+            AccessReach::Everything { people: true } => Self::Person,
+            AccessReach::Everything { people: false } => Self::Games,
             _ => Self::Game,
         }
     }
@@ -166,9 +166,9 @@ impl Caller<'_> {
     }
 }
 
-/// What a request is about, with the facts from the store that the rule needs.
+/// The subject of a request, with the facts from the store that the rule needs.
 #[derive(Clone, Copy, Debug)]
-pub enum Subject<'a> {
+pub enum RequestSubject<'a> {
     /// The route alone: nothing is known yet of what the request names.
     Route,
     /// A project that exists, and whether the caller is a person who is a member of it.
@@ -184,14 +184,14 @@ pub enum Subject<'a> {
         /// Whether the caller is a person who is a member of its project.
         is_member: bool,
     },
-    /// What a player has in the caller's games: items, scores.
+    /// The items and scores of a player in the caller's games.
     Player {
         /// The user's sourcedId.
         user: &'a str,
         /// Whether the user has played a game of the caller's.
         is_own: bool,
     },
-    /// What a player has of all games together: XP, level, notifications, items of no game.
+    /// The data of a player across all games: XP, level, notifications and items of the platform.
     PlayerOfAllGames {
         /// The user's sourcedId.
         user: &'a str,
@@ -199,7 +199,7 @@ pub enum Subject<'a> {
         /// callers cannot make it true.
         is_student: bool,
     },
-    /// What everybody in a game sees of a player: id and username.
+    /// The public data of a player in a game: id and username.
     Name {
         /// The user's sourcedId.
         user: &'a str,
@@ -210,10 +210,10 @@ pub enum Subject<'a> {
     Platform,
 }
 
-/// How far what is allowed goes.
+/// The extent of the access that is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// What is open to everybody.
+pub enum AccessReach {
+    /// Public data.
     Open,
     /// Everything that the route is about.
     Everything {
@@ -228,14 +228,14 @@ pub enum Reach {
     Game(String),
     /// One player in one game.
     Player {
-        /// Who and where.
+        /// The player and the game.
         player: Player,
-        /// How much beyond the game is part of it.
-        trust: Trust,
+        /// The access beyond the game.
+        trust: PlayerTrust,
     },
 }
 
-impl Reach {
+impl AccessReach {
     /// Whether it holds the names and e-mail addresses of people whatever their game shares.
     pub fn names_people(&self) -> bool {
         matches!(self, Self::Everything { people: true })
@@ -246,14 +246,14 @@ impl Reach {
         match self {
             Self::Open | Self::Everything { .. } => false,
             Self::OwnProjects | Self::Project(_) | Self::Game(_) => true,
-            Self::Player { trust, .. } => *trust == Trust::Game,
+            Self::Player { trust, .. } => *trust == PlayerTrust::Game,
         }
     }
 }
 
-/// Why something is not allowed.
+/// The reason why a request is denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Denied {
+pub enum AccessDenial {
     /// The caller shows neither a token nor a session.
     SignedOut,
     /// The token has none of these scopes.
@@ -268,67 +268,74 @@ pub enum Denied {
     Game(String),
     /// The player with this id is not the caller's.
     Player(String),
-    /// What all games share is changed by administrators and clients.
+    /// Only administrators and clients change data that all games share.
     Platform,
 }
 
 /// Decides whether the caller may call a route of that access about the subject, and how far the answer
-/// may go. Organisations become further variants of [`Subject`] and [`Reach`].
-pub fn allowed(caller: Caller<'_>, access: Access, subject: Subject<'_>) -> Result<Reach, Denied> {
+/// may go. Organisations become further variants of [`RequestSubject`] and [`AccessReach`].
+pub fn allowed(
+    caller: Caller<'_>,
+    access: Access,
+    subject: RequestSubject<'_>,
+) -> Result<AccessReach, AccessDenial> {
     check_route(caller, access)?;
     match access {
-        Access::Public => Ok(Reach::Open),
-        Access::Optional(_) if matches!(caller, Caller::Nobody) => Ok(Reach::Open),
+        Access::Public => Ok(AccessReach::Open),
+        Access::Optional(_) if matches!(caller, Caller::Nobody) => Ok(AccessReach::Open),
         _ => on_subject(caller, subject),
     }
 }
 
 /// The part of [`allowed`] about the subject, for a caller whom the route has admitted.
-pub(crate) fn on_subject(caller: Caller<'_>, subject: Subject<'_>) -> Result<Reach, Denied> {
+pub(crate) fn on_subject(
+    caller: Caller<'_>,
+    subject: RequestSubject<'_>,
+) -> Result<AccessReach, AccessDenial> {
     match subject {
-        Subject::Route => Ok(reach(caller)),
-        Subject::Project(slug, is_member) => on_project(caller, slug, is_member),
-        Subject::NewProject(slug) => {
+        RequestSubject::Route => Ok(reach(caller)),
+        RequestSubject::Project(slug, is_member) => on_project(caller, slug, is_member),
+        RequestSubject::NewProject(slug) => {
             let is_maker = matches!(caller, Caller::Person(role) if role != Role::Guide);
             on_project(caller, slug, is_maker)
         }
-        Subject::Game { id, slug, is_member } => on_game(caller, (id, slug), is_member),
-        Subject::Player { user, is_own } => on_player(caller, user, is_own),
-        Subject::PlayerOfAllGames { user, is_student } => {
+        RequestSubject::Game { id, slug, is_member } => on_game(caller, (id, slug), is_member),
+        RequestSubject::Player { user, is_own } => on_player(caller, user, is_own),
+        RequestSubject::PlayerOfAllGames { user, is_student } => {
             on_player_of_all_games(caller, user, is_student)
         }
-        Subject::Name { user, is_own } => on_name(caller, user, is_own),
-        Subject::Platform => match caller {
+        RequestSubject::Name { user, is_own } => on_name(caller, user, is_own),
+        RequestSubject::Platform => match caller {
             Caller::Client(_)
             | Caller::Sandbox(..)
             | Caller::Person(Role::Administrator)
             | Caller::Key(Role::Administrator, None) => Ok(reach(caller)),
-            _ => Err(Denied::Platform),
+            _ => Err(AccessDenial::Platform),
         },
     }
 }
 
-fn check_route(caller: Caller<'_>, access: Access) -> Result<(), Denied> {
+fn check_route(caller: Caller<'_>, access: Access) -> Result<(), AccessDenial> {
     let is_nobody = matches!(caller, Caller::Nobody);
     let with_scope = |scopes| match caller.rights().allow_any(scopes) {
         true => Ok(()),
-        false if is_nobody => Err(Denied::SignedOut),
-        false => Err(Denied::Scope(scopes)),
+        false if is_nobody => Err(AccessDenial::SignedOut),
+        false => Err(AccessDenial::Scope(scopes)),
     };
     match access {
-        Access::SignedIn if is_nobody => Err(Denied::SignedOut),
+        Access::SignedIn if is_nobody => Err(AccessDenial::SignedOut),
         Access::Public | Access::SignedIn => Ok(()),
         Access::Page(roles) => match caller {
             Caller::Person(role) if roles.contain(role) => Ok(()),
-            Caller::Person(_) => Err(Denied::Role(roles)),
-            _ => Err(Denied::SignedOut),
+            Caller::Person(_) => Err(AccessDenial::Role(roles)),
+            _ => Err(AccessDenial::SignedOut),
         },
         Access::Optional(_) if is_nobody => Ok(()),
         Access::Any(scopes) | Access::Optional(scopes) => with_scope(scopes),
         Access::Both(scopes, also) => with_scope(scopes).and_then(|()| with_scope(also)),
         Access::Player(scopes) => match caller {
             Caller::Player { .. } | Caller::Backend(_) | Caller::Sandbox(_, Some(_)) => Ok(()),
-            Caller::DemoVisitor(_) => Err(Denied::Demo),
+            Caller::DemoVisitor(_) => Err(AccessDenial::Demo),
             _ => with_scope(scopes),
         },
         Access::Visitor(scopes) => match caller {
@@ -338,83 +345,91 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), Denied> {
     }
 }
 
-/// How far a caller reaches at most.
-fn reach(caller: Caller<'_>) -> Reach {
+/// The widest access that a caller can have.
+fn reach(caller: Caller<'_>) -> AccessReach {
     match caller {
-        Caller::Nobody => Reach::Open,
-        Caller::Person(Role::Developer) => Reach::OwnProjects,
-        Caller::Key(_, Some(slug)) => Reach::Project(slug.to_owned()),
+        Caller::Nobody => AccessReach::Open,
+        Caller::Person(Role::Developer) => AccessReach::OwnProjects,
+        Caller::Key(_, Some(slug)) => AccessReach::Project(slug.to_owned()),
         // The user of a sandbox who does not make games plays and nothing else.
         Caller::Sandbox(rights, Some(player)) if !rights.allow(Scope::GamesRead) => {
-            Reach::Player { player: player.clone(), trust: Trust::Person }
+            AccessReach::Player { player: player.clone(), trust: PlayerTrust::Person }
         }
-        Caller::Sandbox(..) => Reach::Everything { people: true },
+        Caller::Sandbox(..) => AccessReach::Everything { people: true },
         Caller::Client(_) | Caller::Person(_) | Caller::Key(_, None) => {
-            Reach::Everything { people: caller.rights().allow(Scope::OrRosterReadonly) }
+            AccessReach::Everything { people: caller.rights().allow(Scope::OrRosterReadonly) }
         }
-        Caller::Backend(game) => Reach::Game(game.to_owned()),
-        Caller::Player { player, trust } => Reach::Player { player: player.clone(), trust },
+        Caller::Backend(game) => AccessReach::Game(game.to_owned()),
+        Caller::Player { player, trust } => AccessReach::Player { player: player.clone(), trust },
         Caller::DemoVisitor(player) => {
-            Reach::Player { player: player.clone(), trust: Trust::Person }
+            AccessReach::Player { player: player.clone(), trust: PlayerTrust::Person }
         }
     }
 }
 
-fn on_game(caller: Caller<'_>, (id, slug): (&str, &str), is_member: bool) -> Result<Reach, Denied> {
+fn on_game(
+    caller: Caller<'_>,
+    (id, slug): (&str, &str),
+    is_member: bool,
+) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_own = match &reach {
-        Reach::Open => false,
-        Reach::Everything { .. } => true,
-        Reach::OwnProjects => is_member,
-        Reach::Project(own) => own == slug,
-        Reach::Game(own) => own == id,
-        Reach::Player { player, .. } => player.game == id,
+        AccessReach::Open => false,
+        AccessReach::Everything { .. } => true,
+        AccessReach::OwnProjects => is_member,
+        AccessReach::Project(own) => own == slug,
+        AccessReach::Game(own) => own == id,
+        AccessReach::Player { player, .. } => player.game == id,
     };
-    if is_own { Ok(reach) } else { Err(Denied::Game(slug.to_owned())) }
+    if is_own { Ok(reach) } else { Err(AccessDenial::Game(slug.to_owned())) }
 }
 
-fn on_player(caller: Caller<'_>, user: &str, is_own: bool) -> Result<Reach, Denied> {
+fn on_player(caller: Caller<'_>, user: &str, is_own: bool) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_own = match &reach {
-        Reach::Open => false,
+        AccessReach::Open => false,
         // A backend names the players of its game, also for the first time; it sees no other game.
-        Reach::Everything { .. } | Reach::Game(_) => true,
-        Reach::OwnProjects | Reach::Project(_) => is_own,
-        Reach::Player { player, .. } => player.user == user,
+        AccessReach::Everything { .. } | AccessReach::Game(_) => true,
+        AccessReach::OwnProjects | AccessReach::Project(_) => is_own,
+        AccessReach::Player { player, .. } => player.user == user,
     };
-    if is_own { Ok(reach) } else { Err(Denied::Player(user.to_owned())) }
+    if is_own { Ok(reach) } else { Err(AccessDenial::Player(user.to_owned())) }
 }
 
 fn on_player_of_all_games(
     caller: Caller<'_>,
     user: &str,
     is_student: bool,
-) -> Result<Reach, Denied> {
+) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_named = match &reach {
-        Reach::Open => false,
-        Reach::Player { player, .. } => player.user == user,
+        AccessReach::Open => false,
+        AccessReach::Player { player, .. } => player.user == user,
         _ => true,
     };
     match is_named && (is_student || !reach.is_of_own_games()) {
         true => Ok(reach),
-        false => Err(Denied::Player(user.to_owned())),
+        false => Err(AccessDenial::Player(user.to_owned())),
     }
 }
 
-fn on_name(caller: Caller<'_>, user: &str, is_own: bool) -> Result<Reach, Denied> {
+fn on_name(caller: Caller<'_>, user: &str, is_own: bool) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_open = match (&reach, caller) {
-        (Reach::Open, _) => false,
-        (Reach::Everything { .. }, _) => true,
-        (Reach::Player { player, .. }, _) if player.user == user => true,
-        (_, Caller::DemoVisitor(_)) => return Err(Denied::Demo),
+        (AccessReach::Open, _) => false,
+        (AccessReach::Everything { .. }, _) => true,
+        (AccessReach::Player { player, .. }, _) if player.user == user => true,
+        (_, Caller::DemoVisitor(_)) => return Err(AccessDenial::Demo),
         _ => is_own,
     };
-    if is_open { Ok(reach) } else { Err(Denied::Player(user.to_owned())) }
+    if is_open { Ok(reach) } else { Err(AccessDenial::Player(user.to_owned())) }
 }
 
-fn on_project(caller: Caller<'_>, slug: &str, is_member: bool) -> Result<Reach, Denied> {
+fn on_project(
+    caller: Caller<'_>,
+    slug: &str,
+    is_member: bool,
+) -> Result<AccessReach, AccessDenial> {
     let is_own = match caller {
         Caller::Client(_) | Caller::Sandbox(..) | Caller::Key(_, None) => true,
         Caller::Person(role) => role == Role::Administrator || is_member,
@@ -424,8 +439,8 @@ fn on_project(caller: Caller<'_>, slug: &str, is_member: bool) -> Result<Reach, 
         }
     };
     match is_own {
-        true => Ok(Reach::Project(slug.to_owned())),
-        false => Err(Denied::Project(slug.to_owned())),
+        true => Ok(AccessReach::Project(slug.to_owned())),
+        false => Err(AccessDenial::Project(slug.to_owned())),
     }
 }
 

@@ -10,9 +10,9 @@ use crate::repository::api_keys as repository;
 pub use crate::repository::api_keys::list;
 use crate::secret;
 
-/// What every key begins with.
+/// The prefix of every key.
 pub(crate) const PREFIX: &str = "lk_";
-/// What the id of every key begins with.
+/// The prefix of every key's id.
 pub(crate) const ID_PREFIX: &str = "key_";
 
 /// A stored key. The store has only a hash of its text, which was shown once.
@@ -20,11 +20,11 @@ pub(crate) const ID_PREFIX: &str = "key_";
 pub struct ApiKey {
     /// Its id.
     pub id: String,
-    /// What people call it; no two keys in force are called alike.
+    /// Its name for people, unique among active keys.
     pub name: String,
-    /// Which servers take it.
+    /// The environment whose servers accept it.
     pub environment: Environment,
-    /// What it may do.
+    /// Its role.
     pub role: Role,
     /// The slug of the one project that it may change; none: every project.
     pub project: Option<String>,
@@ -41,12 +41,12 @@ pub struct ApiKey {
     pub is_stopped: bool,
 }
 
-/// What a new key is made from.
+/// An API key to create.
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// What it may do.
+    /// Its role.
     pub role: Role,
     /// The slug of the one project that it may change; none: every project.
     pub project: Option<String>,

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::repository::audit as repository;
-pub use crate::repository::audit::{By, Filter, Page, each, find, list, names};
+pub use crate::repository::audit::{AuditFilter, AuditOrder, AuditPage, each, find, list, names};
 
-/// Who changes something at the server's own command line.
+/// The actor of changes that are made on the server's own command line.
 pub const COMMAND_LINE: &str = "command line";
 
 /// A change that was made.
@@ -21,11 +21,11 @@ pub struct AuditEntry {
     pub at: Timestamp,
     /// The e-mail address of the person, the name of the key, or [`COMMAND_LINE`].
     pub who: String,
-    /// What was done, such as `client.create`.
+    /// The action, such as `client.create`.
     pub what: String,
-    /// What it was done to, such as the client's id.
+    /// The target of the action, such as a client's id.
     pub subject: String,
-    /// What changed, as JSON; never a secret.
+    /// The change as JSON, without secrets.
     pub details: Value,
 }
 
@@ -34,9 +34,9 @@ pub struct AuditEntry {
 pub struct AuditChange<'a> {
     /// The e-mail address of the person, the name of the key, or [`COMMAND_LINE`].
     pub who: &'a str,
-    /// What is done: the sort of thing, a full stop, a verb in its plain form.
+    /// The action: a noun, a full stop and a verb, such as `client.create`.
     pub what: &'static str,
-    /// What it is done to.
+    /// The target of the action.
     pub subject: &'a str,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 
 use crate::repository::clients as repository;
@@ -14,13 +14,13 @@ use crate::secret;
 /// A stored client, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// What it names itself by.
+    /// Its id.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// Which payloads it is given.
-    pub dialect: Dialect,
-    /// What it may ask for.
+    /// The payload dialect of its answers.
+    pub dialect: PayloadDialect,
+    /// The scopes that it may request.
     pub scopes: Scopes,
     /// Origins of web pages that may call with its tokens (CORS), such as `https://app.test`.
     pub origins: Vec<String>,
@@ -34,18 +34,18 @@ pub struct Client {
     pub changed: i64,
 }
 
-/// What a new client is made from.
+/// A client to create.
 #[derive(Clone, Debug)]
 pub struct NewClient {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Its id; none: a random one.
     pub id: Option<String>,
     /// Its secret; none: a random one of 256 bits.
     pub secret: Option<String>,
-    /// Which payloads it is given.
-    pub dialect: Dialect,
-    /// What it may ask for; empty: [`Scopes::EVERYTHING`].
+    /// The payload dialect of its answers.
+    pub dialect: PayloadDialect,
+    /// The scopes that it may request. An empty list means [`Scopes::EVERYTHING`].
     pub scopes: Scopes,
     /// Origins of web pages that may call with its tokens.
     pub origins: Vec<String>,
@@ -60,7 +60,7 @@ impl NewClient {
             name: name.into(),
             id: None,
             secret: None,
-            dialect: Dialect::Platform,
+            dialect: PayloadDialect::Platform,
             scopes: Scopes::default(),
             origins: Vec::new(),
             requests_per_second: None,
@@ -68,9 +68,9 @@ impl NewClient {
     }
 }
 
-/// Why a token is not given out.
+/// The reason why no token is issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ClientRefusal {
     /// No client has that id.
     UnknownClient,
     /// The client has no such secret, or no longer.
@@ -83,7 +83,7 @@ pub enum Refusal {
     ScopeNotAllowed(String),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ClientRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownClient => f.write_str("no client has this id"),
@@ -100,17 +100,17 @@ impl fmt::Display for Refusal {
 impl Client {
     /// The scopes of a token: those asked for (RFC 6749, 3.3), or without a request all that the
     /// client has. A scope within a broader one of the client's may be asked for.
-    pub fn grant(&self, requested: Option<&str>) -> Result<Scopes, Refusal> {
+    pub fn grant(&self, requested: Option<&str>) -> Result<Scopes, ClientRefusal> {
         let requested: Scopes = requested
             .unwrap_or_default()
             .parse()
-            .map_err(|UnknownScope(name)| Refusal::UnknownScope(name))?;
+            .map_err(|UnknownScope(name)| ClientRefusal::UnknownScope(name))?;
         if requested.is_empty() {
             return Ok(self.scopes);
         }
         let rights = self.scopes.rights();
         match requested.iter().find(|scope| !rights.allow(*scope)) {
-            Some(scope) => Err(Refusal::ScopeNotAllowed(scope.to_string())),
+            Some(scope) => Err(ClientRefusal::ScopeNotAllowed(scope.to_string())),
             None => Ok(requested),
         }
     }
@@ -188,14 +188,14 @@ pub fn authenticate(
     now: Timestamp,
     id: &str,
     secret: &str,
-) -> Result<Result<Client, Refusal>> {
-    let Some(client) = find(tx, id)? else { return Ok(Err(Refusal::UnknownClient)) };
+) -> Result<Result<Client, ClientRefusal>> {
+    let Some(client) = find(tx, id)? else { return Ok(Err(ClientRefusal::UnknownClient)) };
     if client.revoked.is_some() {
-        return Ok(Err(Refusal::Revoked));
+        return Ok(Err(ClientRefusal::Revoked));
     }
     let hash = secret::hash(secret);
     let valid = repository::has_secret(tx, now, id, |stored| secret::same(&hash, stored))?;
-    Ok(if valid { Ok(client) } else { Err(Refusal::WrongSecret) })
+    Ok(if valid { Ok(client) } else { Err(ClientRefusal::WrongSecret) })
 }
 
 fn require(tx: &mut Tx<'_>, id: &str) -> Result<Client> {

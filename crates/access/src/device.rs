@@ -19,16 +19,16 @@ const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 /// The letters of a user code: 20⁸ codes.
 const CODE_LETTERS: usize = 8;
 
-/// What the program gets at first.
+/// The codes with which a program starts a sign-in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceCodes {
-    /// What it asks for its token with.
+    /// The secret code with which the program requests its token.
     pub device_code: String,
-    /// What it shows, as `BCDF-GHJK`.
+    /// The code that the program shows, such as `BCDF-GHJK`.
     pub user_code: String,
 }
 
-/// Why the program gets no token, or not yet: the error codes of RFC 8628, 3.5.
+/// The reason why the program gets no token, or not yet: the error codes of RFC 8628, 3.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenRefusal {
     /// Nobody has decided yet.
@@ -45,7 +45,7 @@ pub enum TokenRefusal {
 
 /// Begins: a code for the program and one for the person.
 /// Errors: more are waiting than [`limits::DEVICE_CODES_MAX_COUNT`].
-pub fn ask(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<DeviceCodes> {
+pub fn start(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<DeviceCodes> {
     // Longer than their validity, so that a late program gets the right error.
     repository::delete_before(tx, now.plus_seconds(-limits::DEVICE_CODE_LIFETIME_S))?;
     if repository::count(tx)? >= limits::DEVICE_CODES_MAX_COUNT {
@@ -61,7 +61,7 @@ pub fn ask(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Result<
     loop {
         let code = new_user_code();
         if repository::insert(tx, &secret::hash(&device_code), &code, environment, expires)? {
-            let user_code = shown(&code);
+            let user_code = format_code(&code);
             return Ok(DeviceCodes { device_code, user_code });
         }
     }
@@ -76,7 +76,7 @@ pub fn waiting(
 ) -> Result<Option<String>> {
     let code = plain(typed);
     let is_waiting = repository::is_waiting(tx, now, environment, &code)?;
-    Ok(is_waiting.then(|| shown(&code)))
+    Ok(is_waiting.then(|| format_code(&code)))
 }
 
 /// Approves or denies the sign-in with this code. Returns false if no sign-in waits for it.
@@ -147,7 +147,7 @@ fn plain(typed: &str) -> String {
     upper.filter(char::is_ascii_uppercase).take(CODE_LETTERS + 1).collect()
 }
 
-fn shown(code: &str) -> String {
+fn format_code(code: &str) -> String {
     let (front, back) = code.split_at(CODE_LETTERS / 2);
     format!("{front}-{back}")
 }

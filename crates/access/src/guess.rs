@@ -11,11 +11,11 @@ use crate::secret;
 
 /// What is counted, such as `account ada@example.org`, and how often it may be tried within
 /// [`limits::GUESS_WINDOW_S`].
-pub type Subject = (String, i64);
+pub type GuessedAccount = (String, i64);
 
 /// Counts a try before it is made, so that many at once are no way around the limit.
 /// Errors: too many of one of the subjects; `retry_after_s` says how long to wait.
-pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[Subject]) -> Result<()> {
+pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[GuessedAccount]) -> Result<()> {
     repository::delete_before(tx, now.plus_seconds(-limits::GUESS_WINDOW_S))?;
     for (subject, max) in subjects {
         let (count, since) = repository::count(tx, &secret::hash(subject), now)?;
@@ -36,7 +36,7 @@ pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[Subject]) -> Result<()
 
 /// Something that is limited for each place that it comes from, such as `device codes from 192.0.2.1`. Every limit
 /// by address counts in this way.
-pub fn from_place(what: &str, address: IpAddr, max: i64) -> Subject {
+pub fn from_place(what: &str, address: IpAddr, max: i64) -> GuessedAccount {
     (format!("{what} from {}", place(address)), max)
 }
 
@@ -51,6 +51,6 @@ fn place(address: IpAddr) -> String {
 }
 
 /// Takes a try back: it was none, for it was right.
-pub fn take_back(tx: &mut Tx<'_>, subjects: &[Subject]) -> Result<()> {
+pub fn take_back(tx: &mut Tx<'_>, subjects: &[GuessedAccount]) -> Result<()> {
     subjects.iter().try_for_each(|(subject, _)| repository::uncount(tx, &secret::hash(subject)))
 }

@@ -7,7 +7,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
-use crate::allowed::{self, Caller, Subject};
+use crate::allowed::{self, Caller, RequestSubject};
 use crate::api_key::{self, ApiKey};
 use crate::person::{self, Person, Role};
 use crate::repository::{api_keys, members, sessions};
@@ -15,18 +15,18 @@ use crate::scope::Scopes;
 use crate::secret;
 use crate::session::SessionKind;
 
-/// Who calls.
+/// The caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Holder {
+pub enum TokenHolder {
     /// A person, by a session.
     Person(Person),
     /// A program, by an API key.
     Key(ApiKey),
 }
 
-/// Why a text opens nothing here.
+/// The reason why a token or key is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum TokenRejection {
     /// No session of an active account has it.
     Unknown,
     /// No API key has it.
@@ -41,9 +41,9 @@ pub enum Closed {
     Stopped,
 }
 
-impl Closed {
+impl TokenRejection {
     /// The reason, for the caller.
-    pub fn says(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Unknown => "this server does not know the token",
             Self::UnknownKey => "this server does not know the API key",
@@ -70,47 +70,47 @@ pub fn is_kept(bearer: &str) -> bool {
     bearer.starts_with(api_key::PREFIX) || bearer.starts_with(SessionKind::Token.prefix())
 }
 
-/// Whose bearer that is, and whether [`touch`] should note its use.
+/// The holder of a bearer token, and whether [`touch`] should record its use.
 pub fn of_bearer(
     tx: &mut Tx<'_>,
     now: Timestamp,
     environment: Environment,
     bearer: &str,
-) -> Result<Result<(Holder, bool), Closed>> {
+) -> Result<Result<(TokenHolder, bool), TokenRejection>> {
     if !bearer.starts_with(api_key::PREFIX) {
         return of_session(tx, now, environment, bearer, SessionKind::Token);
     }
     Ok(match api_keys::find(tx, &secret::hash(bearer))? {
-        None => Err(Closed::UnknownKey),
-        Some(key) if key.environment != environment => Err(Closed::OtherEnvironment),
-        Some(key) if key.revoked.is_some() => Err(Closed::Revoked),
-        Some(key) if key.is_stopped => Err(Closed::Stopped),
+        None => Err(TokenRejection::UnknownKey),
+        Some(key) if key.environment != environment => Err(TokenRejection::OtherEnvironment),
+        Some(key) if key.revoked.is_some() => Err(TokenRejection::Revoked),
+        Some(key) if key.is_stopped => Err(TokenRejection::Stopped),
         Some(key) => {
             let is_stale = key.used.is_none_or(|used| is_stale(used, now));
-            Ok((Holder::Key(key), is_stale))
+            Ok((TokenHolder::Key(key), is_stale))
         }
     })
 }
 
-/// Whose session that is, and whether [`touch`] should note its use.
+/// The person of a session, and whether [`touch`] should record its use.
 pub fn of_session(
     tx: &mut Tx<'_>,
     now: Timestamp,
     environment: Environment,
     session: &str,
     sort: SessionKind,
-) -> Result<Result<(Holder, bool), Closed>> {
+) -> Result<Result<(TokenHolder, bool), TokenRejection>> {
     let Some(found) = sessions::find(tx, &secret::hash(session), sort, environment)? else {
-        return Ok(Err(Closed::Unknown));
+        return Ok(Err(TokenRejection::Unknown));
     };
     if found.expires <= now || found.used.plus_seconds(sort.idle_s()) <= now {
-        return Ok(Err(Closed::Ended));
+        return Ok(Err(TokenRejection::Ended));
     }
     Ok(match person::find(tx, &found.person)? {
         Some(person) if person.disabled.is_none() => {
-            Ok((Holder::Person(person), is_stale(found.used, now)))
+            Ok((TokenHolder::Person(person), is_stale(found.used, now)))
         }
-        _ => Err(Closed::Unknown),
+        _ => Err(TokenRejection::Unknown),
     })
 }
 
@@ -119,17 +119,17 @@ pub fn is_id(id: &str) -> bool {
     id.starts_with(person::ID_PREFIX) || id.starts_with(api_key::ID_PREFIX)
 }
 
-/// Who has that id, where they may call: for the tokens that they made for others.
-pub fn by_id(tx: &mut Tx<'_>, environment: Environment, id: &str) -> Result<Option<Holder>> {
+/// The person or key with an id, if they have access: for tokens that they created for others.
+pub fn by_id(tx: &mut Tx<'_>, environment: Environment, id: &str) -> Result<Option<TokenHolder>> {
     if id.starts_with(person::ID_PREFIX) {
         let person = person::find(tx, id)?.filter(|person| person.disabled.is_none());
-        return Ok(person.map(Holder::Person));
+        return Ok(person.map(TokenHolder::Person));
     }
     let key = api_keys::by_id(tx, id)?;
     let is_in_force =
         |key: &ApiKey| key.revoked.is_none() && !key.is_stopped && key.environment == environment;
     let key = key.filter(is_in_force);
-    Ok(key.map(Holder::Key))
+    Ok(key.map(TokenHolder::Key))
 }
 
 /// Notes that a key or session is used.
@@ -145,7 +145,7 @@ fn is_stale(used: Timestamp, now: Timestamp) -> bool {
     used.plus_seconds(limits::LAST_USE_RESOLUTION_S) <= now
 }
 
-impl Holder {
+impl TokenHolder {
     /// Its id, for logs and shares.
     pub fn id(&self) -> &str {
         match self {
@@ -154,7 +154,7 @@ impl Holder {
         }
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn name(&self) -> &str {
         match self {
             Self::Person(person) => &person.name,
@@ -170,7 +170,7 @@ impl Holder {
         }
     }
 
-    /// Who calls, for [`allowed::allowed`].
+    /// The caller for [`allowed::allowed`].
     pub fn caller(&self) -> Caller<'_> {
         match self {
             Self::Person(person) => Caller::Person(person.role),
@@ -178,7 +178,7 @@ impl Holder {
         }
     }
 
-    /// What it may do, [`Holder::may_change`] aside.
+    /// Its role, apart from [`TokenHolder::may_change`].
     pub fn scopes(&self) -> Scopes {
         self.role().scopes()
     }
@@ -211,7 +211,7 @@ impl Holder {
         };
         let is_changeable = |slug: &&str| {
             let is_member = memberships.iter().any(|own| own == slug);
-            allowed::on_subject(self.caller(), Subject::Project(slug, is_member)).is_ok()
+            allowed::on_subject(self.caller(), RequestSubject::Project(slug, is_member)).is_ok()
         };
         Ok(projects.filter(is_changeable).map(str::to_owned).collect())
     }
@@ -219,7 +219,7 @@ impl Holder {
     /// Whether it may see and change a project that exists.
     pub fn may_change(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
         let is_member = self.is_member(tx, project)?;
-        let subject = Subject::Project(project, is_member);
+        let subject = RequestSubject::Project(project, is_member);
         Ok(allowed::on_subject(self.caller(), subject).is_ok())
     }
 }

@@ -6,13 +6,13 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use crate::audit::AuditChange;
-use crate::oidc::Claims;
+use crate::oidc::IdTokenClaims;
 use crate::person::{self, NewPerson, Person, Role};
 use crate::repository::identities as repository;
 
-/// Whom the provider may sign in.
+/// The people whom the provider may sign in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rule {
+pub struct IdentityRule {
     /// Domains of e-mail addresses, such as `example.org`; empty: every one.
     pub domains: Vec<String>,
     /// The role of new accounts; `None` if only administrators create accounts.
@@ -29,8 +29,8 @@ pub fn person(
     tx: &mut Tx<'_>,
     now: Timestamp,
     issuer: &str,
-    claims: &Claims,
-    rule: &Rule,
+    claims: &IdTokenClaims,
+    rule: &IdentityRule,
 ) -> Result<Person> {
     if let Some(id) = repository::person(tx, issuer, &claims.subject)? {
         let known = person::find(tx, &id)?;
@@ -76,7 +76,7 @@ fn make(
     tx: &mut Tx<'_>,
     now: Timestamp,
     email: &str,
-    claims: &Claims,
+    claims: &IdTokenClaims,
     role: Role,
 ) -> Result<Person> {
     let name = claims.name.clone().unwrap_or_else(|| email.to_owned());

@@ -16,12 +16,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::master::Master;
+use crate::master::MasterKey;
 use crate::repository::keys::{self as repository, SealedKey};
 use crate::scope::Scopes;
-use crate::token::{self, Grant, Issued, Player, TokenFault};
+use crate::token::{self, Grant, IssuedToken, Player, TokenError};
 
-/// Whose tokens these are. A token of another realm is refused.
+/// The server and environment of tokens. A token of another realm is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Realm {
     environment: Environment,
@@ -83,13 +83,13 @@ pub struct Jwk {
 #[derive(Clone, Debug)]
 pub struct Keyring {
     realm: Realm,
-    master: Master,
+    master: MasterKey,
     /// In the order of their making; never empty.
-    keys: Vec<Key>,
+    keys: Vec<RealmKey>,
 }
 
 #[derive(Clone, Debug)]
-struct Key {
+struct RealmKey {
     kid: String,
     signing: SigningKey,
     public: VerifyingKey,
@@ -99,14 +99,19 @@ struct Key {
 
 impl Keyring {
     /// The key that seals what must be read again, such as passwords for other systems.
-    pub fn master(&self) -> &Master {
+    pub fn master(&self) -> &MasterKey {
         &self.master
     }
 
     /// Reads the keys, in a write transaction: the first is made here, and one that is older than
     /// [`limits::KEY_ROTATION_DAYS`] is followed by a new one.
     /// Errors: keys that were sealed with another master key.
-    pub fn open(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &Master) -> Result<Self> {
+    pub fn open(
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        realm: &Realm,
+        master: &MasterKey,
+    ) -> Result<Self> {
         let keyring = Self::read(tx, now, realm, master)?;
         if keyring.keys.is_empty() || keyring.rotation_due(now) {
             repository::lock(tx)?;
@@ -142,7 +147,12 @@ impl Keyring {
     }
 
     /// Makes a new key that signs once all servers have read it; the former keys verify on.
-    pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &Master) -> Result<Self> {
+    pub fn rotate(
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        realm: &Realm,
+        master: &MasterKey,
+    ) -> Result<Self> {
         repository::lock(tx)?;
         let retire_after = now.plus_seconds(limits::KEY_OVERLAP_S);
         repository::retire_all(tx, realm.environment, retire_after)?;
@@ -158,7 +168,7 @@ impl Keyring {
         tx: &mut Tx<'_>,
         now: Timestamp,
         realm: &Realm,
-        master: &Master,
+        master: &MasterKey,
     ) -> Result<Self> {
         repository::lock(tx)?;
         repository::delete_all(tx, realm.environment)?;
@@ -166,13 +176,13 @@ impl Keyring {
         Self::read(tx, now, realm, master)
     }
 
-    /// Whose keys these are.
+    /// The realm of the keys.
     pub fn realm(&self) -> &Realm {
         &self.realm
     }
 
     /// Signs a token for a client.
-    pub fn issue(&self, client_id: &str, scopes: Scopes, now: Timestamp) -> Issued {
+    pub fn issue(&self, client_id: &str, scopes: Scopes, now: Timestamp) -> IssuedToken {
         let key = self.signing_key(now);
         let (own, valid) = ((key.kid.as_str(), &key.signing), (now, limits::TOKEN_LIFETIME_S));
         token::issue(own, self.realm.claims(), client_id, scopes, None, valid)
@@ -185,7 +195,7 @@ impl Keyring {
         player: &Player,
         now: Timestamp,
         lifetime_s: i64,
-    ) -> Issued {
+    ) -> IssuedToken {
         let (key, none) = (self.signing_key(now), Scopes::default());
         let (own, realm) = ((key.kid.as_str(), &key.signing), self.realm.claims());
         token::issue(own, realm, client_id, none, Some(player), (now, lifetime_s))
@@ -194,7 +204,7 @@ impl Keyring {
     /// Checks a token: form, algorithm, key, signature, issuer, audience and time, with at most
     /// [`limits::TOKEN_LEEWAY_S`] for clocks that differ. Whether its client is revoked is not
     /// known here.
-    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Grant, TokenFault> {
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Grant, TokenError> {
         token::verify(token, self.realm.claims(), now, |kid| {
             let key = self.keys.iter().find(|key| key.kid == kid)?;
             key.retire_after.is_none_or(|end| now < end).then_some(&key.public)
@@ -215,12 +225,13 @@ impl Keyring {
     }
 
     /// The newest key that every server has had time to read, else the oldest.
-    fn signing_key(&self, now: Timestamp) -> &Key {
-        let published = |key: &&Key| key.created.plus_seconds(limits::KEY_PUBLISH_AHEAD_S) <= now;
+    fn signing_key(&self, now: Timestamp) -> &RealmKey {
+        let published =
+            |key: &&RealmKey| key.created.plus_seconds(limits::KEY_PUBLISH_AHEAD_S) <= now;
         self.keys.iter().rfind(published).unwrap_or(&self.keys[0])
     }
 
-    fn read(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &Master) -> Result<Self> {
+    fn read(tx: &mut Tx<'_>, now: Timestamp, realm: &Realm, master: &MasterKey) -> Result<Self> {
         let sealed = repository::list(tx, realm.environment, now)?;
         let keys = sealed.iter().map(|key| open(key, realm.environment, master));
         let keys = keys.collect::<Result<Vec<_>>>()?;
@@ -229,7 +240,7 @@ impl Keyring {
 }
 
 /// A new key, sealed for the store.
-fn seal(now: Timestamp, environment: Environment, master: &Master) -> SealedKey {
+fn seal(now: Timestamp, environment: Environment, master: &MasterKey) -> SealedKey {
     let signing = SigningKey::from_bytes(&secret_bytes());
     let public = signing.verifying_key();
     let kid = thumbprint(&public);
@@ -237,12 +248,12 @@ fn seal(now: Timestamp, environment: Environment, master: &Master) -> SealedKey 
     SealedKey { kid, public: public.to_bytes().to_vec(), sealed, created: now, retire_after: None }
 }
 
-fn open(key: &SealedKey, environment: Environment, master: &Master) -> Result<Key> {
+fn open(key: &SealedKey, environment: Environment, master: &MasterKey) -> Result<RealmKey> {
     let opened = master.open(&label(&key.kid, environment), &key.sealed);
     let bytes: [u8; 32] =
         opened.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| other_master(&key.kid))?;
     let signing = SigningKey::from_bytes(&bytes);
-    Ok(Key {
+    Ok(RealmKey {
         kid: key.kid.clone(),
         public: signing.verifying_key(),
         signing,
@@ -260,7 +271,7 @@ fn other_master(kid: &str) -> Problem {
     Problem::new(ProblemKind::Internal, message)
 }
 
-/// What a sealed key is bound to: moved to another row or environment it does not open.
+/// The data to which a sealed key is bound. It cannot be opened in another row or environment.
 fn label(kid: &str, environment: Environment) -> String {
     format!("lyceum signing key {kid} {}", environment.name())
 }

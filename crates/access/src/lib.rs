@@ -1,13 +1,13 @@
 //! Who may do what: clients, people, API keys, scopes, tokens and signing keys; and the audit log.
 //!
 //! Everything runs on a [`lyceum_store::Tx`] and gets the time as an argument. A secret leaves this crate once, when it
-//! is created; the store has only its SHA-256. A private key is stored only encrypted under the [`Master`] key.
+//! is created; the store has only its SHA-256. A private key is stored only encrypted under the [`MasterKey`].
 //!
 //! | what | where |
 //! |---|---|
 //! | the access rule: caller, route and target | `allowed` |
 //! | clients and their secrets, scopes | `client`, `secret`, `scope` |
-//! | people: accounts, passwords, the first administrator | `person`, `password`, `first` |
+//! | people: accounts, passwords, the first administrator | `person`, `password`, `first_administrator` |
 //! | sessions in browsers and on the command line, limits on guessing | `session`, `device`, `guess` |
 //! | API keys, and who holds a session or key | `api_key`, `holder` |
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
@@ -21,7 +21,7 @@ pub mod api_key;
 pub mod audit;
 pub mod client;
 pub mod device;
-pub mod first;
+pub mod first_administrator;
 pub mod guess;
 pub mod holder;
 pub mod identity;
@@ -39,17 +39,17 @@ mod token;
 
 use lyceum_store::Migration;
 
-pub use allowed::{Access, Denied, Reach, Roles, Subject, Trust, allowed};
+pub use allowed::{Access, AccessDenial, AccessReach, PlayerTrust, RequestSubject, Roles, allowed};
 pub use api_key::{ApiKey, NewApiKey};
-pub use client::{Client, NewClient, Refusal};
-pub use holder::Holder;
+pub use client::{Client, ClientRefusal, NewClient};
+pub use holder::TokenHolder;
 pub use keyring::{Jwk, JwkSet, Keyring, Realm};
-pub use master::Master;
+pub use master::MasterKey;
 pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{has_members, join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
-pub use token::{DEMO_CLIENT, Grant, Issued, Player, TokenFault};
+pub use token::{DEMO_CLIENT, Grant, IssuedToken, Player, TokenError};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[

@@ -22,9 +22,9 @@ const NONCE_BYTES: usize = 24;
 /// A key of 32 bytes that seals other keys (XChaCha20-Poly1305). Every server of one database
 /// must have the same one.
 #[derive(Clone)]
-pub struct Master([u8; 32]);
+pub struct MasterKey([u8; 32]);
 
-impl Master {
+impl MasterKey {
     /// A new random key.
     pub fn random() -> Self {
         Self(secret_bytes())
@@ -73,7 +73,7 @@ impl Master {
         [nonce.as_slice(), &sealed.expect("a key is far below the cipher's limit")].concat()
     }
 
-    /// Opens what [`Master::seal`] made; none with another key, another label or changed bytes.
+    /// Opens what [`MasterKey::seal`] made; none with another key, another label or changed bytes.
     pub fn open(&self, label: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
         let payload = Payload { msg: sealed, aad: label.as_bytes() };
@@ -92,7 +92,7 @@ impl Master {
     }
 }
 
-impl fmt::Debug for Master {
+impl fmt::Debug for MasterKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Master([redacted])")
     }
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn a_seal_opens_with_its_key_and_label_alone() {
-        let master = Master::random();
+        let master = MasterKey::random();
         let mut sealed = master.seal("label", b"plain");
         assert_eq!(master.open("label", &sealed).as_deref(), Some(b"plain".as_slice()));
         assert_eq!(master.open("other", &sealed), None);
-        assert_eq!(Master::random().open("label", &sealed), None);
+        assert_eq!(MasterKey::random().open("label", &sealed), None);
         assert_eq!(master.open("label", &sealed[..10]), None);
         *sealed.last_mut().unwrap() ^= 1;
         assert_eq!(master.open("label", &sealed), None);
@@ -144,19 +144,19 @@ mod tests {
     fn a_key_is_hex_or_base64_of_32_bytes() {
         let hex = "00ff".repeat(16);
         let base64 = BASE64_STANDARD.encode([0x00, 0xff].repeat(16));
-        assert_eq!(Master::parse(&hex).unwrap().0, Master::parse(&base64).unwrap().0);
-        assert_eq!(Master::parse(&format!("{hex}\n")).unwrap().0, [0x00, 0xff].repeat(16)[..]);
+        assert_eq!(MasterKey::parse(&hex).unwrap().0, MasterKey::parse(&base64).unwrap().0);
+        assert_eq!(MasterKey::parse(&format!("{hex}\n")).unwrap().0, [0x00, 0xff].repeat(16)[..]);
         for wrong in ["", "00ff", &hex[1..], &format!("{hex}00"), "é".repeat(32).as_str()] {
-            assert!(Master::parse(wrong).is_none(), "{wrong}");
+            assert!(MasterKey::parse(wrong).is_none(), "{wrong}");
         }
-        assert_eq!(format!("{:?}", Master::random()), "Master([redacted])");
+        assert_eq!(format!("{:?}", MasterKey::random()), "Master([redacted])");
     }
 
     #[test]
     fn a_folder_keeps_its_key_readable_by_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<_> = std::thread::scope(|scope| {
-            let open = || Master::of_folder(folder.path()).unwrap().0;
+            let open = || MasterKey::of_folder(folder.path()).unwrap().0;
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
         fs::write(folder.path().join(FILE), "not a key").unwrap();
-        let told = Master::of_folder(folder.path()).unwrap_err().to_string();
+        let told = MasterKey::of_folder(folder.path()).unwrap_err().to_string();
         assert!(told.contains("is not 64 hex digits or base64 of 32 bytes"), "{told}");
     }
 }

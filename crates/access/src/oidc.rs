@@ -22,27 +22,27 @@ impl SignInAttempt {
         Self(secret.to_owned())
     }
 
-    /// What the browser keeps.
+    /// The secret that the browser keeps.
     pub fn secret(&self) -> &str {
         &self.0
     }
 
-    /// What the provider sends back with the browser (RFC 6749, 10.12).
+    /// The `state` that the provider sends back with the browser (RFC 6749, 10.12).
     pub fn state(&self) -> String {
         secret::derived("oidc state", &self.0)
     }
 
-    /// What the ID token repeats.
+    /// The `nonce` that the ID token repeats.
     pub fn nonce(&self) -> String {
         secret::derived("oidc nonce", &self.0)
     }
 
-    /// What proves at the token endpoint who began (RFC 7636, 4.1).
+    /// The code verifier, which proves at the token endpoint who started the sign-in (RFC 7636, 4.1).
     pub fn verifier(&self) -> String {
         secret::derived("oidc verifier", &self.0)
     }
 
-    /// What of the verifier the provider hears at the beginning: `S256` (RFC 7636, 4.2).
+    /// The code challenge that the provider receives first: `S256` (RFC 7636, 4.2).
     pub fn challenge(&self) -> String {
         secret::text(&secret::hash(&self.verifier()))
     }
@@ -76,8 +76,8 @@ impl Provider {
     /// https where the issuer is, or is elsewhere.
     pub fn read(document: &Value, issuer: &str, hosts: &[String]) -> Result<Self> {
         if document["issuer"].as_str() != Some(issuer) {
-            let told = &document["issuer"];
-            return Err(refused(format!("its discovery document names the issuer {told}")));
+            let claims = &document["issuer"];
+            return Err(refused(format!("its discovery document names the issuer {claims}")));
         }
         let endpoint = |name: &str| {
             let url = document[name].as_str().filter(|url| scheme(url) == scheme(issuer));
@@ -114,18 +114,18 @@ impl Provider {
     }
 }
 
-/// Whom an ID token names.
+/// The person that an ID token names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claims {
+pub struct IdTokenClaims {
     /// The person's id at the provider; it never changes there.
     pub subject: String,
     /// The person's e-mail address, where the provider says that it is theirs.
     pub email: Option<String>,
-    /// What people call them.
+    /// The person's name.
     pub name: Option<String>,
 }
 
-impl Claims {
+impl IdTokenClaims {
     /// Reads the payload of an ID token whose signature holds (OpenID Connect Core 1.0, 3.1.3.7).
     /// Errors: another issuer, audience or nonce; a time that is over or has not begun; no subject.
     pub fn read(
@@ -168,23 +168,23 @@ impl Claims {
 
     /// Adds the claims of the UserInfo endpoint (OpenID Connect Core 1.0, 5.3.2).
     /// Errors: they describe another person.
-    pub fn complete(&mut self, told: &Map<String, Value>) -> Result<()> {
-        if told.get("sub").and_then(Value::as_str) != Some(&self.subject) {
+    pub fn complete(&mut self, claims: &Map<String, Value>) -> Result<()> {
+        if claims.get("sub").and_then(Value::as_str) != Some(&self.subject) {
             return Err(refused("its UserInfo endpoint describes another person"));
         }
-        self.learn(told);
+        self.learn(claims);
         Ok(())
     }
 
-    fn learn(&mut self, told: &Map<String, Value>) {
-        let text = |name: &str| told.get(name).and_then(Value::as_str).map(str::to_owned);
-        let is_theirs = told.get("email_verified") == Some(&Value::Bool(true));
+    fn learn(&mut self, claims: &Map<String, Value>) {
+        let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
+        let is_theirs = claims.get("email_verified") == Some(&Value::Bool(true));
         self.email = self.email.take().or(text("email").filter(|_| is_theirs));
         self.name = self.name.take().or(text("name").filter(|name| !name.trim().is_empty()));
     }
 }
 
-/// What the provider says or does cannot be taken; the log has the reason.
+/// The problem with a provider's answer. The log has the reason.
 pub fn refused(reason: impl Into<String>) -> Problem {
     let message = "the sign-in service did not confirm your identity; try again";
     Problem::new(ProblemKind::Unauthorized, message).because(reason.into())
@@ -217,9 +217,9 @@ mod tests {
         payload.as_object().unwrap().clone()
     }
 
-    fn read(payload: &Map<String, Value>) -> Result<Claims> {
+    fn read(payload: &Map<String, Value>) -> Result<IdTokenClaims> {
         let now = Timestamp::from_milliseconds(1_050_000);
-        Claims::read(payload, ISSUER, "lyceum", "n", now)
+        IdTokenClaims::read(payload, ISSUER, "lyceum", "n", now)
     }
 
     #[test]
@@ -250,12 +250,12 @@ mod tests {
         payload.insert("email_verified".to_owned(), json!("true"));
         assert_eq!(read(&payload).unwrap().email, None, "nobody vouches for the address");
         let mut claims = read(&payload).unwrap();
-        let told = |sub: &str| {
-            let told = json!({ "sub": sub, "email": "ada@example.org", "email_verified": true });
-            told.as_object().unwrap().clone()
+        let userinfo = |sub: &str| {
+            let claims = json!({ "sub": sub, "email": "ada@example.org", "email_verified": true });
+            claims.as_object().unwrap().clone()
         };
-        assert!(claims.complete(&told("s-2")).is_err(), "of somebody else");
-        claims.complete(&told("s-1")).unwrap();
+        assert!(claims.complete(&userinfo("s-2")).is_err(), "of somebody else");
+        claims.complete(&userinfo("s-1")).unwrap();
         assert_eq!(claims.email.as_deref(), Some("ada@example.org"));
         payload.insert("aud".to_owned(), json!(["lyceum", "other"]));
         payload.insert("azp".to_owned(), json!("lyceum"));

@@ -7,7 +7,7 @@ use lyceum_core::random::secret_bytes;
 use lyceum_core::{Problem, Result, limits};
 use subtle::ConstantTimeEq;
 
-/// What hashing costs: KiB of memory, and passes over it.
+/// The cost of hashing: KiB of memory, and passes over it.
 const COSTS: (u32, u32) =
     (limits::PASSWORD_HASH_MEMORY_BYTES / 1024, limits::PASSWORD_HASH_PASSES_COUNT);
 /// The bytes of a hash.

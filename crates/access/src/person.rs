@@ -15,7 +15,7 @@ use crate::repository::{api_keys, device, links, people as repository, sessions}
 use crate::scope::{Scope, Scopes};
 use crate::secret;
 
-/// What the id of every account begins with.
+/// The prefix of every account's id.
 pub(crate) const ID_PREFIX: &str = "lp_";
 
 /// The role of a person, which decides what they have access to.
@@ -44,7 +44,7 @@ impl Role {
         }
     }
 
-    /// What it may do.
+    /// Its role.
     pub fn scopes(self) -> Scopes {
         match self {
             Self::Administrator => Scopes::EVERYTHING.with(Scope::PasswordsRead),
@@ -100,11 +100,11 @@ impl FromStr for Role {
 pub struct Person {
     /// Its own id.
     pub id: String,
-    /// What its owner signs in with, in lower case.
+    /// The email address of its owner, in lower case.
     pub email: String,
-    /// What people call its owner.
+    /// The name of its owner.
     pub name: String,
-    /// What its owner may do.
+    /// The role of its owner.
     pub role: Role,
     /// Whether there is a password to sign in with.
     pub has_password: bool,
@@ -114,14 +114,14 @@ pub struct Person {
     pub disabled: Option<Timestamp>,
 }
 
-/// What a new account is made from.
+/// An account to create.
 #[derive(Clone, Debug)]
 pub struct NewPerson {
-    /// What its owner signs in with.
+    /// The email address of its owner.
     pub email: String,
-    /// What people call its owner.
+    /// The name of its owner.
     pub name: String,
-    /// What its owner may do.
+    /// The role of its owner.
     pub role: Role,
     /// The hash of its password; none: its owner sets one by a link.
     pub password: Option<String>,
@@ -198,7 +198,7 @@ pub fn new_link(tx: &mut Tx<'_>, now: Timestamp, person: &Person) -> Result<Stri
     Ok(link)
 }
 
-/// Whose link that is; none where it was used, replaced or is too old.
+/// The person of a link; `None` if it was used, replaced or has expired.
 pub fn of_link(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Option<Person>> {
     let Some(id) = links::person(tx, now, &secret::hash(link))? else { return Ok(None) };
     Ok(find(tx, &id)?.filter(|person| person.disabled.is_none()))

@@ -147,8 +147,8 @@ impl Scope {
         NAMES[self as usize].1
     }
 
-    /// What it opens, in a sentence for the API document.
-    pub const fn says(self) -> &'static str {
+    /// The access that it gives, as a sentence for the API document.
+    pub const fn description(self) -> &'static str {
         match self {
             OrRosterCoreReadonly => "Read the core rosters (the standard's core endpoints).",
             OrRosterReadonly | RosterRead => "Read the rosters, without demographics.",
@@ -318,7 +318,7 @@ impl Scopes {
         self.0 == 0
     }
 
-    /// What they allow.
+    /// The rights that they give.
     pub fn rights(self) -> Rights {
         let opened = self.iter().flat_map(|scope| scope.opens().iter().copied());
         Rights(self.0 | opened.fold(0, |mask, scope| mask | scope.bit()))
@@ -355,7 +355,7 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// What scopes allow, narrower scopes worked out: one bit a scope.
+/// The rights that scopes give, including narrower scopes: one bit for each scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rights(u64);
 

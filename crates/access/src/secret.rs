@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 /// The hash that is stored. A plain SHA-256 is right for a secret of 256 random bits, and a token
 /// request costs microseconds.
-pub(crate) type Hash = [u8; 32];
+pub(crate) type SecretHash = [u8; 32];
 
 /// Random bytes of the operating system as URL-safe text behind a prefix.
 pub(crate) fn random_text<const N: usize>(prefix: &str) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-pub(crate) fn hash(secret: &str) -> Hash {
+pub(crate) fn hash(secret: &str) -> SecretHash {
     Sha256::digest(secret.as_bytes()).into()
 }
 
@@ -30,6 +30,6 @@ pub(crate) fn derived(label: &str, secret: &str) -> String {
 }
 
 /// Compares in a time that does not depend on where they differ.
-pub(crate) fn same(a: &Hash, b: &[u8]) -> bool {
+pub(crate) fn same(a: &SecretHash, b: &[u8]) -> bool {
     a.as_slice().ct_eq(b).into()
 }

@@ -86,7 +86,7 @@ pub fn is_form_token(secret: &str, token: &str) -> bool {
     secret::same(&secret::hash(&form_token(secret)), &secret::hash(token))
 }
 
-/// What a page of the session's own shows and no other page knows: it guards against forged forms.
+/// A token that only pages of this session contain. It protects against forged forms.
 pub fn form_token(session: &str) -> String {
     secret::derived("lyceum form", session)
 }

@@ -15,7 +15,7 @@ use crate::secret;
 
 /// A token that was given out.
 #[derive(Clone, Debug)]
-pub struct Issued {
+pub struct IssuedToken {
     /// Its text.
     pub token: String,
     /// The scopes granted.
@@ -24,16 +24,16 @@ pub struct Issued {
     pub expires_in_s: i64,
 }
 
-/// What a valid token grants.
+/// The rights of a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The client's id.
     pub client_id: String,
     /// The scopes granted.
     pub scopes: Scopes,
-    /// What they allow: the test at a route.
+    /// The rights that the scopes give, which each route checks.
     pub rights: Rights,
-    /// Whom a game token is for; none in a client's own token.
+    /// The player of a game token; `None` in a client's own token.
     pub player: Option<Player>,
     /// The token's own id.
     pub jti: String,
@@ -56,9 +56,9 @@ pub struct Player {
     pub game: String,
 }
 
-/// Why a token is refused.
+/// The reason why a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenFault {
+pub enum TokenError {
     /// Not three parts of base64url with the JSON of our tokens.
     Malformed,
     /// Another algorithm than `EdDSA`.
@@ -77,7 +77,7 @@ pub enum TokenFault {
     NotYet,
 }
 
-impl fmt::Display for TokenFault {
+impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Malformed => "the token is not a signed token of this server",
@@ -92,10 +92,10 @@ impl fmt::Display for TokenFault {
     }
 }
 
-impl std::error::Error for TokenFault {}
+impl std::error::Error for TokenError {}
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct JwtHeader {
     alg: String,
     typ: String,
     kid: String,
@@ -108,7 +108,7 @@ const TYPE: &str = "at+jwt";
 const GAME_TYPE: &str = "game+jwt";
 
 #[derive(Serialize, Deserialize)]
-struct Claims {
+struct JwtClaims {
     iss: String,
     aud: String,
     sub: String,
@@ -129,11 +129,11 @@ pub(crate) fn issue(
     scopes: Scopes,
     player: Option<&Player>,
     (now, lifetime_s): (Timestamp, i64),
-) -> Issued {
+) -> IssuedToken {
     let typ = if player.is_some() { GAME_TYPE } else { TYPE };
     let header =
-        Header { alg: "EdDSA".to_owned(), typ: typ.to_owned(), kid: kid.to_owned(), crit: None };
-    let claims = Claims {
+        JwtHeader { alg: "EdDSA".to_owned(), typ: typ.to_owned(), kid: kid.to_owned(), crit: None };
+    let claims = JwtClaims {
         iss: issuer.to_owned(),
         aud: audience.to_owned(),
         sub: player.map_or(client_id, |player| &player.user).to_owned(),
@@ -148,7 +148,7 @@ pub(crate) fn issue(
     let signature = key.sign(token.as_bytes()).to_bytes();
     token.push('.');
     BASE64_URL_SAFE_NO_PAD.encode_string(signature, &mut token);
-    Issued { token, scopes, expires_in_s: lifetime_s }
+    IssuedToken { token, scopes, expires_in_s: lifetime_s }
 }
 
 /// Checks a token. `find` gives the key of an id.
@@ -157,37 +157,37 @@ pub(crate) fn verify<'k>(
     (issuer, audience): (&str, &str),
     now: Timestamp,
     find: impl FnOnce(&str) -> Option<&'k VerifyingKey>,
-) -> Result<Grant, TokenFault> {
+) -> Result<Grant, TokenError> {
     if token.len() > limits::TOKEN_MAX_BYTES {
-        return Err(TokenFault::Malformed);
+        return Err(TokenError::Malformed);
     }
-    let (signed, signature) = token.rsplit_once('.').ok_or(TokenFault::Malformed)?;
-    let (header, claims) = signed.split_once('.').ok_or(TokenFault::Malformed)?;
-    let header: Header = decode(header)?;
+    let (signed, signature) = token.rsplit_once('.').ok_or(TokenError::Malformed)?;
+    let (header, claims) = signed.split_once('.').ok_or(TokenError::Malformed)?;
+    let header: JwtHeader = decode(header)?;
     if header.alg != "EdDSA" {
-        return Err(TokenFault::Algorithm);
+        return Err(TokenError::Algorithm);
     }
     let is_game = header.typ == GAME_TYPE;
     if !is_game && header.typ != TYPE || header.crit.is_some() {
-        return Err(TokenFault::Malformed);
+        return Err(TokenError::Malformed);
     }
-    let key = find(&header.kid).ok_or(TokenFault::UnknownKey)?;
-    let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).map_err(|_| TokenFault::Malformed)?;
-    let signature = Signature::from_slice(&signature).map_err(|_| TokenFault::Malformed)?;
-    key.verify_strict(signed.as_bytes(), &signature).map_err(|_| TokenFault::Signature)?;
-    let claims: Claims = decode(claims)?;
+    let key = find(&header.kid).ok_or(TokenError::UnknownKey)?;
+    let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).map_err(|_| TokenError::Malformed)?;
+    let signature = Signature::from_slice(&signature).map_err(|_| TokenError::Malformed)?;
+    key.verify_strict(signed.as_bytes(), &signature).map_err(|_| TokenError::Signature)?;
+    let claims: JwtClaims = decode(claims)?;
     let seconds = now.seconds();
     match () {
-        () if claims.iss != issuer => Err(TokenFault::Issuer),
-        () if claims.aud != audience => Err(TokenFault::Audience),
-        () if claims.exp + limits::TOKEN_LEEWAY_S <= seconds => Err(TokenFault::Expired),
-        () if claims.iat - limits::TOKEN_LEEWAY_S > seconds => Err(TokenFault::NotYet),
-        () => grant(claims, is_game).ok_or(TokenFault::Malformed),
+        () if claims.iss != issuer => Err(TokenError::Issuer),
+        () if claims.aud != audience => Err(TokenError::Audience),
+        () if claims.exp + limits::TOKEN_LEEWAY_S <= seconds => Err(TokenError::Expired),
+        () if claims.iat - limits::TOKEN_LEEWAY_S > seconds => Err(TokenError::NotYet),
+        () => grant(claims, is_game).ok_or(TokenError::Malformed),
     }
 }
 
-/// What the claims grant; none where a game token names no game.
-fn grant(claims: Claims, is_game: bool) -> Option<Grant> {
+/// The rights that claims give; `None` if a game token names no game.
+fn grant(claims: JwtClaims, is_game: bool) -> Option<Grant> {
     let scopes = if is_game { Scopes::default() } else { Scopes::parse_known(&claims.scope) };
     let player = match is_game {
         true => Some(Player { user: claims.sub, game: claims.game? }),
@@ -208,9 +208,9 @@ fn encode(part: &impl Serialize) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(part).expect("our claims have string keys"))
 }
 
-fn decode<T: DeserializeOwned>(part: &str) -> Result<T, TokenFault> {
-    let json = BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenFault::Malformed)?;
-    serde_json::from_slice(&json).map_err(|_| TokenFault::Malformed)
+fn decode<T: DeserializeOwned>(part: &str) -> Result<T, TokenError> {
+    let json = BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::Malformed)?;
+    serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)
 }
 
 #[cfg(test)]
@@ -226,6 +226,6 @@ mod tests {
         let issued = issue(("kid", &key), realm, "x", Scopes::EVERYTHING, None, (now, 60));
         let check = |audience| verify(&issued.token, ("us", audience), now, |_| Some(&public));
         assert!(check("staging").is_ok());
-        assert_eq!(check("production"), Err(TokenFault::Audience));
+        assert_eq!(check("production"), Err(TokenError::Audience));
     }
 }

@@ -1,7 +1,7 @@
 //! Serves the next question of a lesson, and takes answers to questions.
 
 use lyceum_assessment::{respond, respond_validated};
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -9,17 +9,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::attempt::{self, Attempt, Desk, LogEntry, LoggedAnswer, OpenQuestion, bank_of};
-use crate::bank::Bank;
-use crate::engine::{self, Answer, Choice, Reason, WHOLE, stream};
-use crate::finalize::Finalized;
+use crate::attempt::{
+    self, Attempt, AttemptLogAnswer, AttemptLogEntry, LessonContext, OpenQuestion, bank_of,
+};
+use crate::bank::QuestionSet;
+use crate::engine::{self, Answer, QuestionChoice, QuestionReason, WHOLE, stream};
+use crate::finalize::FinalizedAttempt;
 use crate::lesson::Lesson;
 use crate::logs::ReadLog;
 use crate::question::{QuestionDraft, QuestionRequest, drafts};
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, Policy, credit, gradebook};
 
-/// What a student gets next.
+/// The next step of a student in a lesson.
 #[derive(Clone, Debug)]
 pub enum NextStep {
     /// A question.
@@ -27,7 +29,7 @@ pub enum NextStep {
     /// Nothing, because the attempt is complete.
     Finished {
         /// The result of the attempt.
-        outcome: Finalized,
+        outcome: FinalizedAttempt,
         /// The question that was answered last, which older clients go on showing. `None` if the attempt was
         /// completed without one.
         last: Option<QuestionDraft>,
@@ -41,19 +43,19 @@ pub struct NextQuestion {
     pub score: f64,
     /// The question.
     pub question: QuestionDraft,
-    /// The log from which it was chosen, for [`crate::Memory::keep`] after the commit.
+    /// The log from which it was chosen, for [`crate::LessonCaches::keep`] after the commit.
     pub log: Option<ReadLog>,
 }
 
-/// An accepted answer, from which [`crate::reply::Reply`] is made.
+/// An accepted answer, from which [`crate::reply::AnswerReply`] is made.
 #[derive(Clone, Debug)]
-pub struct TakenAnswer {
+pub struct AcceptedAnswer {
     pub(crate) attempt: Attempt,
     pub(crate) question: String,
-    pub(crate) answered: LoggedAnswer,
+    pub(crate) answered: AttemptLogAnswer,
     /// The assessment results of question and attempt, if answers are scored at once.
     pub(crate) results: Option<[Option<Object>; 2]>,
-    /// The log from which the next question was chosen, for [`crate::Memory::keep`] after the commit.
+    /// The log from which the next question was chosen, for [`crate::LessonCaches::keep`] after the commit.
     pub log: Option<ReadLog>,
 }
 
@@ -63,7 +65,7 @@ pub struct TakenAnswer {
 /// Errors: as [`next`].
 pub fn served(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<Option<NextStep>> {
@@ -85,7 +87,12 @@ pub fn served(
 /// attempt if there is none.
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions.
-pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<NextStep> {
+pub fn next(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<NextStep> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, &lesson)?;
     by_steps(attempt.lesson_type)?;
@@ -107,9 +114,9 @@ pub fn next(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Re
     Ok(NextStep::Asked(NextQuestion { log: Some(log), ..asked }))
 }
 
-/// What a complete attempt answers to a request for the next question.
-fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<NextStep> {
-    let outcome = Finalized::of(attempt);
+/// The answer of a complete attempt to a request for the next question.
+fn finished(tx: &mut Tx<'_>, desk: &LessonContext<'_>, attempt: &Attempt) -> Result<NextStep> {
+    let outcome = FinalizedAttempt::of(attempt);
     let Some(entry) = log::entry(tx, attempt, attempt.answered - 1)? else {
         return Ok(NextStep::Finished { outcome, last: None });
     };
@@ -127,9 +134,9 @@ fn finished(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<NextS
 /// The open question, which is at that place of the bank.
 fn open_question(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     attempt: &Attempt,
-    bank: &Bank,
+    bank: &QuestionSet,
     place: u32,
 ) -> Result<NextQuestion> {
     let seed = variant_seed(attempt, attempt.answered);
@@ -140,7 +147,7 @@ fn open_question(
 
 fn sitting(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
 ) -> Result<(Attempt, Option<OpenQuestion>)> {
@@ -163,7 +170,12 @@ fn by_steps(lesson_type: LessonType) -> Result<()> {
 }
 
 /// The engine's choice after the answers in a log.
-fn choose(policy: &Policy, attempt: &Attempt, bank: &Bank, log: &ReadLog) -> Option<Choice> {
+fn choose(
+    policy: &Policy,
+    attempt: &Attempt,
+    bank: &QuestionSet,
+    log: &ReadLog,
+) -> Option<QuestionChoice> {
     let mut lots = stream(attempt.seed, log.log.answers.len());
     engine::next(policy, &bank.questions, &log.log, &mut lots)
 }
@@ -171,12 +183,12 @@ fn choose(policy: &Policy, attempt: &Attempt, bank: &Bank, log: &ReadLog) -> Opt
 /// Records that the question was served after the attempt's answers.
 fn serve(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     attempt: &Attempt,
-    bank: &Bank,
-    choice: Choice,
+    bank: &QuestionSet,
+    choice: QuestionChoice,
 ) -> Result<()> {
-    let entry = LogEntry {
+    let entry = AttemptLogEntry {
         number: attempt.answered,
         question: choice.question,
         item: bank.questions.questions[choice.question as usize].id.clone(),
@@ -192,9 +204,9 @@ fn serve(
 /// mistaken for an answer to it.
 fn serve_ahead(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     policy: &Policy,
-    (attempt, bank): (&Attempt, &Bank),
+    (attempt, bank): (&Attempt, &QuestionSet),
     log: &ReadLog,
 ) -> Result<()> {
     let was_asked = |question| log.log.answers.iter().any(|answer| answer.question == question);
@@ -218,20 +230,20 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
     }
 }
 
-/// Whose answer to which question of which lesson a request is.
+/// An answer of a student to a question of a lesson.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LessonAnswer")]
 pub struct AnswerRequest {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     student: String,
     /// The question's id.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     question: String,
     /// The lesson's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     lesson: String,
-    /// What of the request is the answer.
+    /// The answer, in one of the accepted members.
     #[serde(flatten)]
     #[schemars(with = "AnswerMembers")]
     body: Object,
@@ -253,7 +265,11 @@ struct AnswerMembers {
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson, and for answers that do not match
 /// the item; `Conflict` if the attempt is complete, or another question was served.
-pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &AnswerRequest) -> Result<TakenAnswer> {
+pub fn answer(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    given: &AnswerRequest,
+) -> Result<AcceptedAnswer> {
     let AnswerRequest { student, question, lesson, body } = given;
     let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
     let (attempt, open) = sitting(tx, desk, student, lesson)?;
@@ -279,12 +295,12 @@ pub fn answer(tx: &mut Tx<'_>, desk: &Desk<'_>, given: &AnswerRequest) -> Result
 
 fn stepped(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     (mut attempt, open): (Attempt, Option<OpenQuestion>),
-    (bank, place): (&Bank, usize),
+    (bank, place): (&QuestionSet, usize),
     body: &Object,
-) -> Result<TakenAnswer> {
+) -> Result<AcceptedAnswer> {
     let question = &bank.questions.questions[place].id;
     if open.as_ref().is_none_or(|open| open.item != *question) {
         if let Some(entry) = log::entry(tx, &attempt, attempt.answered - 1)?
@@ -292,7 +308,13 @@ fn stepped(
             && let Some(answered) = entry.answered.filter(|former| is_same(former, body))
         {
             let results = Some(gradebook::read_step(tx, &attempt, question)?);
-            return Ok(TakenAnswer { attempt, question: entry.item, answered, results, log: None });
+            return Ok(AcceptedAnswer {
+                attempt,
+                question: entry.item,
+                answered,
+                results,
+                log: None,
+            });
         }
         attempt.running()?;
         return Err(not_asked(question, open.as_ref()));
@@ -325,7 +347,7 @@ fn stepped(
     let asked = (question.as_str(), bank.items[place].title.as_str());
     let results = gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?.map(Some);
     let (question, results, log) = (question.clone(), Some(results), Some(log));
-    Ok(TakenAnswer { attempt, question, answered, results, log })
+    Ok(AcceptedAnswer { attempt, question, answered, results, log })
 }
 
 fn not_asked(question: &str, open: Option<&OpenQuestion>) -> Problem {
@@ -344,7 +366,7 @@ fn not_asked(question: &str, open: Option<&OpenQuestion>) -> Problem {
 }
 
 /// Whether the answer equals the earlier one.
-fn is_same(former: &LoggedAnswer, body: &Object) -> bool {
+fn is_same(former: &AttemptLogAnswer, body: &Object) -> bool {
     former.responses == responses_in(body)
 }
 
@@ -360,11 +382,11 @@ fn responses_in(body: &Object) -> Value {
 
 fn scored(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    (bank, place): (&Bank, usize),
+    desk: &LessonContext<'_>,
+    (bank, place): (&QuestionSet, usize),
     seed: u64,
     body: &Object,
-) -> Result<LoggedAnswer> {
+) -> Result<AttemptLogAnswer> {
     let (id, item) = (&bank.questions.questions[place].id, &bank.items[place]);
     let score = if item.validates_responses { respond_validated } else { respond };
     let item = desk.items.version(tx, id, item.version)?;
@@ -376,7 +398,7 @@ fn scored(
     let scored = score(&item, &answer)?;
     let pending = scored.needs_manual_scoring;
     let share = (!pending).then(|| millionths(scored.share()));
-    Ok(LoggedAnswer {
+    Ok(AttemptLogAnswer {
         at: desk.now,
         responses: responses_in(body),
         correct: share == Some(WHOLE),
@@ -401,16 +423,16 @@ pub(crate) fn millionths(share: f64) -> u32 {
 /// Takes an answer in a lesson that is shown whole. The last answer to each question counts.
 fn answer_whole(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     mut attempt: Attempt,
-    (bank, place): (&Bank, usize),
+    (bank, place): (&QuestionSet, usize),
     body: &Object,
-) -> Result<TakenAnswer> {
+) -> Result<AcceptedAnswer> {
     attempt.running()?;
     let item = bank.questions.questions[place].id.clone();
     let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
     if let Some(answered) = former.filter(|former| is_same(former, body)) {
-        return Ok(TakenAnswer { attempt, question: item, answered, results: None, log: None });
+        return Ok(AcceptedAnswer { attempt, question: item, answered, results: None, log: None });
     }
     if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
@@ -423,17 +445,17 @@ fn answer_whole(
     let seed = variant_seed(&attempt, i64::try_from(place).unwrap_or(i64::MAX));
     let answered = scored(tx, desk, (bank, place), seed, body)?;
     let question = u32::try_from(place).map_err(Problem::internal)?;
-    let entry = LogEntry {
+    let entry = AttemptLogEntry {
         number: attempt.answered,
         question,
         item,
         served: desk.now,
-        reason: Reason::InOrder { place: question },
+        reason: QuestionReason::InOrder { place: question },
         answered: None,
     };
     attempt.answered += 1;
     repository::update(tx, &attempt, desk.now)?;
     log::append(tx, &attempt, &entry)?;
     log::answer(tx, &attempt, entry.number, &answered)?;
-    Ok(TakenAnswer { attempt, question: entry.item, answered, results: None, log: None })
+    Ok(AcceptedAnswer { attempt, question: entry.item, answered, results: None, log: None })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lyceum_assessment::Items;
 use lyceum_bridge::enroll;
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::kinds::USER;
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::bank::Bank;
-use crate::engine::{self, Counts, Log, Reason};
+use crate::bank::QuestionSet;
+use crate::caches::LessonCaches;
+use crate::engine::{self, AnswerCounts, AnswerLog, QuestionReason};
 use crate::lesson::{self, Lesson};
 use crate::logs::ReadLog;
-use crate::memory::Memory;
 use crate::repository::{attempts as repository, external, log};
 use crate::{LessonType, Policy, credit, gradebook, policies, test_out};
 
-/// What lessons need besides a transaction.
+/// The context of a lesson's work: time, caches and the server's address.
 #[derive(Clone, Copy)]
-pub struct Desk<'a> {
+pub struct LessonContext<'a> {
     /// The current time.
     pub now: Timestamp,
     /// The server's address, from which ids in events are made.
@@ -33,7 +33,7 @@ pub struct Desk<'a> {
     /// The cache of items.
     pub items: &'a Items,
     /// The cache of other data.
-    pub memory: &'a Memory,
+    pub memory: &'a LessonCaches,
 }
 
 /// An attempt at a lesson.
@@ -91,7 +91,7 @@ pub struct Attempt {
 }
 
 /// The data of a new attempt.
-pub(crate) struct Beginning<'a> {
+pub(crate) struct NewAttempt<'a> {
     pub(crate) student: &'a str,
     pub(crate) lesson: &'a Lesson,
     pub(crate) number: u32,
@@ -112,8 +112,7 @@ pub(crate) struct OpenQuestion {
 /// An entry of the log: a question that was served.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AttemptLogEntry")]
-pub struct LogEntry {
+pub struct AttemptLogEntry {
     /// Its place in the log, from 0.
     pub number: i64,
     /// The place of the question in the bank.
@@ -123,22 +122,21 @@ pub struct LogEntry {
     /// When it was served: with the reply to the previous answer, or on request.
     pub served: Timestamp,
     /// Why it was chosen.
-    pub reason: Reason,
+    pub reason: QuestionReason,
     /// The answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answered: Option<LoggedAnswer>,
+    pub answered: Option<AttemptLogAnswer>,
 }
 
-/// An answer, and what came of it.
+/// An answer with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "AttemptLogAnswer")]
-pub struct LoggedAnswer {
-    /// When it arrived.
+pub struct AttemptLogAnswer {
+    /// When it was received.
     pub at: Timestamp,
     /// The answers by response variable, as they were sent.
     #[schemars(with = "Map<String, Value>")]
     pub responses: Value,
-    /// What came of them.
+    /// The results of the answers.
     #[schemars(with = "Map<String, Value>")]
     pub result: Value,
     /// Whether it was correct.
@@ -155,7 +153,7 @@ pub struct LoggedAnswer {
     pub points: u8,
 }
 
-/// An attempt as clients read it.
+/// An attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Attempt")]
@@ -164,7 +162,7 @@ pub struct AttemptSummary {
     pub attempt: u32,
     /// The score, 0 to 100.
     pub score: f64,
-    /// How far it is graded.
+    /// The state of scoring.
     #[schemars(extend("enum" = ["not submitted", "partially graded", "fully graded"]))]
     pub score_status: &'static str,
     /// The XP that it earned, if it is complete.
@@ -191,14 +189,14 @@ impl Attempt {
     }
 
     /// The counts of its answers.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> AnswerCounts {
         let Self { earned, correct, total, pending, .. } = *self;
-        Counts { earned, correct, total, pending }
+        AnswerCounts { earned, correct, total, pending }
     }
 
     /// Takes over counts of answers.
-    pub(crate) fn count(&mut self, counts: Counts) {
-        let Counts { earned, correct, total, pending } = counts;
+    pub(crate) fn count(&mut self, counts: AnswerCounts) {
+        let AnswerCounts { earned, correct, total, pending } = counts;
         (self.earned, self.correct, self.total, self.pending) = (earned, correct, total, pending);
     }
 
@@ -218,7 +216,7 @@ impl Attempt {
     }
 
     /// The attempt, as clients read it.
-    pub fn shown(&self) -> AttemptSummary {
+    pub fn summary(&self) -> AttemptSummary {
         AttemptSummary {
             attempt: self.number,
             score: self.score,
@@ -235,14 +233,14 @@ impl Attempt {
     }
 
     /// Its log, as the engine reads it.
-    pub fn log(&self, tx: &mut Tx<'_>, bank: &Bank) -> Result<Log> {
+    pub fn log(&self, tx: &mut Tx<'_>, bank: &QuestionSet) -> Result<AnswerLog> {
         let counts = log::earlier(tx, self)?;
         let questions = bank.questions.questions.iter();
         let earlier = match counts.is_empty() {
             true => Vec::new(),
             false => questions.map(|q| counts.get(&q.id).copied().unwrap_or(0)).collect(),
         };
-        Ok(Log { earlier, answers: log::answers(tx, self, 0)? })
+        Ok(AnswerLog { earlier, answers: log::answers(tx, self, 0)? })
     }
 
     /// Refuses to continue a complete attempt.
@@ -265,15 +263,14 @@ impl Attempt {
     }
 }
 
-/// Whose attempts of which lesson a request is about.
+/// A student and a lesson.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "StudentAndLesson")]
-pub struct StudentLesson {
+pub struct StudentAndLesson {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     pub student: String,
     /// The lesson's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     pub lesson: String,
 }
 
@@ -283,7 +280,7 @@ pub struct StudentLesson {
 /// Placement tests need no enrollment, because they come before it.
 pub fn lesson_for(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
@@ -309,7 +306,7 @@ pub fn lesson_for(
 /// The lesson and the student's current attempt. Errors: as [`lesson_for`].
 pub fn current(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<(Arc<Lesson>, Attempt)> {
@@ -321,7 +318,7 @@ pub fn current(
 /// The student's current attempt, which is the last one. Begins the first attempt if there is none.
 pub(crate) fn at(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
 ) -> Result<Attempt> {
@@ -334,7 +331,7 @@ pub(crate) fn at(
 /// Like [`current`], but does not begin an attempt: `None` if there is none yet.
 pub fn last(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<(Arc<Lesson>, Option<Attempt>)> {
@@ -345,21 +342,21 @@ pub fn last(
 
 fn begin(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
     former: Option<&Attempt>,
-) -> Result<(Attempt, Arc<Bank>)> {
+) -> Result<(Attempt, Arc<QuestionSet>)> {
     let number = former.map_or(1, |former| former.number + 1);
     let test = lesson.test(tx, student, number)?;
     let former = former.map(|former| bank_of(tx, desk, former)).transpose()?;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
     let is_whole = lesson.lesson_type != LessonType::Powerpath100;
     let of = (test.as_deref(), is_whole.then_some(seed));
-    let bank = Bank::of_test(tx, &desk.memory.tests, of, former)?;
+    let bank = QuestionSet::of_test(tx, &desk.memory.tests, of, former)?;
     let policy = policies::current(tx, lesson.lesson_type)?.number;
     let started = desk.now;
-    let beginning = Beginning { student, lesson, number, policy, bank: &bank.id, seed, started };
+    let beginning = NewAttempt { student, lesson, number, policy, bank: &bank.id, seed, started };
     repository::insert(tx, &beginning)?;
     let begun = repository::last(tx, student, &lesson.id)?;
     let begun = begun
@@ -373,12 +370,17 @@ fn seed(parts: &[&str]) -> u64 {
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
-/// A new attempt, with its log if that is known without reading it, for [`crate::Memory::keep`] after the commit.
-pub type Begun = (Attempt, Option<ReadLog>);
+/// A new attempt, with its log if that is known without reading it, for [`crate::LessonCaches::keep`] after the commit.
+pub type StartedAttempt = (Attempt, Option<ReadLog>);
 
 /// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last attempt runs or waits to be scored,
 /// and for a test-out, which can be taken only once.
-pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<Begun> {
+pub fn create(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<StartedAttempt> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let last = repository::last(tx, student, &lesson.id)?;
     if let Some(last) = last.as_ref().filter(|last| last.completed.is_none()) {
@@ -399,7 +401,7 @@ pub fn create(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> 
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if last.is_some() && lesson.lesson_type == LessonType::TestOut {
-        return Err(test_out::taken(student, &lesson.id));
+        return Err(test_out::already_taken(student, &lesson.id));
     }
     let most = limits::LESSON_ATTEMPT_MAX_COUNT;
     if last.as_ref().is_some_and(|last| last.number >= most) {
@@ -421,7 +423,7 @@ pub fn list(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Vec<Attempt>
 
 /// Resets the last attempt: its answers no longer count, its score is 0, and what it earned is taken back. Its
 /// questions and policy stay. Errors: as [`lesson_for`].
-pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> Result<()> {
+pub fn reset(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, lesson: &str) -> Result<()> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
     let Some(former) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
     if former.answered == 0 && former.completed.is_none() {
@@ -446,7 +448,7 @@ pub fn reset(tx: &mut Tx<'_>, desk: &Desk<'_>, student: &str, lesson: &str) -> R
 /// Errors: `NotFound` for an unknown student or course.
 pub fn reset_course(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     course: &str,
 ) -> Result<usize> {
@@ -459,6 +461,10 @@ pub fn reset_course(
 }
 
 /// The bank of an attempt.
-pub fn bank_of(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<Arc<Bank>> {
+pub fn bank_of(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+) -> Result<Arc<QuestionSet>> {
     desk.memory.banks.get(tx, &attempt.bank)
 }

@@ -13,30 +13,30 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::Difficulty;
+use crate::caches::SizedCache;
 use crate::engine::{self, Calibration};
-use crate::memory::Recent;
 use crate::repository::banks as repository;
 
 /// The questions of an attempt: a version of each item, in the order of the test.
 #[derive(Debug)]
-pub struct Bank {
+pub struct QuestionSet {
     /// The hash of its content.
     pub id: String,
     /// The questions, as the engine sees them.
-    pub questions: engine::Bank,
+    pub questions: engine::EngineQuestions,
     /// Further data about the questions for learners, in the same order.
-    pub items: Vec<Item>,
+    pub items: Vec<QuestionDetails>,
 }
 
 /// Data about a question that the engine does not need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Item {
+pub struct QuestionDetails {
     /// The version of the item.
     pub version: i64,
     /// Its title.
     pub title: String,
-    /// What it teaches, according to its author.
+    /// Its learning objectives, as its author set them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learning_objectives: Vec<String>,
     /// Whether answers that break a rule of the interaction are refused (`validate-responses` of the test).
@@ -46,14 +46,14 @@ pub struct Item {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct StoredQuestion {
     #[serde(flatten)]
     question: engine::Question,
     #[serde(flatten)]
-    item: Item,
+    item: QuestionDetails,
 }
 
-impl Bank {
+impl QuestionSet {
     /// The bank of the items of an attempt, in order. Without a test, it is empty. The bank is stored, unless
     /// `former` has the same versions in the same order.
     ///
@@ -61,7 +61,7 @@ impl Bank {
     /// in the order of the test, because the engine chooses among them step by step.
     pub(crate) fn of_test(
         tx: &mut Tx<'_>,
-        tests: &Tests,
+        tests: &TestCache,
         (test, seed): (Option<&str>, Option<u64>),
         former: Option<Arc<Self>>,
     ) -> Result<Arc<Self>> {
@@ -104,9 +104,9 @@ impl Bank {
             .all(|(question, item)| item.validates_responses == validated.contains(&question.id))
     }
 
-    fn of_rows(id: String, rows: Vec<Row>) -> Self {
+    fn of_rows(id: String, rows: Vec<StoredQuestion>) -> Self {
         let (questions, items) = rows.into_iter().map(|row| (row.question, row.item)).unzip();
-        Self { id, questions: engine::Bank { questions }, items }
+        Self { id, questions: engine::EngineQuestions { questions }, items }
     }
 
     /// The place of the item with that identifier.
@@ -124,7 +124,7 @@ fn arranged(
     tx: &mut Tx<'_>,
     test: &str,
     seed: u64,
-    former: Option<&Bank>,
+    former: Option<&QuestionSet>,
 ) -> Result<Vec<ItemHead>> {
     let test = structure::test(tx, test)?;
     let (mut heads, mut drawn) = (Vec::new(), None);
@@ -146,7 +146,7 @@ fn arranged(
 
 /// A question with the data in its item's metadata: `difficulty`, `humanApproved`, `irt: {a, b, c}`,
 /// `learningObjectives`. Without a difficulty, it counts as easy.
-fn row(head: ItemHead, validated: &HashSet<String>) -> Row {
+fn row(head: ItemHead, validated: &HashSet<String>) -> StoredQuestion {
     let metadata: Map<String, Value> = head
         .metadata
         .as_deref()
@@ -157,18 +157,19 @@ fn row(head: ItemHead, validated: &HashSet<String>) -> Row {
         let (b, c) = (parameter("b")?, parameter("c").unwrap_or(0.0));
         Some(Calibration { a: parameter("a").unwrap_or(1.0), b, c })
     });
-    let said = metadata.get("difficulty").and_then(Value::as_str);
-    let said = said.and_then(|name| Difficulty::named(&name.to_ascii_lowercase()));
+    let difficulty_name = metadata.get("difficulty").and_then(Value::as_str);
+    let difficulty_name =
+        difficulty_name.and_then(|name| Difficulty::named(&name.to_ascii_lowercase()));
     let objectives = metadata.get("learningObjectives").and_then(Value::as_array);
     let validates_responses = validated.contains(&head.identifier);
-    Row {
+    StoredQuestion {
         question: engine::Question {
             id: head.identifier,
-            difficulty: said.or(calibration.map(of_b)).unwrap_or(Difficulty::Easy),
+            difficulty: difficulty_name.or(calibration.map(of_b)).unwrap_or(Difficulty::Easy),
             approved: metadata.get("humanApproved").and_then(Value::as_bool).unwrap_or(false),
             calibration,
         },
-        item: Item {
+        item: QuestionDetails {
             version: head.version,
             title: head.title,
             learning_objectives: objectives
@@ -193,7 +194,7 @@ fn of_b(calibration: Calibration) -> Difficulty {
 
 /// A cache of the item references of tests, valid as long as a test stays the same. It is limited to
 /// [`limits::LESSON_TEST_CACHE_BYTES`] of names.
-pub(crate) struct Tests(Recent<String, QuestionNames>);
+pub(crate) struct TestCache(SizedCache<String, QuestionNames>);
 
 struct QuestionNames {
     state: String,
@@ -204,13 +205,13 @@ struct QuestionNames {
     validated: Vec<Reference>,
 }
 
-impl Default for Tests {
+impl Default for TestCache {
     fn default() -> Self {
-        Self(Recent::new(limits::LESSON_TEST_CACHE_BYTES, 4096))
+        Self(SizedCache::new(limits::LESSON_TEST_CACHE_BYTES, 4096))
     }
 }
 
-impl Tests {
+impl TestCache {
     /// Errors: `NotFound`.
     fn names(&self, tx: &mut Tx<'_>, test: &str) -> Result<Arc<QuestionNames>> {
         let state =
@@ -234,23 +235,23 @@ impl Tests {
 
 /// A cache of banks. Banks never change, so an entry is never stale. It is limited to
 /// [`limits::LESSON_BANK_CACHE_BYTES`] of JSON.
-pub struct Banks(Recent<String, Bank>);
+pub struct QuestionSetCache(SizedCache<String, QuestionSet>);
 
-impl Default for Banks {
+impl Default for QuestionSetCache {
     fn default() -> Self {
-        Self(Recent::new(limits::LESSON_BANK_CACHE_BYTES, 8192))
+        Self(SizedCache::new(limits::LESSON_BANK_CACHE_BYTES, 8192))
     }
 }
 
-impl Banks {
+impl QuestionSetCache {
     /// The bank with that id.
-    pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &String) -> Result<Arc<Bank>> {
+    pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &String) -> Result<Arc<QuestionSet>> {
         if let Some(known) = self.0.get(id) {
             return Ok(known);
         }
         let body = repository::get(tx, id)?;
-        let rows: Vec<Row> = serde_json::from_str(&body).map_err(Problem::internal)?;
-        let bank = Arc::new(Bank::of_rows(id.clone(), rows));
+        let rows: Vec<StoredQuestion> = serde_json::from_str(&body).map_err(Problem::internal)?;
+        let bank = Arc::new(QuestionSet::of_rows(id.clone(), rows));
         self.0.keep(id.clone(), Arc::clone(&bank), body.len());
         Ok(bank)
     }

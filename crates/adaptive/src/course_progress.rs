@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use lyceum_bridge::enroll;
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
@@ -13,17 +13,17 @@ use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, USER,
 };
 use lyceum_roster::record::{Object, Status, members};
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::lesson_plans::PlanItemSort;
-use crate::listed::shown;
+use crate::lesson_list::render_record;
+use crate::lesson_plans::LessonPlanItemSort;
 use crate::test_out::TestOutStatus;
 use crate::{gradebook, lesson, test_out};
 
@@ -32,25 +32,24 @@ use crate::{gradebook, lesson, test_out};
 #[serde(rename_all = "camelCase")]
 pub struct CourseProgress {
     /// The line items, in the order of the course.
-    pub line_items: Vec<LineItem>,
-    /// How far testing out of it is.
+    pub line_items: Vec<CourseProgressLineItem>,
+    /// The state of testing out of the course.
     pub test_out: TestOutStatus,
 }
 
 /// A line item with the student's results.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "CourseProgressLineItem")]
-pub struct LineItem {
-    /// What it is of.
+pub struct CourseProgressLineItem {
+    /// The lesson or component of the result.
     #[serde(rename = "type")]
-    pub sort: PlanItemSort,
+    pub sort: LessonPlanItemSort,
     /// The line item's sourcedId.
     pub assessment_line_item_sourced_id: String,
-    /// The component that it is of.
+    /// The component of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course_component_sourced_id: Option<String>,
-    /// The lesson that it is of.
+    /// The lesson of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course_component_resource_sourced_id: Option<String>,
     /// Its title.
@@ -65,13 +64,13 @@ pub struct LineItem {
 #[serde(rename_all = "camelCase")]
 pub struct ItemResponse {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     student_id: String,
     /// The lesson's sourcedId, unless it is a result in a component.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     component_resource_id: Option<String>,
     /// The component's sourcedId.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     component_id: Option<String>,
     /// An assessment result of OneRoster without its references.
     result: Object,
@@ -84,7 +83,7 @@ pub fn of(
     now: Timestamp,
     (course, student): (&str, &str),
     lesson: Option<&str>,
-    view: &View<'_>,
+    view: &RecordView<'_>,
 ) -> Result<CourseProgress> {
     lesson::in_use(tx, &USER, student, "student")?;
     lesson::in_use(tx, &COURSE, course, "course")?;
@@ -115,13 +114,17 @@ pub fn of(
     let (of_student, of_items) = (("student", &students[..]), ("assessmentLineItem", &ids[..]));
     for stored in repository::referring_to_both(tx, &ASSESSMENT_RESULT, of_student, of_items)? {
         let item = fields::reference(&fields::of(&stored)?, "assessmentLineItem").to_owned();
-        results.entry(item).or_default().push(shown(&stored, view)?);
+        results.entry(item).or_default().push(render_record(&stored, view)?);
     }
     let line_items = items.iter().map(|((field, node), item)| {
         let id = fields::text(item, "sourcedId");
         let is_component = *field == "component";
-        LineItem {
-            sort: if is_component { PlanItemSort::Component } else { PlanItemSort::Resource },
+        CourseProgressLineItem {
+            sort: if is_component {
+                LessonPlanItemSort::Component
+            } else {
+                LessonPlanItemSort::Resource
+            },
             assessment_line_item_sourced_id: id.to_owned(),
             course_component_sourced_id: is_component.then(|| node.clone()),
             course_component_resource_sourced_id: (!is_component).then(|| node.clone()),
@@ -158,7 +161,7 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result
         (Some(lesson), _) => ("componentResource", lesson),
         (None, component) => ("component", component.unwrap_or_default()),
     };
-    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
     let item = line_item(tx, &rules, field, &about)?;
     let attempt = |record: &Object| fields::metadata(record).get("attempt").cloned();
     let wanted = attempt(&result);
@@ -183,7 +186,7 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result
 }
 
 /// The line item of a lesson or a component. Creates it if it is missing.
-fn line_item(tx: &mut Tx<'_>, rules: &Rules, field: &str, about: &str) -> Result<String> {
+fn line_item(tx: &mut Tx<'_>, rules: &WriteRules, field: &str, about: &str) -> Result<String> {
     let (kind, called) = match field {
         "component" => (&COURSE_COMPONENT, "component"),
         _ => (&COMPONENT_RESOURCE, "lesson"),

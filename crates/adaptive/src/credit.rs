@@ -5,13 +5,13 @@ use lyceum_core::Result;
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, USER};
 use lyceum_store::Tx;
 use uuid::Uuid;
 
-use crate::attempt::{Attempt, Desk};
-use crate::engine::Counts;
+use crate::attempt::{Attempt, LessonContext};
+use crate::engine::AnswerCounts;
 use crate::lesson::Lesson;
 use crate::repository::attempts;
 use crate::{LessonType, engine, gradebook, test_out};
@@ -22,11 +22,11 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b6
 /// Completes an attempt with these counts. The score is 0 to 100.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &mut Attempt,
     score: f64,
-    counts: Counts,
+    counts: AnswerCounts,
 ) -> Result<()> {
     let policy = attempt.policy(tx)?;
     let base_xp = *attempt.base_xp.get_or_insert(lesson.base_xp);
@@ -42,7 +42,12 @@ pub(crate) fn complete(
 }
 
 /// The units that an attempt masters for the first time: its lesson, and the lessons that its test-out covers.
-fn units(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -> Result<u32> {
+fn units(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+) -> Result<u32> {
     let was_mastered = attempts::another_mastered(tx, attempt)?
         || !gradebook::exempt(tx, &attempt.student, &[&attempt.lesson])?.is_empty();
     let skipped = match attempt.lesson_type {
@@ -54,7 +59,11 @@ fn units(tx: &mut Tx<'_>, desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt) -
 
 /// Takes back what an attempt earned, if there is an event for it: a new event corrects it. The lesson may no longer
 /// exist.
-pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
+pub(crate) fn take_back(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+) -> Result<()> {
     if attempt.lesson_type == LessonType::TestOut {
         gradebook::take_back_exemptions(tx, desk, &attempt.student, &attempt.lesson)?;
     }
@@ -64,7 +73,7 @@ pub(crate) fn take_back(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> 
 /// Appends the event of an attempt. The event of a reset attempt corrects the earlier one.
 fn append_event(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
 ) -> Result<()> {
@@ -84,8 +93,13 @@ fn urn(attempt: &Attempt, part: &str) -> String {
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).urn().to_string()
 }
 
-fn event(desk: &Desk<'_>, lesson: &Lesson, attempt: &Attempt, email: &str) -> LearningEvent {
-    let address = |kind: &Kind, id: &str| kind.address(desk.base_url, id);
+fn event(
+    desk: &LessonContext<'_>,
+    lesson: &Lesson,
+    attempt: &Attempt,
+    email: &str,
+) -> LearningEvent {
+    let address = |kind: &RecordKind, id: &str| kind.address(desk.base_url, id);
     let named = |id: &str, name: &str| NamedEntity { id: id.to_owned(), name: name.to_owned() };
     let course = &lesson.course;
     let object = Activity {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::attempt::{self, Desk, StudentLesson};
-use crate::engine::Counts;
+use crate::attempt::{self, LessonContext, StudentAndLesson};
+use crate::engine::AnswerCounts;
 use crate::lesson::Lesson;
-use crate::listed::{LessonResult, LessonResults};
+use crate::lesson_list::{LessonResult, LessonResults};
 use crate::repository::{attempts, external as repository};
 use crate::{LessonType, credit, gradebook, placement, test_out};
 
@@ -26,7 +26,7 @@ pub(crate) use repository::last;
 
 /// A student's test with an outside tool.
 #[derive(Clone, Debug)]
-pub struct Assignment {
+pub struct StoredExternalTest {
     /// Its id.
     pub id: String,
     /// The student's sourcedId.
@@ -36,7 +36,7 @@ pub struct Assignment {
     /// The number of the student's attempt, from 1.
     pub attempt: u32,
     /// The parameters of the request.
-    pub terms: Terms,
+    pub terms: ExternalTestTerms,
     /// When it was assigned.
     pub assigned_at: String,
     /// Whether its result was counted.
@@ -45,7 +45,7 @@ pub struct Assignment {
 
 /// The parameters of an assignment.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub struct ExternalTestTerms {
     /// The application in which the student signs in.
     pub application: Option<String>,
     /// The tool's id of the test.
@@ -54,11 +54,10 @@ pub struct Terms {
     pub skip_enrollment: bool,
 }
 
-/// What a client needs to know to go there.
+/// The address of the test, with what a client needs to open it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ExternalTestAddress")]
-pub struct Outside {
+pub struct ExternalTestAddress {
     /// The assignment's id.
     pub assignment_id: String,
     /// The tool's address.
@@ -69,11 +68,10 @@ pub struct Outside {
     pub test_id: Option<String>,
 }
 
-/// An assignment as it is told.
+/// An assigned test with its address.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ExternalTestAssignment")]
-pub struct ExternalAssignment {
+pub struct ExternalTestAssignment {
     /// The outside tool.
     pub tool_provider: String,
     /// The type of the lesson.
@@ -86,24 +84,24 @@ pub struct ExternalAssignment {
     pub finalized: bool,
     /// How to reach it.
     #[serde(flatten)]
-    pub outside: Outside,
+    pub outside: ExternalTestAddress,
 }
 
-/// A test at an outside tool that a student is to take.
+/// A test at an outside tool to assign to a student.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExternalTestRequest {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     student: String,
     /// The lesson's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     lesson: String,
     /// The application with which the student signs in there.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     application_name: Option<String>,
-    /// Which test of the tool.
-    #[schemars(with = "Option<Line>")]
+    /// The tool's id of the test.
+    #[schemars(with = "Option<OneLineText>")]
     test_id: Option<String>,
     /// Whether a placement test that is not passed enrolls in no course.
     skip_course_enrollment: Option<bool>,
@@ -115,17 +113,17 @@ pub struct ExternalTestRequest {
 /// Errors: `Invalid` for lessons that are taken here; `NotFound`.
 pub fn make(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     asked: &ExternalTestRequest,
-) -> Result<ExternalAssignment> {
-    let terms = Terms {
+) -> Result<ExternalTestAssignment> {
+    let terms = ExternalTestTerms {
         application: asked.application_name.clone(),
         test_id: asked.test_id.clone(),
         skip_enrollment: asked.skip_course_enrollment.unwrap_or_default(),
     };
     let lesson = outside_lesson(tx, desk, &asked.student, &asked.lesson)?;
     let assigned = assign(tx, desk.now, &asked.student, &lesson, &terms)?;
-    shown(tx, &lesson, &assigned)
+    to_assignment(tx, &lesson, &assigned)
 }
 
 /// Takes the result of a student's test from the gradebook, if it is there: the lesson is finished
@@ -134,10 +132,10 @@ pub fn make(
 /// Errors: `Invalid`; `NotFound`, where no test was assigned too.
 pub fn import(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
-    asked: &StudentLesson,
-) -> Result<ExternalAssignment> {
-    let StudentLesson { student, lesson } = asked;
+    desk: &LessonContext<'_>,
+    asked: &StudentAndLesson,
+) -> Result<ExternalTestAssignment> {
+    let StudentAndLesson { student, lesson } = asked;
     let lesson = outside_lesson(tx, desk, student, lesson)?;
     let Some(mut assigned) = last(tx, student, &lesson.id)? else {
         let message = format!(
@@ -154,13 +152,13 @@ pub fn import(
         repository::finalize(tx, &assigned)?;
         assigned.finalized = true;
     }
-    shown(tx, &lesson, &assigned)
+    to_assignment(tx, &lesson, &assigned)
 }
 
 /// The lesson, if it is taken with an outside tool.
 fn outside_lesson(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
@@ -183,18 +181,18 @@ pub(crate) fn assign(
     now: Timestamp,
     student: &str,
     lesson: &Lesson,
-    terms: &Terms,
-) -> Result<Assignment> {
+    terms: &ExternalTestTerms,
+) -> Result<StoredExternalTest> {
     let last = last(tx, student, &lesson.id)?;
     let attempt = match last {
         Some(last) if !last.finalized => return Ok(last),
         Some(_) if lesson.lesson_type == LessonType::TestOut => {
-            return Err(test_out::taken(student, &lesson.id));
+            return Err(test_out::already_taken(student, &lesson.id));
         }
         Some(last) => last.attempt + 1,
         None => 1,
     };
-    let assignment = Assignment {
+    let assignment = StoredExternalTest {
         id: Uuid::now_v7().to_string(),
         student: student.to_owned(),
         lesson: lesson.id.clone(),
@@ -209,7 +207,7 @@ pub(crate) fn assign(
 
 /// The score and the counts (correct, total) of the assignment's result in the gradebook: one that names its attempt,
 /// or one written after the assignment was created.
-fn result(tx: &mut Tx<'_>, assigned: &Assignment) -> Result<Option<(f64, (u32, u32))>> {
+fn result(tx: &mut Tx<'_>, assigned: &StoredExternalTest) -> Result<Option<(f64, (u32, u32))>> {
     let marks = LessonResults::of(tx, &assigned.student, &[&assigned.lesson])?;
     let is_its = |mark: &&LessonResult| match mark.attempt() {
         Some(attempt) => attempt == i64::from(assigned.attempt),
@@ -235,13 +233,13 @@ fn result(tx: &mut Tx<'_>, assigned: &Assignment) -> Result<Option<(f64, (u32, u
 /// Finishes the attempt as if it had been taken on this server.
 fn finish(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
-    assigned: &Assignment,
+    assigned: &StoredExternalTest,
     score: f64,
     (correct, total): (u32, u32),
 ) -> Result<()> {
-    let counts = Counts::of(correct, total);
+    let counts = AnswerCounts::of(correct, total);
     let (_, mut attempt) = attempt::current(tx, desk, &assigned.student, &lesson.id)?;
     if attempt.completed.is_some() {
         (attempt, _) = attempt::create(tx, desk, &assigned.student, &lesson.id)?;
@@ -249,14 +247,18 @@ fn finish(
     credit::complete(tx, desk, lesson, &mut attempt, score, counts)?;
     attempts::update(tx, &attempt, desk.now)?;
     let settled = match assigned.terms.skip_enrollment {
-        true => placement::Settled::default(),
+        true => placement::PlacementOutcome::default(),
         false => placement::settle(tx, desk.now, &assigned.student, lesson, score)?,
     };
-    gradebook::write(tx, desk, lesson, &attempt, &[], settled.told())
+    gradebook::write(tx, desk, lesson, &attempt, &[], settled.result_members())
 }
 
-fn shown(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<ExternalAssignment> {
-    Ok(ExternalAssignment {
+fn to_assignment(
+    tx: &mut Tx<'_>,
+    lesson: &Lesson,
+    assigned: &StoredExternalTest,
+) -> Result<ExternalTestAssignment> {
+    Ok(ExternalTestAssignment {
         tool_provider: lesson.tool_provider().unwrap_or_default().to_owned(),
         lesson_type: lesson.lesson_type,
         lesson_id: lesson.id.clone(),
@@ -267,11 +269,15 @@ fn shown(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Exte
 }
 
 /// How to reach the test, according to the lesson's resource.
-pub(crate) fn outside(tx: &mut Tx<'_>, lesson: &Lesson, assigned: &Assignment) -> Result<Outside> {
+pub(crate) fn outside(
+    tx: &mut Tx<'_>,
+    lesson: &Lesson,
+    assigned: &StoredExternalTest,
+) -> Result<ExternalTestAddress> {
     let record = fields::in_use(tx, &COMPONENT_RESOURCE, &lesson.id)?;
     let resource = fields::in_use(tx, &RESOURCE, fields::reference(&record, "resource"))?;
     let test_id =
         assigned.terms.test_id.clone().or_else(|| fields::opt_text(&resource, "vendorId"));
     let test_url = fields::opt_text(&fields::metadata(&resource), "launchUrl");
-    Ok(Outside { assignment_id: assigned.id.clone(), test_url, test_id })
+    Ok(ExternalTestAddress { assignment_id: assigned.id.clone(), test_url, test_id })
 }

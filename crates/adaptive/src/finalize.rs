@@ -7,20 +7,19 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::attempt::{Attempt, Desk, LogEntry, bank_of, current};
-use crate::bank::Bank;
-use crate::engine::Counts;
+use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of, current};
+use crate::bank::QuestionSet;
+use crate::engine::AnswerCounts;
 use crate::repository::{attempts as repository, log};
 use crate::{LessonType, credit, engine, gradebook, placement};
 
 /// How many unanswered questions a refusal lists at most.
 const UNANSWERED_SHOWN: usize = 5;
 
-/// What a finished attempt came to.
+/// The result of a finished attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "FinalizedAttempt")]
-pub struct Finalized {
+pub struct FinalizedAttempt {
     /// The type of the lesson.
     pub lesson_type: LessonType,
     /// Always true.
@@ -44,7 +43,7 @@ pub struct Finalized {
     pub pending_questions: Option<u32>,
 }
 
-impl Finalized {
+impl FinalizedAttempt {
     pub(crate) fn of(attempt: &Attempt) -> Self {
         Self {
             lesson_type: attempt.lesson_type,
@@ -69,13 +68,13 @@ impl Finalized {
 /// are unanswered.
 pub fn finalize(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &str,
-) -> Result<Finalized> {
+) -> Result<FinalizedAttempt> {
     let (lesson, mut attempt) = current(tx, desk, student, lesson)?;
     if attempt.completed.is_some() && lesson.tool_provider().is_none() && !attempt.is_pending() {
-        return Ok(Finalized::of(&attempt));
+        return Ok(FinalizedAttempt::of(&attempt));
     }
     if attempt.lesson_type == LessonType::Powerpath100 {
         let message = "a powerpath-100 lesson is complete at score 100; go on with getNextQuestion";
@@ -90,12 +89,13 @@ pub fn finalize(
     let (bank, mut entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
     let was_pending = attempt.is_pending();
     if was_pending && !gradebook::take_scores(tx, &attempt, &mut entries)? {
-        return Ok(Finalized::of(&attempt));
+        return Ok(FinalizedAttempt::of(&attempt));
     }
     let last = latest(&entries);
     all_answered(&bank, &last)?;
     let answered = last.values().filter_map(|entry| entry.answered.as_ref());
-    let counts = answered.fold(Counts::default(), |counts, answered| counts.and(answered.share));
+    let counts =
+        answered.fold(AnswerCounts::default(), |counts, answered| counts.and(answered.share));
     let score = engine::accuracy(&counts);
     let settled = match counts.pending {
         0 => {
@@ -106,27 +106,27 @@ pub fn finalize(
             attempt.count(counts);
             attempt.score = score;
             attempt.completed.get_or_insert(desk.now);
-            placement::Settled::default()
+            placement::PlacementOutcome::default()
         }
     };
     repository::update(tx, &attempt, desk.now)?;
     // The results of answers were written the first time, and a person may have added scores and comments to them.
-    let answers: Vec<(&LogEntry, &str)> = last
+    let answers: Vec<(&AttemptLogEntry, &str)> = last
         .values()
         .filter(|_| !was_pending)
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
         .collect();
-    gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.told())?;
-    Ok(Finalized::of(&attempt))
+    gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.result_members())?;
+    Ok(FinalizedAttempt::of(&attempt))
 }
 
 /// The last answer to each question, by place.
-pub(crate) fn latest(entries: &[LogEntry]) -> BTreeMap<u32, &LogEntry> {
+pub(crate) fn latest(entries: &[AttemptLogEntry]) -> BTreeMap<u32, &AttemptLogEntry> {
     let answered = entries.iter().filter(|entry| entry.answered.is_some());
     answered.map(|entry| (entry.question, entry)).collect()
 }
 
-fn all_answered(bank: &Bank, last: &BTreeMap<u32, &LogEntry>) -> Result<()> {
+fn all_answered(bank: &QuestionSet, last: &BTreeMap<u32, &AttemptLogEntry>) -> Result<()> {
     let questions = (0..).zip(&bank.questions.questions);
     let open: Vec<&str> = questions
         .filter(|(place, _)| !last.contains_key(place))

@@ -9,18 +9,18 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
-use lyceum_roster::results::{self, AssessmentResult, Former, LineItem};
+use lyceum_roster::results::{self, AssessmentResult, FormerResult, LineItem};
 use lyceum_store::Tx;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::LessonType;
 use crate::answer::millionths;
-use crate::attempt::{Attempt, Desk, LogEntry, LoggedAnswer};
+use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry, LessonContext};
 use crate::engine::WHOLE;
 use crate::finalize::latest;
 use crate::lesson::Lesson;
-use crate::listed::LessonResults;
+use crate::lesson_list::LessonResults;
 use crate::repository::log;
 
 /// The namespace of the ids of line items and results. They are derived, so that a repeated answer is the same
@@ -60,14 +60,14 @@ pub fn answer_result(attempt: &Attempt, question: &str) -> String {
 /// their questions, under the questions' line items. `also` is added to the metadata of the attempt's result.
 pub(crate) fn write(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
-    answers: &[(&LogEntry, &str)],
+    answers: &[(&AttemptLogEntry, &str)],
     also: &[(&str, Value)],
 ) -> Result<()> {
     let parent = lesson_item(&lesson.id);
-    let answered: Vec<(String, &LogEntry, &LoggedAnswer, &str)> = answers
+    let answered: Vec<(String, &AttemptLogEntry, &AttemptLogAnswer, &str)> = answers
         .iter()
         .filter_map(|(entry, title)| {
             let item = question_item(&lesson.id, &entry.item);
@@ -88,11 +88,11 @@ pub(crate) fn write(
 /// writes them, so the attempt's result exists after the first answer, and the question's result is new.
 pub(crate) fn write_step(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
     (question, title): (&str, &str),
-    answered: &LoggedAnswer,
+    answered: &AttemptLogAnswer,
 ) -> Result<[Object; 2]> {
     let (parent, item) = (lesson_item(&lesson.id), question_item(&lesson.id, question));
     let items = [
@@ -102,15 +102,15 @@ pub(crate) fn write_step(
     results::ensure_line_items(tx, desk.now, &items)?;
     let of_attempt = of_attempt(lesson, attempt, &parent, &[]);
     let of_answer = of_answer(attempt, question, answered, &item);
-    let of_attempt = results::write_one(tx, desk.now, of_attempt, Former::Present)?;
-    let of_answer = results::write_one(tx, desk.now, of_answer, Former::Missing)?;
+    let of_attempt = results::write_one(tx, desk.now, of_attempt, FormerResult::Present)?;
+    let of_answer = results::write_one(tx, desk.now, of_answer, FormerResult::Missing)?;
     Ok([of_answer, of_attempt])
 }
 
 fn of_answer<'a>(
     attempt: &'a Attempt,
     question: &str,
-    answered: &LoggedAnswer,
+    answered: &AttemptLogAnswer,
     line_item: &'a str,
 ) -> AssessmentResult<'a> {
     let mut metadata = Object::new();
@@ -194,9 +194,9 @@ pub(crate) fn read_step(
 /// Marks the results of an attempt's questions as `tobedeleted`.
 pub(crate) fn take_back_answers(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     attempt: &Attempt,
-    entries: &[LogEntry],
+    entries: &[AttemptLogEntry],
 ) -> Result<()> {
     let ids: Vec<String> =
         entries.iter().map(|entry| answer_result(attempt, &entry.item)).collect();
@@ -240,7 +240,7 @@ pub(crate) fn exempt(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result
 /// Exempts a student from lessons of a course, given with their titles, because the student passed the test-out.
 pub(crate) fn write_exemptions(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     (student, course, test_out): (&str, &str, &str),
     lessons: &[(String, String)],
 ) -> Result<()> {
@@ -265,7 +265,7 @@ pub(crate) fn write_exemptions(
 /// Removes the exemptions of a student that a test-out led to.
 pub(crate) fn take_back_exemptions(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     test_out: &str,
 ) -> Result<()> {
@@ -279,7 +279,11 @@ pub(crate) fn take_back_exemptions(
 }
 
 /// Marks results by others as `tobedeleted` if they name the attempt, or no attempt.
-pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Attempt) -> Result<()> {
+pub(crate) fn take_back_results(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+) -> Result<()> {
     let marks = LessonResults::of(tx, &attempt.student, &[&attempt.lesson])?;
     let own = attempt_result(&attempt.student, &attempt.lesson, attempt.number);
     let others = marks.in_lesson(&attempt.lesson).iter().filter(|mark| {
@@ -294,7 +298,7 @@ pub(crate) fn take_back_results(tx: &mut Tx<'_>, desk: &Desk<'_>, attempt: &Atte
 pub(crate) fn take_scores(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
-    entries: &mut [LogEntry],
+    entries: &mut [AttemptLogEntry],
 ) -> Result<bool> {
     let last: HashSet<i64> = latest(entries).values().map(|entry| entry.number).collect();
     let ids = entries.iter().map(|entry| answer_result(attempt, &entry.item));

@@ -26,9 +26,9 @@ pub struct Lesson {
     /// The XP that it is worth.
     pub base_xp: f64,
     /// Where its questions come from.
-    pub source: Source,
+    pub source: QuestionSource,
     /// The course.
-    pub course: Course,
+    pub course: LessonCourse,
     /// The subject that it tests, from its resource or its course.
     pub subject: String,
     /// The grade that it tests: the first of its resource.
@@ -41,15 +41,15 @@ pub struct Lesson {
 
 /// A cache of lessons. Each entry has the state of the records that it was read from
 /// ([`LessonState::records`](lyceum_roster::repository::LessonState::records)).
-pub(crate) struct Lessons(Cache<String, (String, Arc<Lesson>)>);
+pub(crate) struct LessonCache(Cache<String, (String, Arc<Lesson>)>);
 
-impl Default for Lessons {
+impl Default for LessonCache {
     fn default() -> Self {
         Self(Cache::new(limits::LESSON_CACHE_ENTRIES))
     }
 }
 
-impl Lessons {
+impl LessonCache {
     /// The lesson, if its records have that state. Errors: as [`find`].
     pub(crate) fn get(&self, tx: &mut Tx<'_>, id: &str, state: String) -> Result<Arc<Lesson>> {
         match self.0.get(id) {
@@ -65,7 +65,7 @@ impl Lessons {
 
 /// The course of a lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Course {
+pub struct LessonCourse {
     /// Its sourcedId.
     pub id: String,
     /// Its title.
@@ -74,7 +74,7 @@ pub struct Course {
 
 /// The source of a lesson's questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum QuestionSource {
     /// A test: the resource's `metadata.url`, otherwise its `vendorResourceId`.
     Test(Reference),
     /// Resources whose tests are used in turn, one per attempt (`metadata.resources`).
@@ -106,7 +106,7 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
         lesson_type,
         base_xp: base_xp(&record, &of_resource),
         source: source(tx, &resource, &of_resource)?,
-        course: Course {
+        course: LessonCourse {
             id: fields::text(&course, "sourcedId").to_owned(),
             title: fields::text(&course, "title").to_owned(),
         },
@@ -135,13 +135,19 @@ pub(crate) fn named_sort(record: &Object, of_resource: &Object) -> Result<Option
 /// Whether the resources, given with their metadata, are QTI tests or banks. Without a lessonType, these are adaptive
 /// quizzes. Runs at most two statements.
 pub(crate) fn are_tests(tx: &mut Tx<'_>, resources: &[(&Object, &Object)]) -> Result<Vec<bool>> {
-    let said: Vec<Option<bool>> = resources.iter().map(|(_, metadata)| is_test(metadata)).collect();
-    let open = resources.iter().zip(&said).filter(|(_, said)| said.is_none());
+    let is_test_of_each: Vec<Option<bool>> =
+        resources.iter().map(|(_, metadata)| is_test(metadata)).collect();
+    let open = resources
+        .iter()
+        .zip(&is_test_of_each)
+        .filter(|(_, is_test_of_each)| is_test_of_each.is_none());
     let open: Vec<_> =
         open.map(|((resource, metadata), _)| reference(resource, metadata)).collect();
     let mut found = banks::questions(tx, &open)?.into_iter();
-    let is_found = |said: Option<bool>| said.unwrap_or_else(|| found.next().flatten().is_some());
-    Ok(said.into_iter().map(is_found).collect())
+    let is_found = |is_test_of_each: Option<bool>| {
+        is_test_of_each.unwrap_or_else(|| found.next().flatten().is_some())
+    };
+    Ok(is_test_of_each.into_iter().map(is_found).collect())
 }
 
 /// Whether metadata say that a resource is a QTI test or bank; `None` if that depends on what is stored.
@@ -185,7 +191,7 @@ pub(crate) fn base_xp(record: &Object, of_resource: &Object) -> f64 {
 /// The active record. `called` is its name in messages.
 pub(crate) fn in_use(
     tx: &mut Tx<'_>,
-    kind: &lyceum_roster::kind::Kind,
+    kind: &lyceum_roster::kind::RecordKind,
     id: &str,
     called: &str,
 ) -> Result<Object> {
@@ -222,34 +228,34 @@ pub(crate) fn grade(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|grade| grade.to_string()))
 }
 
-fn source(tx: &mut Tx<'_>, resource: &Object, metadata: &Object) -> Result<Source> {
+fn source(tx: &mut Tx<'_>, resource: &Object, metadata: &Object) -> Result<QuestionSource> {
     let children = metadata.get("resources").and_then(Value::as_array).into_iter().flatten();
     let children: Vec<String> = children
         .map(|child| child.as_str().unwrap_or_else(|| fields::id_in(child)).to_owned())
         .filter(|child| !child.is_empty())
         .collect();
     if !children.is_empty() {
-        return Ok(Source::Turns(children));
+        return Ok(QuestionSource::Turns(children));
     }
     let url = fields::text(metadata, "url");
     let tool = fields::text(metadata, "toolProvider");
     if url.is_empty() && !tool.is_empty() {
-        return Ok(Source::External(tool.to_owned()));
+        return Ok(QuestionSource::External(tool.to_owned()));
     }
     let sub_type = fields::text(metadata, "subType");
     if sub_type == "qti-test-bank" {
         let end = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let own = fields::text(resource, "vendorResourceId");
-        return Ok(Source::Bank(if end.is_empty() { own } else { end }.to_owned()));
+        return Ok(QuestionSource::Bank(if end.is_empty() { own } else { end }.to_owned()));
     }
     let reference = reference(resource, metadata);
     if sub_type.is_empty()
         && let [Some(Questions::Bank(bank))] =
             banks::questions(tx, std::slice::from_ref(&reference))?.as_slice()
     {
-        return Ok(Source::Bank(bank.clone()));
+        return Ok(QuestionSource::Bank(bank.clone()));
     }
-    Ok(Source::Test(reference))
+    Ok(QuestionSource::Test(reference))
 }
 
 fn reference(resource: &Object, metadata: &Object) -> Reference {
@@ -266,13 +272,13 @@ impl Lesson {
     /// Errors: `Invalid` if the test is not stored.
     pub fn test(&self, tx: &mut Tx<'_>, student: &str, attempt: u32) -> Result<Option<String>> {
         let reference = match &self.source {
-            Source::External(_) => return Ok(None),
-            Source::Test(reference) => reference.clone(),
-            Source::Bank(bank) => {
+            QuestionSource::External(_) => return Ok(None),
+            QuestionSource::Test(reference) => reference.clone(),
+            QuestionSource::Bank(bank) => {
                 let turn = banks::next(tx, bank, student, Some(i64::from(attempt)));
                 return turn.map(|turn| Some(turn.assessment_test));
             }
-            Source::Turns(resources) => {
+            QuestionSource::Turns(resources) => {
                 let turn = (attempt.max(1) as usize - 1) % resources.len();
                 let resource = fields::in_use(tx, &RESOURCE, &resources[turn])?;
                 reference(&resource, &fields::metadata(&resource))
@@ -294,7 +300,7 @@ impl Lesson {
     /// The outside tool that the lesson is taken with; `None` if it is taken on this server.
     pub fn tool_provider(&self) -> Option<&str> {
         match &self.source {
-            Source::External(tool) => Some(tool),
+            QuestionSource::External(tool) => Some(tool),
             _ => None,
         }
     }

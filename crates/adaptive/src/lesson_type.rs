@@ -6,7 +6,7 @@ use std::ops::{Index, IndexMut};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What sort of lesson this is: how it is asked, scored and finished.
+/// The type of a lesson: how it serves, scores and finishes its questions.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -66,7 +66,7 @@ impl fmt::Display for LessonType {
     }
 }
 
-/// How hard a question is, as its author says.
+/// The difficulty of a question, as its author set it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -105,7 +105,7 @@ impl fmt::Display for Difficulty {
     }
 }
 
-/// One value a difficulty: `{"easy": …, "medium": …, "hard": …}`.
+/// One value for each difficulty: `{"easy": …, "medium": …, "hard": …}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]

@@ -6,7 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | types of lessons, policies as data, the version in force | `lesson_type`, `policy`, `policies` |
-//! | choosing a question, scoring, XP, replaying an attempt | `engine`, `past` |
+//! | choosing a question, scoring, XP, replaying an attempt | `engine`, `attempt_history` |
 //! | a lesson, its questions, attempts | `lesson`, `bank`, `attempt` |
 //! | the next question, an answer, finishing a test | `answer`, `finalize` |
 //! | what students see: questions, progress | `question`, `progress` |
@@ -15,14 +15,16 @@
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
 //! | who needs help today; what the console shows | `today`, `screens` |
-//! | lists of lessons and results | `listed` |
+//! | lists of lessons and results | `lesson_list` |
 //! | the reply to a student's answer | `reply` |
-//! | caches | `memory`, `logs` |
+//! | caches | `caches`, `logs` |
 //! | SQL | `repository` |
 
 pub mod answer;
 pub mod attempt;
+pub mod attempt_history;
 mod bank;
+mod caches;
 pub mod course_progress;
 mod credit;
 pub mod engine;
@@ -30,13 +32,11 @@ pub mod external;
 pub mod finalize;
 pub mod gradebook;
 pub mod lesson;
+mod lesson_list;
 pub mod lesson_plans;
 mod lesson_type;
-mod listed;
 pub mod logs;
-mod memory;
 pub mod new_test;
-pub mod past;
 pub mod placement;
 pub mod policies;
 mod policy;
@@ -54,10 +54,10 @@ pub mod today;
 
 use lyceum_store::Migration;
 
-pub use bank::Banks;
+pub use bank::QuestionSetCache;
+pub use caches::LessonCaches;
 pub use lesson_type::{ByDifficulty, Difficulty, LessonType};
-pub use memory::Memory;
-pub use policy::{Band, Gate, Policy, Scoring, Shipped, Step, Strategy};
+pub use policy::{BuiltInPolicy, DifficultyBand, Policy, RewardGate, ScoreStep, Scoring, Strategy};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[

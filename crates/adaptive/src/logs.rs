@@ -7,21 +7,21 @@ use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
 use crate::attempt::Attempt;
-use crate::bank::Bank;
-use crate::engine::{Answer, Log, Question};
-use crate::memory::Recent;
+use crate::bank::QuestionSet;
+use crate::caches::SizedCache;
+use crate::engine::{Answer, AnswerLog, Question};
 use crate::repository::log;
 
 /// A cache of logs by attempt and round. The counts of earlier attempts stay the same during an attempt, and answers
 /// are only added. So an old log is still correct up to its end.
-pub(crate) struct Logs(Recent<(i64, i64), Log>);
+pub(crate) struct AnswerLogCache(SizedCache<(i64, i64), AnswerLog>);
 
 /// A log that was read. Cache it only after the commit of the transaction that read it, because a rollback could undo
 /// an answer in it.
 #[derive(Clone, Debug)]
 pub struct ReadLog {
     key: (i64, i64),
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: Arc<AnswerLog>,
 }
 
 impl ReadLog {
@@ -32,21 +32,26 @@ impl ReadLog {
     }
 }
 
-impl Default for Logs {
+impl Default for AnswerLogCache {
     fn default() -> Self {
-        Self(Recent::new(limits::LESSON_LOG_CACHE_BYTES, 1024))
+        Self(SizedCache::new(limits::LESSON_LOG_CACHE_BYTES, 1024))
     }
 }
 
-impl Logs {
+impl AnswerLogCache {
     /// The log of an attempt's current round.
-    pub(crate) fn get(&self, tx: &mut Tx<'_>, attempt: &Attempt, bank: &Bank) -> Result<ReadLog> {
+    pub(crate) fn get(
+        &self,
+        tx: &mut Tx<'_>,
+        attempt: &Attempt,
+        bank: &QuestionSet,
+    ) -> Result<ReadLog> {
         let key = (attempt.id, attempt.round);
         let answered = usize::try_from(attempt.answered).unwrap_or(usize::MAX);
         let log = match self.0.get(&key) {
             Some(known) if known.answers.len() == answered => known,
             Some(known) if known.answers.len() < answered => {
-                let mut log = Log::clone(&known);
+                let mut log = AnswerLog::clone(&known);
                 log.answers.extend(log::answers(tx, attempt, known.answers.len())?);
                 Arc::new(log)
             }
@@ -61,7 +66,7 @@ impl Logs {
         &self,
         former: &Attempt,
         attempt: &Attempt,
-        bank: &Bank,
+        bank: &QuestionSet,
     ) -> Option<ReadLog> {
         let known = self.0.get(&(former.id, former.round))?;
         let answered = usize::try_from(former.answered).unwrap_or(usize::MAX);
@@ -78,12 +83,12 @@ impl Logs {
             before + counts.get(question.id.as_str()).copied().unwrap_or(0)
         };
         let earlier = questions.iter().zip(before).map(with).collect();
-        let log = Arc::new(Log { earlier, answers: Vec::new() });
+        let log = Arc::new(AnswerLog { earlier, answers: Vec::new() });
         Some(ReadLog { key: (attempt.id, attempt.round), log })
     }
 
     pub(crate) fn keep(&self, read: ReadLog) {
-        let Log { earlier, answers } = &*read.log;
+        let AnswerLog { earlier, answers } = &*read.log;
         let bytes = size_of_val(&earlier[..]) + answers.capacity() * size_of::<Answer>();
         self.0.keep(read.key, read.log, bytes);
     }

@@ -1,15 +1,16 @@
 //! Creates tests with one request: the resource, its place in the course, and the lesson.
 
 use lyceum_core::json::number;
+use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,18 +20,17 @@ use uuid::Uuid;
 mod request;
 
 pub use request::{ExternalTest, InternalTest, NewTest, TestType, Tool};
-use request::{Link, TestContent};
+use request::{TestContent, TestLink};
 
 use crate::LessonType;
 
-/// What was made.
+/// The created lesson.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "NewTestLesson")]
-pub struct CreatedTest {
+pub struct NewTestLesson {
     /// The type of the lesson.
     pub lesson_type: LessonType,
-    /// What it is made of, if it is taken here.
+    /// The source of its questions, if students take it on this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_type: Option<TestType>,
     /// The component resource's sourcedId.
@@ -48,7 +48,7 @@ pub struct CreatedTest {
     /// The outside tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_provider: Option<Tool>,
-    /// What the outside tool calls the test.
+    /// The outside tool's id of the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor_id: Option<String>,
     /// The grades that it tests.
@@ -63,12 +63,12 @@ pub struct CreatedTest {
 ///
 /// Errors: `NotFound` for the course; `Invalid` for a component of another course, an unknown `courseIdOnFail`, and a
 /// placement test without subject or grades; `Conflict` for a second test-out lesson of the course.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, new_test: &NewTest) -> Result<CreatedTest> {
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, new_test: &NewTest) -> Result<NewTestLesson> {
     let course = fields::in_use(tx, &COURSE, &new_test.course)?;
     check(tx, new_test, &course)?;
     let grades = new_test.grades.clone().unwrap_or_else(|| fields::texts(&course, "grades"));
     let metadata = metadata(new_test, &course, &grades);
-    let mut maker = Maker { tx, now };
+    let mut maker = TestBuilder { tx, now };
     let (resource_id, child_resource_ids) = maker.resource(new_test, metadata)?;
     let course_component_id = match &new_test.component {
         Some(component) => component.clone(),
@@ -82,7 +82,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new_test: &NewTest) -> Result<Cre
             (None, Some(*tool), launch_url.clone(), vendor_id.clone())
         }
     };
-    Ok(CreatedTest {
+    Ok(NewTestLesson {
         lesson_type: new_test.lesson_type,
         test_type,
         lesson_id,
@@ -103,7 +103,7 @@ fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
         faults.push(Detail { path: path.into(), message });
     };
     if let Some(id) = &new_test.component {
-        let of = match found(tx, &COURSE_COMPONENT, id)? {
+        let of = match find_record(tx, &COURSE_COMPONENT, id)? {
             Some(component) => fields::reference(&component, "course").to_owned(),
             None => String::new(),
         };
@@ -116,12 +116,9 @@ fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
         }
     }
     if let Some(id) = &new_test.course_on_fail
-        && found(tx, &COURSE, id)?.is_none()
+        && find_record(tx, &COURSE, id)?.is_none()
     {
-        fault(
-            "courseIdOnFail",
-            format!("there is no course with the sourcedId '{id}'; create it first"),
-        );
+        fault("courseIdOnFail", unknown_reference("course", id));
     }
     if new_test.lesson_type == LessonType::Placement {
         if new_test.grades.is_none() && fields::texts(course, "grades").is_empty() {
@@ -149,7 +146,7 @@ fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
     Ok(())
 }
 
-fn found(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Option<Object>> {
+fn find_record(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<Option<Object>> {
     match fields::in_use(tx, kind, id) {
         Ok(record) => Ok(Some(record)),
         Err(problem) if problem.kind == ProblemKind::NotFound => Ok(None),
@@ -178,12 +175,12 @@ fn metadata(new_test: &NewTest, course: &Object, grades: &[String]) -> Object {
     metadata
 }
 
-struct Maker<'a, 'tx> {
+struct TestBuilder<'a, 'tx> {
     tx: &'a mut Tx<'tx>,
     now: Timestamp,
 }
 
-impl Maker<'_, '_> {
+impl TestBuilder<'_, '_> {
     /// The resource of the lesson, and the resources that it uses in turn.
     fn resource(
         &mut self,
@@ -196,7 +193,7 @@ impl Maker<'_, '_> {
                 metadata.extend(link.metadata.clone().unwrap_or_default());
                 let title = link.title.as_deref().or(title);
                 Ok((
-                    self.test(link, title.unwrap_or_else(|| named(new_test)), metadata)?,
+                    self.test(link, title.unwrap_or_else(|| test_kind_name(new_test)), metadata)?,
                     Vec::new(),
                 ))
             }
@@ -204,7 +201,7 @@ impl Maker<'_, '_> {
                 let mut children = Vec::with_capacity(links.len());
                 for (at, link) in links.iter().enumerate() {
                     let numbered =
-                        format!("{} {}", title.unwrap_or_else(|| named(new_test)), at + 1);
+                        format!("{} {}", title.unwrap_or_else(|| test_kind_name(new_test)), at + 1);
                     let title = link.title.as_deref().unwrap_or(&numbered);
                     children.push(self.test(
                         link,
@@ -214,7 +211,7 @@ impl Maker<'_, '_> {
                 }
                 metadata.insert("type".into(), "assessment-bank".into());
                 metadata.insert("resources".into(), json!(children));
-                let title = title.unwrap_or_else(|| named(new_test));
+                let title = title.unwrap_or_else(|| test_kind_name(new_test));
                 let own = Uuid::now_v7().to_string();
                 let bank = json!({ "title": title, "vendorResourceId": own, "metadata": metadata });
                 Ok((self.make(&RESOURCE, bank)?, children))
@@ -230,7 +227,7 @@ impl Maker<'_, '_> {
                 }
                 let own = || Uuid::now_v7().to_string();
                 let mut resource = json!({
-                    "title": title.unwrap_or_else(|| named(new_test)),
+                    "title": title.unwrap_or_else(|| test_kind_name(new_test)),
                     "vendorResourceId": vendor_id.clone().unwrap_or_else(own),
                     "metadata": metadata,
                 });
@@ -243,7 +240,7 @@ impl Maker<'_, '_> {
     }
 
     /// A resource that is a QTI test.
-    fn test(&mut self, link: &Link, title: &str, mut metadata: Object) -> Result<String> {
+    fn test(&mut self, link: &TestLink, title: &str, mut metadata: Object) -> Result<String> {
         metadata.insert("type".into(), "qti".into());
         metadata.insert("subType".into(), "qti-test".into());
         metadata.insert("url".into(), link.url.as_str().into());
@@ -259,7 +256,7 @@ impl Maker<'_, '_> {
             repository::referring_to(self.tx, &COURSE_COMPONENT, "course", &[&new_test.course])?;
         let title = new_test.unit_title.as_deref().or(new_test.lesson_title.as_deref());
         let component = json!({
-            "title": title.unwrap_or_else(|| named(new_test)),
+            "title": title.unwrap_or_else(|| test_kind_name(new_test)),
             "sortOrder": next_place(&others)?,
             "course": { "sourcedId": new_test.course },
         });
@@ -271,7 +268,7 @@ impl Maker<'_, '_> {
         let field = "courseComponent";
         let others = repository::referring_to(self.tx, &COMPONENT_RESOURCE, field, &[component])?;
         let lesson = json!({
-            "title": new_test.lesson_title.as_deref().unwrap_or_else(|| named(new_test)),
+            "title": new_test.lesson_title.as_deref().unwrap_or_else(|| test_kind_name(new_test)),
             "courseComponent": { "sourcedId": component },
             "resource": { "sourcedId": resource },
             "sortOrder": next_place(&others)?,
@@ -280,8 +277,12 @@ impl Maker<'_, '_> {
         self.make(&COMPONENT_RESOURCE, lesson)
     }
 
-    fn make(&mut self, kind: &'static Kind, record: Value) -> Result<String> {
-        let rules = Rules { dialect: Dialect::Platform, now: self.now, allocate_missing_ids: true };
+    fn make(&mut self, kind: &'static RecordKind, record: Value) -> Result<String> {
+        let rules = WriteRules {
+            dialect: PayloadDialect::Platform,
+            now: self.now,
+            allocate_missing_ids: true,
+        };
         let Value::Object(record) = record else {
             return Err(Problem::internal("a record is an object"));
         };
@@ -300,7 +301,7 @@ fn next_place(others: &[repository::StoredRecord]) -> Result<i64> {
     Ok(last.saturating_add(1))
 }
 
-fn named(new_test: &NewTest) -> &'static str {
+fn test_kind_name(new_test: &NewTest) -> &'static str {
     match new_test.lesson_type {
         LessonType::Powerpath100 => "Practice",
         LessonType::Quiz => "Quiz",

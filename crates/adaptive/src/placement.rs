@@ -4,14 +4,14 @@
 //! next one, and a failed test ends the placement.
 
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::grade;
 use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::write;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -19,27 +19,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lesson::{self, Lesson};
-use crate::listed::{LessonResults, ListedLesson, of_type, shown};
+use crate::lesson_list::{LessonResults, ListedLesson, of_type, render_record};
 use crate::repository::{attempts, external};
 use crate::{LessonType, policies};
 
-/// Whom and what a request asks about.
+/// A student and a subject.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "StudentAndSubject")]
-pub struct PlacementQuery {
+pub struct StudentAndSubject {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     pub(crate) student: String,
     /// The subject.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     pub(crate) subject: String,
 }
 
-/// Where a student stands in the placement tests of a subject.
+/// A student's position in the placement tests of a subject.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "PlacementStanding")]
-pub struct Standing {
+pub struct PlacementStanding {
     /// Whether all tests are passed.
     pub exhausted_tests: bool,
     /// The grade of the next test; null if there is none.
@@ -56,7 +54,7 @@ pub struct Standing {
     pub reached: String,
 }
 
-/// Where a student stands in the placement tests of each subject.
+/// A student's position in the placement tests of each subject.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Placements {
     /// The student's sourcedId.
@@ -65,16 +63,16 @@ pub struct Placements {
     pub placements: Vec<SubjectStanding>,
 }
 
-/// Where a student stands in the placement tests of one of the subjects.
+/// A student's position in the placement tests of one subject.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectStanding {
     /// Where the student stands.
     #[serde(flatten)]
-    pub standing: Standing,
+    pub standing: PlacementStanding,
     /// The subject.
     pub subject: String,
-    /// The grade of the last test that was taken; of the first, before any.
+    /// The grade of the last test taken, or of the first test.
     pub current_level: String,
 }
 
@@ -101,8 +99,7 @@ pub struct PlacementTest {
 /// The student's grade in a subject.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "PlacementLevel")]
-pub struct Level {
+pub struct PlacementLevel {
     /// The grade of the last test taken, or of the first test.
     pub grade_level: String,
     /// Whether placement is over.
@@ -111,11 +108,10 @@ pub struct Level {
     pub available_tests: usize,
 }
 
-/// What came of setting placement back.
+/// The result of resetting placement.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "PlacementReset")]
-pub struct Reset {
+pub struct PlacementReset {
     /// Always true.
     pub success: bool,
     /// The number of results marked as `tobedeleted`.
@@ -126,14 +122,14 @@ pub struct Reset {
 
 /// The consequence of finishing a placement test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settled {
+pub struct PlacementOutcome {
     /// Whether the student should have been enrolled but could not be.
     pub enrollment_failed: bool,
 }
 
-impl Settled {
+impl PlacementOutcome {
     /// Members for the metadata of the attempt's result.
-    pub(crate) fn told(self) -> &'static [(&'static str, Value)] {
+    pub(crate) fn result_members(self) -> &'static [(&'static str, Value)] {
         const FAILED: &[(&str, Value)] = &[("enrollmentFailed", Value::Bool(true))];
         if self.enrollment_failed { FAILED } else { &[] }
     }
@@ -142,15 +138,15 @@ impl Settled {
 /// The next placement test of a student in a subject.
 ///
 /// Errors: `NotFound` for the student, and for a subject without placement tests.
-pub fn next(tx: &mut Tx<'_>, asked: &PlacementQuery) -> Result<Standing> {
+pub fn next(tx: &mut Tx<'_>, asked: &StudentAndSubject) -> Result<PlacementStanding> {
     let tests = tests(tx, asked)?;
-    standing(tx, &asked.student, &tests)
+    standing_in(tx, &asked.student, &tests)
 }
 
 /// The grade of a student in a subject. Errors: as [`next`].
-pub fn level(tx: &mut Tx<'_>, asked: &PlacementQuery) -> Result<Level> {
-    let Standing { reached, onboarded, available_tests, .. } = next(tx, asked)?;
-    Ok(Level { grade_level: reached, onboarded, available_tests })
+pub fn level(tx: &mut Tx<'_>, asked: &StudentAndSubject) -> Result<PlacementLevel> {
+    let PlacementStanding { reached, onboarded, available_tests, .. } = next(tx, asked)?;
+    Ok(PlacementLevel { grade_level: reached, onboarded, available_tests })
 }
 
 /// Where a student stands in each subject that has placement tests. Errors: `NotFound`.
@@ -164,7 +160,7 @@ pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Placements> {
     for subject in subjects.iter().filter(|subject| !subject.is_empty()) {
         let of_subject = |test: &&ListedLesson| test.subject.eq_ignore_ascii_case(subject);
         let tests: Vec<&ListedLesson> = all.iter().filter(of_subject).collect();
-        let standing = standing(tx, student, &tests)?;
+        let standing = standing_in(tx, student, &tests)?;
         let current_level = standing.reached.clone();
         placements.push(SubjectStanding { standing, subject: subject.clone(), current_level });
     }
@@ -172,30 +168,35 @@ pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Placements> {
 }
 
 /// The tests of a subject with the student's results in them. Errors: as [`next`].
-pub fn all(tx: &mut Tx<'_>, asked: &PlacementQuery, view: &View<'_>) -> Result<Vec<PlacementTest>> {
+pub fn all(
+    tx: &mut Tx<'_>,
+    asked: &StudentAndSubject,
+    view: &RecordView<'_>,
+) -> Result<Vec<PlacementTest>> {
     let tests = tests(tx, asked)?;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
     let marks = LessonResults::of(tx, &asked.student, &ids)?;
-    let told = tests.iter().map(|test| {
-        let resource = shown(&test.records.resource, view)?;
+    let entries = tests.iter().map(|test| {
+        let resource = render_record(&test.records.resource, view)?;
         let item = marks.items.get(&test.id).and_then(|items| items.first());
-        let results = marks.in_lesson(&test.id).iter().map(|mark| shown(&mark.stored, view));
+        let results =
+            marks.in_lesson(&test.id).iter().map(|mark| render_record(&mark.stored, view));
         Ok(PlacementTest {
-            component_resources: shown(&test.records.lesson, view)?,
+            component_resources: render_record(&test.records.lesson, view)?,
             resources_metadata: resource["metadata"].clone(),
             resources: resource,
-            assessment_line_items: item.map(|item| shown(item, view)).transpose()?,
+            assessment_line_items: item.map(|item| render_record(item, view)).transpose()?,
             assessment_results: results.collect::<Result<Vec<_>>>()?,
         })
     });
-    told.collect()
+    entries.collect()
 }
 
 /// Resets a student's placement in a subject: results of its tests are marked as `tobedeleted`, and their attempts no
 /// longer count. Earned XP stay. Errors: as [`next`].
-pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &PlacementQuery) -> Result<Reset> {
+pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &StudentAndSubject) -> Result<PlacementReset> {
     let tests = tests(tx, asked)?;
-    let was_over = standing(tx, &asked.student, &tests)?.onboarded;
+    let was_over = standing_in(tx, &asked.student, &tests)?.onboarded;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
     let marks = LessonResults::of(tx, &asked.student, &ids)?;
     let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
@@ -208,7 +209,11 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &PlacementQuery) -> Result<
         attempts::retire(tx, &asked.student, ("lesson", lesson))?;
         external::forget(tx, &asked.student, lesson)?;
     }
-    Ok(Reset { success: true, placement_results_deleted: deleted, onboarding_reset: was_over })
+    Ok(PlacementReset {
+        success: true,
+        placement_results_deleted: deleted,
+        onboarding_reset: was_over,
+    })
 }
 
 /// Carries out the consequences of finishing a lesson. A failed placement test enrolls the student in the course that
@@ -220,14 +225,16 @@ pub fn settle(
     student: &str,
     lesson: &Lesson,
     score: f64,
-) -> Result<Settled> {
-    let Some(course) = &lesson.course_on_fail else { return Ok(Settled::default()) };
+) -> Result<PlacementOutcome> {
+    let Some(course) = &lesson.course_on_fail else { return Ok(PlacementOutcome::default()) };
     if lesson.lesson_type != LessonType::Placement || score >= pass_mark(tx)? {
-        return Ok(Settled::default());
+        return Ok(PlacementOutcome::default());
     }
     match enroll::enroll(tx, now, student, course, None, &EnrollmentRequest::default()) {
-        Ok(_) => Ok(Settled::default()),
-        Err(problem) if is_refusal(problem.kind) => Ok(Settled { enrollment_failed: true }),
+        Ok(_) => Ok(PlacementOutcome::default()),
+        Err(problem) if is_refusal(problem.kind) => {
+            Ok(PlacementOutcome { enrollment_failed: true })
+        }
         Err(problem) => Err(problem),
     }
 }
@@ -242,7 +249,7 @@ fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
     Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
 }
 
-fn tests(tx: &mut Tx<'_>, asked: &PlacementQuery) -> Result<Vec<ListedLesson>> {
+fn tests(tx: &mut Tx<'_>, asked: &StudentAndSubject) -> Result<Vec<ListedLesson>> {
     lesson::in_use(tx, &USER, &asked.student, "student")?;
     let mut tests = of_type(tx, LessonType::Placement)?;
     tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));
@@ -267,22 +274,22 @@ fn grade_of(test: &ListedLesson) -> Option<i64> {
 }
 
 /// Computes the standing from the tests, which are sorted by grade.
-fn standing<T: std::borrow::Borrow<ListedLesson>>(
+fn standing_in<T: std::borrow::Borrow<ListedLesson>>(
     tx: &mut Tx<'_>,
     student: &str,
     tests: &[T],
-) -> Result<Standing> {
+) -> Result<PlacementStanding> {
     let ids: Vec<&str> = tests.iter().map(|test| test.borrow().id.as_str()).collect();
     let marks = LessonResults::of(tx, student, &ids)?;
     let pass_mark = pass_mark(tx)?;
-    let told = |test: &T| grade_of(test.borrow()).map(|grade| grade.to_string());
-    let mut reached = tests.first().and_then(told).unwrap_or_default();
+    let grade_text = |test: &T| grade_of(test.borrow()).map(|grade| grade.to_string());
+    let mut reached = tests.first().and_then(grade_text).unwrap_or_default();
     let (mut next, mut failed) = (None, false);
     for test in tests {
         match marks.last_score(&test.borrow().id) {
             None => next = Some(test),
             Some(score) => {
-                reached = told(test).unwrap_or(reached);
+                reached = grade_text(test).unwrap_or(reached);
                 failed = score < pass_mark;
             }
         }
@@ -290,9 +297,9 @@ fn standing<T: std::borrow::Borrow<ListedLesson>>(
             break;
         }
     }
-    Ok(Standing {
+    Ok(PlacementStanding {
         exhausted_tests: next.is_none() && !failed,
-        grade_level: next.and_then(told),
+        grade_level: next.and_then(grade_text),
         lesson: next.map(|test| test.borrow().id.clone()),
         onboarded: next.is_none(),
         available_tests: tests.len(),

@@ -9,7 +9,7 @@ use crate::{LessonType, Policy};
 
 /// A version of the policy for a type of lessons.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Version {
+pub struct PolicyVersion {
     /// Its number: 0 for the built-in policy, from 1 for policies that were set.
     pub number: i64,
     /// When it was set; `None` for version 0.
@@ -18,22 +18,22 @@ pub struct Version {
     pub policy: Policy,
 }
 
-impl Version {
+impl PolicyVersion {
     fn shipped(lesson_type: LessonType) -> Self {
         Self { number: 0, created_at: None, policy: Policy::shipped(lesson_type) }
     }
 }
 
 /// The version in force, which is the newest.
-pub fn current(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Version> {
+pub fn current(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<PolicyVersion> {
     let newest = repository::newest(tx, lesson_type)?;
-    Ok(newest.unwrap_or_else(|| Version::shipped(lesson_type)))
+    Ok(newest.unwrap_or_else(|| PolicyVersion::shipped(lesson_type)))
 }
 
 /// The version with that number. Errors: `NotFound`.
-pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<Version> {
+pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<PolicyVersion> {
     if number == 0 {
-        return Ok(Version::shipped(lesson_type));
+        return Ok(PolicyVersion::shipped(lesson_type));
     }
     repository::find(tx, lesson_type, number)?.ok_or_else(|| {
         let message = format!("there is no version {number} of the policy of '{lesson_type}'");
@@ -42,20 +42,20 @@ pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<
 }
 
 /// All versions, newest first.
-pub fn list(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
+pub fn list(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<PolicyVersion>> {
     let mut versions = repository::all(tx, lesson_type)?;
-    versions.push(Version::shipped(lesson_type));
+    versions.push(PolicyVersion::shipped(lesson_type));
     Ok(versions)
 }
 
 /// Puts a policy into force for attempts that begin from now on; returns its version. A policy that is already in
 /// force keeps its number.
-pub fn set(tx: &mut Tx<'_>, now: Timestamp, policy: &Policy) -> Result<Version> {
+pub fn set(tx: &mut Tx<'_>, now: Timestamp, policy: &Policy) -> Result<PolicyVersion> {
     let current = current(tx, policy.lesson_type)?;
     if current.policy == *policy {
         return Ok(current);
     }
     let number = current.number + 1;
     repository::append(tx, now, number, policy)?;
-    Ok(Version { number, created_at: Some(now.to_string()), policy: policy.clone() })
+    Ok(PolicyVersion { number, created_at: Some(now.to_string()), policy: policy.clone() })
 }

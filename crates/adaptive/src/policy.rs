@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{ByDifficulty, Difficulty, LessonType};
 
-/// How lessons of a type are asked, scored and rewarded. [`Policy::read`] checks it.
+/// The rules by which lessons of a type ask, score and reward. [`Policy::read`] checks them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
@@ -25,7 +25,7 @@ pub struct Policy {
     pub mastery: u8,
     /// What a complete attempt earns: one row for the first attempt, one for the second, and so on. The last row also
     /// applies to all later attempts. The gates of a row are sorted from highest to lowest.
-    pub xp: Vec<Vec<Gate>>,
+    pub xp: Vec<Vec<RewardGate>>,
 }
 
 /// How answers change the score, which is a whole number from 0 to 100.
@@ -38,16 +38,16 @@ pub enum Scoring {
     /// The score goes up and down by points. An attempt is complete when the score is 100.
     Steps {
         /// The points that a correct answer adds, by the score before it.
-        right: Vec<Step>,
+        right: Vec<ScoreStep>,
         /// The points that a wrong answer subtracts, by the score before it.
-        wrong: Vec<Step>,
+        wrong: Vec<ScoreStep>,
     },
 }
 
 /// The points for scores from `from` up to the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct ScoreStep {
     /// The lowest score that it applies to.
     pub from: u8,
     /// The number of points.
@@ -64,7 +64,7 @@ pub enum Strategy {
     /// The score determines the difficulty. If it allows several, a random draw decides.
     Bands {
         /// The difficulties by score.
-        table: Vec<Band>,
+        table: Vec<DifficultyBand>,
         /// The difficulties to try, in this order, if the wanted difficulty has no question as fresh.
         climb: ByDifficulty<[Difficulty; 2]>,
     },
@@ -73,7 +73,7 @@ pub enum Strategy {
 /// The difficulties for scores from `from` up to the next band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Band {
+pub struct DifficultyBand {
     /// The lowest score that it applies to.
     pub from: u8,
     /// How often each difficulty is asked, in percent; they add up to 100.
@@ -83,7 +83,7 @@ pub struct Band {
 /// The reward for a percentage of correct answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Gate {
+pub struct RewardGate {
     /// The lowest percentage of correct answers.
     pub from: u8,
     /// The share of the lesson's XP; 1 is all of them.
@@ -92,7 +92,7 @@ pub struct Gate {
 
 /// The built-in policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shipped {
+pub enum BuiltInPolicy {
     /// The platform's default: a second attempt earns 1.0 for 100 % and 0.5 from 80 % on.
     Standard,
     /// The same, except that a second attempt earns 0.5 of what the first would have, a third 0.25, and later ones
@@ -100,7 +100,7 @@ pub enum Shipped {
     Diminishing,
 }
 
-impl Shipped {
+impl BuiltInPolicy {
     /// All built-in policies.
     pub const ALL: [Self; 2] = [Self::Standard, Self::Diminishing];
 
@@ -117,9 +117,12 @@ impl Shipped {
         Self::ALL.into_iter().find(|shipped| shipped.name() == name)
     }
 
-    fn xp(self) -> Vec<Vec<Gate>> {
+    fn xp(self) -> Vec<Vec<RewardGate>> {
         let row = |full: f64, most: f64| {
-            vec![Gate { from: 100, multiplier: full }, Gate { from: 80, multiplier: most }]
+            vec![
+                RewardGate { from: 100, multiplier: full },
+                RewardGate { from: 80, multiplier: most },
+            ]
         };
         match self {
             Self::Standard => vec![row(1.25, 1.0), row(1.0, 0.5)],
@@ -133,11 +136,11 @@ impl Shipped {
 impl Policy {
     /// The default policy for a type.
     pub fn shipped(lesson_type: LessonType) -> Self {
-        Self::of(lesson_type, Shipped::Standard)
+        Self::of(lesson_type, BuiltInPolicy::Standard)
     }
 
     /// A built-in policy.
-    pub fn of(lesson_type: LessonType, shipped: Shipped) -> Self {
+    pub fn of(lesson_type: LessonType, shipped: BuiltInPolicy) -> Self {
         let is_stepped = lesson_type == LessonType::Powerpath100;
         Self {
             lesson_type,
@@ -257,7 +260,7 @@ impl Faults {
     }
 }
 
-fn check_steps(steps: &[Step], path: &str, least: u8, faults: &mut Faults) {
+fn check_steps(steps: &[ScoreStep], path: &str, least: u8, faults: &mut Faults) {
     faults.cover(path, steps.iter().map(|step| step.from));
     for (place, step) in steps.iter().enumerate() {
         if !(least..=100).contains(&step.points) {
@@ -267,7 +270,11 @@ fn check_steps(steps: &[Step], path: &str, least: u8, faults: &mut Faults) {
     }
 }
 
-fn check_bands(table: &[Band], climb: ByDifficulty<[Difficulty; 2]>, faults: &mut Faults) {
+fn check_bands(
+    table: &[DifficultyBand],
+    climb: ByDifficulty<[Difficulty; 2]>,
+    faults: &mut Faults,
+) {
     faults.cover("strategy.bands.table", table.iter().map(|band| band.from));
     for (place, band) in table.iter().enumerate() {
         let sum: u32 = Difficulty::ALL.iter().map(|of| u32::from(band.shares[*of])).sum();
@@ -285,7 +292,7 @@ fn check_bands(table: &[Band], climb: ByDifficulty<[Difficulty; 2]>, faults: &mu
     }
 }
 
-fn check_xp(rows: &[Vec<Gate>], faults: &mut Faults) {
+fn check_xp(rows: &[Vec<RewardGate>], faults: &mut Faults) {
     if rows.is_empty() || rows.len() > limits::POLICY_ATTEMPTS_MAX_COUNT {
         let most = limits::POLICY_ATTEMPTS_MAX_COUNT;
         faults.add("xp", format!("must have a row for 1 to {most} attempts"));
@@ -311,18 +318,20 @@ fn check_xp(rows: &[Vec<Gate>], faults: &mut Faults) {
 /// Correct answers: 14 points, less one for each ten points of the score. Wrong answers: 1 to 8 points, more as the
 /// score rises.
 fn steps() -> Scoring {
-    let right = (0..10).map(|tens| Step { from: tens * 10, points: 14 - tens });
+    let right = (0..10).map(|tens| ScoreStep { from: tens * 10, points: 14 - tens });
     let wrong = [(0, 1), (20, 2), (30, 3), (40, 4), (50, 5), (70, 6), (80, 7), (90, 8)];
     Scoring::Steps {
         right: right.collect(),
-        wrong: wrong.map(|(from, points)| Step { from, points }).to_vec(),
+        wrong: wrong.map(|(from, points)| ScoreStep { from, points }).to_vec(),
     }
 }
 
 fn bands() -> Strategy {
     use Difficulty::{Easy, Hard, Medium};
-    let band =
-        |from, easy, medium, hard| Band { from, shares: ByDifficulty { easy, medium, hard } };
+    let band = |from, easy, medium, hard| DifficultyBand {
+        from,
+        shares: ByDifficulty { easy, medium, hard },
+    };
     Strategy::Bands {
         table: vec![band(0, 100, 0, 0), band(70, 0, 75, 25), band(90, 0, 0, 100)],
         climb: ByDifficulty { easy: [Medium, Hard], medium: [Hard, Easy], hard: [Medium, Easy] },

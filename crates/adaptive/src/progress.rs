@@ -10,12 +10,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::variant_seed;
-use crate::attempt::{Attempt, Desk, LogEntry, bank_of, current};
+use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of, current};
 use crate::finalize::latest;
 use crate::lesson::Lesson;
-use crate::question::{Question, QuestionDraft, QuestionRequest, drafts};
+use crate::question::{LessonQuestion, QuestionDraft, QuestionRequest, drafts};
 use crate::repository::{attempts as repository, log};
-use crate::{ByDifficulty, LessonType, Memory, engine, gradebook};
+use crate::{ByDifficulty, LessonCaches, LessonType, engine, gradebook};
 
 /// A student's progress in an attempt at a lesson.
 #[derive(Clone, Debug)]
@@ -50,29 +50,28 @@ struct ProgressHead {
     pending_questions: Option<u32>,
 }
 
-/// As clients read it.
+/// The progress as the API returns it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonProgress")]
-pub struct ProgressView {
+pub struct LessonProgress {
     #[serde(flatten)]
     head: ProgressHead,
     #[serde(skip_serializing_if = "Option::is_none")]
-    questions: Option<Vec<Question>>,
+    questions: Option<Vec<LessonQuestion>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seen_questions: Option<Vec<Question>>,
+    seen_questions: Option<Vec<LessonQuestion>>,
 }
 
 impl Progress {
     /// The progress, as clients read it. Renders the questions for learners, which needs no transaction.
-    pub fn shown(self, memory: &Memory) -> Result<ProgressView> {
-        let questions = self.questions.into_iter().map(|draft| draft.shown(memory));
+    pub fn render(self, memory: &LessonCaches) -> Result<LessonProgress> {
+        let questions = self.questions.into_iter().map(|draft| draft.render(memory));
         let questions = questions.collect::<Result<_>>()?;
         let (questions, seen_questions) = match self.head.finalized {
             Some(_) => (Some(questions), None),
             None => (None, Some(questions)),
         };
-        Ok(ProgressView { head: self.head, questions, seen_questions })
+        Ok(LessonProgress { head: self.head, questions, seen_questions })
     }
 }
 
@@ -81,7 +80,7 @@ impl Progress {
 /// Errors: as [`crate::attempt::lesson_for`]; `NotFound` if the attempt does not exist.
 pub fn progress(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     number: Option<u32>,
@@ -91,9 +90,9 @@ pub fn progress(
 }
 
 /// Like [`progress`], but only reads: `None` before the first attempt.
-pub fn begun(
+pub fn of_started_attempt(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     number: Option<u32>,
@@ -106,7 +105,7 @@ pub fn begun(
 
 fn of(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     last: Attempt,
     number: Option<u32>,
@@ -153,9 +152,9 @@ fn head(attempt: &Attempt) -> ProgressHead {
 
 fn stepped(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     attempt: &Attempt,
-    entries: &[LogEntry],
+    entries: &[AttemptLogEntry],
 ) -> Result<Progress> {
     let bank = bank_of(tx, desk, attempt)?;
     let log_of = attempt.log(tx, &bank)?;
@@ -179,10 +178,10 @@ fn stepped(
 
 fn progress_of_whole(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
-    entries: &[LogEntry],
+    entries: &[AttemptLogEntry],
 ) -> Result<Progress> {
     let bank = bank_of(tx, desk, attempt)?;
     let last = latest(entries);

@@ -12,16 +12,15 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::Difficulty;
-use crate::attempt::{Attempt, Desk, LoggedAnswer};
-use crate::bank::Bank;
+use crate::attempt::{Attempt, AttemptLogAnswer, LessonContext};
+use crate::bank::QuestionSet;
+use crate::caches::{LessonCaches, SizedCache};
 use crate::gradebook;
-use crate::memory::{Memory, Recent};
 
 /// A question as a learner sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonQuestion")]
-pub struct Question {
+pub struct LessonQuestion {
     /// The identifier of its item.
     pub id: String,
     /// Its place in the test, from 0.
@@ -35,7 +34,7 @@ pub struct Question {
     /// Whether a person approved it.
     pub human_approved: bool,
     /// Its content.
-    pub content: QuestionContent,
+    pub content: LessonQuestionContent,
     /// The answer, if the item has one response variable and was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
@@ -43,14 +42,14 @@ pub struct Question {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub responses: Option<Value>,
-    /// Whether the answer was correct; withheld while a test goes on or a person must score it.
+    /// Whether the answer was correct. Hidden until the test is finished and a person has scored it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correct: Option<bool>,
-    /// The result of the answer; withheld while a test goes on.
+    /// The result of the answer. Hidden until the test is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub result: Option<Value>,
-    /// The sourcedId of the assessment result; withheld while a test goes on.
+    /// The sourcedId of the assessment result. Hidden until the test is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_id: Option<String>,
     /// What it teaches.
@@ -58,11 +57,10 @@ pub struct Question {
     pub learning_objectives: Vec<String>,
 }
 
-/// What is shown of a question: nothing that tells the answer.
+/// The visible part of a question. It does not reveal the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonQuestionContent")]
-pub struct QuestionContent {
+pub struct LessonQuestionContent {
     /// The type of its first interaction, such as `choice`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -74,7 +72,7 @@ pub struct QuestionContent {
 /// transaction.
 #[derive(Clone, Debug)]
 pub struct QuestionDraft {
-    question: Question,
+    question: LessonQuestion,
     /// The work that is left.
     left: Option<StoredItem>,
 }
@@ -93,7 +91,7 @@ impl QuestionDraft {
     }
 
     /// The question, as a learner sees it.
-    pub fn shown(self, memory: &Memory) -> Result<Question> {
+    pub fn render(self, memory: &LessonCaches) -> Result<LessonQuestion> {
         let Self { mut question, left } = self;
         if let Some(StoredItem { version, seed }) = left {
             let seen = candidate(&question.content.raw_xml, seed)?;
@@ -109,11 +107,11 @@ impl QuestionDraft {
 }
 
 /// A cache of rendered items by identifier and version, for items that look the same for everyone.
-pub(crate) struct RenderedItems(Recent<(String, i64), QuestionContent>);
+pub(crate) struct RenderedItems(SizedCache<(String, i64), LessonQuestionContent>);
 
 impl Default for RenderedItems {
     fn default() -> Self {
-        Self(Recent::new(limits::LESSON_VIEW_CACHE_BYTES, 4096))
+        Self(SizedCache::new(limits::LESSON_VIEW_CACHE_BYTES, 4096))
     }
 }
 
@@ -124,7 +122,7 @@ pub(crate) struct QuestionRequest<'a> {
     /// The seed of its variant.
     pub(crate) seed: u64,
     /// The answer to it, if there is one.
-    pub(crate) answered: Option<&'a LoggedAnswer>,
+    pub(crate) answered: Option<&'a AttemptLogAnswer>,
     /// Whether the result of the answer is shown.
     pub(crate) is_told: bool,
 }
@@ -133,9 +131,9 @@ pub(crate) struct QuestionRequest<'a> {
 /// in total.
 pub(crate) fn drafts(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     attempt: &Attempt,
-    bank: &Bank,
+    bank: &QuestionSet,
     wanted: &[QuestionRequest<'_>],
 ) -> Result<Vec<QuestionDraft>> {
     let key = |wanted: &QuestionRequest<'_>| {
@@ -158,14 +156,14 @@ pub(crate) fn drafts(
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     let drafts = wanted.iter().zip(seen).map(|(wanted, seen)| {
-        let of_text = |text: &content::Text| QuestionContent {
+        let of_text = |text: &content::Text| LessonQuestionContent {
             kind: text.kind.clone(),
             raw_xml: text.xml.clone(),
         };
         let left = StoredItem { version: bank.items[wanted.place].version, seed: wanted.seed };
         let left = seen.is_none().then_some(left);
         let content = match seen {
-            Some(seen) => QuestionContent::clone(&seen),
+            Some(seen) => LessonQuestionContent::clone(&seen),
             None => texts
                 .get(&key(wanted))
                 .map(of_text)
@@ -175,7 +173,7 @@ pub(crate) fn drafts(
         let told = wanted.answered.filter(|_| wanted.is_told);
         let id = segment(&question.id);
         Ok(QuestionDraft {
-            question: Question {
+            question: LessonQuestion {
                 id: question.id.clone(),
                 index: wanted.place,
                 title: bank.items[wanted.place].title.clone(),

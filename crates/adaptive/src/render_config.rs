@@ -1,6 +1,7 @@
 //! How a course's questions are displayed: the renderer, and what it hides.
 
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
+use lyceum_core::messages::unknown_reference;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::COURSE;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::repository::render_config as repository;
 
-/// How the questions of a course are shown.
+/// The renderer for the questions of a course.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderConfig {
@@ -29,25 +30,25 @@ pub struct RenderConfig {
     pub suppress_correct_response: bool,
 }
 
-/// How the questions of some courses are to be shown.
+/// The renderer to set for some courses.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderConfigInput {
     /// The courses' sourcedIds.
-    #[schemars(with = "Vec<Line>", length(min = 1, max = limits::RENDER_CONFIG_COURSES_MAX_COUNT))]
+    #[schemars(with = "Vec<OneLineText>", length(min = 1, max = limits::RENDER_CONFIG_COURSES_MAX_COUNT))]
     course_ids: Vec<String>,
     /// The renderer's name.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     renderer_id: String,
-    /// Where the renderer is.
-    #[schemars(with = "Line", extend("pattern" = r"^https?://[^\s]+$"))]
+    /// The address of the renderer.
+    #[schemars(with = "OneLineText", extend("pattern" = r"^https?://[^\s]+$"))]
     renderer_url: String,
-    /// Which version of it.
-    #[schemars(with = "Option<Line>")]
+    /// The version of the renderer.
+    #[schemars(with = "Option<OneLineText>")]
     renderer_version: Option<String>,
-    /// Whether feedback is kept from the learner; no, unless sent.
+    /// Whether feedback is hidden from learners; by default false.
     suppress_feedback: Option<bool>,
-    /// Whether right answers are kept from the learner; no, unless sent.
+    /// Whether correct answers are hidden from learners; by default false.
     suppress_correct_response: Option<bool>,
 }
 
@@ -94,10 +95,7 @@ pub fn put(tx: &mut Tx<'_>, configs: &[RenderConfig]) -> Result<()> {
     let faults: Vec<Detail> = missing
         .map(|(at, config)| Detail {
             path: format!("courseIds[{at}]"),
-            message: format!(
-                "there is no course with the sourcedId '{}'; create it first",
-                config.course_id
-            ),
+            message: unknown_reference("course", &config.course_id),
         })
         .collect();
     if !faults.is_empty() {

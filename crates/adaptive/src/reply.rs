@@ -8,47 +8,44 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::LessonType;
-use crate::answer::TakenAnswer;
+use crate::answer::AcceptedAnswer;
 
 /// The reply to an answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-#[schemars(rename = "AnswerReply")]
-pub enum Reply {
+pub enum AnswerReply {
     /// The result, in a lesson whose questions depend on the score.
-    Stepped(Box<Stepped>),
+    Stepped(Box<AnswerResult>),
     /// A receipt, in a lesson that is shown whole.
     Whole {
         /// The type of the lesson.
         lesson_type: LessonType,
         /// The accepted answer.
-        question_result: Receipt,
+        question_result: AnswerReceipt,
     },
 }
 
-/// Which answer was taken.
+/// The answer that was received.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AnswerReceipt")]
-pub struct Receipt {
+pub struct AnswerReceipt {
     /// The question's id.
     pub question: String,
     /// The number of the attempt.
     pub attempt: u32,
-    /// When it arrived.
+    /// When it was received.
     pub answered_at: Timestamp,
 }
 
-/// What came of an answer in a lesson whose questions follow the score.
+/// The result of an answer in a lesson whose questions depend on the score.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AnswerResult")]
-pub struct Stepped {
-    /// What sort of lesson it is.
+pub struct AnswerResult {
+    /// The type of the lesson.
     pub lesson_type: LessonType,
     /// The score of the attempt, 0 to 100.
     pub powerpath_score: f64,
-    /// What came of the answer.
+    /// The result of the answer.
     #[schemars(with = "ResponseResult")]
     pub response_result: Value,
     /// The percentage of correct answers so far, cut to two decimals.
@@ -67,38 +64,38 @@ pub struct Stepped {
     pub test_result: Option<Object>,
 }
 
-/// What came of an answer, for the API document.
+/// The result of an answer, for the API document.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "stored results are shown as they are")]
 struct ResponseResult {
     /// Whether it was right.
     is_correct: bool,
-    /// What the item's own scoring said.
+    /// The outcomes of the item's own scoring.
     score: f64,
     /// The outcome that chose the first feedback that is shown, and its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<Chosen>,
-    /// Every feedback that is shown.
+    /// All feedback to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     feedbacks: Option<Vec<Map<String, Value>>>,
-    /// Every outcome by its name.
+    /// All outcomes by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes: Option<Map<String, Value>>,
 }
 
-impl From<TakenAnswer> for Reply {
-    fn from(taken: TakenAnswer) -> Self {
-        let TakenAnswer { attempt, question, answered, results, .. } = taken;
+impl From<AcceptedAnswer> for AnswerReply {
+    fn from(taken: AcceptedAnswer) -> Self {
+        let AcceptedAnswer { attempt, question, answered, results, .. } = taken;
         let lesson_type = attempt.lesson_type;
         let Some([question_result, test_result]) = results else {
             let attempt = attempt.number;
-            let question_result = Receipt { question, attempt, answered_at: answered.at };
+            let question_result = AnswerReceipt { question, attempt, answered_at: answered.at };
             return Self::Whole { lesson_type, question_result };
         };
         let mut response_result = answered.result;
         response_result["isCorrect"] = answered.correct.into();
-        Self::Stepped(Box::new(Stepped {
+        Self::Stepped(Box::new(AnswerResult {
             lesson_type,
             powerpath_score: attempt.score,
             response_result,

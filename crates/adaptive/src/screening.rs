@@ -3,7 +3,7 @@
 
 use lyceum_bridge::reports::{self, MapTest};
 use lyceum_core::Result;
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
@@ -20,41 +20,39 @@ pub const SUBJECTS: [&str; 4] = ["Math", "Reading", "Language", "Science"];
 /// A screening under way.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ScreeningSession")]
-pub struct Session {
+pub struct ScreeningSession {
     /// Its id.
     pub id: String,
     /// When its first test was assigned.
     pub started_at: String,
     /// Its tests, by subject.
-    pub tests: Vec<Test>,
+    pub tests: Vec<ScreeningTest>,
 }
 
 /// A test of a screening.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ScreeningTest")]
-pub struct Test {
+pub struct ScreeningTest {
     /// Its subject.
     pub subject: String,
-    /// Completed where the gradebook has a result from its day on.
+    /// `completed` if the gradebook has a result from the day of the assignment or later.
     #[schemars(extend("enum" = ["assigned", "completed"]))]
     pub status: &'static str,
     /// When it was assigned.
     pub assigned_at: String,
 }
 
-/// A student's latest screening results; null where there is none.
+/// A student's latest screening results; null if there is none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct ScreeningResults {
-    /// That of mathematics.
+    /// The result in mathematics.
     pub math: Option<ScreeningResult>,
-    /// That of reading.
+    /// The result in reading.
     pub reading: Option<ScreeningResult>,
-    /// That of language.
+    /// The result in language.
     pub language: Option<ScreeningResult>,
-    /// That of science.
+    /// The result in science.
     pub science: Option<ScreeningResult>,
 }
 
@@ -66,7 +64,7 @@ pub struct ScreeningResult {
     pub grade: Option<String>,
     /// The score on the RIT scale.
     pub rit_score: Option<i64>,
-    /// The share of students at or below it, in percent.
+    /// The percentage of students with this score or a lower one.
     pub percentile: Option<i64>,
     /// The name of the test.
     pub test_name: String,
@@ -74,12 +72,12 @@ pub struct ScreeningResult {
     pub completed_at: String,
 }
 
-/// Whose screening a request is about.
+/// The user of a screening.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScreenedUser {
     /// The user's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     pub user_id: String,
 }
 
@@ -88,9 +86,9 @@ pub struct ScreenedUser {
 #[serde(rename_all = "camelCase")]
 pub struct ScreeningTestRequest {
     /// The user's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     user_id: String,
-    /// What the test is about.
+    /// The subject of the test.
     #[schemars(extend("enum" = SUBJECTS))]
     subject: String,
 }
@@ -113,16 +111,16 @@ pub fn results(tx: &mut Tx<'_>, user: &str) -> Result<ScreeningResults> {
 }
 
 /// The student's screening; `None` if no test was assigned. Errors: `NotFound`.
-pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<Session>> {
+pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<ScreeningSession>> {
     let taken = reports::map_tests(tx, user)?;
     let Some((id, started_at)) = repository::session(tx, user)? else { return Ok(None) };
     let tests = repository::tests(tx, user)?.into_iter().map(|(subject, assigned_at)| {
         let day = assigned_at.get(..10).unwrap_or_default();
         let done =
             taken.iter().any(|test| is_about(test, &subject) && test.test_date.as_str() >= day);
-        Test { subject, status: if done { "completed" } else { "assigned" }, assigned_at }
+        ScreeningTest { subject, status: if done { "completed" } else { "assigned" }, assigned_at }
     });
-    Ok(Some(Session { id, started_at, tests: tests.collect() }))
+    Ok(Some(ScreeningSession { id, started_at, tests: tests.collect() }))
 }
 
 /// Forgets the student's screening, so that the next test begins another; results stay. True, if
@@ -138,7 +136,7 @@ pub fn assign(
     tx: &mut Tx<'_>,
     now: Timestamp,
     ScreeningTestRequest { user_id: user, subject }: &ScreeningTestRequest,
-) -> Result<Session> {
+) -> Result<ScreeningSession> {
     fields::in_use(tx, &USER, user)?;
     let now = now.to_string();
     repository::begin(tx, user, &Uuid::now_v7().to_string(), &now)?;

@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, USER};
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -17,14 +17,13 @@ use serde_json::{Map, Value};
 
 use crate::LessonType;
 use crate::lesson;
-use crate::listed::{LessonResult, LessonResults, ListedLesson, of_courses, shown};
-use crate::placement::PlacementQuery;
+use crate::lesson_list::{LessonResult, LessonResults, ListedLesson, of_courses, render_record};
+use crate::placement::StudentAndSubject;
 
-/// How far a student is in a course.
+/// A student's progress in a course.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SubjectCourseProgress")]
-pub struct CourseProgress {
+pub struct SubjectCourseProgress {
     /// The course's record.
     #[schemars(with = "Map<String, Value>")]
     pub course: Value,
@@ -50,9 +49,9 @@ pub struct CourseProgress {
 pub fn of(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    PlacementQuery { student, subject }: &PlacementQuery,
-    view: &View<'_>,
-) -> Result<Vec<CourseProgress>> {
+    StudentAndSubject { student, subject }: &StudentAndSubject,
+    view: &RecordView<'_>,
+) -> Result<Vec<SubjectCourseProgress>> {
     lesson::in_use(tx, &USER, student, "student")?;
     let subject = subject.to_ascii_lowercase();
     let courses = repository::linked(
@@ -72,12 +71,12 @@ pub fn of(
     let lesson_ids: Vec<&str> = lessons.iter().map(|lesson| lesson.id.as_str()).collect();
     let marks = LessonResults::of(tx, student, &lesson_ids)?;
     let enrolled: HashSet<String> = enroll::learned(tx, now, student)?.into_iter().collect();
-    let told = courses.iter().zip(&ids).map(|(course, id)| {
+    let entries = courses.iter().zip(&ids).map(|(course, id)| {
         let own: Vec<&ListedLesson> =
             lessons.iter().filter(|lesson| lesson.course == *id).collect();
-        Ok(counted(shown(course, view)?, enrolled.contains(id), &own, &marks))
+        Ok(counted(render_record(course, view)?, enrolled.contains(id), &own, &marks))
     });
-    told.collect()
+    entries.collect()
 }
 
 fn counted(
@@ -85,7 +84,7 @@ fn counted(
     in_enrolled: bool,
     lessons: &[&ListedLesson],
     marks: &LessonResults,
-) -> CourseProgress {
+) -> SubjectCourseProgress {
     let is_done = |lesson: &&&ListedLesson| marks.is_done(&lesson.id);
     let best = |lesson: &&ListedLesson| {
         let earned = marks.in_lesson(&lesson.id).iter().map(LessonResult::xp);
@@ -93,7 +92,7 @@ fn counted(
     };
     let is_test_out = |lesson: &&&ListedLesson| lesson.lesson_type == Some(LessonType::TestOut);
     let test_out = lessons.iter().find(is_test_out);
-    CourseProgress {
+    SubjectCourseProgress {
         course,
         in_enrolled,
         has_used_test_out: test_out.is_some_and(|lesson| is_done(&lesson)),

@@ -1,7 +1,7 @@
 //! Tests assigned to students. Their status is computed from the attempts at their lessons.
 
 use lyceum_bridge::enroll;
-use lyceum_core::body::{self, Line};
+use lyceum_core::body::{self, OneLineText};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use lyceum_roster::fields;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::LessonType;
 use crate::lesson::{self, Lesson};
-use crate::listed::{ListedLesson, of_type};
+use crate::lesson_list::{ListedLesson, of_type};
 use crate::placement::is_refusal;
 use crate::repository::test_assignments as repository;
 
@@ -27,11 +27,10 @@ pub const STATUSES: [&str; 6] =
 const ASSIGNABLE: [LessonType; 3] =
     [LessonType::TestOut, LessonType::Placement, LessonType::UnitTest];
 
-/// A test that a student was told to take.
+/// A test that is assigned to a student.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "TestAssignment")]
-pub struct Assignment {
+pub struct TestAssignment {
     /// Its id.
     pub sourced_id: String,
     /// The student's sourcedId.
@@ -44,7 +43,7 @@ pub struct Assignment {
     pub subject: String,
     /// The grade.
     pub grade: String,
-    /// How far it is.
+    /// The state of the assignment.
     #[schemars(extend("enum" = STATUSES))]
     pub assignment_status: String,
     /// The name that the assigning client gave it.
@@ -61,7 +60,7 @@ pub struct Assignment {
     pub component_resource_sourced_id: String,
 }
 
-/// What was assigned.
+/// The assignment.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "NewTestAssignment")]
@@ -74,22 +73,20 @@ pub struct CreatedAssignment {
     pub resource_id: String,
 }
 
-/// What came of many.
+/// The result of assigning many tests.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TestAssignmentsReport")]
-pub struct BulkOutcome {
+pub struct TestAssignmentsReport {
     /// Whether all were assigned.
     pub success: bool,
     /// The assigned tests.
     pub results: Vec<CreatedAssignment>,
     /// Errors of the rows that were not assigned.
-    pub errors: Vec<RowError>,
+    pub errors: Vec<TestAssignmentRowError>,
 }
 
-/// Why a row was not assigned.
+/// The error of a row that was not assigned.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TestAssignmentRowError")]
-pub struct RowError {
+pub struct TestAssignmentRowError {
     /// The number of the row, from 1.
     pub row: usize,
     /// The reason in words.
@@ -109,45 +106,42 @@ pub struct NewTestAssignment {
 /// A test to assign, as it is sent.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "TestAssignmentInput")]
-pub struct NewAssignment {
+pub struct TestAssignmentInput {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     student: String,
     /// The subject.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     subject: String,
     /// The grade.
     grade: Grade,
-    /// The title of the test; none: any test fits.
-    #[schemars(with = "Option<Line>")]
+    /// The title of the test; by default any test.
+    #[schemars(with = "Option<OneLineText>")]
     test_name: Option<String>,
-    /// Until when it is to be done.
+    /// The time until which it must be completed.
     expires_at: Option<Timestamp>,
 }
 
-impl From<NewAssignment> for NewTestAssignment {
-    fn from(new: NewAssignment) -> Self {
-        let NewAssignment { student, subject, grade, test_name, expires_at } = new;
+impl From<TestAssignmentInput> for NewTestAssignment {
+    fn from(new: TestAssignmentInput) -> Self {
+        let TestAssignmentInput { student, subject, grade, test_name, expires_at } = new;
         Self { student, subject, grade: grade.stored, test_name, expires: expires_at }
     }
 }
 
-/// Another name of a test assignment.
+/// A new name for a test assignment.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "TestAssignmentChange")]
-pub struct Renaming {
-    /// What it is called.
-    #[schemars(with = "Line")]
+pub struct TestAssignmentChange {
+    /// Its name.
+    #[schemars(with = "OneLineText")]
     pub test_name: String,
 }
 
 /// Many tests to assign.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "TestAssignmentsInput")]
-pub struct NewAssignments {
-    /// The tests. What is wrong with one of them is told for it alone, so that anything may stand here.
+pub struct TestAssignmentsInput {
+    /// The tests. Each one is checked on its own, so an error in one does not affect the others.
     #[schemars(length(min = 1, max = limits::TEST_ASSIGNMENTS_BULK_MAX_RECORDS))]
     pub items: Vec<Value>,
 }
@@ -155,15 +149,14 @@ pub struct NewAssignments {
 /// A table of tests to assign.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "TestAssignmentsTable")]
-pub struct Table {
+pub struct TestAssignmentsTable {
     /// The address of a spreadsheet, which is not read.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     spreadsheet_url: Option<String>,
-    /// A sheet of it.
-    #[schemars(with = "Option<Line>")]
+    /// The name of a sheet in the spreadsheet.
+    #[schemars(with = "Option<OneLineText>")]
     sheet: Option<String>,
-    /// The rows, after a line with the columns student, subject, grade and, if wished, testName and expiresAt.
+    /// The rows, after a header line with the columns student, subject, grade and, optionally, testName and expiresAt.
     csv: Option<String>,
 }
 
@@ -175,17 +168,17 @@ pub struct Table {
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    wish: &NewTestAssignment,
+    request: &NewTestAssignment,
 ) -> Result<CreatedAssignment> {
-    lesson::in_use(tx, &USER, &wish.student, "student")?;
-    let Some(id) = fitting(tx, now, wish)? else {
+    lesson::in_use(tx, &USER, &request.student, "student")?;
+    let Some(id) = fitting(tx, now, request)? else {
         let message = format!(
             "there is no test of the subject '{}' in grade {}; create one with createInternalTest",
-            wish.subject, wish.grade
+            request.subject, request.grade
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
-    note(tx, now, wish, &id)
+    note(tx, now, request, &id)
 }
 
 /// Assigns a lesson that was already found.
@@ -196,20 +189,20 @@ pub(crate) fn assign_lesson(
     subject: &str,
     lesson: &Lesson,
 ) -> Result<CreatedAssignment> {
-    let wish = NewTestAssignment {
+    let request = NewTestAssignment {
         student: student.to_owned(),
         subject: subject.to_owned(),
         grade: lesson.grade.clone().unwrap_or_default(),
         test_name: None,
         expires: None,
     };
-    note(tx, now, &wish, &lesson.id)
+    note(tx, now, &request, &lesson.id)
 }
 
 fn note(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    wish: &NewTestAssignment,
+    request: &NewTestAssignment,
     lesson: &str,
 ) -> Result<CreatedAssignment> {
     let record = fields::in_use(tx, &COMPONENT_RESOURCE, lesson)?;
@@ -218,30 +211,30 @@ fn note(
         lesson_id: lesson.to_owned(),
         resource_id: fields::reference(&record, "resource").to_owned(),
     };
-    let row = repository::Row {
-        student: &wish.student,
-        subject: &wish.subject,
-        grade: &wish.grade,
-        test_name: wish.test_name.as_deref(),
+    let row = repository::AssignmentRow {
+        student: &request.student,
+        subject: &request.subject,
+        grade: &request.grade,
+        test_name: request.test_name.as_deref(),
         assigned_at: &now.to_string(),
-        expires: wish.expires,
+        expires: request.expires,
     };
     repository::insert(tx, &made, &row)?;
     Ok(made)
 }
 
 /// The lesson that best matches a request.
-fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &NewTestAssignment) -> Result<Option<String>> {
-    let courses = enroll::learned(tx, now, &wish.student)?;
-    let grade = comparable(&wish.grade);
+fn fitting(tx: &mut Tx<'_>, now: Timestamp, request: &NewTestAssignment) -> Result<Option<String>> {
+    let courses = enroll::learned(tx, now, &request.student)?;
+    let grade = comparable(&request.grade);
     let mut fitting: Vec<(bool, bool, ListedLesson)> = Vec::new();
     for lesson_type in ASSIGNABLE {
         for test in of_type(tx, lesson_type)? {
-            let fits = test.subject.eq_ignore_ascii_case(&wish.subject)
+            let fits = test.subject.eq_ignore_ascii_case(&request.subject)
                 && test.grades.iter().any(|known| comparable(known) == grade);
             if fits {
                 let record = fields::of(&test.records.lesson)?;
-                let is_named = wish.test_name.as_deref() == Some(fields::text(&record, "title"));
+                let is_named = request.test_name.as_deref() == Some(fields::text(&record, "title"));
                 fitting.push((!is_named, !courses.contains(&test.course), test));
             }
         }
@@ -256,7 +249,7 @@ fn fitting(tx: &mut Tx<'_>, now: Timestamp, wish: &NewTestAssignment) -> Result<
 
 /// The assignments that a list shows.
 #[derive(Clone, Debug)]
-pub struct Which {
+pub struct AssignmentFilter {
     /// Only those of this student.
     pub student: Option<String>,
     /// Only those with this status.
@@ -274,10 +267,9 @@ pub struct Which {
 /// A page of assignments, and how many there are on all.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "TestAssignmentPage")]
-pub struct Page {
+pub struct TestAssignmentPage {
     /// The assignments, in the order in which they were assigned.
-    pub test_assignments: Vec<Assignment>,
+    pub test_assignments: Vec<TestAssignment>,
     /// The number of assignments on all pages.
     pub total_count: u64,
     /// The number of pages.
@@ -290,22 +282,22 @@ pub struct Page {
     pub limit: u64,
 }
 
-/// Which assignments a query asks for. Its values are all texts.
+/// The assignments that a query requests. All its values are texts.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AskedAssignments {
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     student: Option<String>,
     #[schemars(extend("enum" = STATUSES))]
     status: Option<String>,
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     subject: Option<String>,
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     grade: Option<String>,
     limit: Option<String>,
     offset: Option<String>,
 }
 
-impl Which {
+impl AssignmentFilter {
     /// Reads the members of a query. Errors: `Invalid`, with every fault and its path.
     pub fn read(query: Value, needs_student: bool) -> Result<Self> {
         let asked: AskedAssignments = body::of(query)?;
@@ -343,13 +335,17 @@ impl Which {
 }
 
 /// A page of assignments. Errors: `NotFound` for a student.
-pub fn list(tx: &mut Tx<'_>, now: Timestamp, which: &Which) -> Result<Page> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    which: &AssignmentFilter,
+) -> Result<TestAssignmentPage> {
     if let Some(student) = &which.student {
         lesson::in_use(tx, &USER, student, "student")?;
     }
     let (mut test_assignments, total_count) = repository::list(tx, now, which)?;
     with_addresses(tx, &mut test_assignments)?;
-    Ok(Page {
+    Ok(TestAssignmentPage {
         test_assignments,
         total_count,
         page_count: total_count.div_ceil(which.limit),
@@ -359,7 +355,7 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp, which: &Which) -> Result<Page> {
     })
 }
 
-fn with_addresses(tx: &mut Tx<'_>, assignments: &mut [Assignment]) -> Result<()> {
+fn with_addresses(tx: &mut Tx<'_>, assignments: &mut [TestAssignment]) -> Result<()> {
     let students = assignments.iter().map(|assignment| assignment.student_sourced_id.as_str());
     let students = fields::of_all(tx, &USER, students)?;
     for assignment in assignments {
@@ -371,14 +367,14 @@ fn with_addresses(tx: &mut Tx<'_>, assignments: &mut [Assignment]) -> Result<()>
 }
 
 /// An assignment. Errors: `NotFound`.
-pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Assignment> {
+pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<TestAssignment> {
     let mut found = repository::get(tx, now, id)?.ok_or_else(|| missing(id))?;
     with_addresses(tx, std::slice::from_mut(&mut found))?;
     Ok(found)
 }
 
 /// Names an assignment anew. Errors: `NotFound`.
-pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, name: &str) -> Result<Assignment> {
+pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, name: &str) -> Result<TestAssignment> {
     if !repository::rename(tx, id, name)? {
         return Err(missing(id));
     }
@@ -395,18 +391,19 @@ fn missing(id: &str) -> Problem {
 }
 
 /// Assigns many, each by itself.
-pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<BulkOutcome> {
-    let mut bulk = BulkOutcome { success: true, results: Vec::new(), errors: Vec::new() };
+pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<TestAssignmentsReport> {
+    let mut bulk = TestAssignmentsReport { success: true, results: Vec::new(), errors: Vec::new() };
     for (at, item) in items.iter().enumerate() {
         let made = match item {
-            Value::Object(_) => body::of::<NewAssignment>(item.clone())
+            Value::Object(_) => body::of::<TestAssignmentInput>(item.clone())
                 .and_then(|new| create(tx, now, &NewTestAssignment::from(new))),
             _ => Err(Problem::invalid(format!("items[{at}]"), messages::MUST_BE_OBJECT)),
         };
         match made {
             Ok(made) => bulk.results.push(made),
             Err(problem) if is_refusal(problem.kind) => {
-                bulk.errors.push(RowError { row: at + 1, message: all_errors(&problem) });
+                bulk.errors
+                    .push(TestAssignmentRowError { row: at + 1, message: all_errors(&problem) });
             }
             Err(problem) => return Err(problem),
         }
@@ -428,7 +425,11 @@ fn all_errors(problem: &Problem) -> String {
 /// one row that cannot be read.
 ///
 /// Errors: `Invalid`.
-pub fn import(tx: &mut Tx<'_>, now: Timestamp, table: &Table) -> Result<BulkOutcome> {
+pub fn import(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    table: &TestAssignmentsTable,
+) -> Result<TestAssignmentsReport> {
     let Some(csv) = &table.csv else {
         let named = [("spreadsheetUrl", &table.spreadsheet_url), ("sheet", &table.sheet)];
         let missing = named.iter().filter(|(_, text)| text.is_none());
@@ -443,10 +444,10 @@ pub fn import(tx: &mut Tx<'_>, now: Timestamp, table: &Table) -> Result<BulkOutc
         }
         let message = "this server opens no addresses that a request names; send the sheet's rows as \
                        'csv', or as 'items' to /test-assignments/bulk";
-        let errors = vec![RowError { row: 0, message: message.into() }];
-        return Ok(BulkOutcome { success: false, results: Vec::new(), errors });
+        let errors = vec![TestAssignmentRowError { row: 0, message: message.into() }];
+        return Ok(TestAssignmentsReport { success: false, results: Vec::new(), errors });
     };
-    let NewAssignments { items } = body::of(json!({ "items": rows(csv)? }))?;
+    let TestAssignmentsInput { items } = body::of(json!({ "items": rows(csv)? }))?;
     bulk(tx, now, &items)
 }
 

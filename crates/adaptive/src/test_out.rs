@@ -1,7 +1,7 @@
 //! Testing out of courses: the lesson, and which students may take it.
 
-use lyceum_bridge::enrollments::Enrollment;
-use lyceum_core::body::Line;
+use lyceum_bridge::enrollments::CourseEnrollment;
+use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::kinds::{COURSE, USER};
@@ -12,10 +12,10 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::Desk;
-use crate::external::{self, Assignment, Outside};
+use crate::attempt::LessonContext;
+use crate::external::{self, ExternalTestAddress, StoredExternalTest};
 use crate::lesson::{self, Lesson};
-use crate::listed::{LessonResults, ListedLesson, of_courses};
+use crate::lesson_list::{LessonResults, ListedLesson, of_courses};
 use crate::repository::attempts;
 use crate::test_assignments::{self, CreatedAssignment};
 use crate::{LessonType, gradebook, policies};
@@ -37,17 +37,17 @@ pub struct TestOut {
     pub attempt: Option<u32>,
     /// The assignment with the outside tool.
     #[serde(flatten)]
-    pub outside: Option<Outside>,
+    pub outside: Option<ExternalTestAddress>,
 }
 
-/// Whose test-out of which course a request is about.
+/// A student and a course.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct StudentAndCourse {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     student: String,
     /// The course's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     course: String,
 }
 
@@ -56,10 +56,10 @@ pub struct StudentAndCourse {
 #[serde(rename_all = "camelCase")]
 pub struct TestOutRequest {
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     one_roster_sourced_id: String,
     /// The subject.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     subject: String,
 }
 
@@ -67,7 +67,7 @@ pub struct TestOutRequest {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestOutAssignment {
-    /// What was assigned.
+    /// The assignment.
     #[serde(flatten)]
     pub made: CreatedAssignment,
     /// The course.
@@ -78,19 +78,19 @@ pub struct TestOutAssignment {
     /// The attempt at the outside tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// Where the tool is.
+    /// The address of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_url: Option<String>,
-    /// What the tool calls the test.
+    /// The tool's id of the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_id: Option<String>,
 }
 
-/// How far a student is with testing out of a course.
+/// The state of a student's test-out of a course.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestOutStatus {
-    /// How far.
+    /// The state of the test-out.
     #[schemars(extend("enum" = ["not_eligible", "available", "in_progress", "completed", "failed"]))]
     pub status: &'static str,
     /// The assignment, once the student has begun.
@@ -146,7 +146,7 @@ pub(crate) fn lesson_of(tx: &mut Tx<'_>, course: &str) -> Result<Option<String>>
     Ok(lessons.into_iter().next().map(|(_, lesson)| lesson))
 }
 
-/// How far a student is with testing out of a course.
+/// The state of a student's test-out of a course.
 pub(crate) fn status(
     tx: &mut Tx<'_>,
     student: &str,
@@ -166,12 +166,12 @@ pub(crate) fn status(
         None if learns => return Ok(before("available")),
         None => return Ok(before("not_eligible")),
     };
-    let assignment_id = assigned.map_or_else(|| id.clone(), |Assignment { id, .. }| id);
+    let assignment_id = assigned.map_or_else(|| id.clone(), |StoredExternalTest { id, .. }| id);
     Ok(TestOutStatus { status, assignment_id: Some(assignment_id), lesson_id: Some(id) })
 }
 
 /// The problem of a second start: a test-out can be taken only once, whether it was passed or not.
-pub(crate) fn taken(student: &str, lesson: &str) -> Problem {
+pub(crate) fn already_taken(student: &str, lesson: &str) -> Problem {
     let message = format!(
         "the student '{student}' has already taken the test-out '{lesson}'; resetAttempt opens it again"
     );
@@ -182,7 +182,7 @@ pub(crate) fn taken(student: &str, lesson: &str) -> Problem {
 /// its resource names in `metadata.units`. Returns the number of lessons that the student had not mastered before.
 pub(crate) fn skip(
     tx: &mut Tx<'_>,
-    desk: &Desk<'_>,
+    desk: &LessonContext<'_>,
     test_out: &Lesson,
     student: &str,
 ) -> Result<u32> {
@@ -236,26 +236,25 @@ fn covered(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> 
 
 /// Whether a student may ask for a test-out in a subject.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TestOutEligibility")]
-pub struct Eligibility {
-    /// Whether the student may.
+pub struct TestOutEligibility {
+    /// Whether the student may ask for a test-out.
     pub eligible: bool,
-    /// Why not.
+    /// The reason if the student may not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 /// Whether a student with these enrollments may request a test-out in a subject.
-pub fn eligibility(enrollments: &[Enrollment], subject: &str) -> Eligibility {
+pub fn eligibility(enrollments: &[CourseEnrollment], subject: &str) -> TestOutEligibility {
     match course(enrollments, subject) {
-        Ok(_) => Eligibility { eligible: true, reason: None },
-        Err(reason) => Eligibility { eligible: false, reason: Some(reason) },
+        Ok(_) => TestOutEligibility { eligible: true, reason: None },
+        Err(reason) => TestOutEligibility { eligible: false, reason: Some(reason) },
     }
 }
 
 /// The course of the subject that the student may test out of. The error says why there is none.
-fn course<'a>(enrollments: &'a [Enrollment], subject: &str) -> Result<&'a str, String> {
-    let is_about = |enrollment: &&Enrollment| {
+fn course<'a>(enrollments: &'a [CourseEnrollment], subject: &str) -> Result<&'a str, String> {
+    let is_about = |enrollment: &&CourseEnrollment| {
         enrollment.role == "student"
             && enrollment.course.subjects.iter().any(|known| known.eq_ignore_ascii_case(subject))
     };
@@ -295,7 +294,8 @@ pub fn assign(
         test_id: None,
     };
     if assignment.tool_provider.is_some() {
-        let assigned = external::assign(tx, now, student, &lesson, &external::Terms::default())?;
+        let assigned =
+            external::assign(tx, now, student, &lesson, &external::ExternalTestTerms::default())?;
         let outside = external::outside(tx, &lesson, &assigned)?;
         assignment.attempt = Some(assigned.attempt);
         (assignment.test_url, assignment.test_id) = (outside.test_url, outside.test_id);

@@ -12,9 +12,9 @@ use lyceum_store::Tx;
 
 use crate::lesson;
 use crate::placement::is_refusal;
-use crate::repository::attempts::{self, Underway};
+use crate::repository::attempts::{self, RunningAnswer};
 
-/// What each active student has done on the day of `now`, including failed and running lessons.
+/// The work of each active student on the day of `now`, including failed and running lessons.
 pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
     let mut days = today::of_all(tx, now, zone)?;
     let mut failed: HashMap<String, (String, i64)> = HashMap::new();
@@ -24,7 +24,7 @@ pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Stud
             *most = (lesson, count);
         }
     }
-    let mut underway: HashMap<String, Vec<Underway>> = HashMap::new();
+    let mut underway: HashMap<String, Vec<RunningAnswer>> = HashMap::new();
     for answer in attempts::underway(tx, today::range(now, zone), None)? {
         underway.entry(answer.student.clone()).or_default().push(answer);
     }
@@ -38,7 +38,7 @@ pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Stud
 }
 
 /// What an answer in a running lesson adds to a day. When the lesson is complete, its event reports its answers.
-fn sums(answer: &Underway) -> MeasureSums {
+fn sums(answer: &RunningAnswer) -> MeasureSums {
     let mut sums = MeasureSums::default();
     if let Some(correct) = answer.correct {
         sums.measures[Measure::TotalQuestions as usize] = 1000;
@@ -47,7 +47,7 @@ fn sums(answer: &Underway) -> MeasureSums {
     sums
 }
 
-fn add(day: &mut StudentDay, answer: &Underway) {
+fn add(day: &mut StudentDay, answer: &RunningAnswer) {
     day.sums.add(&sums(answer), 1);
     day.last = day.last.max(Some(answer.at));
 }

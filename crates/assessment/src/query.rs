@@ -1,6 +1,6 @@
 //! The parameters of a list: page, order, search and filter.
 
-use lyceum_core::filter::{Expr, parse};
+use lyceum_core::filter::{FilterExpression, parse};
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 
@@ -47,7 +47,7 @@ pub struct Query {
     /// The page.
     pub page: Page,
     /// The filter.
-    pub filter: Option<Expr>,
+    pub filter: Option<FilterExpression>,
 }
 
 /// The fields that order a list: the name for clients, and the column.

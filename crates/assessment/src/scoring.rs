@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lyceum_core::messages::MUST_BE_STRING;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_core::{Detail, Problem, Result, limits};
 use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
 use lyceum_qti::{
-    Attempt, Outcomes, ResponseFault, Responses, Variant, View, check, needs_manual_scoring, score,
-    variant,
+    CandidateSession, Outcomes, ResponseFault, Responses, ScoringInput, Variant, check,
+    needs_manual_scoring, score, variant,
 };
 use lyceum_store::Tx;
 use quick_cache::Weighter;
@@ -189,9 +189,9 @@ pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
     if faults.iter().any(|fault| !fault.is_scored) {
         return Err(refused(faults));
     }
-    let mut random = Stream::seeded(seed);
+    let mut random = RandomStream::seeded(seed);
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
-    let attempt = Attempt { number: 1, variant: variant.as_ref(), ..Attempt::default() };
+    let attempt = ScoringInput { number: 1, variant: variant.as_ref(), ..ScoringInput::default() };
     let outcomes = score(item, &responses, attempt, &mut random);
     Ok(Scored {
         max_score: full_score(item, seed),
@@ -213,7 +213,7 @@ pub fn respond_validated(item: &Item, body: &Object) -> Result<Scored> {
 
 /// The score of a correct answer. If the item declares no correct response, it is the maximum of `SCORE`, or 1.
 pub fn full_score(item: &Item, seed: u64) -> f64 {
-    let mut random = Stream::seeded(seed);
+    let mut random = RandomStream::seeded(seed);
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
     let mut responses = Responses::default();
     for response in &item.responses {
@@ -228,7 +228,7 @@ pub fn full_score(item: &Item, seed: u64) -> f64 {
     if responses == Responses::default() {
         return declared.unwrap_or(1.0);
     }
-    let attempt = Attempt { number: 1, variant: variant.as_ref(), ..Attempt::default() };
+    let attempt = ScoringInput { number: 1, variant: variant.as_ref(), ..ScoringInput::default() };
     let reached = score(item, &responses, attempt, &mut random).score();
     reached.filter(|reached| *reached > 0.0).or(declared).unwrap_or(1.0)
 }
@@ -316,7 +316,7 @@ fn response_named<'i>(
 fn refused(faults: Vec<ResponseFault>) -> Problem {
     let detail = |fault: ResponseFault| Detail {
         path: format!("response.{}", fault.identifier),
-        message: format!("{}; {}", fault.message, fault.mend),
+        message: format!("{}; {}", fault.message, fault.fix),
     };
     Problem::invalid_all(faults.into_iter().map(detail).collect())
 }
@@ -344,10 +344,10 @@ pub struct Candidate {
 /// choices.
 pub fn candidate(xml: &str, seed: u64) -> Result<Candidate> {
     let item = lyceum_qti::read_item(xml)?;
-    let mut random = Stream::seeded(seed);
+    let mut random = RandomStream::seeded(seed);
     let has_variants = !item.templates.is_empty();
     let variant: Option<Variant> = has_variants.then(|| variant(&item, &mut random));
-    let view = View { outcomes: None, variant: variant.as_ref(), seed };
+    let view = CandidateSession { outcomes: None, variant: variant.as_ref(), seed };
     let varies = has_variants || item.interactions.iter().any(|interaction| interaction.shuffle);
     Ok(Candidate { xml: lyceum_qti::candidate_view(xml, view)?, varies })
 }

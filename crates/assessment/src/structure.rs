@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_qti::model::{ItemRef, Member, Section, Test};
+use lyceum_qti::model::{ItemRef, Section, SectionMember, Test};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -159,7 +159,7 @@ fn to_item(item: &ItemRef) -> Reference {
 pub fn varies(test: &Test) -> bool {
     fn section_varies(section: &Section) -> bool {
         let inner = section.members.iter().filter_map(|member| match member {
-            Member::Section(inner) => Some(&**inner),
+            SectionMember::Section(inner) => Some(&**inner),
             _ => None,
         });
         section.selection.is_some()
@@ -167,7 +167,7 @@ pub fn varies(test: &Test) -> bool {
             || inner.into_iter().any(section_varies)
     }
     test.parts.iter().flat_map(|part| &part.sections).any(|member| match member {
-        Member::Section(section) => section_varies(section),
+        SectionMember::Section(section) => section_varies(section),
         _ => false,
     })
 }

@@ -1,7 +1,7 @@
 //! Checks documents without storing them.
 
 use lyceum_core::{Problem, Result, limits, messages};
-use lyceum_qti::{Content, Fault, Faults, Position, Severity};
+use lyceum_qti::{DocumentContent, DocumentFault, DocumentPlace, Faults, Severity};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,21 +134,21 @@ impl DocumentCheck {
 }
 
 /// The kind and identifier of a document.
-fn identified(content: Content) -> (Option<Kind>, String) {
+fn identified(content: DocumentContent) -> (Option<Kind>, String) {
     match content {
-        Content::Item(item) => (Some(Kind::Item), item.identifier.into()),
-        Content::Test(test) => (Some(Kind::Test), test.identifier.into()),
-        Content::Stimulus(stimulus) => (Some(Kind::Stimulus), stimulus.identifier.into()),
-        Content::Section(section) => (None, section.identifier.into()),
+        DocumentContent::Item(item) => (Some(Kind::Item), item.identifier.into()),
+        DocumentContent::Test(test) => (Some(Kind::Test), test.identifier.into()),
+        DocumentContent::Stimulus(stimulus) => (Some(Kind::Stimulus), stimulus.identifier.into()),
+        DocumentContent::Section(section) => (None, section.identifier.into()),
     }
 }
 
-fn another(wanted: Kind) -> Fault {
-    Fault {
-        place: Position { line: 1, column: 1 },
+fn another(wanted: Kind) -> DocumentFault {
+    DocumentFault {
+        place: DocumentPlace { line: 1, column: 1 },
         path: String::new(),
         message: "the document is not of the kind that 'schema' names".to_owned(),
-        mend: format!("send a qti-assessment-{wanted}, or change 'schema'"),
+        fix: format!("send a qti-assessment-{wanted}, or change 'schema'"),
         severity: Severity::Error,
     }
 }

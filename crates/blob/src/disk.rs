@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::limits::BLOB_COPIES_MAX_BYTES;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -32,13 +32,13 @@ pub(crate) const UPLOADS: usize = 64;
 pub struct Blob {
     /// The bytes, from the first on.
     pub file: File,
-    /// How many there are.
+    /// The number of bytes.
     pub size: u64,
 }
 
-/// What a sweep removed.
+/// The result of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepReport {
     /// Blobs that nothing needs.
     pub blobs: u64,
     /// Abandoned uploads.
@@ -54,13 +54,13 @@ impl Blobs {
     /// The store below `name` in a bucket, with copies and uploads in this folder.
     ///
     /// Errors: `Invalid` if the settings do not name a usable bucket.
-    pub fn in_s3(root: impl Into<PathBuf>, s3: &S3, name: &str) -> Result<Self> {
+    pub fn in_s3(root: impl Into<PathBuf>, s3: &S3Settings, name: &str) -> Result<Self> {
         let remote = Some(Arc::new(Remote::open(s3, name)?));
         Self::with(root.into(), remote)
     }
 
     /// The store that the settings select: in their bucket, or on disk.
-    pub fn open_at(root: impl Into<PathBuf>, s3: &S3, name: &str) -> Result<Self> {
+    pub fn open_at(root: impl Into<PathBuf>, s3: &S3Settings, name: &str) -> Result<Self> {
         if s3.bucket.is_empty() { Self::on_disk(root) } else { Self::in_s3(root, s3, name) }
     }
 
@@ -175,7 +175,7 @@ impl Blobs {
         if let Some(remote) = &self.remote {
             remote.remove(sha256)?;
         }
-        gone(fs::remove_file(self.path(sha256)))
+        ignore_missing(fs::remove_file(self.path(sha256)))
     }
 
     /// Removes unneeded blobs and abandoned uploads, except those that were written, requested or continued
@@ -185,14 +185,14 @@ impl Blobs {
         now: Timestamp,
         spared: Duration,
         is_wanted: impl Fn(&Digest) -> bool,
-    ) -> Result<Swept> {
+    ) -> Result<SweepReport> {
         let is_old = |path: &Path| {
             let changed = fs::metadata(path).and_then(|data| data.modified());
             let changed = changed.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH);
             let now = Duration::from_millis(u64::try_from(now.milliseconds()).unwrap_or_default());
             now.saturating_sub(changed.unwrap_or_default()) >= spared
         };
-        let mut swept = Swept::default();
+        let mut swept = SweepReport::default();
         if let Some(remote) = &self.remote {
             let spared = i64::try_from(spared.as_millis()).unwrap_or(i64::MAX);
             for (digest, written) in remote.list()? {
@@ -204,20 +204,20 @@ impl Blobs {
                 }
             }
             for asked in entries(&self.root.join("asked"))?.iter().filter(|path| is_old(path)) {
-                gone(fs::remove_file(asked))?;
+                ignore_missing(fs::remove_file(asked))?;
             }
         } else {
             for path in self.files()? {
                 let digest = path.file_name().and_then(|name| name.to_str()?.parse().ok());
                 if digest.is_some_and(|digest| !is_wanted(&digest)) && is_old(&path) {
-                    gone(fs::remove_file(&path))?;
+                    ignore_missing(fs::remove_file(&path))?;
                     swept.blobs += 1;
                 }
             }
         }
         for path in entries(&self.uploads())? {
             if is_old(&path) {
-                gone(fs::remove_file(&path))?;
+                ignore_missing(fs::remove_file(&path))?;
                 swept.uploads += 1;
             }
         }
@@ -242,7 +242,7 @@ impl Blobs {
             if total <= BLOB_COPIES_MAX_BYTES / 4 * 3 {
                 break;
             }
-            gone(fs::remove_file(path))?;
+            ignore_missing(fs::remove_file(path))?;
             total -= size;
         }
         Ok(())
@@ -309,7 +309,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-pub(crate) fn gone(removed: io::Result<()>) -> Result<()> {
+pub(crate) fn ignore_missing(removed: io::Result<()>) -> Result<()> {
     match removed {
         Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
             Err(failed("remove a file", &fault))

@@ -21,7 +21,7 @@ mod upload;
 mod writer;
 
 pub use digest::{Digest, Hasher};
-pub use disk::{Blob, Blobs, Swept};
+pub use disk::{Blob, Blobs, SweepReport};
 pub use writer::Writer;
 
 use lyceum_core::{Problem, ProblemKind};

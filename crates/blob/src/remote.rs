@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -38,7 +38,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// The blobs below `name` in the bucket. Sends no request yet.
-    pub(crate) fn open(s3: &S3, name: &str) -> Result<Self> {
+    pub(crate) fn open(s3: &S3Settings, name: &str) -> Result<Self> {
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&s3.bucket)
             .with_region(&s3.region)

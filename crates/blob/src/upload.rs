@@ -10,7 +10,7 @@ use lyceum_core::limits::UPLOAD_ID_MAX_BYTES;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::digest::Hasher;
-use crate::disk::{UPLOADS, gone, not_those, sync_folder};
+use crate::disk::{UPLOADS, ignore_missing, not_those, sync_folder};
 use crate::{Blobs, Digest, failed};
 
 impl Blobs {
@@ -82,7 +82,7 @@ impl Blobs {
 
     /// Deletes the upload. A missing upload is ignored.
     pub fn discard(&self, upload: &str) -> Result<()> {
-        gone(fs::remove_file(self.upload(upload)?))
+        ignore_missing(fs::remove_file(self.upload(upload)?))
     }
 
     /// Locks the upload while it is written or completed, so that the bytes that were hashed become the blob.

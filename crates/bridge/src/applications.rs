@@ -21,24 +21,23 @@ use crate::repository;
 pub struct Application {
     /// Its id.
     pub sourced_id: String,
-    /// What people call it, and what its events call it.
+    /// Its name for people, which its events use too.
     pub name: String,
     /// The hosts of its web pages, as far as they are registered.
     pub domain: Vec<String>,
 }
 
-/// What is known of the use of an application.
+/// The usage of an application.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ApplicationMetrics")]
-pub struct Metrics {
+pub struct ApplicationMetrics {
     /// The application's id.
     pub application_sourced_id: String,
-    /// Students who did something in it.
+    /// The number of students who used it.
     pub total_users: usize,
-    /// Those of them who did so lately.
+    /// The number of students who used it lately.
     pub active_users: usize,
-    /// `activeDays`: what lately means; `message`, where its events tell nothing.
+    /// `activeDays`: the number of days that count as lately; `message` if its events contain no usage.
     #[schemars(with = "serde_json::Map<String, Value>")]
     pub metadata: Value,
 }
@@ -63,7 +62,7 @@ pub fn metrics(
     now: Timestamp,
     id: &str,
     registered: Vec<Application>,
-) -> Result<Metrics> {
+) -> Result<ApplicationMetrics> {
     let known = all(tx, registered)?.into_iter().find(|application| application.sourced_id == id);
     let application = known.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
@@ -78,7 +77,7 @@ pub fn metrics(
         let message = format!("no event names the app '{}' yet", application.name);
         metadata["message"] = message.into();
     }
-    Ok(Metrics {
+    Ok(ApplicationMetrics {
         application_sourced_id: application.sourced_id,
         total_users,
         active_users,

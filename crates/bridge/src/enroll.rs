@@ -1,12 +1,12 @@
 //! Enrolls users in courses, and ends enrollments.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
 use lyceum_roster::record::Object;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_roster::{default_class, repository};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -14,11 +14,11 @@ use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::enrollments::{self, Enrollment};
+use crate::enrollments::{self, CourseEnrollment};
 use crate::goals::EnrollmentMetadata;
 use crate::places::{self, EnrollmentPlace, day};
 use crate::settle;
-use crate::student::Student;
+use crate::student::EnrollingStudent;
 
 /// The namespace for ids that are computed from class, user and role. So two concurrent requests that enroll the same
 /// user create one enrollment.
@@ -29,18 +29,18 @@ pub(crate) fn id(class: &str, user: &str, role: &str) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{class}\n{user}\n{role}").as_bytes()).to_string()
 }
 
-/// How someone is to be enrolled; a request may leave all of it out.
+/// The options of an enrollment; all members are optional.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EnrollmentRequest")]
 pub struct EnrollmentRequest {
     /// The enrollment's id; one is made where none is sent.
     sourced_id: Option<String>,
-    /// The role, else `student`.
+    /// The role; by default `student`.
     role: Option<String>,
-    /// The first day, else today.
+    /// The first day; by default today.
     begin_date: Option<String>,
-    /// Goals of the student's own, and anything else.
+    /// The student's own goals and other metadata.
     metadata: Option<EnrollmentMetadata>,
 }
 
@@ -63,33 +63,33 @@ pub fn enroll(
     user: &str,
     course: &str,
     school: Option<&str>,
-    wish: &EnrollmentRequest,
-) -> Result<(Enrollment, bool)> {
-    let person = settled(tx, now, user)?;
+    request: &EnrollmentRequest,
+) -> Result<(CourseEnrollment, bool)> {
+    let person = settle_student(tx, now, user)?;
     fields::in_use(tx, &COURSE, course)?;
     if let Some(school) = school {
         fields::in_use(tx, &ORG, school)?;
     }
-    let role = wish.role.as_deref().unwrap_or("student");
+    let role = request.role.as_deref().unwrap_or("student");
     let known = of_course(tx, now, user, course, school)?;
     if let Some(first) = known.into_iter().find(|place| place.role == role) {
         return Ok((enrollments::shown_one(tx, first)?, false));
     }
     let own = Some(person.school.as_str()).filter(|own| !own.is_empty());
     let class = default_class::find_or_make(tx, now, course, school.or(own))?;
-    let id = wish.sourced_id.clone().unwrap_or_else(|| id(&class, user, role));
+    let id = request.sourced_id.clone().unwrap_or_else(|| id(&class, user, role));
     let mut record = Object::new();
     record.insert("sourcedId".into(), id.as_str().into());
     record.insert("user".into(), json!({ "sourcedId": user }));
     record.insert("class".into(), json!({ "sourcedId": class }));
     record.insert("role".into(), role.into());
     let today = || places::day(now);
-    record.insert("beginDate".into(), wish.begin_date.clone().unwrap_or_else(today).into());
-    if let Some(EnrollmentMetadata(metadata)) = &wish.metadata {
+    record.insert("beginDate".into(), request.begin_date.clone().unwrap_or_else(today).into());
+    if let Some(EnrollmentMetadata(metadata)) = &request.metadata {
         record.insert("metadata".into(), metadata.clone().into());
     }
     free(tx, now, &id, user, course)?;
-    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
     write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
     let made = of_course(tx, now, user, course, school)?.into_iter().find(|place| place.id == id);
     match made {
@@ -110,7 +110,7 @@ pub fn unenroll(
     course: &str,
     school: Option<&str>,
 ) -> Result<()> {
-    settled(tx, now, user)?;
+    settle_student(tx, now, user)?;
     let places = of_course(tx, now, user, course, school)?;
     if places.is_empty() {
         let at = school.map(|school| format!(" at '{school}'")).unwrap_or_default();
@@ -126,11 +126,11 @@ pub fn unenroll(
 }
 
 /// Loads the user after settling the user's enrollments.
-fn settled(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Student> {
+fn settle_student(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<EnrollingStudent> {
     let person = fields::in_use(tx, &USER, user)?;
-    let due = settle::due(tx, now, std::slice::from_ref(&person))?;
+    let due = settle::due_enrollments(tx, now, std::slice::from_ref(&person))?;
     settle::perform(tx, now, &due)?;
-    Ok(Student::of(&person))
+    Ok(EnrollingStudent::of(&person))
 }
 
 /// Whether the user is enrolled in the course as a student today.
@@ -142,13 +142,13 @@ pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Resu
 pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
     /// Only the member that matters here, because this runs for each question of a lesson.
     #[derive(Deserialize)]
-    struct Lasting {
+    struct EnrollmentEnd {
         #[serde(rename = "endDate")]
         end_date: Option<String>,
     }
     let today = day(now);
     for text in enrollments {
-        let Lasting { end_date } = serde_json::from_str(text).map_err(Problem::internal)?;
+        let EnrollmentEnd { end_date } = serde_json::from_str(text).map_err(Problem::internal)?;
         if places::lasts_until(&end_date.unwrap_or_default(), &today) {
             return Ok(true);
         }
@@ -159,7 +159,7 @@ pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
 /// The active courses in which the user is a student.
 pub fn learned(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<String>> {
     let places = places::of_users(tx, now, &[user])?;
-    let mut places = places::taught(tx, places)?;
+    let mut places = places::taught_places(tx, places)?;
     places.retain(|place| place.role == "student");
     Ok(places.into_iter().map(|place| place.course).collect())
 }

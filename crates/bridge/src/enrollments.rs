@@ -22,8 +22,7 @@ use crate::{goals, settle};
 /// A user's enrollment in a course.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "CourseEnrollment")]
-pub struct Enrollment {
+pub struct CourseEnrollment {
     /// Its sourcedId.
     pub id: String,
     /// `student`, `teacher`, …
@@ -34,18 +33,18 @@ pub struct Enrollment {
     /// Its last day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<String>,
-    /// Its metadata; `goals` and `metrics` are filled up with the course's.
+    /// Its metadata. Missing goals and metrics are those of the course.
     #[schemars(with = "goals::EnrollmentMetadata")]
     pub metadata: Object,
-    /// What is learned.
+    /// The course.
     pub course: EnrolledCourse,
-    /// Where.
-    pub school: School,
+    /// The school.
+    pub school: EnrollmentSchool,
     /// The terms of the class.
-    pub periods: Vec<Period>,
+    pub periods: Vec<EnrollmentPeriod>,
     /// Whether the course has a lesson with which students test out.
     pub test_out_supported: bool,
-    /// Whether this student may take it: it is there, and not graded yet.
+    /// Whether this student may take it: it exists and has no graded result yet.
     pub test_out_eligible: bool,
 }
 
@@ -58,7 +57,7 @@ pub struct EnrolledCourse {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Its metadata; empty where it has none.
+    /// Its metadata; empty if it has none.
     pub metadata: Object,
     /// Its subjects.
     pub subjects: Vec<String>,
@@ -74,30 +73,28 @@ pub struct EnrolledCourse {
 pub struct PrimaryApp {
     /// Its id.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// Where it runs.
+    /// The school.
     pub domains: Vec<String>,
 }
 
 /// A school in an enrollment.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "EnrollmentSchool")]
-pub struct School {
+pub struct EnrollmentSchool {
     /// Its sourcedId.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
 }
 
 /// A term in an enrollment.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "EnrollmentPeriod")]
-pub struct Period {
+pub struct EnrollmentPeriod {
     /// The session's sourcedId.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub title: String,
     /// Its first day.
     pub start_date: String,
@@ -109,35 +106,46 @@ pub struct Period {
 /// with [`settled_of_user`]. It needs about ten statements for any number of enrollments.
 ///
 /// Errors: `NotFound`.
-pub fn of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Option<Vec<Enrollment>>> {
+pub fn of_user(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+) -> Result<Option<Vec<CourseEnrollment>>> {
     let person = fields::in_use(tx, &USER, user)?;
-    if !settle::due(tx, now, std::slice::from_ref(&person))?.is_empty() {
+    if !settle::due_enrollments(tx, now, std::slice::from_ref(&person))?.is_empty() {
         return Ok(None);
     }
     let places = places::of_users(tx, now, &[user])?;
-    let places = places::taught(tx, places)?;
-    shown(tx, places).map(Some)
+    let places = places::taught_places(tx, places)?;
+    to_course_enrollments(tx, places).map(Some)
 }
 
 /// Settles the user's enrollments, and returns them.
-pub fn settled_of_user(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<Enrollment>> {
+pub fn settled_of_user(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+) -> Result<Vec<CourseEnrollment>> {
     let person = fields::in_use(tx, &USER, user)?;
-    let due = settle::due(tx, now, &[person])?;
+    let due = settle::due_enrollments(tx, now, &[person])?;
     settle::perform(tx, now, &due)?;
     let places = places::of_users(tx, now, &[user])?;
-    let places = places::taught(tx, places)?;
-    shown(tx, places)
+    let places = places::taught_places(tx, places)?;
+    to_course_enrollments(tx, places)
 }
 
-pub(crate) fn shown_one(tx: &mut Tx<'_>, place: EnrollmentPlace) -> Result<Enrollment> {
-    let mut shown = shown(tx, vec![place])?;
+pub(crate) fn shown_one(tx: &mut Tx<'_>, place: EnrollmentPlace) -> Result<CourseEnrollment> {
+    let mut shown = to_course_enrollments(tx, vec![place])?;
     shown
         .pop()
         .ok_or_else(|| Problem::internal("the enrollment that was just written has no course"))
 }
 
 /// Completes the enrollments with the records that they refer to. It needs one statement for each kind of record.
-fn shown(tx: &mut Tx<'_>, places: Vec<EnrollmentPlace>) -> Result<Vec<Enrollment>> {
+fn to_course_enrollments(
+    tx: &mut Tx<'_>,
+    places: Vec<EnrollmentPlace>,
+) -> Result<Vec<CourseEnrollment>> {
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     let schools = fields::of_all(tx, &ORG, places.iter().map(|place| place.school.as_str()))?;
     let terms = places.iter().flat_map(|place| place.terms.iter().map(String::as_str));
@@ -146,12 +154,18 @@ fn shown(tx: &mut Tx<'_>, places: Vec<EnrollmentPlace>) -> Result<Vec<Enrollment
     let shown = places.into_iter().filter_map(|place| {
         let course = courses.get(&place.course)?;
         let school = schools.get(&place.school)?;
-        Some(Enrollment {
+        Some(CourseEnrollment {
             begin_date: fields::opt_text(&place.fields, "beginDate"),
             end_date: fields::opt_text(&place.fields, "endDate"),
-            metadata: goals::shown(fields::metadata(&place.fields), &fields::metadata(course)),
+            metadata: goals::merge_with_course(
+                fields::metadata(&place.fields),
+                &fields::metadata(course),
+            ),
             course: course_of(course),
-            school: School { id: place.school.clone(), name: fields::text(school, "name").into() },
+            school: EnrollmentSchool {
+                id: place.school.clone(),
+                name: fields::text(school, "name").into(),
+            },
             periods: place.terms.iter().filter_map(|id| terms.get(id)).map(period).collect(),
             test_out_supported: test_outs.of_course.contains_key(&place.course),
             test_out_eligible: test_outs.is_open(&place),
@@ -188,9 +202,9 @@ fn primary_app(named: &Value) -> Option<PrimaryApp> {
     Some(PrimaryApp { name: name.unwrap_or_else(|| id.clone()), id, domains })
 }
 
-fn period(session: &Object) -> Period {
+fn period(session: &Object) -> EnrollmentPeriod {
     let text = |name: &str| fields::text(session, name).to_owned();
-    Period {
+    EnrollmentPeriod {
         id: text("sourcedId"),
         title: text("title"),
         start_date: text("startDate"),
@@ -281,18 +295,17 @@ pub struct DefaultClass {
     /// The sourcedIds of its terms.
     pub periods: Vec<String>,
     /// Its course: id, title, metadata.
-    pub course: ClassCourse,
+    pub course: DefaultClassCourse,
 }
 
 /// The course of a default class.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "DefaultClassCourse")]
-pub struct ClassCourse {
+pub struct DefaultClassCourse {
     /// Its sourcedId.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Its metadata; empty where it has none.
+    /// Its metadata; empty if it has none.
     pub metadata: Object,
 }
 
@@ -321,7 +334,7 @@ pub fn default_class(
         subjects: fields::texts(&class, "subjects"),
         grades: fields::texts(&class, "grades"),
         periods: fields::references(&class, "terms").map(str::to_owned).collect(),
-        course: ClassCourse {
+        course: DefaultClassCourse {
             id: course.into(),
             title: fields::text(&course_fields, "title").into(),
             metadata: fields::metadata(&course_fields),

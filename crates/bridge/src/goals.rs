@@ -19,33 +19,33 @@ const MOST: f64 = 9e15;
 
 /// The types of the members of goals and metrics.
 #[derive(Clone, Copy)]
-enum Holds {
+enum MemberType {
     Whole,
     Text,
     Flag,
 }
 
-const GOALS: &[(&str, Holds)] = &[
-    ("dailyXp", Holds::Whole),
-    ("dailyLessons", Holds::Whole),
-    ("dailyActiveMinutes", Holds::Whole),
-    ("dailyAccuracy", Holds::Whole),
-    ("dailyMasteredUnits", Holds::Whole),
+const GOALS: &[(&str, MemberType)] = &[
+    ("dailyXp", MemberType::Whole),
+    ("dailyLessons", MemberType::Whole),
+    ("dailyActiveMinutes", MemberType::Whole),
+    ("dailyAccuracy", MemberType::Whole),
+    ("dailyMasteredUnits", MemberType::Whole),
 ];
 
-const METRICS: &[(&str, Holds)] = &[
-    ("totalXp", Holds::Whole),
-    ("totalLessons", Holds::Whole),
-    ("totalGrades", Holds::Whole),
-    ("courseType", Holds::Text),
-    ("isSupplemental", Holds::Flag),
+const METRICS: &[(&str, MemberType)] = &[
+    ("totalXp", MemberType::Whole),
+    ("totalLessons", MemberType::Whole),
+    ("totalGrades", MemberType::Whole),
+    ("courseType", MemberType::Text),
+    ("isSupplemental", MemberType::Flag),
 ];
 
-const PARTS: [(&str, &[(&str, Holds)]); 2] = [("goals", GOALS), ("metrics", METRICS)];
+const PARTS: [(&str, &[(&str, MemberType)]); 2] = [("goals", GOALS), ("metrics", METRICS)];
 
-impl Holds {
+impl MemberType {
     /// The value to show, or `None` if it has another type. Numbers are rounded to integers.
-    fn shown(self, value: &Value) -> Option<Value> {
+    fn checked_value(self, value: &Value) -> Option<Value> {
         match (self, value) {
             #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
             (Self::Whole, Value::Number(number)) => number
@@ -88,12 +88,12 @@ impl JsonSchema for EnrollmentMetadata {
 }
 
 /// The metadata of an enrollment to show: its own, with goals and metrics completed from the course.
-pub(crate) fn shown(own: Object, course: &Object) -> Object {
+pub(crate) fn merge_with_course(own: Object, course: &Object) -> Object {
     let mut shown = own;
     for (part, known) in PARTS {
         let mut members = Object::new();
         for (name, holds) in known {
-            let of = |metadata: &Object| holds.shown(metadata.get(part)?.get(*name)?);
+            let of = |metadata: &Object| holds.checked_value(metadata.get(part)?.get(*name)?);
             if let Some(value) = of(&shown).or_else(|| of(course)) {
                 members.insert((*name).into(), value);
             }
@@ -108,7 +108,7 @@ pub(crate) fn shown(own: Object, course: &Object) -> Object {
 
 /// The daily XP goal of an enrollment, otherwise of its course; `None` if neither has one.
 pub(crate) fn daily_xp(own: Object, course: &Object) -> Option<i64> {
-    shown(own, course).get("goals")?.get("dailyXp")?.as_i64()
+    merge_with_course(own, course).get("goals")?.get("dailyXp")?.as_i64()
 }
 
 /// Removes the goals of all enrollments of a course, so that the course's goals apply again. Returns the number of

@@ -9,7 +9,7 @@ use crate::zone::Zone;
 
 /// The value that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum RuleMeasure {
     /// XP, as a share of the part of the daily goal that is due by now.
     Pace,
     /// The highest number of failed attempts at one lesson that is not mastered yet.
@@ -24,7 +24,7 @@ pub enum Sign {
 
 /// The condition under which a value is a reason to help.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum When {
+pub enum RuleCondition {
     /// The value is below this.
     Below(f64),
     /// The value is above this.
@@ -35,7 +35,7 @@ pub enum When {
 
 /// The time that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum RulePeriod {
     /// The day so far.
     Today,
     /// The hours of a school day, Monday to Friday. The daily goal is spread evenly over them.
@@ -51,131 +51,135 @@ pub enum Window {
 
 /// A rule that gives a reason to help a student.
 #[derive(Debug, PartialEq)]
-pub struct Rule {
+pub struct NeedRule {
     /// The name in exports.
     pub id: &'static str,
     /// The title, in two or three words.
     pub title: &'static str,
     /// The text of the reason: `{value}` stands for the value, and `{of}` for the total that it was computed from.
-    pub says: &'static str,
+    pub description: &'static str,
     /// The value that the rule looks at.
-    pub sign: Sign,
+    pub sign: RuleMeasure,
     /// The condition on the value.
-    pub when: When,
+    pub when: RuleCondition,
     /// The least amount that the value must be computed from: minutes, questions or attempts.
     pub least: f64,
     /// The time that the rule looks at.
-    pub window: Window,
+    pub window: RulePeriod,
     /// The weight in comparison with the other rules.
     pub weight: u32,
 }
 
 /// The value of the rule whose students come before all others.
-const BEHIND: Sign = Sign::Pace;
+const BEHIND: RuleMeasure = RuleMeasure::Pace;
 
 /// The rules, the heaviest first.
-pub const RULES: &[Rule] = &[
-    Rule {
+pub const RULES: &[NeedRule] = &[
+    NeedRule {
         id: "behind",
         title: "Behind pace",
-        says: "{value} of the XP due by now",
-        sign: Sign::Pace,
-        when: When::Below(0.75),
+        description: "{value} of the XP due by now",
+        sign: RuleMeasure::Pace,
+        when: RuleCondition::Below(0.75),
         least: 60.0,
-        window: Window::SchoolDay { from: 8, to: 15 },
+        window: RulePeriod::SchoolDay { from: 8, to: 15 },
         weight: 50,
     },
-    Rule {
+    NeedRule {
         id: "failures",
         title: "Failed repeatedly",
-        says: "{value} failed attempts at one lesson",
-        sign: Sign::Failures,
-        when: When::From(3.0),
+        description: "{value} failed attempts at one lesson",
+        sign: RuleMeasure::Failures,
+        when: RuleCondition::From(3.0),
         least: 3.0,
-        window: Window::Today,
+        window: RulePeriod::Today,
         weight: 40,
     },
-    Rule {
+    NeedRule {
         id: "inaccurate",
         title: "Many mistakes",
-        says: "{value} of {of} answers correct today",
-        sign: Sign::Accuracy,
-        when: When::Below(0.65),
+        description: "{value} of {of} answers correct today",
+        sign: RuleMeasure::Accuracy,
+        when: RuleCondition::Below(0.65),
         least: 10.0,
-        window: Window::Today,
+        window: RulePeriod::Today,
         weight: 30,
     },
-    Rule {
+    NeedRule {
         id: "waste",
         title: "Time wasted",
-        says: "{value} of {of} min wasted today",
-        sign: Sign::Waste,
-        when: When::Above(0.2),
+        description: "{value} of {of} min wasted today",
+        sign: RuleMeasure::Waste,
+        when: RuleCondition::Above(0.2),
         least: 10.0,
-        window: Window::Today,
+        window: RulePeriod::Today,
         weight: 20,
     },
-    Rule {
+    NeedRule {
         id: "idle",
         title: "Stopped",
-        says: "no activity for {value} min",
-        sign: Sign::Idle,
-        when: When::From(10.0),
+        description: "no activity for {value} min",
+        sign: RuleMeasure::Idle,
+        when: RuleCondition::From(10.0),
         least: 0.0,
-        window: Window::Minutes(120),
+        window: RulePeriod::Minutes(120),
         weight: 15,
     },
-    Rule {
+    NeedRule {
         id: "easy",
         title: "Too easy",
-        says: "{value} of {of} answers correct today",
-        sign: Sign::Accuracy,
-        when: When::Above(0.97),
+        description: "{value} of {of} answers correct today",
+        sign: RuleMeasure::Accuracy,
+        when: RuleCondition::Above(0.97),
         least: 20.0,
-        window: Window::Today,
+        window: RulePeriod::Today,
         weight: 5,
     },
 ];
 
-impl Rule {
+impl NeedRule {
     /// Describes when the rule gives a reason.
     pub fn describe(&self) -> String {
-        let (When::Below(limit) | When::Above(limit) | When::From(limit)) = self.when;
+        let (RuleCondition::Below(limit)
+        | RuleCondition::Above(limit)
+        | RuleCondition::From(limit)) = self.when;
         let value = match (self.sign, self.when) {
-            (Sign::Failures, _) => {
+            (RuleMeasure::Failures, _) => {
                 format!(
                     "at least {limit:.0} failed attempts at a lesson that is not mastered, the last one"
                 )
             }
-            (Sign::Idle, _) => {
+            (RuleMeasure::Idle, _) => {
                 format!("no activity for {limit:.0} minutes and the daily goal not reached,")
             }
             (sign, when) => {
                 let share = match when {
-                    When::Below(_) => format!("less than {:.0} %", limit * 100.0),
-                    When::Above(_) => format!("more than {:.0} %", limit * 100.0),
-                    When::From(_) => format!("at least {:.0} %", limit * 100.0),
+                    RuleCondition::Below(_) => format!("less than {:.0} %", limit * 100.0),
+                    RuleCondition::Above(_) => format!("more than {:.0} %", limit * 100.0),
+                    RuleCondition::From(_) => format!("at least {:.0} %", limit * 100.0),
                 };
                 let whole = match sign {
-                    Sign::Pace => "of the XP due by then",
-                    Sign::Accuracy => "of the answers correct",
+                    RuleMeasure::Pace => "of the XP due by then",
+                    RuleMeasure::Accuracy => "of the answers correct",
                     _ => "of the measured time wasted",
                 };
                 format!("{share} {whole}")
             }
         };
         let window = match self.window {
-            Window::Today => "today".to_owned(),
-            Window::SchoolDay { from, to } => {
+            RulePeriod::Today => "today".to_owned(),
+            RulePeriod::SchoolDay { from, to } => {
                 format!("on Monday to Friday; the goal is spread evenly from {from}:00 to {to}:00")
             }
-            Window::Minutes(most) => format!("seen in the last {most} minutes"),
+            RulePeriod::Minutes(most) => format!("seen in the last {most} minutes"),
         };
         let least = match self.sign {
-            Sign::Accuracy => format!(", once there are {:.0} answers", self.least),
-            Sign::Waste => format!(", once {:.0} minutes are measured", self.least),
-            Sign::Pace => format!(", checked {:.0} minutes after the start of the day", self.least),
-            Sign::Failures | Sign::Idle => String::new(),
+            RuleMeasure::Accuracy => format!(", once there are {:.0} answers", self.least),
+            RuleMeasure::Waste => format!(", once {:.0} minutes are measured", self.least),
+            RuleMeasure::Pace => {
+                format!(", checked {:.0} minutes after the start of the day", self.least)
+            }
+            RuleMeasure::Failures | RuleMeasure::Idle => String::new(),
         };
         format!("{value} {window}{least}")
     }
@@ -183,23 +187,25 @@ impl Rule {
 
 /// A rule's finding about a student.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reason {
+pub struct NeedReason {
     /// The rule.
-    pub rule: &'static Rule,
+    pub rule: &'static NeedRule,
     /// The value.
     pub value: f64,
     /// The total that the value was computed from.
     pub of: f64,
 }
 
-impl Reason {
+impl NeedReason {
     /// The text of the reason.
-    pub fn says(&self) -> String {
+    pub fn description(&self) -> String {
         let value = match self.rule.sign {
-            Sign::Pace | Sign::Accuracy | Sign::Waste => format!("{:.0} %", self.value * 100.0),
-            Sign::Failures | Sign::Idle => format!("{:.0}", self.value.floor()),
+            RuleMeasure::Pace | RuleMeasure::Accuracy | RuleMeasure::Waste => {
+                format!("{:.0} %", self.value * 100.0)
+            }
+            RuleMeasure::Failures | RuleMeasure::Idle => format!("{:.0}", self.value.floor()),
         };
-        self.rule.says.replace("{value}", &value).replace("{of}", &format!("{:.0}", self.of))
+        self.rule.description.replace("{value}", &value).replace("{of}", &format!("{:.0}", self.of))
     }
 }
 
@@ -209,7 +215,7 @@ pub struct Need {
     /// The student's day.
     pub day: StudentDay,
     /// The reasons, in order of weight, heaviest first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<NeedReason>,
 }
 
 impl Need {
@@ -227,7 +233,7 @@ impl Need {
 /// reasons.
 pub fn needs(
     days: Vec<StudentDay>,
-    rules: &'static [Rule],
+    rules: &'static [NeedRule],
     now: Timestamp,
     zone: &Zone,
 ) -> Vec<Need> {
@@ -246,45 +252,47 @@ pub fn needs(
 /// The reasons that the rules find in a student's day.
 pub fn reasons(
     day: &StudentDay,
-    rules: &'static [Rule],
+    rules: &'static [NeedRule],
     now: Timestamp,
     zone: &Zone,
-) -> Vec<Reason> {
-    let holds = |rule: &'static Rule| {
+) -> Vec<NeedReason> {
+    let holds = |rule: &'static NeedRule| {
         let (value, of) = value(day, rule, now, zone)?;
         let is_reason = match rule.when {
-            When::Below(limit) => value < limit,
-            When::Above(limit) => value > limit,
-            When::From(limit) => value >= limit,
+            RuleCondition::Below(limit) => value < limit,
+            RuleCondition::Above(limit) => value > limit,
+            RuleCondition::From(limit) => value >= limit,
         };
-        (is_reason && of >= rule.least).then_some(Reason { rule, value, of })
+        (is_reason && of >= rule.least).then_some(NeedReason { rule, value, of })
     };
     rules.iter().filter_map(holds).collect()
 }
 
 /// A rule's value for a student, and the total that it is computed from. `None` if the rule does not apply.
 #[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
-fn value(day: &StudentDay, rule: &Rule, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
+fn value(day: &StudentDay, rule: &NeedRule, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
     let of = |measure| day.sums.of(measure) as f64 / 1000.0;
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| (part / whole, whole));
     match rule.sign {
-        Sign::Pace => {
+        RuleMeasure::Pace => {
             let (passed, whole) = school_minutes(rule.window, now, zone)?;
             let (share, _) = share(of(Measure::Xp), day.goal_xp as f64 * passed / whole)?;
             Some((share, passed))
         }
-        Sign::Failures => day.failed.as_ref().map(|(_, count)| (*count as f64, *count as f64)),
-        Sign::Accuracy => share(of(Measure::CorrectQuestions), of(Measure::TotalQuestions)),
-        Sign::Waste => {
+        RuleMeasure::Failures => {
+            day.failed.as_ref().map(|(_, count)| (*count as f64, *count as f64))
+        }
+        RuleMeasure::Accuracy => share(of(Measure::CorrectQuestions), of(Measure::TotalQuestions)),
+        RuleMeasure::Waste => {
             let measures = [Measure::Active, Measure::Inactive, Measure::Waste];
             let minutes: f64 = measures.into_iter().map(of).sum::<f64>() / 60.0;
             share(of(Measure::Waste) / 60.0, minutes)
         }
-        Sign::Idle => {
+        RuleMeasure::Idle => {
             let minutes = (now.milliseconds() - day.last?.milliseconds()) as f64 / 60_000.0;
             let is_done = day.goal_xp > 0 && day.xp() >= day.goal_xp * 1000;
             let is_now = match rule.window {
-                Window::Minutes(most) => minutes <= most as f64,
+                RulePeriod::Minutes(most) => minutes <= most as f64,
                 _ => true,
             };
             (is_now && !is_done).then_some((minutes, minutes))
@@ -294,8 +302,8 @@ fn value(day: &StudentDay, rule: &Rule, now: Timestamp, zone: &Zone) -> Option<(
 
 /// The minutes of the school day that have passed, and its length in minutes. `None` on a day without school.
 #[expect(clippy::cast_precision_loss, reason = "minutes of a day")]
-fn school_minutes(window: Window, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
-    let Window::SchoolDay { from, to } = window else { return None };
+fn school_minutes(window: RulePeriod, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
+    let RulePeriod::SchoolDay { from, to } = window else { return None };
     let day = zone.day_of(now);
     if matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) {
         return None;

@@ -62,7 +62,7 @@ pub(crate) fn of_users(
 }
 
 /// Keeps the places whose course is active, because enrollments end with their course. It needs one statement.
-pub(crate) fn taught(
+pub(crate) fn taught_places(
     tx: &mut Tx<'_>,
     mut places: Vec<EnrollmentPlace>,
 ) -> Result<Vec<EnrollmentPlace>> {

@@ -25,7 +25,7 @@ pub struct MapProfile {
     /// The latest test.
     #[serde(flatten)]
     pub latest: Option<MapTest>,
-    /// `tests`, the latest first; `message` where there is none.
+    /// `tests`, latest first; `message` if there is none.
     pub metadata: Map<String, Value>,
 }
 
@@ -36,7 +36,7 @@ pub struct MapTest {
     /// The score on the RIT scale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rit_score: Option<i64>,
-    /// The share of students at or below it, in percent.
+    /// The percentage of students with this score or a lower one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentile: Option<i64>,
     /// The grade that the result names.
@@ -101,26 +101,26 @@ fn map_test(result: &Object) -> Option<MapTest> {
 /// The hours of a school day, to convert saved hours to days.
 const SCHOOL_DAY_HOURS: i64 = 6;
 
-/// What a student's work saved, compared with the time that the earned XP stand for.
+/// The time that a student saved: the earned XP as minutes compared with the active time.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeSaved {
     /// The student's sourcedId.
     pub user_id: String,
-    /// Hours, to the hundredth; missing where nothing is known.
+    /// Hours, rounded to hundredths. Missing if the data is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_hours_saved: Option<f64>,
-    /// The same in school days.
+    /// The same time in school days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_days_saved: Option<f64>,
     /// Weekdays of this school year up to today, the first one that of the earliest enrollment.
     pub school_days_elapsed: i64,
-    /// The first day of the student's earliest enrollment that goes on.
+    /// The first day of the student's earliest active enrollment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earliest_start_date: Option<String>,
     /// The first day of the school year.
     pub school_year_start_date: String,
-    /// How it was computed, from what; `message` where nothing is known.
+    /// How the value was computed; `message` if the data is not known.
     #[schemars(with = "Map<String, Value>")]
     pub calculation: Value,
 }
@@ -133,7 +133,7 @@ pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSav
     let person = fields::in_use(tx, &USER, user)?;
     let year = SchoolYear::of(now).first_day();
     let places = places::of_users(tx, now, &[user])?;
-    let places = places::taught(tx, places)?;
+    let places = places::taught_places(tx, places)?;
     let begins = places.iter().filter_map(|place| fields::opt_text(&place.fields, "beginDate"));
     let earliest = begins.min();
     let from: Timestamp = year.parse().map_err(Problem::internal)?;
@@ -163,7 +163,7 @@ pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSav
     Ok(saved)
 }
 
-/// What the student did from one instant up to another, by whole buckets.
+/// The student's sums from one instant up to another, in whole buckets.
 fn sums(tx: &mut Tx<'_>, person: &Object, from: Timestamp, to: Timestamp) -> Result<MeasureSums> {
     let (from, to) = (from.milliseconds(), to.milliseconds() + facts::BUCKET_MS);
     let (mut sums, actors) = (MeasureSums::default(), actors(tx, person)?);

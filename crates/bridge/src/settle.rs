@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Result, limits};
 use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
 use lyceum_roster::record::{Object, Record};
 use lyceum_roster::repository as roster;
@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::enroll;
 use crate::places::{self, EnrollmentPlace};
 use crate::repository;
-use crate::student::Student;
+use crate::student::EnrollingStudent;
 use crate::tracks::Track;
 
 /// The users whose enrollments are settled.
@@ -63,30 +63,35 @@ pub fn look(
     after: i64,
 ) -> Result<(bool, Option<i64>)> {
     let (users, next) = page(tx, who, after)?;
-    Ok((!due(tx, now, &users)?.is_empty(), next))
+    Ok((!due_enrollments(tx, now, &users)?.is_empty(), next))
 }
 
 /// Settles the enrollments of a page of users.
 pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &SettledUsers, after: i64) -> Result<()> {
     let (users, _) = page(tx, who, after)?;
-    let due = due(tx, now, &users)?;
+    let due = due_enrollments(tx, now, &users)?;
     perform(tx, now, &due)
 }
 
 /// Enrolls users whose records were just written as tracks say. This needs one statement if there is no track in their
 /// grades, and none for users who are not students. Records of other kinds are ignored.
-pub fn written(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, records: &[Object]) -> Result<()> {
+pub fn after_write(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: &RecordKind,
+    records: &[Object],
+) -> Result<()> {
     if kind.one != USER.one {
         return Ok(());
     }
     let most = usize::try_from(limits::SETTLE_PAGE_RECORDS).unwrap_or(usize::MAX);
-    let led = |user: &&Object| fields::is_in_use(user) && Student::of(user).learns;
+    let led = |user: &&Object| fields::is_in_use(user) && EnrollingStudent::of(user).learns;
     let students: Vec<Object> = records.iter().filter(led).cloned().collect();
     for students in students.chunks(most) {
         let grades: Vec<String> =
-            students.iter().flat_map(|user| Student::of(user).grades).collect();
+            students.iter().flat_map(|user| EnrollingStudent::of(user).grades).collect();
         if !repository::tracks_of_grades(tx, grades.iter())?.is_empty() {
-            let due = due(tx, now, students)?;
+            let due = due_enrollments(tx, now, students)?;
             perform(tx, now, &due)?;
         }
     }
@@ -106,8 +111,12 @@ fn page(tx: &mut Tx<'_>, who: &SettledUsers, after: i64) -> Result<(Vec<Object>,
 }
 
 /// Finds what is due for the users, with two to six statements for any number of users.
-pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<DueEnrollments> {
-    let students: Vec<Student> = users.iter().map(Student::of).collect();
+pub(crate) fn due_enrollments(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    users: &[Object],
+) -> Result<DueEnrollments> {
+    let students: Vec<EnrollingStudent> = users.iter().map(EnrollingStudent::of).collect();
     let ids: Vec<&str> = students.iter().map(|student| student.id.as_str()).collect();
     let places = places::of_users(tx, now, &ids)?;
     let tracks = repository::tracks_of_grades(tx, students.iter().flat_map(|s| &s.grades))?;
@@ -125,7 +134,7 @@ pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<D
     };
     let outlived: Vec<EnrollmentPlace> =
         outlived.into_iter().filter(|p| is_taught(&p.course)).collect();
-    let led_before = repository::led(tx, &ids)?;
+    let led_before = repository::enrollments_led_by_tracks(tx, &ids)?;
     let attends: HashSet<(&str, &str)> = outlived
         .iter()
         .chain(&lasting)
@@ -149,7 +158,7 @@ pub(crate) fn due(tx: &mut Tx<'_>, now: Timestamp, users: &[Object]) -> Result<D
 
 /// The tracks that apply to the student. For each subject and grade, it is the track of the student's first
 /// organization that has one, otherwise the track for all organizations.
-fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &'a Track> {
+fn leading<'a>(student: &EnrollingStudent, tracks: &'a [Track]) -> impl Iterator<Item = &'a Track> {
     let rank = |track: &Track| match track.org.as_str() {
         "" => Some(usize::MAX),
         org => student.orgs.iter().position(|own| own == org),
@@ -167,7 +176,7 @@ fn leading<'a>(student: &Student, tracks: &'a [Track]) -> impl Iterator<Item = &
 
 /// Creates and changes the due enrollments.
 pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &DueEnrollments) -> Result<()> {
-    let mut classes = Classes { now, made: HashMap::new() };
+    let mut classes = DefaultClasses { now, made: HashMap::new() };
     let (mut ended, mut begun) = (Vec::new(), Vec::new());
     for place in &due.outlived {
         let key =
@@ -196,12 +205,12 @@ pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &DueEnrollments) -> 
 }
 
 /// The default classes of this school year. Each is found or created once; `None` if it cannot be created.
-struct Classes {
+struct DefaultClasses {
     now: Timestamp,
     made: HashMap<(String, String), Option<String>>,
 }
 
-impl Classes {
+impl DefaultClasses {
     /// Finds or creates a class. If that fails, its students wait, and other students are not affected.
     fn of(&mut self, tx: &mut Tx<'_>, course: &str, school: &str) -> Result<Option<String>> {
         let key = (course.to_owned(), school.to_owned());

@@ -6,7 +6,7 @@ use lyceum_roster::record::Object;
 use serde_json::Value;
 
 /// A user with the fields that enrolling needs.
-pub(crate) struct Student {
+pub(crate) struct EnrollingStudent {
     /// The sourcedId.
     pub(crate) id: String,
     /// Whether one of the user's roles is `student`.
@@ -19,7 +19,7 @@ pub(crate) struct Student {
     pub(crate) school: String,
 }
 
-impl Student {
+impl EnrollingStudent {
     /// Reads a user's record.
     pub(crate) fn of(user: &Object) -> Self {
         let roles: Vec<&Object> = user

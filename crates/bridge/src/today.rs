@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_events::facts::{self, Did, Measure, MeasureSums};
+use lyceum_events::facts::{self, ActorFacts, Measure, MeasureSums};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::record::{Object, members};
-use lyceum_roster::repository::{self, Learner};
+use lyceum_roster::repository::{self, ListedStudent};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ use crate::{goals, places};
 #[derive(Clone, Debug, Default)]
 pub struct StudentDay {
     /// The student.
-    pub learner: Learner,
+    pub learner: ListedStudent,
     /// The name of the organization.
     pub school: String,
     /// The daily XP goals of all courses together; 0 if there is no goal.
@@ -56,7 +56,8 @@ pub fn of_all(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<Studen
     let day = range(now, zone);
     let learners = repository::learners(tx)?;
     let orgs = fields::of_all(tx, &ORG, learners.iter().map(|learner| learner.org.as_str()))?;
-    let name = |learner: &Learner| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
+    let name =
+        |learner: &ListedStudent| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
     let mut days: Vec<StudentDay> = learners
         .into_iter()
         .map(|learner| StudentDay {
@@ -122,7 +123,7 @@ pub fn subjects(
         let subjects = fields::texts(course, "subjects");
         goals_at.push((at(subjects.first().map_or("None", String::as_str)), goal));
     }
-    let today = zone::Range::of(&range(now, zone));
+    let today = zone::InstantRange::of(&range(now, zone));
     let report = analytics::activity(tx, StudentName::Id(user), today, zone)?;
     let mut sums_at = Vec::new();
     for (subject, metrics) in report.facts.values().flatten() {
@@ -164,10 +165,11 @@ pub fn of_one(
 /// The owner of each e-mail address, for actors whose id is not in the roster.
 fn by_email(
     tx: &mut Tx<'_>,
-    did: &[Did],
+    did: &[ActorFacts],
     at: &HashMap<String, usize>,
 ) -> Result<HashMap<String, String>> {
-    let unknown: Vec<&Did> = did.iter().filter(|did| !at.contains_key(&did.person)).collect();
+    let unknown: Vec<&ActorFacts> =
+        did.iter().filter(|did| !at.contains_key(&did.person)).collect();
     if unknown.is_empty() {
         return Ok(HashMap::new());
     }

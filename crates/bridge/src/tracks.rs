@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
+use lyceum_core::messages::unknown_reference;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
@@ -40,23 +41,22 @@ pub struct Track {
 /// A request to set the course of a subject in a grade.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SubjectTrackInput")]
-pub struct TrackInput {
+pub struct SubjectTrackInput {
     /// The subject; case does not matter.
-    #[schemars(with = "Line", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
     pub subject: String,
     /// The grade.
     pub grade: Grade,
     /// The course to which the track leads.
-    #[schemars(with = "Line", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
     pub course_id: String,
     /// The organization for whose students it holds; without one, for all.
-    #[schemars(with = "Option<Line>", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "Option<OneLineText>", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
     pub org_sourced_id: Option<String>,
 }
 
-impl From<TrackInput> for Track {
-    fn from(input: TrackInput) -> Self {
+impl From<SubjectTrackInput> for Track {
+    fn from(input: SubjectTrackInput) -> Self {
         let (subject, course) =
             (input.subject.trim().to_owned(), input.course_id.trim().to_owned());
         let org = input.org_sourced_id.unwrap_or_default().trim().to_owned();
@@ -68,7 +68,7 @@ impl From<TrackInput> for Track {
     }
 }
 
-/// A track as it is shown: with course and organization.
+/// A subject track with its course and organization.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SubjectTrack {
     /// Its id.
@@ -91,7 +91,7 @@ pub struct TrackCourse {
     pub sourced_id: String,
     /// Its title.
     pub title: String,
-    /// Its metadata; empty where it has none.
+    /// Its metadata; empty if it has none.
     pub metadata: Object,
 }
 
@@ -101,14 +101,13 @@ pub struct TrackCourse {
 pub struct TrackOrg {
     /// Its sourcedId.
     pub sourced_id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
 }
 
 /// The tracks of one subject.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "SubjectTrackGroup")]
-pub struct Group {
+pub struct SubjectTrackGroup {
     /// The subject in small letters.
     pub id: String,
     /// The subject.
@@ -146,7 +145,7 @@ pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(SubjectTrack, bool)> {
         ));
     }
     repository::put_track(tx, track)?;
-    let mut shown = shown(tx, vec![track.clone()])?;
+    let mut shown = to_subject_tracks(tx, vec![track.clone()])?;
     let shown = shown.pop().ok_or_else(|| {
         Problem::internal("the track's course disappeared within the transaction")
     })?;
@@ -155,7 +154,7 @@ pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(SubjectTrack, bool)> {
 
 fn require(
     tx: &mut Tx<'_>,
-    kind: &'static lyceum_roster::kind::Kind,
+    kind: &'static lyceum_roster::kind::RecordKind,
     path: &str,
     id: &str,
     faults: &mut Vec<Detail>,
@@ -163,7 +162,7 @@ fn require(
     match fields::in_use(tx, kind, id) {
         Ok(_) => Ok(()),
         Err(problem) if problem.kind == ProblemKind::NotFound => {
-            let message = format!("no {} '{id}' exists; create it first", kind.one);
+            let message = unknown_reference(kind.one, id);
             faults.push(Detail { path: path.into(), message });
             Ok(())
         }
@@ -174,15 +173,15 @@ fn require(
 /// All tracks, sorted by subject, grade and organization. It needs three statements.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrack>> {
     let tracks = repository::tracks(tx)?;
-    shown(tx, tracks)
+    to_subject_tracks(tx, tracks)
 }
 
 /// The tracks grouped by subject.
-pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<Group>> {
-    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrackGroup>> {
+    let mut groups: BTreeMap<String, SubjectTrackGroup> = BTreeMap::new();
     for track in all(tx)? {
         let id = track.subject.to_lowercase();
-        let group = groups.entry(id.clone()).or_insert_with(|| Group {
+        let group = groups.entry(id.clone()).or_insert_with(|| SubjectTrackGroup {
             id,
             name: track.subject.clone(),
             tracks: Vec::new(),
@@ -204,7 +203,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 }
 
 /// Completes tracks with their course and organization. Tracks whose course was purged are left out.
-fn shown(tx: &mut Tx<'_>, mut tracks: Vec<Track>) -> Result<Vec<SubjectTrack>> {
+fn to_subject_tracks(tx: &mut Tx<'_>, mut tracks: Vec<Track>) -> Result<Vec<SubjectTrack>> {
     let courses = fields::of_all(tx, &COURSE, tracks.iter().map(|track| track.course.as_str()))?;
     let orgs = fields::of_all(tx, &ORG, tracks.iter().map(|track| track.org.as_str()))?;
     tracks.sort_by(|a, b| rank(a).cmp(&rank(b)));

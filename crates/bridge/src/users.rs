@@ -14,7 +14,7 @@ pub const ALWAYS: &[&str] =
 
 /// Converts a page of users to the form of the bridge: grades as plain numbers (`3`, not `03`), the name of the primary
 /// organization, empty instead of missing lists, and profiles with their application. It needs one statement.
-pub fn shown(tx: &mut Tx<'_>, mut listed: RecordPage) -> Result<RecordPage> {
+pub fn add_enrollments(tx: &mut Tx<'_>, mut listed: RecordPage) -> Result<RecordPage> {
     let users = format!("[{}]", listed.records);
     let mut users: Vec<Object> = serde_json::from_str(&users).map_err(Problem::internal)?;
     let orgs = users.iter().map(|user| fields::reference(user, "primaryOrg"));

@@ -17,11 +17,11 @@ impl Zone {
     /// The zone with this name, such as `America/New_York`. Errors: `Invalid`, at `timezone`.
     pub fn named(name: &str) -> Result<Self> {
         TimeZoneDatabase::bundled().get(name).map(Self).map_err(|_| {
-            let says = format!(
+            let description = format!(
                 "'{name}' is no zone of the IANA time zone database; send a name \
                                 such as 'America/New_York' or 'UTC'"
             );
-            Problem::invalid("timezone", says)
+            Problem::invalid("timezone", description)
         })
     }
 
@@ -71,14 +71,14 @@ impl Zone {
 
 /// A range of instants, including the first and excluding the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct InstantRange {
     /// The first instant in the range.
     pub from: Timestamp,
     /// The first instant after the range.
     pub to: Timestamp,
 }
 
-impl Range {
+impl InstantRange {
     /// A range from milliseconds.
     pub fn of(milliseconds: &std::ops::Range<i64>) -> Self {
         let at = Timestamp::from_milliseconds;

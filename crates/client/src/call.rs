@@ -1,21 +1,21 @@
 //! One call: token, request, response, and the error if it fails.
 
-use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::config::Secret;
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 
-/// What a client signs in with.
+/// The id and secret of a client.
 #[derive(Clone, Debug)]
-pub struct Credentials {
+pub struct ClientCredentials {
     /// The client's id.
     pub id: String,
     /// Its secret.
@@ -26,20 +26,20 @@ pub struct Credentials {
 pub(crate) struct Caller {
     agent: Agent,
     tokens: String,
-    credentials: Option<Credentials>,
+    credentials: Option<ClientCredentials>,
     /// The current token. A refused one is replaced, so its expiry need not be known.
     token: Mutex<Option<String>>,
     turns: Arc<Semaphore>,
 }
 
-/// What a server answered.
+/// The answer of a server.
 pub(crate) struct ServerAnswer {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
 
 impl Caller {
-    pub(crate) fn new(tokens: String, credentials: Option<Credentials>) -> Self {
+    pub(crate) fn new(tokens: String, credentials: Option<ClientCredentials>) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(None)
@@ -90,7 +90,7 @@ impl Caller {
 
     /// Gets a token (RFC 6749, 4.4); `None` without credentials, which a sandbox does not need.
     fn sign_in(&self) -> Result<Option<String>> {
-        let Some(Credentials { id, secret }) = &self.credentials else { return Ok(None) };
+        let Some(ClientCredentials { id, secret }) = &self.credentials else { return Ok(None) };
         let url = self.tokens.as_str();
         let basic = BASE64_STANDARD.encode(format!("{id}:{}", secret.reveal()));
         let request = self.agent.post(url).header("Authorization", format!("Basic {basic}"));
@@ -157,10 +157,9 @@ fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Se
     }
 }
 
-/// Why there was no response, without the library's and the system's numbers.
 fn reason_of(error: ureq::Error) -> String {
     match error {
-        ureq::Error::Io(error) if error.kind() != ErrorKind::Other => error.kind().to_string(),
+        ureq::Error::Io(error) => io_reason(&error),
         other => other.to_string(),
     }
 }

@@ -14,5 +14,5 @@ mod call;
 mod platform;
 
 pub use address::Addresses;
-pub use call::Credentials;
-pub use platform::{Client, Day, Enrollment, Object};
+pub use call::ClientCredentials;
+pub use platform::{Client, DayXp, Enrollment, Object};

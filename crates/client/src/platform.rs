@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
 use crate::address::Addresses;
-use crate::call::{Caller, Credentials, ServerAnswer, reason};
+use crate::call::{Caller, ClientCredentials, ServerAnswer, reason};
 
 /// A record.
 pub type Object = Map<String, Value>;
@@ -38,7 +38,7 @@ pub struct Enrollment {
 
 /// The XP earned on one day.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Day {
+pub struct DayXp {
     /// Such as `2026-01-15`.
     pub date: String,
     /// XP of all subjects; negative if more was withdrawn than earned.
@@ -47,7 +47,7 @@ pub struct Day {
 
 impl Client {
     /// A client of the server. Without credentials it sends no token, which a sandbox accepts.
-    pub fn new(addresses: Addresses, credentials: Option<Credentials>) -> Self {
+    pub fn new(addresses: Addresses, credentials: Option<ClientCredentials>) -> Self {
         let caller = Caller::new(addresses.tokens.clone(), credentials);
         Self { addresses: Arc::new(addresses), caller: Arc::new(caller) }
     }
@@ -130,7 +130,7 @@ impl Client {
     /// left out.
     ///
     /// Errors: `Unavailable`; `NotFound` for an unknown student.
-    pub async fn xp(&self, student: &str, from: &str, to: &str, zone: &str) -> Result<Vec<Day>> {
+    pub async fn xp(&self, student: &str, from: &str, to: &str, zone: &str) -> Result<Vec<DayXp>> {
         let path = format!(
             "/edubridge/analytics/activity?studentId={}&startDate={}&endDate={}&timezone={}",
             segment(student),
@@ -145,7 +145,7 @@ impl Client {
             let xp = subjects.as_object().into_iter().flatten().filter_map(|(_, it)| of(it)).sum();
             days.insert(date.clone(), xp);
         }
-        Ok(days.into_iter().map(|(date, xp)| Day { date, xp }).collect())
+        Ok(days.into_iter().map(|(date, xp)| DayXp { date, xp }).collect())
     }
 
     /// Sends an envelope of Caliper events; sending it again is safe.

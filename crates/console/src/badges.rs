@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Column, Facts, Frame, List};
+use crate::{Column, FactList, Frame, List};
 
 /// The columns of the list of issued badges.
 pub const ISSUED: &[Column] = &[
@@ -40,7 +40,7 @@ pub const ACHIEVEMENTS: &[Column] = &[
 
 /// The pages of this screen.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Tab {
+pub enum BadgesTab {
     /// Issued badges.
     Issued,
     /// Badge definitions.
@@ -54,11 +54,11 @@ pub enum Tab {
 /// A page that shows a list.
 #[derive(Template)]
 #[template(path = "badges.html")]
-pub struct Badges {
+pub struct BadgesPage {
     /// The frame.
     pub frame: Frame,
     /// The page that is open.
-    pub tab: Tab,
+    pub tab: BadgesTab,
     /// The list.
     pub list: List,
 }
@@ -66,11 +66,11 @@ pub struct Badges {
 /// The page of one learner record.
 #[derive(Template)]
 #[template(path = "learner_record.html")]
-pub struct LearnerRecord {
+pub struct LearnerRecordPage {
     /// The frame.
     pub frame: Frame,
     /// The learner, the version and other facts.
-    pub facts: Facts,
+    pub facts: FactList,
     /// Its achievements.
     pub list: List,
     /// The credential as indented JSON.
@@ -78,7 +78,7 @@ pub struct LearnerRecord {
 }
 
 /// A check of a credential.
-pub struct Check {
+pub struct CredentialCheck {
     /// The name of the check.
     pub name: String,
     /// `passed`, `failed` or `skipped`.
@@ -87,7 +87,7 @@ pub struct Check {
     pub message: String,
 }
 
-impl Check {
+impl CredentialCheck {
     /// The tone of the outcome's label.
     fn tone(&self) -> &'static str {
         match self.outcome.as_str() {
@@ -99,19 +99,19 @@ impl Check {
 }
 
 /// The result of verifying a credential.
-pub struct Verified {
+pub struct VerificationResult {
     /// Whether the credential is genuine and valid.
     pub is_verified: bool,
     /// The outcome of each check.
-    pub checks: Vec<Check>,
+    pub checks: Vec<CredentialCheck>,
     /// Names and values from the credential; empty if it could not be parsed.
-    pub says: Vec<(&'static str, String)>,
+    pub description: Vec<(&'static str, String)>,
 }
 
 /// The page of one credential.
 #[derive(Template)]
 #[template(path = "badge.html")]
-pub struct Badge {
+pub struct BadgePage {
     /// The frame.
     pub frame: Frame,
     /// The random id of the credential.
@@ -119,7 +119,7 @@ pub struct Badge {
     /// The learner's name and page, if the learner is in the roster.
     pub learner: Option<(String, String)>,
     /// The result of verifying the credential.
-    pub verified: Verified,
+    pub verified: VerificationResult,
     /// When and why the credential was revoked.
     pub revoked: Option<(String, String)>,
     /// Whether this server issued the credential and can revoke it.
@@ -129,7 +129,7 @@ pub struct Badge {
 }
 
 /// A learner to whom a badge can be issued.
-pub struct Learner {
+pub struct BadgeLearner {
     /// The sourcedId.
     pub id: String,
     /// First and last name.
@@ -141,13 +141,13 @@ pub struct Learner {
 /// The page to issue a badge.
 #[derive(Template)]
 #[template(path = "badge_issue.html")]
-pub struct Issue {
+pub struct IssuePage {
     /// The frame.
     pub frame: Frame,
     /// The text that was searched for.
     pub learner: String,
     /// The learners who match.
-    pub found: Vec<Learner>,
+    pub found: Vec<BadgeLearner>,
     /// The number of matching learners that are not listed.
     pub more: usize,
     /// The achievement and name of each badge that can be issued.
@@ -159,13 +159,13 @@ pub struct Issue {
 /// The page to verify a file.
 #[derive(Template)]
 #[template(path = "badge_verify.html")]
-pub struct Verify {
+pub struct VerifyPage {
     /// The frame.
     pub frame: Frame,
     /// The page that is open.
-    pub tab: Tab,
+    pub tab: BadgesTab,
     /// The name of the uploaded file and its result, if a file was uploaded.
-    pub result: Option<(String, Verified)>,
+    pub result: Option<(String, VerificationResult)>,
     /// Why the file could not be verified; empty if it could.
     pub problem: String,
 }

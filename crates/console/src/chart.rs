@@ -22,12 +22,12 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Draws a ring that is filled to `done / goal`, with a number inside. `says` describes it for screen readers.
-pub fn ring(done: f64, goal: f64, shown: &str, says: &str) -> Svg {
+pub fn ring(done: f64, goal: f64, shown: &str, description: &str) -> Svg {
     let share = if goal > 0.0 { (done / goal).clamp(0.0, 1.0) } else { 0.0 };
     let state = if goal > 0.0 && done >= goal { " full" } else { "" };
     Svg(format!(
         r#"<svg class="ring{state}" viewBox="0 0 100 100" role="img" aria-label="{}"><circle class="track" cx="50" cy="50" r="42" pathLength="100"/><circle class="part" cx="50" cy="50" r="42" pathLength="100" stroke-dasharray="{:.1} 100" transform="rotate(-90 50 50)"/><text x="50" y="51" text-anchor="middle" dominant-baseline="middle">{}</text></svg>"#,
-        escaped(says),
+        escaped(description),
         share * 100.0,
         escaped(shown),
     ))
@@ -41,7 +41,7 @@ pub struct Bar {
     /// The label below the bar. If there are many bars, only some labels are shown.
     pub label: String,
     /// Describes the bar for screen readers.
-    pub says: String,
+    pub description: String,
     /// The page that lists the records behind the value.
     pub href: Option<String>,
 }
@@ -54,7 +54,7 @@ const LABELS: usize = 5;
 /// Draws bars side by side, and a line at `mark` if it is given. `says` describes the chart. The drawing stretches with
 /// the page, and letters must not, so labels are HTML outside the SVG.
 #[expect(clippy::cast_precision_loss, reason = "bars are few")]
-pub fn bars(bars: &[Bar], says: &str, unit: &str, mark: Option<f64>) -> Svg {
+pub fn bars(bars: &[Bar], description: &str, unit: &str, mark: Option<f64>) -> Svg {
     let greatest = bars.iter().map(|bar| bar.value).chain(mark).fold(0.0, f64::max);
     let scale = if greatest > 0.0 { 100.0 / greatest } else { 0.0 };
     let count = bars.len().max(1);
@@ -62,7 +62,7 @@ pub fn bars(bars: &[Bar], says: &str, unit: &str, mark: Option<f64>) -> Svg {
         r#"<div class="chart"><p class="top">{} {}</p><svg class="bars" viewBox="0 0 {count} 100" preserveAspectRatio="none" role="group" aria-label="{}">"#,
         crate::words::number(greatest),
         escaped(unit),
-        escaped(says),
+        escaped(description),
     );
     if let Some(mark) = mark {
         let y = 100.0 - mark * scale;
@@ -71,13 +71,17 @@ pub fn bars(bars: &[Bar], says: &str, unit: &str, mark: Option<f64>) -> Svg {
     for (at, bar) in bars.iter().enumerate() {
         let (x, height) = (at as f64, bar.value.max(0.0) * scale);
         if let Some(href) = &bar.href {
-            let _ =
-                write!(svg, r#"<a href="{}" aria-label="{}">"#, escaped(href), escaped(&bar.says));
+            let _ = write!(
+                svg,
+                r#"<a href="{}" aria-label="{}">"#,
+                escaped(href),
+                escaped(&bar.description)
+            );
         }
         let _ = write!(
             svg,
             r#"<g class="bar"><title>{}</title><rect class="hit" x="{x}" y="0" width="1" height="100"/><rect x="{:.2}" y="{:.2}" width="0.7" height="{height:.2}"/></g>"#,
-            escaped(&bar.says),
+            escaped(&bar.description),
             x + 0.15,
             100.0 - height,
         );

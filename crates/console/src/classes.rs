@@ -30,7 +30,7 @@ pub const STUDENTS: &[Column] = &[
 /// The page of all classes.
 #[derive(Template)]
 #[template(path = "classes.html")]
-pub struct Classes {
+pub struct ClassesPage {
     /// The frame.
     pub frame: Frame,
     /// The classes.
@@ -38,7 +38,7 @@ pub struct Classes {
 }
 
 /// An option of a filter.
-pub struct Chosen {
+pub struct FilterOption {
     /// The value that the form sends.
     pub value: String,
     /// The text that the page shows.
@@ -64,13 +64,13 @@ pub struct HeatCell {
     /// The XP; empty if there were none.
     pub shown: String,
     /// Describes the cell for screen readers.
-    pub says: String,
+    pub description: String,
     /// The page that lists the events behind the value.
     pub href: String,
 }
 
 /// The accuracy of a student.
-pub struct Accuracy {
+pub struct StudentAccuracy {
     /// The student's name.
     pub name: String,
     /// The drawing.
@@ -84,7 +84,7 @@ pub struct Accuracy {
 /// The page of one class.
 #[derive(Template)]
 #[template(path = "class.html")]
-pub struct Class {
+pub struct ClassPage {
     /// The frame.
     pub frame: Frame,
     /// The path of the page.
@@ -92,9 +92,9 @@ pub struct Class {
     /// Course, school and code, each perhaps with its page.
     pub about: Vec<(String, Option<String>)>,
     /// The date ranges to choose from.
-    pub spans: Vec<Chosen>,
+    pub spans: Vec<FilterOption>,
     /// The subjects to choose from.
-    pub subjects: Vec<Chosen>,
+    pub subjects: Vec<FilterOption>,
     /// The days, such as `01-15`.
     pub days: Vec<String>,
     /// The heat map; empty if the class has no students.
@@ -104,7 +104,7 @@ pub struct Class {
     /// XP against active time.
     pub scatter: Svg,
     /// The students who answered at least one question.
-    pub accuracy: Vec<Accuracy>,
+    pub accuracy: Vec<StudentAccuracy>,
     /// The same numbers as a list.
     pub list: List,
 }

@@ -26,7 +26,7 @@ pub const TREE: &[Column] = &[
 /// The page of all courses.
 #[derive(Template)]
 #[template(path = "courses.html")]
-pub struct Courses {
+pub struct CoursesPage {
     /// The frame.
     pub frame: Frame,
     /// The courses.
@@ -35,7 +35,7 @@ pub struct Courses {
 
 /// A component of a course, or a lesson or material in it, in the order of the tree.
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub struct CourseNode {
     /// The position in the tree, such as `2.1`.
     pub place: String,
     /// The sourcedId.
@@ -49,12 +49,12 @@ pub struct Node {
     /// Whether the node is a component.
     pub is_component: bool,
     /// The standards that the node covers.
-    pub standards: Vec<Standard>,
+    pub standards: Vec<CourseStandard>,
 }
 
 /// A standard of a framework.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standard {
+pub struct CourseStandard {
     /// The identifier of the `CFItem`.
     pub item: String,
     /// The code, or the first words of the statement if there is no code.
@@ -65,9 +65,9 @@ pub struct Standard {
 
 /// A standard and the parts of the course that cover it.
 #[derive(Clone, Debug)]
-pub struct Covered {
+pub struct CoveredStandard {
     /// The standard.
-    pub standard: Standard,
+    pub standard: CourseStandard,
     /// The places and titles of the parts that cover the standard. The place is empty for the course itself.
     pub by: Vec<(String, String)>,
 }
@@ -75,7 +75,7 @@ pub struct Covered {
 /// The page of one course.
 #[derive(Template)]
 #[template(path = "course.html")]
-pub struct Course {
+pub struct CoursePage {
     /// The frame.
     pub frame: Frame,
     /// Code, subjects, organization and grades.
@@ -83,18 +83,18 @@ pub struct Course {
     /// The numbers of components, lessons and standards.
     pub counts: [usize; 3],
     /// The nodes of the tree.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<CourseNode>,
     /// The number of nodes that are not shown because there are too many.
     pub more: usize,
     /// The covered standards, in the order of their frameworks.
-    pub covered: Vec<Covered>,
+    pub covered: Vec<CoveredStandard>,
     /// The title and page of each class of the course.
     pub classes: Vec<(String, String)>,
     /// The addresses of the tree as a CSV and a JSON file.
     pub exports: [String; 2],
 }
 
-impl Course {
+impl CoursePage {
     /// How many HTML lists end before a node, and whether a new one begins.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn turns(&self, at: &usize) -> (usize, bool) {

@@ -20,7 +20,7 @@ pub fn tabs(here: &'static str, waiting: i64) -> Tabs {
 /// The page with the event log, or with the rejected envelopes.
 #[derive(Template)]
 #[template(path = "events.html")]
-pub struct Events {
+pub struct EventsPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the screen.
@@ -38,7 +38,7 @@ pub struct Events {
 /// The page that shows events as they arrive.
 #[derive(Template)]
 #[template(path = "events_live.html")]
-pub struct Live {
+pub struct LiveEventsPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the screen.
@@ -50,11 +50,11 @@ pub struct Live {
 /// The page of one event.
 #[derive(Template)]
 #[template(path = "event.html")]
-pub struct Event {
+pub struct EventPage {
     /// The frame.
     pub frame: Frame,
     /// The event's main values.
-    pub facts: crate::Facts,
+    pub facts: crate::FactList,
     /// The event as it was sent, as indented JSON.
     pub body: String,
 }
@@ -62,13 +62,13 @@ pub struct Event {
 /// The page of one rejected envelope.
 #[derive(Template)]
 #[template(path = "rejected.html")]
-pub struct Rejected {
+pub struct RejectedPage {
     /// The frame.
     pub frame: Frame,
     /// The number of the envelope.
     pub id: i64,
     /// The sender, the time and other facts.
-    pub facts: crate::Facts,
+    pub facts: crate::FactList,
     /// Why the envelope was rejected.
     pub message: String,
     /// The path and the message of each error.

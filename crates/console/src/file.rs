@@ -3,10 +3,10 @@
 use lyceum_core::{Problem, Result};
 use serde_json::{Map, Value};
 
-use crate::{Column, Export, Row};
+use crate::{Column, ExportFormat, Row};
 
 /// An exported file, to which rows are added one by one.
-pub struct File {
+pub struct ExportFile {
     columns: &'static [Column],
     form: Form,
 }
@@ -16,17 +16,17 @@ enum Form {
     Json(Vec<u8>),
 }
 
-impl File {
+impl ExportFile {
     /// Creates a file without rows. Errors: `Internal`.
-    pub fn new(columns: &'static [Column], export: Export) -> Result<Self> {
+    pub fn new(columns: &'static [Column], export: ExportFormat) -> Result<Self> {
         let form = match export {
-            Export::Csv => {
+            ExportFormat::Csv => {
                 let mut file = csv::Writer::from_writer(Vec::new());
                 let keys = columns.iter().map(|column| column.key).filter(|key| !key.is_empty());
                 file.write_record(keys).map_err(Problem::internal)?;
                 Form::Csv(Box::new(file))
             }
-            Export::Json => Form::Json(b"[".to_vec()),
+            ExportFormat::Json => Form::Json(b"[".to_vec()),
         };
         Ok(Self { columns, form })
     }

@@ -7,13 +7,13 @@ use crate::{Column, Frame, List};
 
 /// A step of setting up the platform.
 #[derive(Debug)]
-pub struct Step {
+pub struct SetupStep {
     /// Whether the step is done.
     pub is_done: bool,
     /// The name of the step.
     pub name: &'static str,
     /// Explains why or how to do the step.
-    pub says: &'static str,
+    pub description: &'static str,
     /// The page on which to do the step.
     pub href: &'static str,
     /// The command that does the step; empty if there is no command.
@@ -28,7 +28,7 @@ pub struct Figure {
     /// The number as text.
     pub shown: String,
     /// A short remark next to the number.
-    pub says: String,
+    pub description: String,
     /// `good`, `warn`, `bad`, or empty for plain text.
     pub tone: &'static str,
     /// The page that lists the records behind the number.
@@ -47,13 +47,13 @@ pub struct Health {
 /// The home page.
 #[derive(Template)]
 #[template(path = "home.html")]
-pub struct Home {
+pub struct HomePage {
     /// The frame.
     pub frame: Frame,
     /// Version, database and time zone.
     pub about: Vec<String>,
     /// The steps of setting up the platform; empty when all of them are done.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SetupStep>,
     /// The amounts of stored data.
     pub figures: Vec<Figure>,
     /// Numbers about incoming events.
@@ -66,7 +66,7 @@ pub struct Home {
     pub sandbox: Vec<(&'static str, String, String)>,
 }
 
-impl Home {
+impl HomePage {
     fn done(&self) -> usize {
         self.steps.iter().filter(|step| step.is_done).count()
     }
@@ -78,7 +78,7 @@ pub const UNKNOWN: &[Column] = &[Column::text("actor", "Actor"), Column::text("e
 /// The page of the actors of events who are not in the roster.
 #[derive(Template)]
 #[template(path = "unknown.html")]
-pub struct Unknown {
+pub struct UnknownActorsPage {
     /// The frame.
     pub frame: Frame,
     /// The list of actors.

@@ -37,7 +37,7 @@ pub const ROWS: &[Column] = &[
 /// The page of all imports.
 #[derive(Template)]
 #[template(path = "imports.html")]
-pub struct Imports {
+pub struct ImportsPage {
     /// The frame.
     pub frame: Frame,
     /// The largest file that can be uploaded, such as `128 MB`.
@@ -46,11 +46,11 @@ pub struct Imports {
     pub list: List,
 }
 
-/// The names of the numbers of a [`File`].
+/// The names of the numbers of a [`ImportedFile`].
 pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "Deleted", "Refused"];
 
 /// What an import did, or would do, with the rows of one file.
-pub struct File {
+pub struct ImportedFile {
     /// The name of the file.
     pub name: String,
     /// The numbers that [`NUMBERS`] names. Each links to its rows.
@@ -58,7 +58,7 @@ pub struct File {
 }
 
 /// The progress of an import.
-pub struct Progress {
+pub struct ProgressBar {
     /// The file that is being read.
     pub file: String,
     /// The number of rows read so far.
@@ -70,7 +70,7 @@ pub struct Progress {
 /// The page of one import.
 #[derive(Template)]
 #[template(path = "import.html")]
-pub struct Import {
+pub struct ImportPage {
     /// The frame.
     pub frame: Frame,
     /// The number of the import.
@@ -80,15 +80,15 @@ pub struct Import {
     /// Whether the server is working on the import.
     pub is_running: bool,
     /// The progress, while the import is running.
-    pub progress: Option<Progress>,
+    pub progress: Option<ProgressBar>,
     /// Size, sender and time of the upload.
     pub about: String,
     /// Explains the state.
-    pub says: String,
+    pub description: String,
     /// Why the import failed; empty if it did not.
     pub error: String,
     /// The files.
-    pub files: Vec<File>,
+    pub files: Vec<ImportedFile>,
     /// Files that are not part of OneRoster.
     pub ignored: String,
     /// The number of errors.
@@ -104,7 +104,7 @@ pub struct Import {
 /// The page that shows the outcome of each row of a file.
 #[derive(Template)]
 #[template(path = "import_rows.html")]
-pub struct Rows {
+pub struct ImportRowsPage {
     /// The frame.
     pub frame: Frame,
     /// The number of the import.

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Facts, Frame, List, Tab, Tabs};
+use crate::{FactList, Frame, List, Tab, Tabs};
 
 /// The tabs of the screen. Only administrators see clients.
 pub fn tabs(here: &'static str, role: &str) -> Tabs {
@@ -16,7 +16,7 @@ pub fn tabs(here: &'static str, role: &str) -> Tabs {
 /// The page with the list of API keys or clients.
 #[derive(Template)]
 #[template(path = "keys.html")]
-pub struct Keys {
+pub struct KeysPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the screen.
@@ -30,7 +30,7 @@ pub struct Keys {
 /// The page of one key or client.
 #[derive(Template)]
 #[template(path = "key.html")]
-pub struct Key {
+pub struct KeyPage {
     /// The frame.
     pub frame: Frame,
     /// The address and name of the list that contains the key or client.
@@ -38,18 +38,18 @@ pub struct Key {
     /// The address of this page.
     pub path: String,
     /// Facts about the key or client.
-    pub facts: Facts,
+    pub facts: FactList,
     /// What happens to the current secret if a new one is created; `None` for a revoked key or client.
     pub rotating: Option<&'static str>,
 }
 
 /// An option in a form: the value that is sent, and the text that is shown.
-pub type Choice = (String, String);
+pub type FormOption = (String, String);
 
 /// The form for a new key or client.
 #[derive(Template)]
 #[template(path = "key_new.html")]
-pub struct New {
+pub struct NewKeyPage {
     /// The frame.
     pub frame: Frame,
     /// The address and name of the list that contains the key or client.
@@ -63,17 +63,17 @@ pub struct New {
     /// The name that was typed.
     pub name: String,
     /// The roles to choose from; empty if the form has no such field.
-    pub roles: Vec<Choice>,
+    pub roles: Vec<FormOption>,
     /// The projects to choose from; `None` if the form has no such field.
-    pub projects: Option<Vec<Choice>>,
+    pub projects: Option<Vec<FormOption>>,
     /// The scopes to choose from; empty if the form has no such field.
-    pub scopes: Vec<Choice>,
+    pub scopes: Vec<FormOption>,
 }
 
 /// The page that shows a new secret once.
 #[derive(Template)]
 #[template(path = "key_created.html")]
-pub struct Created {
+pub struct NewSecretPage {
     /// The frame.
     pub frame: Frame,
     /// The address and name of the list that contains the key or client.

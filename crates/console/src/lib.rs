@@ -45,11 +45,11 @@ pub mod words;
 use askama::Template;
 use lyceum_core::{Problem, Result};
 
-pub use file::File;
+pub use file::ExportFile;
 pub use frame::{Frame, SCREENS, Screen, screens};
-pub use list::{Button, Cell, Choice, Column, Label, List, Row};
-pub use parts::{Facts, Tab, Tabs};
-pub use query::{Export, Query};
+pub use list::{Button, Cell, Column, Label, List, ListFilter, Row};
+pub use parts::{FactList, Tab, Tabs};
+pub use query::{ExportFormat, ListQuery};
 
 /// Renders a view as HTML. Errors: `Internal` if the template fails.
 pub fn html(view: &impl Template) -> Result<String> {
@@ -59,7 +59,7 @@ pub fn html(view: &impl Template) -> Result<String> {
 /// The page that shows a problem when nobody is signed in, and so without a frame.
 #[derive(Template)]
 #[template(path = "problem.html")]
-pub struct Lost<'a> {
+pub struct ProblemPage<'a> {
     /// The heading.
     pub title: &'a str,
     /// Explains the problem and what to do next.
@@ -69,7 +69,7 @@ pub struct Lost<'a> {
 /// The page that shows a problem inside the frame.
 #[derive(Template)]
 #[template(path = "refused.html")]
-pub struct Refused<'a> {
+pub struct FramedProblemPage<'a> {
     /// The frame.
     pub frame: &'a Frame,
     /// Explains the problem and what to do next.

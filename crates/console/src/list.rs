@@ -10,8 +10,8 @@ use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
-use crate::file::{File, plain};
-use crate::{Export, Query};
+use crate::file::{ExportFile, plain};
+use crate::{ExportFormat, ListQuery};
 
 /// A column of a list.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub struct Button {
     /// The names and values that the form sends, including its token.
     pub fields: Vec<(&'static str, String)>,
     /// The text of the button.
-    pub says: String,
+    pub description: String,
     /// `bad` if the change cannot be undone, otherwise empty.
     pub tone: &'static str,
 }
@@ -89,7 +89,7 @@ pub struct Label {
     /// The label, in two or three words.
     pub name: &'static str,
     /// The text after the label.
-    pub says: String,
+    pub description: String,
 }
 
 impl Cell {
@@ -115,14 +115,14 @@ impl Cell {
     }
 
     /// A missing value, shown as the given text.
-    pub fn missing(says: &str) -> Self {
-        Self::of(Value::Null, says)
+    pub fn missing(description: &str) -> Self {
+        Self::of(Value::Null, description)
     }
 
     /// Labels. Search and export use their texts.
     pub fn labels(labels: Vec<Label>) -> Self {
         let words: Vec<String> =
-            labels.iter().map(|label| format!("{}: {}", label.name, label.says)).collect();
+            labels.iter().map(|label| format!("{}: {}", label.name, label.description)).collect();
         Self { labels, ..Self::text(words.join("; ")) }
     }
 
@@ -157,7 +157,7 @@ pub type Row = Vec<Cell>;
 
 /// A filter above a list: the options for one of the screen's own parameters.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct ListFilter {
     /// The name of the parameter.
     pub name: &'static str,
     /// The label of the field.
@@ -166,7 +166,7 @@ pub struct Choice {
     pub options: Vec<(String, String)>,
 }
 
-impl Choice {
+impl ListFilter {
     /// A filter with these values and names, and an option that turns it off.
     pub fn of(
         name: &'static str,
@@ -186,8 +186,8 @@ pub struct List {
     caption: &'static str,
     empty: &'static str,
     columns: &'static [Column],
-    query: Query,
-    choices: Vec<Choice>,
+    query: ListQuery,
+    choices: Vec<ListFilter>,
     has_days: bool,
     searches: &'static str,
     note: String,
@@ -204,7 +204,7 @@ impl List {
     pub fn new(
         caption: &'static str,
         columns: &'static [Column],
-        query: Query,
+        query: ListQuery,
         mut rows: Vec<Row>,
     ) -> Self {
         if !query.filter.is_empty() {
@@ -221,7 +221,7 @@ impl List {
     pub fn found(
         caption: &'static str,
         columns: &'static [Column],
-        query: Query,
+        query: ListQuery,
         mut rows: Vec<Row>,
     ) -> Self {
         let (key, is_reversed) = query.order();
@@ -239,7 +239,7 @@ impl List {
     pub fn page(
         caption: &'static str,
         columns: &'static [Column],
-        query: Query,
+        query: ListQuery,
         rows: Vec<Row>,
         total: usize,
     ) -> Self {
@@ -261,14 +261,14 @@ impl List {
 
     /// The same list, with a text to show if there are no rows at all.
     #[must_use]
-    pub fn or_else(mut self, says: &'static str) -> Self {
-        self.empty = says;
+    pub fn or_else(mut self, description: &'static str) -> Self {
+        self.empty = description;
         self
     }
 
     /// The same list, with a filter above it.
     #[must_use]
-    pub fn choice(mut self, choice: Choice) -> Self {
+    pub fn choice(mut self, choice: ListFilter) -> Self {
         self.choices.push(choice);
         self
     }
@@ -282,20 +282,20 @@ impl List {
 
     /// The same list, with a placeholder for its search field.
     #[must_use]
-    pub fn searches(mut self, says: &'static str) -> Self {
-        self.searches = says;
+    pub fn searches(mut self, description: &'static str) -> Self {
+        self.searches = description;
         self
     }
 
     /// The same list, with a note below its last row.
     #[must_use]
-    pub fn note(mut self, says: impl Into<String>) -> Self {
-        self.note = says.into();
+    pub fn note(mut self, description: impl Into<String>) -> Self {
+        self.note = description.into();
         self
     }
 
     /// The file format, if a file was requested instead of the page.
-    pub fn export(&self) -> Option<Export> {
+    pub fn export(&self) -> Option<ExportFormat> {
         self.query.export
     }
 
@@ -305,8 +305,8 @@ impl List {
     }
 
     /// The list as a file of the requested format. Errors: `Internal`.
-    pub fn exported(&self, export: Export) -> Result<Vec<u8>> {
-        let mut file = File::new(self.columns, export)?;
+    pub fn exported(&self, export: ExportFormat) -> Result<Vec<u8>> {
+        let mut file = ExportFile::new(self.columns, export)?;
         for row in &self.rows {
             file.add(row)?;
         }

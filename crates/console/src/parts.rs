@@ -43,15 +43,15 @@ impl HtmlSafe for Tabs {}
 /// Names and values that describe one thing. Templates write `{{ facts }}`.
 #[derive(Template)]
 #[template(path = "facts.html")]
-pub struct Facts {
+pub struct FactList {
     facts: Vec<(&'static str, Cell)>,
 }
 
-impl Facts {
+impl FactList {
     /// Names and values, in the order in which they are shown.
     pub fn new(facts: Vec<(&'static str, Cell)>) -> Self {
         Self { facts }
     }
 }
 
-impl HtmlSafe for Facts {}
+impl HtmlSafe for FactList {}

@@ -6,14 +6,14 @@ use crate::assets;
 
 /// How a person plays an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum PlayMode {
     /// Signed in.
     Platform,
     /// As an anonymous visitor.
     Demo,
 }
 
-impl Mode {
+impl PlayMode {
     /// The word that the app receives for this mode.
     pub fn word(self) -> &'static str {
         match self {
@@ -26,9 +26,9 @@ impl Mode {
 /// The page that shows the app in a frame, with the values that the page's script needs to talk to it.
 #[derive(Template)]
 #[template(path = "play.html")]
-pub struct Play {
+pub struct PlayPage {
     /// The mode.
-    pub mode: Mode,
+    pub mode: PlayMode,
     /// The display name of the app.
     pub name: String,
     /// The emoji of the app; empty if it has none.
@@ -45,7 +45,7 @@ pub struct Play {
     pub slug: String,
 }
 
-impl Play {
+impl PlayPage {
     fn style() -> Option<String> {
         assets::address("play.css")
     }
@@ -55,6 +55,6 @@ impl Play {
     }
 
     fn is_demo(&self) -> bool {
-        self.mode == Mode::Demo
+        self.mode == PlayMode::Demo
     }
 }

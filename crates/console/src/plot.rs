@@ -13,7 +13,7 @@ pub struct Point {
     /// The vertical value.
     pub y: f64,
     /// Describes the point for screen readers.
-    pub says: String,
+    pub description: String,
     /// The page that lists the records behind the point.
     pub href: String,
 }
@@ -25,7 +25,7 @@ const FOOT: f64 = 36.0;
 const HEAD: f64 = 12.0;
 
 /// Plots XP against active minutes on equal scales, with a diagonal at one XP per minute.
-pub fn scatter(points: &[Point], says: &str) -> Svg {
+pub fn scatter(points: &[Point], description: &str) -> Svg {
     let greatest = points.iter().flat_map(|point| [point.x, point.y]).fold(1.0, f64::max);
     let top = round_up(greatest);
     let (right, bottom) = (WIDTH - 10.0, HEIGHT - FOOT);
@@ -33,7 +33,7 @@ pub fn scatter(points: &[Point], says: &str) -> Svg {
     let y = |value: f64| bottom - (bottom - HEAD) * value / top;
     let mut svg = format!(
         r#"<svg class="scatter" viewBox="0 0 {WIDTH} {HEIGHT}" role="group" aria-label="{}"><path class="axis" d="M{LEFT} {HEAD}V{bottom}H{right}"/><path class="diagonal" d="M{LEFT} {bottom}L{right} {HEAD}"/>"#,
-        escaped(says),
+        escaped(description),
     );
     for share in [0.0, 0.5, 1.0] {
         let (value, number) = (top * share, words::number(top * share));
@@ -58,11 +58,11 @@ pub fn scatter(points: &[Point], says: &str) -> Svg {
     for point in points {
         let _ = write!(
             svg,
-            r#"<a href="{}" aria-label="{says}"><circle cx="{:.1}" cy="{:.1}" r="5"><title>{says}</title></circle></a>"#,
+            r#"<a href="{}" aria-label="{description}"><circle cx="{:.1}" cy="{:.1}" r="5"><title>{description}</title></circle></a>"#,
             escaped(&point.href),
             x(point.x),
             y(point.y),
-            says = escaped(&point.says),
+            description = escaped(&point.description),
         );
     }
     svg.push_str("</svg>");
@@ -96,7 +96,7 @@ pub fn accuracy(percent: f64, band: (f64, f64)) -> Svg {
 #[test]
 fn labels_of_a_scatter_stay_within_the_drawing() {
     // A digit is about 6 units wide.
-    let points = [Point { x: 9_000.0, y: 4.0, says: String::new(), href: String::new() }];
+    let points = [Point { x: 9_000.0, y: 4.0, description: String::new(), href: String::new() }];
     let Svg(drawn) = scatter(&points, "");
     for text in drawn.split("<text ").skip(1) {
         let part = |name: &str| {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Facts, Frame, List, Tab, Tabs};
+use crate::{FactList, Frame, List, Tab, Tabs};
 
 /// The tabs of a project.
 pub fn tabs(here: &'static str, slug: &str) -> Tabs {
@@ -22,7 +22,7 @@ pub fn tabs(here: &'static str, slug: &str) -> Tabs {
 /// The page with the projects that the viewer may see.
 #[derive(Template)]
 #[template(path = "projects.html")]
-pub struct Projects {
+pub struct ProjectsPage {
     /// The frame.
     pub frame: Frame,
     /// The projects.
@@ -32,13 +32,13 @@ pub struct Projects {
 /// The page of a project with its versions.
 #[derive(Template)]
 #[template(path = "project.html")]
-pub struct Project {
+pub struct ProjectPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the project.
     pub tabs: Tabs,
     /// Names and values.
-    pub facts: Facts,
+    pub facts: FactList,
     /// The slug of the project.
     pub slug: String,
     /// The stored versions.
@@ -56,7 +56,7 @@ pub struct Project {
 /// The page with the output and requests of a backend.
 #[derive(Template)]
 #[template(path = "project_logs.html")]
-pub struct Logs {
+pub struct LogsPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the project.
@@ -71,7 +71,7 @@ pub struct Logs {
 /// The page with the folders and objects of a bucket below a prefix.
 #[derive(Template)]
 #[template(path = "project_bucket.html")]
-pub struct Bucket {
+pub struct BucketPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the project.
@@ -91,7 +91,7 @@ pub struct Bucket {
 /// The page of an object in a bucket.
 #[derive(Template)]
 #[template(path = "project_object.html")]
-pub struct Object {
+pub struct ObjectPage {
     /// The frame.
     pub frame: Frame,
     /// The page of the object's folder.
@@ -99,7 +99,7 @@ pub struct Object {
     /// The object's key.
     pub key: String,
     /// Names and values.
-    pub facts: Facts,
+    pub facts: FactList,
     /// The address that downloads the object.
     pub download: String,
     /// The address of the form that deletes the object.
@@ -109,7 +109,7 @@ pub struct Object {
 /// The page that shows what promoting a version would change on the other server.
 #[derive(Template)]
 #[template(path = "project_promote.html")]
-pub struct Promote {
+pub struct PromotePage {
     /// The frame.
     pub frame: Frame,
     /// The slug of the project.
@@ -131,7 +131,7 @@ pub struct Promote {
 /// The page that asks for confirmation before another version is served.
 #[derive(Template)]
 #[template(path = "project_rollback.html")]
-pub struct RollBack {
+pub struct RollBackPage {
     /// The frame.
     pub frame: Frame,
     /// The slug of the project.
@@ -145,12 +145,12 @@ pub struct RollBack {
 }
 
 /// A difference: `added`, `removed` or `changed`; the tone; the name of the part; its sizes.
-pub type Change = (&'static str, &'static str, String, String);
+pub type VersionDifference = (&'static str, &'static str, String, String);
 
 /// The page with the differences between two versions.
 #[derive(Template)]
 #[template(path = "project_diff.html")]
-pub struct Diff {
+pub struct DifferencesPage {
     /// The frame.
     pub frame: Frame,
     /// The slug of the project.
@@ -162,7 +162,7 @@ pub struct Diff {
     /// The newer one.
     pub to: i64,
     /// The differences.
-    pub changes: Vec<Change>,
+    pub changes: Vec<VersionDifference>,
     /// The number of files that are the same.
     pub same: usize,
 }
@@ -170,13 +170,13 @@ pub struct Diff {
 /// A page with a list about a project.
 #[derive(Template)]
 #[template(path = "project_list.html")]
-pub struct ListedProject {
+pub struct ProjectListPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the project.
     pub tabs: Tabs,
     /// The text above the list.
-    pub says: String,
+    pub description: String,
     /// The rows.
     pub list: List,
 }

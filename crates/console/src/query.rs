@@ -10,7 +10,7 @@ use lyceum_core::text::folded;
 /// The parameters of a list, such as `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own parameters, which
 /// links inside the list keep.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct ListQuery {
     pub(crate) path: String,
     /// The words that rows must contain.
     pub filter: String,
@@ -19,20 +19,20 @@ pub struct Query {
     /// The page number, from 1.
     pub page: usize,
     /// The format, if the whole list is requested as a file.
-    pub export: Option<Export>,
+    pub export: Option<ExportFormat>,
     pub(crate) own: Vec<(String, String)>,
 }
 
 /// A file format for lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Export {
+pub enum ExportFormat {
     /// Comma-separated values with a heading (RFC 4180).
     Csv,
     /// An array of objects whose members are named after the columns' keys.
     Json,
 }
 
-impl Query {
+impl ListQuery {
     /// Parses the parameters of an address. Invalid page numbers and unknown formats are ignored.
     pub fn of<'q>(path: &str, pairs: impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)>) -> Self {
         let mut query = Self { path: path.to_owned(), page: 1, ..Self::default() };
@@ -41,8 +41,8 @@ impl Query {
                 "filter" => value.trim().clone_into(&mut query.filter),
                 "sort" => query.sort = value.into_owned(),
                 "page" => query.page = value.parse().unwrap_or(1).max(1),
-                "export" if value == "csv" => query.export = Some(Export::Csv),
-                "export" if value == "json" => query.export = Some(Export::Json),
+                "export" if value == "csv" => query.export = Some(ExportFormat::Csv),
+                "export" if value == "json" => query.export = Some(ExportFormat::Json),
                 "export" => {}
                 _ => query.own.push((name.into_owned(), value.into_owned())),
             }
@@ -98,7 +98,7 @@ impl Query {
     }
 }
 
-impl fmt::Display for Export {
+impl fmt::Display for ExportFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Csv => "csv",

@@ -5,7 +5,7 @@ use askama::Template;
 /// The sign-in page.
 #[derive(Template)]
 #[template(path = "sign_in/sign_in.html")]
-pub struct SignIn<'a> {
+pub struct SignInPage<'a> {
     /// The token that each form sends in its field `token`, against forged requests.
     pub token: String,
     /// The path to open after signing in.
@@ -29,7 +29,7 @@ pub struct SignIn<'a> {
 /// The page that creates the first administrator.
 #[derive(Template)]
 #[template(path = "sign_in/first.html")]
-pub struct First<'a> {
+pub struct FirstAdministratorPage<'a> {
     /// The token that the form sends in its field `token`, against forged requests.
     pub token: String,
     /// The secret from the link.
@@ -47,7 +47,7 @@ pub struct First<'a> {
 /// The page of a one-time link, on which a person sets a password.
 #[derive(Template)]
 #[template(path = "sign_in/welcome.html")]
-pub struct Welcome<'a> {
+pub struct WelcomePage<'a> {
     /// The token that the form sends in its field `token`, against forged requests.
     pub token: String,
     /// The secret from the link.
@@ -61,7 +61,7 @@ pub struct Welcome<'a> {
 /// The page on which a person gives a program access.
 #[derive(Template)]
 #[template(path = "sign_in/device.html")]
-pub struct Device<'a> {
+pub struct DevicePage<'a> {
     /// The token that each form sends in its field `token`, against forged requests.
     pub token: String,
     /// The name of the person who is signed in.
@@ -71,13 +71,13 @@ pub struct Device<'a> {
     /// The environment of the server: `staging`, `production` or `local`.
     pub environment: &'a str,
     /// The step that the page shows.
-    pub step: Step<'a>,
+    pub step: DeviceStep<'a>,
     /// Why the previous submission failed.
     pub problem: Option<String>,
 }
 
 /// A step of giving a program access.
-pub enum Step<'a> {
+pub enum DeviceStep<'a> {
     /// The person enters the code.
     EnterCode,
     /// The person allows or denies access for this code.

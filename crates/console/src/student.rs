@@ -7,20 +7,20 @@ use crate::{Column, Frame, Label, List};
 
 /// The daily goal of a subject, drawn as a ring.
 #[derive(Debug)]
-pub struct Ring {
+pub struct GoalRing {
     /// The subject.
     pub subject: String,
     /// Today's XP against the daily goal.
     pub ring: Svg,
     /// Describes the ring in words.
-    pub says: String,
+    pub description: String,
     /// The page that lists the events behind the ring.
     pub href: String,
 }
 
 /// The totals of a student in a date range, for one subject or for all subjects.
 #[derive(Debug)]
-pub struct Total {
+pub struct StudentTotals {
     /// The subject; empty for all subjects.
     pub subject: String,
     /// The page that lists the events behind the numbers.
@@ -67,7 +67,7 @@ pub const ATTEMPT: &[Column] = &[
 /// The page of a student.
 #[derive(Template)]
 #[template(path = "student.html")]
-pub struct Student {
+pub struct StudentPage {
     /// The frame.
     pub frame: Frame,
     /// The sourcedId.
@@ -77,7 +77,7 @@ pub struct Student {
     /// The reasons to help the student today.
     pub reasons: Vec<Label>,
     /// One ring for each subject.
-    pub rings: Vec<Ring>,
+    pub rings: Vec<GoalRing>,
     /// The date ranges to choose from: the number of days, whether it is selected, and its address.
     pub ranges: Vec<(u32, bool, String)>,
     /// Whether the student worked in the selected range.
@@ -87,7 +87,7 @@ pub struct Student {
     /// A chart of active minutes by day.
     pub time: Svg,
     /// The totals of the range for each subject, followed by the totals for all subjects.
-    pub totals: Vec<Total>,
+    pub totals: Vec<StudentTotals>,
     /// All answers.
     pub answers: List,
 }
@@ -109,7 +109,7 @@ pub const FACTS: &[Column] = &[
 /// The page that lists the events behind a number.
 #[derive(Template)]
 #[template(path = "student_facts.html")]
-pub struct Facts {
+pub struct StudentFactsPage {
     /// The frame.
     pub frame: Frame,
     /// The student's page and name.
@@ -117,7 +117,7 @@ pub struct Facts {
     /// The days and the subject of the events.
     pub which: String,
     /// The totals of the events.
-    pub total: Total,
+    pub total: StudentTotals,
     /// The events.
     pub list: List,
 }
@@ -125,7 +125,7 @@ pub struct Facts {
 /// The page of one event as it was sent.
 #[derive(Template)]
 #[template(path = "student_event.html")]
-pub struct Event {
+pub struct StudentEventPage {
     /// The frame.
     pub frame: Frame,
     /// The student's page and name.
@@ -139,7 +139,7 @@ pub struct Event {
 /// The page of one attempt at a lesson, question by question.
 #[derive(Template)]
 #[template(path = "student_attempt.html")]
-pub struct Attempt {
+pub struct AttemptPage {
     /// The frame.
     pub frame: Frame,
     /// The student's page and name.

@@ -19,7 +19,7 @@ pub const COLUMNS: &[Column] = &[
 /// The page of all students.
 #[derive(Template)]
 #[template(path = "students.html")]
-pub struct Students {
+pub struct StudentsPage {
     /// The frame.
     pub frame: Frame,
     /// The day in the viewer's time zone.

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{Facts, Frame, List, Tab, Tabs};
+use crate::{FactList, Frame, List, Tab, Tabs};
 
 /// The tabs of the screen.
 pub fn tabs(here: &'static str) -> Tabs {
@@ -22,13 +22,13 @@ pub fn tabs(here: &'static str) -> Tabs {
 /// The overview of the server.
 #[derive(Template)]
 #[template(path = "system.html")]
-pub struct Overview {
+pub struct OverviewPage {
     /// The frame.
     pub frame: Frame,
     /// The tabs of the screen.
     pub tabs: Tabs,
     /// Facts about the server.
-    pub facts: Facts,
+    pub facts: FactList,
 }
 
 /// A page with a list of the screen.
@@ -40,7 +40,7 @@ pub struct SystemListPage {
     /// The tabs of the screen.
     pub tabs: Tabs,
     /// The text above the list.
-    pub says: &'static str,
+    pub description: &'static str,
     /// Whether the page has a button that makes a backup.
     pub makes_backups: bool,
     /// The rows.
@@ -50,11 +50,11 @@ pub struct SystemListPage {
 /// The page of one job.
 #[derive(Template)]
 #[template(path = "job.html")]
-pub struct Job {
+pub struct JobPage {
     /// The frame.
     pub frame: Frame,
     /// The kind of the job, its state and other facts.
-    pub facts: Facts,
+    pub facts: FactList,
     /// The runs of the job.
     pub list: List,
 }
@@ -62,11 +62,11 @@ pub struct Job {
 /// The page of one entry of the audit log.
 #[derive(Template)]
 #[template(path = "change.html")]
-pub struct Change {
+pub struct AuditChangePage {
     /// The frame.
     pub frame: Frame,
     /// Who changed what and when.
-    pub facts: Facts,
+    pub facts: FactList,
     /// The details of the change as JSON; empty if there are none.
     pub details: String,
 }

@@ -17,7 +17,7 @@ pub const COLUMNS: &[Column] = &[
 /// The page of students who need attention.
 #[derive(Template)]
 #[template(path = "today.html")]
-pub struct Today {
+pub struct TodayPage {
     /// The frame.
     pub frame: Frame,
     /// The day in the viewer's time zone.

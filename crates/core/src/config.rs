@@ -1,7 +1,7 @@
 //! Settings: layered, typed, each value with its origin. The only reader of the environment.
 //!
 //! [`load`] lays the compiled-in defaults, a file, variables and flags over each other. A name
-//! that no setting has, or a value that does not fit, is an [`Error`] that names its layer.
+//! that no setting has, or a value that does not fit, is an [`SettingError`] that names its layer.
 
 mod load;
 mod values;
@@ -10,7 +10,10 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub use load::{DEFAULTS, Error, Flag, Loaded, Origin, environment, load, no_color, variable};
+pub use load::{
+    DEFAULTS, FlagValue, LoadedConfig, SettingError, SettingOrigin, environment, load, no_color,
+    variable,
+};
 pub use values::{Network, Secret};
 
 /// Every setting. Built by [`load`]; `config.default.toml` says what each one means.
@@ -18,24 +21,24 @@ pub use values::{Network, Secret};
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each section")]
 pub struct Config {
-    pub server: Server,
-    pub tls: Tls,
-    pub store: Store,
-    pub limits: Limits,
-    pub roster: Roster,
-    pub keys: Keys,
-    pub verify: Verify,
-    pub hosting: Hosting,
-    pub admin: Admin,
-    pub oidc: Oidc,
-    pub s3: S3,
+    pub server: ServerSettings,
+    pub tls: TlsSettings,
+    pub store: StoreSettings,
+    pub limits: LimitSettings,
+    pub roster: RosterSettings,
+    pub keys: KeySettings,
+    pub verify: VerifySettings,
+    pub hosting: HostingSettings,
+    pub admin: AdminSettings,
+    pub oidc: OidcSettings,
+    pub s3: S3Settings,
 }
 
 /// How the process listens, answers and logs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Server {
+pub struct ServerSettings {
     #[serde(deserialize_with = "values::listen")]
     pub listen: String,
     #[serde(deserialize_with = "values::public_url")]
@@ -63,7 +66,7 @@ pub struct Server {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Tls {
+pub struct TlsSettings {
     #[serde(deserialize_with = "values::optional_path")]
     pub certificate: Option<PathBuf>,
     #[serde(deserialize_with = "values::optional_path")]
@@ -74,7 +77,7 @@ pub struct Tls {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Store {
+pub struct StoreSettings {
     pub data: PathBuf,
     #[serde(deserialize_with = "values::database")]
     pub database: Option<Secret>,
@@ -87,7 +90,7 @@ pub struct Store {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Limits {
+pub struct LimitSettings {
     pub requests_per_second: u32,
     pub burst: u32,
 }
@@ -96,7 +99,7 @@ pub struct Limits {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Roster {
+pub struct RosterSettings {
     pub allocate_missing_ids: bool,
     pub settle_interval_s: u64,
 }
@@ -105,7 +108,7 @@ pub struct Roster {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Keys {
+pub struct KeySettings {
     #[serde(deserialize_with = "values::optional_secret")]
     pub master: Option<Secret>,
 }
@@ -114,7 +117,7 @@ pub struct Keys {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Verify {
+pub struct VerifySettings {
     pub fetch: bool,
 }
 
@@ -122,7 +125,7 @@ pub struct Verify {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Hosting {
+pub struct HostingSettings {
     pub domain: String,
     pub promote_to: String,
     #[serde(deserialize_with = "values::optional_secret")]
@@ -133,7 +136,7 @@ pub struct Hosting {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Admin {
+pub struct AdminSettings {
     pub email: String,
     #[serde(deserialize_with = "values::optional_secret")]
     pub password: Option<Secret>,
@@ -143,7 +146,7 @@ pub struct Admin {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct Oidc {
+pub struct OidcSettings {
     #[serde(deserialize_with = "values::issuer")]
     pub issuer: Option<String>,
     pub client_id: String,
@@ -169,7 +172,7 @@ pub enum NewAccounts {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
-pub struct S3 {
+pub struct S3Settings {
     pub bucket: String,
     pub endpoint: String,
     pub region: String,
@@ -190,7 +193,7 @@ pub enum Environment {
     Production,
 }
 
-impl Server {
+impl ServerSettings {
     /// The address under which other nodes and people reach this node.
     pub fn node_address(&self) -> &str {
         if self.node_address.is_empty() { &self.listen } else { &self.node_address }

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-/// Which payloads a client reads and writes.
+/// The form of payloads that a client reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Dialect {
+pub enum PayloadDialect {
     /// Allows extra fields, paging keys in bodies and fewer required fields.
     #[default]
     Platform,
@@ -12,7 +12,7 @@ pub enum Dialect {
     Standard,
 }
 
-impl Dialect {
+impl PayloadDialect {
     /// Its name in commands and tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -22,7 +22,7 @@ impl Dialect {
     }
 }
 
-impl FromStr for Dialect {
+impl FromStr for PayloadDialect {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {

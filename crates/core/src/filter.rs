@@ -5,18 +5,18 @@ use crate::{Problem, ProblemKind, Result, limits};
 
 /// A parsed filter.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expr {
+pub enum FilterExpression {
     /// True if all parts are true.
-    And(Vec<Expr>),
+    And(Vec<FilterExpression>),
     /// True if at least one part is true.
-    Or(Vec<Expr>),
+    Or(Vec<FilterExpression>),
     /// A comparison: the field's name as written, the operator, the value.
-    Clause(String, Op, Literal),
+    Clause(String, FilterOperator, FilterValue),
 }
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum FilterOperator {
     /// `=`
     Equal,
     /// `!=`: the complement of `=`, so it is true if the field is missing.
@@ -35,7 +35,7 @@ pub enum Op {
 
 /// The value of a clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Literal {
+pub struct FilterValue {
     /// The text without its quotes.
     pub text: String,
     /// Whether it was quoted. A value without quotes is a number or a boolean.
@@ -43,12 +43,12 @@ pub struct Literal {
 }
 
 /// Parses a filter. Errors: `BadFilter` with the place of the first error.
-pub fn parse(text: &str) -> Result<Expr> {
+pub fn parse(text: &str) -> Result<FilterExpression> {
     if text.len() > limits::FILTER_MAX_BYTES {
         let most = limits::FILTER_MAX_BYTES;
         return Err(refused(format!("the filter has more than {most} bytes; shorten it")));
     }
-    let mut parser = Parser { text, at: 0, clauses: 0 };
+    let mut parser = FilterParser { text, at: 0, clauses: 0 };
     let expr = parser.any(0)?;
     parser.blanks();
     if parser.at < text.len() {
@@ -62,30 +62,30 @@ pub fn refused(message: impl Into<String>) -> Problem {
     Problem::new(ProblemKind::BadFilter, message)
 }
 
-struct Parser<'a> {
+struct FilterParser<'a> {
     text: &'a str,
     at: usize,
     clauses: usize,
 }
 
-impl Parser<'_> {
-    fn any(&mut self, depth: usize) -> Result<Expr> {
+impl FilterParser<'_> {
+    fn any(&mut self, depth: usize) -> Result<FilterExpression> {
         let mut parts = vec![self.all(depth)?];
         while self.word("OR") {
             parts.push(self.all(depth)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Expr::Or(parts) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { FilterExpression::Or(parts) })
     }
 
-    fn all(&mut self, depth: usize) -> Result<Expr> {
+    fn all(&mut self, depth: usize) -> Result<FilterExpression> {
         let mut parts = vec![self.one(depth)?];
         while self.word("AND") {
             parts.push(self.one(depth)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Expr::And(parts) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { FilterExpression::And(parts) })
     }
 
-    fn one(&mut self, depth: usize) -> Result<Expr> {
+    fn one(&mut self, depth: usize) -> Result<FilterExpression> {
         self.blanks();
         if !self.rest().starts_with('(') {
             return self.clause();
@@ -106,7 +106,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    fn clause(&mut self) -> Result<Expr> {
+    fn clause(&mut self) -> Result<FilterExpression> {
         self.clauses += 1;
         if self.clauses > limits::FILTER_MAX_CLAUSES {
             let most = limits::FILTER_MAX_CLAUSES;
@@ -117,7 +117,7 @@ impl Parser<'_> {
         let name = self.name()?;
         let op = self.op()?;
         let literal = self.literal()?;
-        Ok(Expr::Clause(name, op, literal))
+        Ok(FilterExpression::Clause(name, op, literal))
     }
 
     fn name(&mut self) -> Result<String> {
@@ -134,15 +134,15 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    fn op(&mut self) -> Result<Op> {
-        const OPS: &[(&str, Op)] = &[
-            ("!=", Op::NotEqual),
-            (">=", Op::GreaterOrEqual),
-            ("<=", Op::LessOrEqual),
-            ("=", Op::Equal),
-            (">", Op::Greater),
-            ("<", Op::Less),
-            ("~", Op::Contains),
+    fn op(&mut self) -> Result<FilterOperator> {
+        const OPS: &[(&str, FilterOperator)] = &[
+            ("!=", FilterOperator::NotEqual),
+            (">=", FilterOperator::GreaterOrEqual),
+            ("<=", FilterOperator::LessOrEqual),
+            ("=", FilterOperator::Equal),
+            (">", FilterOperator::Greater),
+            ("<", FilterOperator::Less),
+            ("~", FilterOperator::Contains),
         ];
         self.blanks();
         let rest = self.rest();
@@ -153,7 +153,7 @@ impl Parser<'_> {
         Ok(*op)
     }
 
-    fn literal(&mut self) -> Result<Literal> {
+    fn literal(&mut self) -> Result<FilterValue> {
         self.blanks();
         if self.rest().starts_with('\'') {
             return self.quoted();
@@ -167,11 +167,11 @@ impl Parser<'_> {
         }
         let text = text.to_owned();
         self.at += end;
-        Ok(Literal { text, quoted: false })
+        Ok(FilterValue { text, quoted: false })
     }
 
     /// A quoted value; a quote inside is doubled.
-    fn quoted(&mut self) -> Result<Literal> {
+    fn quoted(&mut self) -> Result<FilterValue> {
         let mut text = String::new();
         let mut at = self.at + 1;
         loop {
@@ -193,7 +193,7 @@ impl Parser<'_> {
         if text.contains('\0') {
             return Err(refused("a value in the filter must not contain the character U+0000"));
         }
-        Ok(Literal { text, quoted: true })
+        Ok(FilterValue { text, quoted: true })
     }
 
     /// Consumes the word if it comes next as a whole word.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::limits::JSON_MAX_LEVELS;
-use crate::problem::{Detail, Kind, Problem, Result};
+use crate::problem::{Detail, Problem, ProblemKind, Result};
 
 /// Up to this many keys of an object are compared one by one, which is faster than hashing them.
 const FEW_KEYS: usize = 16;
@@ -23,7 +23,7 @@ pub fn refuse_repeated_keys(text: &[u8]) -> Result<()> {
     let message = "appears twice in one JSON object; send the key once";
     let whole = format!("{path}: {message}");
     let details = vec![Detail { path, message: message.to_owned() }];
-    Err(Problem { details, ..Problem::new(Kind::Malformed, whole) })
+    Err(Problem { details, ..Problem::new(ProblemKind::Malformed, whole) })
 }
 
 /// Converts a number to JSON. A whole number is written without a fraction.
@@ -34,14 +34,14 @@ pub fn number(value: f64) -> serde_json::Value {
 }
 
 /// An object or a list that is open.
-enum Level<'t> {
-    Object { keys: Keys<'t>, awaits_key: bool },
+enum OpenLevel<'t> {
+    Object { keys: ObjectKeys<'t>, awaits_key: bool },
     List { index: usize },
 }
 
 /// The path of the first key that appears twice in its object.
 fn repeated_key(text: &[u8]) -> Result<Option<String>> {
-    let mut levels: Vec<Level<'_>> = Vec::new();
+    let mut levels: Vec<OpenLevel<'_>> = Vec::new();
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         at += 1;
@@ -49,20 +49,22 @@ fn repeated_key(text: &[u8]) -> Result<Option<String>> {
             b'{' | b'[' if levels.len() >= JSON_MAX_LEVELS => {
                 let message =
                     format!("the JSON is nested too deeply; the limit is {JSON_MAX_LEVELS} levels");
-                return Err(Problem::new(Kind::Malformed, message));
+                return Err(Problem::new(ProblemKind::Malformed, message));
             }
-            b'{' => levels.push(Level::Object { keys: Keys::default(), awaits_key: true }),
-            b'[' => levels.push(Level::List { index: 0 }),
+            b'{' => {
+                levels.push(OpenLevel::Object { keys: ObjectKeys::default(), awaits_key: true })
+            }
+            b'[' => levels.push(OpenLevel::List { index: 0 }),
             b'}' | b']' => drop(levels.pop()),
             b',' => match levels.last_mut() {
-                Some(Level::Object { awaits_key, .. }) => *awaits_key = true,
-                Some(Level::List { index }) => *index += 1,
+                Some(OpenLevel::Object { awaits_key, .. }) => *awaits_key = true,
+                Some(OpenLevel::List { index }) => *index += 1,
                 None => {}
             },
             b'"' => {
                 let Some(length) = string_length(&text[at..]) else { return Ok(None) };
                 let end = at + length;
-                if let Some(Level::Object { keys, awaits_key }) = levels.last_mut()
+                if let Some(OpenLevel::Object { keys, awaits_key }) = levels.last_mut()
                     && std::mem::take(awaits_key)
                     && !keys.add(key(&text[at..end]))
                 {
@@ -101,13 +103,13 @@ fn key(raw: &[u8]) -> Cow<'_, str> {
 
 /// The keys of an object so far. The last one is the one that is being read.
 #[derive(Default)]
-struct Keys<'t> {
+struct ObjectKeys<'t> {
     few: Vec<Cow<'t, str>>,
     many: HashSet<Cow<'t, str>>,
     last: Cow<'t, str>,
 }
 
-impl<'t> Keys<'t> {
+impl<'t> ObjectKeys<'t> {
     /// Adds a key. Returns false if the object has it already.
     fn add(&mut self, key: Cow<'t, str>) -> bool {
         self.last.clone_from(&key);
@@ -126,15 +128,15 @@ impl<'t> Keys<'t> {
 }
 
 /// `data[0].actor.id`
-fn path(levels: &[Level<'_>]) -> String {
+fn path(levels: &[OpenLevel<'_>]) -> String {
     let mut path = String::new();
     for level in levels {
         match level {
-            Level::Object { keys, .. } => {
+            OpenLevel::Object { keys, .. } => {
                 let dot = if path.is_empty() { "" } else { "." };
                 let _ = write!(path, "{dot}{}", keys.last);
             }
-            Level::List { index } => {
+            OpenLevel::List { index } => {
                 let _ = write!(path, "[{index}]");
             }
         }

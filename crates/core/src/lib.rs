@@ -29,6 +29,6 @@ pub mod schema;
 pub mod text;
 pub mod time;
 
-pub use dialect::Dialect;
+pub use dialect::PayloadDialect;
 pub use near_path::near_path;
-pub use problem::{Detail, Kind as ProblemKind, Problem, Result};
+pub use problem::{Detail, Problem, ProblemKind, Result};

@@ -7,9 +7,9 @@ use std::fmt;
 /// The result of every function that can fail because of data or the environment.
 pub type Result<T, E = Problem> = std::result::Result<T, E>;
 
-/// What sort of failure this is. One table in the server maps kinds to status codes.
+/// The kind of a failure. One table in the server maps kinds to status codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ProblemKind {
     /// The bytes are not the format they claim to be (400).
     Malformed,
     /// A filter does not parse, or names a field that cannot be filtered (400 `invalid_filter_field`).
@@ -67,8 +67,8 @@ impl fmt::Display for Detail {
 /// A failure with everything that a client and an operator need to know about it.
 #[derive(Debug)]
 pub struct Problem {
-    /// What sort of failure.
-    pub kind: Kind,
+    /// The kind of failure.
+    pub kind: ProblemKind,
     /// For the client: what is wrong, where, and what to do.
     pub message: String,
     /// The errors in the data; empty if the problem has another cause.
@@ -84,7 +84,7 @@ pub struct Problem {
 
 impl Problem {
     /// Creates a problem with a message for the client.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ProblemKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -107,13 +107,13 @@ impl Problem {
             1 => first.to_string(),
             n => format!("{first} (and {} more)", n - 1),
         };
-        Self { details, ..Self::new(Kind::Invalid, message) }
+        Self { details, ..Self::new(ProblemKind::Invalid, message) }
     }
 
     /// Creates a problem for an id that no record has.
     pub fn not_found(what: &str, id: &str) -> Self {
         Self::new(
-            Kind::NotFound,
+            ProblemKind::NotFound,
             format!("Unknown Object: there is no {what} with the sourcedId '{id}'"),
         )
     }
@@ -123,7 +123,7 @@ impl Problem {
         Self {
             cause: Some(cause.into()),
             ..Self::new(
-                Kind::Internal,
+                ProblemKind::Internal,
                 "The server could not complete the request because of an internal error; its log \
                  has the cause under this request's X-Request-Id",
             )
@@ -142,7 +142,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         match &self.cause {
-            Some(cause) if self.kind == Kind::Internal => write!(f, " ({cause})"),
+            Some(cause) if self.kind == ProblemKind::Internal => write!(f, " ({cause})"),
             _ => Ok(()),
         }
     }

@@ -20,9 +20,9 @@ pub fn secret_id() -> String {
 
 /// A stream of random numbers for everything that must be reproducible. Not for secrets.
 #[derive(Clone, Debug)]
-pub struct Stream(fastrand::Rng);
+pub struct RandomStream(fastrand::Rng);
 
-impl Stream {
+impl RandomStream {
     /// Starts the stream of a seed.
     pub fn seeded(seed: u64) -> Self {
         Self(fastrand::Rng::with_seed(seed))

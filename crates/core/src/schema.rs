@@ -16,12 +16,12 @@ pub struct TypeSchema {
 impl TypeSchema {
     /// The schema of JSON that is read as the type.
     pub fn input<T: JsonSchema + ?Sized>() -> Self {
-        Self::made::<T>(SchemaSettings::draft2020_12().for_deserialize())
+        Self::generate::<T>(SchemaSettings::draft2020_12().for_deserialize())
     }
 
     /// The schema of JSON that is written from the type.
     pub fn output<T: JsonSchema + ?Sized>() -> Self {
-        Self::made::<T>(SchemaSettings::draft2020_12().for_serialize())
+        Self::generate::<T>(SchemaSettings::draft2020_12().for_serialize())
     }
 
     /// A schema that no type describes, under a name of its own.
@@ -31,7 +31,7 @@ impl TypeSchema {
         Self { schema: reference, definitions: Map::from_iter([(name, schema)]) }
     }
 
-    fn made<T: JsonSchema + ?Sized>(mut settings: SchemaSettings) -> Self {
+    fn generate<T: JsonSchema + ?Sized>(mut settings: SchemaSettings) -> Self {
         settings.definitions_path = "/components/schemas".into();
         let mut generator = SchemaGenerator::new(settings);
         let mut schema = generator.subschema_for::<T>().to_value();

@@ -101,7 +101,7 @@ struct SentInstant {
 
 /// An award that can be signed, or the award of an earlier request.
 pub enum Prepared {
-    /// A new award. Sign it and pass it to [`store`].
+    /// A new award. RuleMeasure it and pass it to [`store`].
     New(Box<Unsigned>),
     /// The award of an earlier request.
     Known(Box<Issued>),

@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
-use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::problem::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub fn web(base_url: &str) -> Result<String> {
             Ok(did)
         }
         _ => Err(Problem::new(
-            Kind::Invalid,
+            ProblemKind::Invalid,
             format!("'{base_url}' cannot be a did:web; write it as https://host/path"),
         )),
     }

@@ -1,7 +1,7 @@
 //! Issuers: the server's profile and profiles of clients, each with its own keys.
 
 use ed25519_dalek::SigningKey;
-use lyceum_access::Master;
+use lyceum_access::MasterKey;
 use lyceum_core::random::secret_id;
 use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
@@ -152,7 +152,7 @@ impl Signer {
     /// The signer in whose name a client issues. Errors: the issuer has no key, or its key cannot be decrypted.
     pub fn of_client(
         tx: &mut Tx<'_>,
-        master: &Master,
+        master: &MasterKey,
         base_url: &str,
         client: &str,
     ) -> Result<Self> {
@@ -161,7 +161,7 @@ impl Signer {
     }
 
     /// The signer of an issuer. Errors: as [`Signer::of_client`].
-    pub fn of(tx: &mut Tx<'_>, master: &Master, issuer: Issuer) -> Result<Self> {
+    pub fn of(tx: &mut Tx<'_>, master: &MasterKey, issuer: Issuer) -> Result<Self> {
         let (kid, key) = keys::signing(tx, master, &issuer.id)?;
         let method = issuer.method(&kid);
         Ok(Self { issuer, key, method })
@@ -207,7 +207,7 @@ impl Signer {
 
 /// Creates the server's issuer and its key if they are missing. Runs at every start.
 /// Errors: the key was encrypted with another master key.
-pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &Master, base_url: &str) -> Result<()> {
+pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &MasterKey, base_url: &str) -> Result<()> {
     let profile = json!({ "name": "Lyceum", "url": base_url }).to_string();
     let issuer = StoredIssuer { id: SERVER.to_owned(), client: None, profile };
     repository::insert(tx, &issuer, now)?;
@@ -220,7 +220,7 @@ pub fn start(tx: &mut Tx<'_>, now: Timestamp, master: &Master, base_url: &str) -
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    master: &Master,
+    master: &MasterKey,
     base_url: &str,
     client: &str,
     profile: &IssuerProfile,
@@ -257,7 +257,7 @@ fn is_same(one: &str, other: &str) -> bool {
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    master: &Master,
+    master: &MasterKey,
     base_url: &str,
     client: &str,
     profile: &IssuerProfile,

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signer, SigningKey};
 use lyceum_core::limits::JWT_MAX_BYTES;
-use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::problem::{Problem, ProblemKind, Result};
 use lyceum_core::time::Timestamp;
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -96,7 +96,7 @@ fn claims(credential: &Value) -> Result<Map<String, Value>> {
 pub fn read(token: &str) -> Result<Token> {
     if token.len() > JWT_MAX_BYTES {
         return Err(Problem::new(
-            Kind::TooLarge,
+            ProblemKind::TooLarge,
             format!("a credential as JWT has at most {JWT_MAX_BYTES} bytes"),
         ));
     }
@@ -289,5 +289,5 @@ fn missing(member: &str) -> Problem {
 }
 
 fn malformed(message: &str) -> Problem {
-    Problem::new(Kind::Malformed, message)
+    Problem::new(ProblemKind::Malformed, message)
 }

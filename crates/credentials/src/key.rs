@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
 use lyceum_core::limits::MULTIBASE_MAX_BYTES;
-use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::problem::{Problem, ProblemKind, Result};
 use p256::elliptic_curve::sec1::ToSec1Point;
 use ring::signature::{self, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
@@ -202,7 +202,7 @@ fn p384(point: &[u8]) -> Result<PublicKey> {
 }
 
 fn malformed(message: impl Into<String>) -> Problem {
-    Problem::new(Kind::Malformed, message)
+    Problem::new(ProblemKind::Malformed, message)
 }
 
 #[cfg(test)]

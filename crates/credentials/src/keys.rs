@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{SigningKey, VerifyingKey};
-use lyceum_access::Master;
+use lyceum_access::MasterKey;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -141,7 +141,7 @@ impl NewRsa {
 
 /// Creates the first Ed25519 key of an issuer if it is missing, in a write transaction. Errors: the key was encrypted with
 /// another master key.
-pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) -> Result<()> {
+pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &MasterKey, issuer: &str) -> Result<()> {
     if repository::signing(tx, issuer, ED25519)?.is_none() {
         repository::insert(tx, &new_ed25519(now, master, issuer))?;
     }
@@ -150,7 +150,7 @@ pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) ->
 
 /// The Ed25519 key with which an issuer signs, and its name. Errors: `Internal` if it is missing or was encrypted with another
 /// master key.
-pub fn signing(tx: &mut Tx<'_>, master: &Master, issuer: &str) -> Result<(String, SigningKey)> {
+pub fn signing(tx: &mut Tx<'_>, master: &MasterKey, issuer: &str) -> Result<(String, SigningKey)> {
     let stored = repository::signing(tx, issuer, ED25519)?.ok_or_else(|| {
         Problem::new(ProblemKind::Internal, format!("the issuer '{issuer}' has no signing key"))
     })?;
@@ -163,7 +163,7 @@ pub fn signing(tx: &mut Tx<'_>, master: &Master, issuer: &str) -> Result<(String
 /// The RSA key with which an issuer signs, and its name; `None` if it has none yet.
 pub fn signing_rsa(
     tx: &mut Tx<'_>,
-    master: &Master,
+    master: &MasterKey,
     issuer: &str,
 ) -> Result<Option<(String, RsaKeyPair)>> {
     let Some(stored) = repository::signing(tx, issuer, RSA)? else { return Ok(None) };
@@ -177,7 +177,7 @@ pub fn signing_rsa(
 pub fn add_rsa(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    master: &Master,
+    master: &MasterKey,
     issuer: &str,
     new: &NewRsa,
 ) -> Result<()> {
@@ -191,7 +191,12 @@ pub fn add_rsa(
 
 /// Retires the keys of an issuer and creates a new Ed25519 key, which signs at once. A new RSA key is created when it is
 /// needed. Signatures of retired keys can still be verified. Returns the new key.
-pub fn rotate(tx: &mut Tx<'_>, now: Timestamp, master: &Master, issuer: &str) -> Result<Published> {
+pub fn rotate(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    master: &MasterKey,
+    issuer: &str,
+) -> Result<Published> {
     repository::retire(tx, issuer, now)?;
     let key = new_ed25519(now, master, issuer);
     match repository::insert(tx, &key)? {
@@ -211,7 +216,7 @@ pub fn published(tx: &mut Tx<'_>, issuer: Option<&str>) -> Result<Vec<Published>
     repository::list(tx, issuer)?.iter().map(Published::of).collect()
 }
 
-fn new_ed25519(now: Timestamp, master: &Master, issuer: &str) -> StoredKey {
+fn new_ed25519(now: Timestamp, master: &MasterKey, issuer: &str) -> StoredKey {
     let signing = SigningKey::from_bytes(&secret_bytes());
     let public = signing.verifying_key();
     let kid = multikey(&public);
@@ -238,7 +243,7 @@ fn stored(
     }
 }
 
-fn open(master: &Master, stored: &StoredKey) -> Result<Vec<u8>> {
+fn open(master: &MasterKey, stored: &StoredKey) -> Result<Vec<u8>> {
     let label = label(&stored.issuer, &stored.algorithm, &stored.kid);
     let opened = stored.sealed.as_deref().and_then(|sealed| master.open(&label, sealed));
     opened.ok_or_else(|| {

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use lyceum_core::limits::{STATUS_LIST_MAX_BYTES, STATUS_LIST_MIN_BYTES};
-use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::problem::{Problem, ProblemKind, Result};
 use lyceum_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,7 +64,8 @@ impl Bits {
 
     /// Reads a list. Errors: another encoding, or a list that unpacks to more than the limit.
     pub fn decode(text: &str) -> Result<Self> {
-        let malformed = |what| Problem::new(Kind::Malformed, format!("the encodedList {what}"));
+        let malformed =
+            |what| Problem::new(ProblemKind::Malformed, format!("the encodedList {what}"));
         // Older lists have no multibase prefix, and some are in the other base64 alphabet.
         let text = text.strip_prefix('u').unwrap_or(text).trim_end_matches('=');
         let packed = BASE64_URL_SAFE_NO_PAD
@@ -188,7 +189,7 @@ mod tests {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         gzip.write_all(&vec![0; STATUS_LIST_MAX_BYTES + 1]).unwrap();
         let bomb = format!("u{}", BASE64_URL_SAFE_NO_PAD.encode(gzip.finish().unwrap()));
-        assert_eq!(Bits::decode(&bomb).unwrap_err().kind, Kind::Malformed);
+        assert_eq!(Bits::decode(&bomb).unwrap_err().kind, ProblemKind::Malformed);
         for text in ["", "u", "u!", "uAAAA"] {
             assert!(Bits::decode(text).is_err(), "{text}");
         }

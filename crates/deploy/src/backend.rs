@@ -10,7 +10,7 @@ use lyceum_project::{Backend, Module, Uses};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::bundle::{Output, bundle, input};
+use crate::bundle::{BundledModule, bundle, input};
 use crate::routes::Route;
 
 /// The part of the entry module that is the same for all projects.
@@ -82,7 +82,7 @@ impl Bundle {
             compatibility_date: date.to_owned(),
             routes: routes.iter().map(|route| route.path.clone()).collect(),
         };
-        let Output { bytes, source_map, inputs } = output;
+        let BundledModule { bytes, source_map, inputs } = output;
         Ok(Self { backend, bytes, source_map, inputs })
     }
 }

@@ -14,7 +14,7 @@ use crate::backend::Target;
 use crate::unreadable;
 
 /// A bundled module, and the files that it was made from.
-pub(crate) struct Output {
+pub(crate) struct BundledModule {
     /// The module's bytes.
     pub(crate) bytes: Vec<u8>,
     /// Its source map, if one was asked for.
@@ -45,7 +45,7 @@ const SOURCE_MAP: &str = "--sourcemap=external";
 /// Bundles a generated entry module. Its imports are resolved from the project's folder.
 ///
 /// Errors: `Unavailable` without esbuild; `Invalid` with esbuild's messages.
-pub(crate) fn bundle(root: &Path, entry: &str, target: Target) -> Result<Output> {
+pub(crate) fn bundle(root: &Path, entry: &str, target: Target) -> Result<BundledModule> {
     let flags = match target {
         Target::Server => Vec::new(),
         Target::Development => vec![SOURCE_MAP.to_owned()],
@@ -84,7 +84,7 @@ fn package_of(path: &str) -> Option<String> {
 }
 
 /// Like [`bundle`], with further flags for esbuild. An `Invalid` error has only esbuild's messages.
-pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<Output> {
+pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<BundledModule> {
     let program = find(root)?;
     let failed = |error: std::io::Error| Problem::internal(format!("esbuild: {error}"));
     let folder = tempfile::tempdir().map_err(failed)?;
@@ -103,9 +103,9 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
     })?;
     // If esbuild has already ended, its output says why.
     let _ = process.stdin.take().expect("it is piped").write_all(entry.as_bytes());
-    let told = process.wait_with_output().map_err(failed)?;
-    if !told.status.success() {
-        let text = String::from_utf8_lossy(&told.stderr).trim().to_owned();
+    let output = process.wait_with_output().map_err(failed)?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(Problem::new(ProblemKind::Invalid, text));
     }
     let meta: Value =
@@ -118,7 +118,7 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
         true => Some(source_map(root, folder.path()).map_err(failed)?),
         false => None,
     };
-    Ok(Output { bytes: fs::read(&out).map_err(failed)?, source_map, inputs })
+    Ok(BundledModule { bytes: fs::read(&out).map_err(failed)?, source_map, inputs })
 }
 
 /// Reads the source map in esbuild's folder and names its sources as seen from the project's folder. esbuild names

@@ -30,7 +30,7 @@ const EXPORTS: &str = ".lyceum/schema";
 
 /// The sources of a project's schema.
 #[derive(Clone, Debug)]
-pub struct Sources {
+pub struct SchemaSources {
     /// The project's folder.
     pub root: PathBuf,
     /// The folders to search, in order.
@@ -53,7 +53,7 @@ enum SchemaSource {
     Sql(Vec<PathBuf>),
 }
 
-impl Sources {
+impl SchemaSources {
     /// The sources in the folder that the config names, or in one of the usual folders.
     pub fn of(root: &Path, config: Option<&Config>, evaluator: &Evaluator) -> Self {
         let database = config.and_then(|config| config.integrations.database.clone());
@@ -78,7 +78,7 @@ impl Sources {
 
     /// The strategy in the config. By default, it depends on whether the project has migrations.
     ///
-    /// Errors: those of [`Sources::migrations`].
+    /// Errors: those of [`SchemaSources::migrations`].
     pub fn strategy(&self) -> Result<Strategy> {
         if let Some(strategy) = self.strategy {
             return Ok(strategy);
@@ -113,7 +113,7 @@ impl Sources {
 
     /// The schema that a deploy asks for.
     ///
-    /// Errors: those of [`Sources::ddl`] and [`migrations_in`].
+    /// Errors: those of [`SchemaSources::ddl`] and [`migrations_in`].
     pub fn wish(&self, renames: Vec<String>) -> Result<SchemaWish> {
         if self.strategy()? == Strategy::Migrate {
             return Ok(SchemaWish::Migrate { files: migrations_in(&self.migrations()?)? });
@@ -123,7 +123,7 @@ impl Sources {
 
     /// Creates a database file with the project's schema and without rows.
     ///
-    /// Errors: those of [`Sources::ddl`] and of the migrations.
+    /// Errors: those of [`SchemaSources::ddl`] and of the migrations.
     pub fn make(&self, file: &Path, now: Timestamp) -> Result<()> {
         let unused = file.with_extension("point");
         match self.strategy()? {
@@ -202,7 +202,7 @@ impl Sources {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let program = drizzle_kit(&root).ok_or_else(|| {
             let message = "the schema needs drizzle-kit, which is not installed; run \
-                           `npm install --save-dev drizzle-kit`, or write the schema as schema.sql";
+                           `npm install --save-dev drizzle-kit`, or write the schema.sql";
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         let mut command = Command::new(&program);
@@ -228,10 +228,10 @@ impl Sources {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if !output.status.success() {
             // drizzle-kit prints some errors on its standard output.
-            let said = text(&output.stderr) + &text(&output.stdout);
-            let said: Vec<_> =
-                said.lines().filter(|line| !line.trim().is_empty()).take(20).collect();
-            let message = format!("drizzle-kit cannot export the schema:\n{}", said.join("\n"));
+            let output = text(&output.stderr) + &text(&output.stdout);
+            let output: Vec<_> =
+                output.lines().filter(|line| !line.trim().is_empty()).take(20).collect();
+            let message = format!("drizzle-kit cannot export the schema:\n{}", output.join("\n"));
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         let ddl = text(&output.stdout);

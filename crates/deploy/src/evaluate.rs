@@ -30,7 +30,7 @@ pub struct Evaluator {
 }
 
 /// A module's default export, as JSON.
-pub(crate) struct Evaluated {
+pub(crate) struct EvaluatedModule {
     pub(crate) value: Value,
     /// The files that it was made from.
     pub(crate) inputs: Vec<PathBuf>,
@@ -46,7 +46,7 @@ impl Evaluator {
         match Config::read(&file)? {
             ConfigReading::Whole(config) => Ok(Some(*config)),
             ConfigReading::Module(module) => {
-                let Evaluated { value, inputs } = self.evaluate(module.file(), HELPER)?;
+                let EvaluatedModule { value, inputs } = self.evaluate(module.file(), HELPER)?;
                 module.evaluated(&value, inputs).map(Some)
             }
         }
@@ -54,7 +54,7 @@ impl Evaluator {
 
     /// Evaluates the default export of a module. A function is called without arguments. `helper` is the package
     /// whose `defineConfig` returns its argument; it need not be installed.
-    pub(crate) fn evaluate(&self, file: &Path, helper: &str) -> Result<Evaluated> {
+    pub(crate) fn evaluate(&self, file: &Path, helper: &str) -> Result<EvaluatedModule> {
         let shown = file.display();
         let workerd = self.workerd.as_ref().ok_or_else(|| {
             let message = format!(
@@ -90,7 +90,10 @@ impl Evaluator {
         let inputs = bundled.inputs.iter().map(|input| root.join(input));
         let inputs = inputs.filter_map(|input| input.canonicalize().ok());
         let stubs = stubs.canonicalize().map_err(failed)?;
-        Ok(Evaluated { value, inputs: inputs.filter(|input| !input.starts_with(&stubs)).collect() })
+        Ok(EvaluatedModule {
+            value,
+            inputs: inputs.filter(|input| !input.starts_with(&stubs)).collect(),
+        })
     }
 }
 
@@ -190,21 +193,21 @@ fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
     let mut process = KilledOnDrop(process);
     let output = process.0.stdout.take().expect("it is piped");
     let errors = process.0.stderr.take().expect("it is piped");
-    let (tell, told) = mpsc::channel();
+    let (sender, found) = mpsc::channel();
     let sought = mark.to_owned();
     thread::spawn(move || {
         let most = CONFIG_ANSWER_MAX_BYTES as u64;
         let mut lines = BufReader::new(output.take(most)).lines().map_while(Result::ok);
         let found = lines.find_map(|line| line.strip_prefix(&sought).map(str::to_owned));
-        drop(tell.send(found));
+        drop(sender.send(found));
     });
-    let heard = thread::spawn(move || {
+    let reader = thread::spawn(move || {
         let mut text = String::new();
         let _ = errors.take(CONFIG_ANSWER_MAX_BYTES as u64).read_to_string(&mut text);
         text
     });
     let patience = Duration::from_millis(CONFIG_EVALUATION_MAX_MS);
-    let found = told.recv_timeout(patience);
+    let found = found.recv_timeout(patience);
     drop(process);
     match found {
         Ok(Some(text)) => {
@@ -214,7 +217,7 @@ fn run(workerd: &Path, folder: &Path, mark: &str) -> Result<Value, String> {
                 None => Ok(answer["value"].take()),
             }
         }
-        Ok(None) => Err(last_words(&heard.join().unwrap_or_default())),
+        Ok(None) => Err(last_words(&reader.join().unwrap_or_default())),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(format!(
             "it did not end within {} s; it must not wait, and it has no network",
             patience.as_secs()

@@ -17,7 +17,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 
 /// A zip to upload.
 #[derive(Debug)]
-pub struct Zip {
+pub struct FrontendZip {
     /// Its hash and size.
     pub artifact: Artifact,
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct Zip {
     _made: Option<NamedTempFile>,
 }
 
-impl Zip {
+impl FrontendZip {
     /// The zip at a path, or a zip of the folder there. Equal files make equal zips. While files are packed,
     /// `progress` is called with the bytes packed so far and the bytes of all files.
     ///

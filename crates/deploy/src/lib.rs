@@ -11,7 +11,7 @@
 //! | running config files that compute, in workerd | `evaluate` |
 //! | the server's API: state, uploads, plans; buckets | `server`, `bucket` |
 //! | promoting a version to another server | `promote` |
-//! | a plan in words | `told` |
+//! | a plan in words | `summary` |
 
 mod backend;
 mod bucket;
@@ -25,15 +25,15 @@ mod promote;
 mod routes;
 mod seed;
 mod server;
-pub mod told;
+pub mod summary;
 
 pub use backend::{Bundle, COMPATIBILITY_DATE, Target, is_installed};
 pub use bucket::{Objects, is_same, media_of};
 pub use bundle::ENTRY;
-pub use database::Sources;
+pub use database::SchemaSources;
 pub use evaluate::Evaluator;
-pub use frontend::Zip;
-pub use local::{Choice, ENV, Local, Options, secrets_in};
+pub use frontend::FrontendZip;
+pub use local::{BackendChoice, DeployOptions, ENV, LocalProject, secrets_in};
 pub use promote::{lacking, promoted};
 pub use routes::{Route, routes_in};
 pub use seed::{SEEDS, Seed};

@@ -13,15 +13,15 @@ use lyceum_project::{
 };
 
 use crate::backend::{Bundle, COMPATIBILITY_DATE, Target};
-use crate::database::Sources;
+use crate::database::SchemaSources;
 use crate::evaluate::Evaluator;
-use crate::frontend::Zip;
+use crate::frontend::FrontendZip;
 use crate::routes::{Route, routes_in};
 use crate::unreadable;
 
 /// Whether to deploy the backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum BackendChoice {
     /// If the project has routes or integrations, and its sources changed.
     #[default]
     Detect,
@@ -35,7 +35,7 @@ pub enum Choice {
 
 /// The choices of the person who deploys.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct DeployOptions {
     /// Replaces the config's name.
     pub name: Option<String>,
     /// Replaces the config's description.
@@ -45,7 +45,7 @@ pub struct Options {
     /// Replaces the config's build path.
     pub build: Option<PathBuf>,
     /// Whether to deploy the backend.
-    pub backend: Choice,
+    pub backend: BackendChoice,
     /// The compatibility date of the backend.
     pub compatibility_date: Option<String>,
     /// Renamed tables and columns, as `old=new` and `table.old=new`.
@@ -56,7 +56,7 @@ pub struct Options {
 
 /// A project, as its folder describes it.
 #[derive(Debug)]
-pub struct Local {
+pub struct LocalProject {
     /// The folder.
     pub root: PathBuf,
     /// The metadata that people see.
@@ -64,7 +64,7 @@ pub struct Local {
     /// Its name in URLs, derived from its name.
     pub slug: String,
     /// The zip of its build.
-    pub frontend: Zip,
+    pub frontend: FrontendZip,
     /// Its integrations.
     pub uses: Uses,
     /// The routes of its backend.
@@ -78,15 +78,15 @@ pub struct Local {
     /// Whether the plan may lose data.
     pub accept_data_loss: bool,
     lms: Option<Lms>,
-    backend: Choice,
+    backend: BackendChoice,
     compatibility_date: Option<String>,
 }
 
-impl Local {
+impl LocalProject {
     /// The slug that a project is deployed under, from the option's name or the config's.
     ///
     /// Errors: `Invalid` without a name from which a slug can be made.
-    pub fn slug_of(config: Option<&Config>, options: &Options) -> Result<String> {
+    pub fn slug_of(config: Option<&Config>, options: &DeployOptions) -> Result<String> {
         let named = options.name.as_deref().or_else(|| config?.name.as_deref());
         let slug = named.map(slug_of).unwrap_or_default();
         if !slug.is_empty() {
@@ -106,7 +106,7 @@ impl Local {
     pub fn read(
         root: &Path,
         config: Option<&Config>,
-        options: &Options,
+        options: &DeployOptions,
         build: &Path,
         evaluator: &Evaluator,
         progress: impl FnMut(u64, u64),
@@ -127,14 +127,14 @@ impl Local {
             None => Vec::new(),
         };
         let schema = match uses.database {
-            true => Some(Sources::of(root, config, evaluator).wish(options.renames.clone())?),
+            true => Some(SchemaSources::of(root, config, evaluator).wish(options.renames.clone())?),
             false => None,
         };
         Ok(Self {
             root: root.to_owned(),
             metadata,
             slug,
-            frontend: Zip::of(build, progress)?,
+            frontend: FrontendZip::of(build, progress)?,
             uses,
             routes,
             secrets: secrets_in(&root.join(ENV))?,
@@ -155,9 +155,9 @@ impl Local {
         self.bundle_as(self.backend, state)
     }
 
-    fn bundle_as(&self, choice: Choice, state: &State) -> Result<Option<Bundle>> {
+    fn bundle_as(&self, choice: BackendChoice, state: &State) -> Result<Option<Bundle>> {
         let has_any = !self.routes.is_empty() || self.uses != Uses::default();
-        if choice == Choice::Skip || (choice == Choice::Detect && !has_any) {
+        if choice == BackendChoice::Skip || (choice == BackendChoice::Detect && !has_any) {
             return Ok(None);
         }
         let stored = state.backend.as_ref().map(|backend| backend.compatibility_date.as_str());
@@ -172,10 +172,10 @@ impl Local {
 
     /// Whether a backend that is not deployed differs from the server's; `None` if it is deployed.
     pub fn skipped(&self, state: &State) -> Option<bool> {
-        if self.backend != Choice::Skip {
+        if self.backend != BackendChoice::Skip {
             return None;
         }
-        let detecting = Choice::Detect;
+        let detecting = BackendChoice::Detect;
         let Ok(bundle) = self.bundle_as(detecting, state) else {
             // A backend that cannot be bundled differs from the deployed one.
             return Some(true);
@@ -201,7 +201,7 @@ impl Local {
             metadata: self.metadata.clone(),
             frontend: Some(self.frontend.artifact.clone()),
             backend: bundle.map(|bundle| bundle.backend.clone()),
-            force_backend: self.backend == Choice::Force,
+            force_backend: self.backend == BackendChoice::Force,
             uses: self.uses,
             secrets: self.secrets.as_ref().map(|known| known.iter().map(digest).collect()),
             database: self

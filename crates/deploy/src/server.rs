@@ -39,7 +39,7 @@ pub struct Server {
     agent: Agent,
     base: String,
     token: Option<String>,
-    told: Box<dyn Fn(&str) + Send + Sync>,
+    log: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 /// The result of an upload.
@@ -56,12 +56,12 @@ impl Server {
     pub fn sign_in(
         base: &str,
         credentials: Credentials,
-        told: impl Fn(&str) + Send + Sync + 'static,
+        log: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Self> {
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let agent = config.timeout_global(Some(TIMEOUT)).build().new_agent();
         let base = base.trim_end_matches('/').to_owned();
-        let mut server = Self { agent, base, token: None, told: Box::new(told) };
+        let mut server = Self { agent, base, token: None, log: Box::new(log) };
         server.token = match credentials {
             Credentials::None => None,
             Credentials::Key(key) => Some(key),
@@ -289,7 +289,7 @@ impl Server {
     /// Sends a request and returns the response's JSON.
     fn send(&self, request: Request<Vec<u8>>) -> Result<Value> {
         let mut answer = self.answer(request)?;
-        let text = answer.body_mut().read_to_string().map_err(|error| self.lost(&error))?;
+        let text = answer.body_mut().read_to_string().map_err(|error| self.unreachable(&error))?;
         if answer.status() == 204 {
             return Ok(Value::Null);
         }
@@ -304,9 +304,9 @@ impl Server {
         } else {
             self.agent.run(Request::from_parts(parts, bytes))
         };
-        let mut answer = answer.map_err(|error| self.lost(&error))?;
+        let mut answer = answer.map_err(|error| self.unreachable(&error))?;
         let status = answer.status().as_u16();
-        (self.told)(&format!("{method} {path} {status}"));
+        (self.log)(&format!("{method} {path} {status}"));
         if status < 300 {
             return Ok(answer);
         }
@@ -316,9 +316,10 @@ impl Server {
     }
 
     fn refusal(&self, status: u16, body: &Value) -> Problem {
-        let told = ["detail", "error_description", "message", "error"];
-        let told = told.iter().find_map(|name| body[*name].as_str());
-        let told = told.or_else(|| body["error"]["message"].as_str()).unwrap_or("no reason given");
+        let reason = ["detail", "error_description", "message", "error"];
+        let reason = reason.iter().find_map(|name| body[*name].as_str());
+        let reason =
+            reason.or_else(|| body["error"]["message"].as_str()).unwrap_or("no reason given");
         let kind = match status {
             401 => ProblemKind::Unauthorized,
             403 => ProblemKind::Forbidden,
@@ -329,10 +330,10 @@ impl Server {
             429 | 500.. => ProblemKind::Unavailable,
             _ => ProblemKind::Invalid,
         };
-        Problem::new(kind, format!("{} answered {status}: {told}", self.base))
+        Problem::new(kind, format!("{} answered {status}: {reason}", self.base))
     }
 
-    fn lost(&self, error: &ureq::Error) -> Problem {
+    fn unreachable(&self, error: &ureq::Error) -> Problem {
         let reason = match error {
             ureq::Error::Io(error) => io_reason(error),
             error => error.to_string(),
@@ -359,7 +360,7 @@ impl Server {
         for pause in PAUSES_MS {
             match work() {
                 Err(problem) if problem.kind == ProblemKind::Unavailable => {
-                    (self.told)(&format!("retrying in {pause} ms: {problem}"));
+                    (self.log)(&format!("retrying in {pause} ms: {problem}"));
                     sleep(Duration::from_millis(pause));
                 }
                 done => return done,

@@ -35,7 +35,7 @@ use lyceum_core::origins::Origins;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use lyceum_deploy::Evaluator;
-use lyceum_hosting::engine::{Engine, EngineSettings, LogLine, Stream};
+use lyceum_hosting::engine::{BackendLogLine, Engine, EngineSettings, LogStream};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
@@ -96,7 +96,7 @@ pub enum DevMessage {
     /// A record of the backend's output, with places in sources.
     Output {
         /// The record.
-        line: LogLine,
+        line: BackendLogLine,
         /// What to do about the error that it prints.
         hint: Option<String>,
     },
@@ -258,11 +258,11 @@ impl Dev {
     }
 
     /// Passes on a record of the backend's output.
-    fn print(&self, mut line: LogLine) {
+    fn print(&self, mut line: BackendLogLine) {
         let mapped = self.traces.map(&line.text);
         let source = mapped.place.map(|place| place.text).unwrap_or_default();
         let hint = match line.stream {
-            Stream::Error => hints::hint(&mapped.text, &source, &lock(&self.project)),
+            LogStream::Error => hints::hint(&mapped.text, &source, &lock(&self.project)),
             _ => None,
         };
         line.text = mapped.text;

@@ -10,8 +10,8 @@ use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use lyceum_hosting::engine::{Api, BACKEND_HEADER, Body, BoxError};
-use lyceum_hosting::user::{Identity, User};
+use lyceum_hosting::engine::{BACKEND_HEADER, Body, BoxError, PlatformApi};
+use lyceum_hosting::user::{PlayerIdentity, UserClaims};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -31,9 +31,9 @@ impl Platform {
     }
 
     /// The API for a project's backend.
-    pub(crate) fn api(&self, slug: &str) -> Api {
+    pub(crate) fn api(&self, slug: &str) -> PlatformApi {
         let (platform, slug) = (self.clone(), slug.to_owned());
-        Api::new(move |mut request| {
+        PlatformApi::new(move |mut request| {
             let (platform, slug) = (platform.clone(), slug.clone());
             Box::pin(async move {
                 if let Ok(slug) = HeaderValue::from_str(&slug) {
@@ -45,7 +45,7 @@ impl Platform {
     }
 
     /// The user of a token; `None` if the token is not valid or the sandbox does not answer.
-    pub(crate) async fn user(&self, token: &HeaderValue) -> Option<User> {
+    pub(crate) async fn user(&self, token: &HeaderValue) -> Option<UserClaims> {
         let request = Request::get("/api/users/me").header(AUTHORIZATION, token);
         let answer = self.send(request.body(Empty::<Bytes>::new()).ok()?).await.ok()?;
         if answer.status() != StatusCode::OK {
@@ -57,7 +57,7 @@ impl Platform {
         let learns = !profile["lms"].is_null();
         let name = text("name");
         let (given, family) = name.split_once(' ').unwrap_or((&name, ""));
-        let player = Identity {
+        let player = PlayerIdentity {
             id: text("id"),
             username: text("username"),
             given_name: given.to_owned(),
@@ -66,7 +66,7 @@ impl Platform {
             is_visitor: !learns,
             demo_of: None,
         };
-        Some(User::of(player, learns))
+        Some(UserClaims::of(player, learns))
     }
 
     async fn send<B>(&self, mut request: Request<B>) -> Result<Response<Body>, BoxError>

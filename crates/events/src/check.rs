@@ -7,10 +7,10 @@ use lyceum_core::time::Timestamp;
 
 use crate::custom;
 use crate::event::id_of;
-use crate::faults::Faults;
+use crate::faults::EnvelopeErrors;
 use crate::profiles::{self, EventType, is_custom};
 use crate::tree::{Tree, TreeObject};
-use crate::vocabulary::{self, Shape, Type};
+use crate::vocabulary::{self, EntityType, MemberShape};
 use crate::{CONTEXT, CONTEXTS};
 
 /// The members that an event may have; anything else belongs under `extensions`.
@@ -36,44 +36,44 @@ const MEMBERS: [&str; 18] = [
 ];
 
 /// The sort of an item of `data`.
-pub(crate) enum Item {
+pub(crate) enum DataItemKind {
     Event,
     Entity,
 }
 
 /// Checks one item of `data`.
-pub(crate) fn item(faults: &mut Faults, value: &Tree<'_>) -> Item {
+pub(crate) fn item(faults: &mut EnvelopeErrors, value: &Tree<'_>) -> DataItemKind {
     let Some(object) = value.as_object() else {
         faults.here("must be an object: an event or an entity");
-        return Item::Entity;
+        return DataItemKind::Entity;
     };
     let name = object.get("type").and_then(Tree::as_str);
     let acts = ["eventTime", "actor", "action"].iter().any(|member| object.has(member));
     match name {
         Some(name) if profiles::CUSTOM.iter().any(|(known, ..)| *known == name) => {
             custom::event(faults, object);
-            Item::Event
+            DataItemKind::Event
         }
         Some(name) if profiles::event_type(name).is_some() || acts => {
             event(faults, object, profiles::event_type(name));
-            Item::Event
+            DataItemKind::Event
         }
         None if acts => {
             event(faults, object, None);
-            Item::Event
+            DataItemKind::Event
         }
         Some(name) if vocabulary::part_type(name).is_some() => {
             part(faults, value, name);
-            Item::Entity
+            DataItemKind::Entity
         }
         _ => {
             entity(faults, value, &["Entity"]);
-            Item::Entity
+            DataItemKind::Entity
         }
     }
 }
 
-fn event(faults: &mut Faults, object: &TreeObject<'_>, known: Option<&EventType>) {
+fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&EventType>) {
     head(faults, object, instant);
     if let Some(email) = object.get("actor").and_then(|actor| actor["email"].as_str())
         && (email.len() > EVENT_EMAIL_MAX_BYTES || email.contains('\0'))
@@ -141,7 +141,7 @@ fn event(faults: &mut Faults, object: &TreeObject<'_>, known: Option<&EventType>
 /// Checks what all events share: context, id, ids of other records, and the time, which `instant` parses as the
 /// profile requires.
 pub(crate) fn head(
-    faults: &mut Faults,
+    faults: &mut EnvelopeErrors,
     object: &TreeObject<'_>,
     instant: fn(&str) -> Option<Timestamp>,
 ) {
@@ -185,7 +185,7 @@ pub(crate) fn head(
 /// The message for a text that the store cannot keep.
 const HAS_NUL: &str = messages::MUST_NOT_CONTAIN_NUL;
 
-fn context(faults: &mut Faults, value: &Tree<'_>) {
+fn context(faults: &mut EnvelopeErrors, value: &Tree<'_>) {
     let is_ours = |name: Option<&str>| name.is_some_and(|name| CONTEXTS.contains(&name));
     let right = match value {
         Tree::Text(name) => is_ours(Some(name)),
@@ -202,7 +202,7 @@ fn context(faults: &mut Faults, value: &Tree<'_>) {
 
 /// A member that must be text.
 pub(crate) fn text<'a>(
-    faults: &mut Faults,
+    faults: &mut EnvelopeErrors,
     object: &'a TreeObject<'_>,
     member: &str,
 ) -> Option<&'a str> {
@@ -216,7 +216,7 @@ pub(crate) fn text<'a>(
     None
 }
 
-fn required(faults: &mut Faults, object: &TreeObject<'_>, member: &str, types: &[&str]) {
+fn required(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, member: &str, types: &[&str]) {
     match object.get(member) {
         Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
         None => faults.at(member, messages::required("an entity or its IRI")),
@@ -224,7 +224,7 @@ fn required(faults: &mut Faults, object: &TreeObject<'_>, member: &str, types: &
 }
 
 /// Checks an entity of one of the types, or its IRI.
-pub(crate) fn entity(faults: &mut Faults, value: &Tree<'_>, types: &[&str]) {
+pub(crate) fn entity(faults: &mut EnvelopeErrors, value: &Tree<'_>, types: &[&str]) {
     let object = match value {
         Tree::Text(iri) if is_iri(iri) => return,
         Tree::Text(iri) => {
@@ -256,7 +256,7 @@ pub(crate) fn entity(faults: &mut Faults, value: &Tree<'_>, types: &[&str]) {
 }
 
 /// Checks a value that has no id.
-fn part(faults: &mut Faults, value: &Tree<'_>, wanted: &str) {
+fn part(faults: &mut EnvelopeErrors, value: &Tree<'_>, wanted: &str) {
     let Some(object) = value.as_object() else {
         return faults.here(format!("must be an object of the type '{wanted}'"));
     };
@@ -266,7 +266,7 @@ fn part(faults: &mut Faults, value: &Tree<'_>, wanted: &str) {
     }
 }
 
-fn members(faults: &mut Faults, object: &TreeObject<'_>, known: &Type) {
+fn members(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: &EntityType) {
     for member in known.required.iter().filter(|member| !object.has(member)) {
         faults.at(member, format!("is required in the type {}", known.name));
     }
@@ -279,54 +279,64 @@ fn members(faults: &mut Faults, object: &TreeObject<'_>, known: &Type) {
     }
 }
 
-fn member(faults: &mut Faults, value: &Tree<'_>, shape: Shape) {
+fn member(faults: &mut EnvelopeErrors, value: &Tree<'_>, shape: MemberShape) {
     let wanted = match shape {
-        Shape::Entity(types) => return entity(faults, value, types),
-        Shape::Part(name) => return part(faults, value, name),
-        Shape::Entities(types) => {
+        MemberShape::Entity(types) => return entity(faults, value, types),
+        MemberShape::Part(name) => return part(faults, value, name),
+        MemberShape::Entities(types) => {
             return list(faults, value, |faults, item| entity(faults, item, types));
         }
-        Shape::Parts(name) => {
+        MemberShape::Parts(name) => {
             return list(faults, value, |faults, item| match item.as_str() {
                 Some(iri) if is_iri(iri) => {}
                 _ => part(faults, item, name),
             });
         }
-        Shape::Texts => {
-            return list(faults, value, |faults, item| member(faults, item, Shape::Text));
+        MemberShape::Texts => {
+            return list(faults, value, |faults, item| member(faults, item, MemberShape::Text));
         }
-        Shape::Words(words) => {
-            return list(faults, value, |faults, item| member(faults, item, Shape::Word(words)));
+        MemberShape::Words(words) => {
+            return list(faults, value, |faults, item| {
+                member(faults, item, MemberShape::Word(words))
+            });
         }
-        Shape::Text if value.as_str().is_some() => return,
-        Shape::Truth if matches!(value, Tree::Truth(_)) => return,
-        Shape::TextOrTruth if matches!(value, Tree::Text(_) | Tree::Truth(_)) => return,
-        Shape::Whole if value.is_whole() => return,
-        Shape::Number if matches!(value, Tree::Number(_)) => return,
-        Shape::Free if value.as_object().is_some() => return,
-        Shape::Instant if value.as_str().and_then(instant).is_some() => return,
-        Shape::Duration if value.as_str().is_some_and(is_duration) => return,
-        Shape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => return,
-        Shape::Text => "a string",
-        Shape::Truth => "true or false",
-        Shape::TextOrTruth => "a string, true or false",
-        Shape::Whole => "a whole number",
-        Shape::Number => "a number",
-        Shape::Free => "an object",
-        Shape::Instant => "an instant such as 2026-01-15T08:00:00.000Z",
-        Shape::Duration => "a duration such as PT5M30S",
-        Shape::Word(words) => {
-            let words =
-                if words.len() > 20 { "the words of the standard" } else { &words.join(", ") };
-            return faults.here(format!("must be one of {words} (got {})", told(value)));
+        MemberShape::Text if value.as_str().is_some() => return,
+        MemberShape::Truth if matches!(value, Tree::Truth(_)) => return,
+        MemberShape::TextOrTruth if matches!(value, Tree::Text(_) | Tree::Truth(_)) => return,
+        MemberShape::Whole if value.is_whole() => return,
+        MemberShape::Number if matches!(value, Tree::Number(_)) => return,
+        MemberShape::Free if value.as_object().is_some() => return,
+        MemberShape::Instant if value.as_str().and_then(instant).is_some() => return,
+        MemberShape::Duration if value.as_str().is_some_and(is_duration) => return,
+        MemberShape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => {
+            return;
+        }
+        MemberShape::Text => "a string",
+        MemberShape::Truth => "true or false",
+        MemberShape::TextOrTruth => "a string, true or false",
+        MemberShape::Whole => "a whole number",
+        MemberShape::Number => "a number",
+        MemberShape::Free => "an object",
+        MemberShape::Instant => "an instant such as 2026-01-15T08:00:00.000Z",
+        MemberShape::Duration => "a duration such as PT5M30S",
+        MemberShape::Word(words) => {
+            let message = match value.as_str() {
+                Some(got) if words.len() <= 20 => messages::must_be_one_of(words, short(got)),
+                _ => format!("must be a word of the standard (got {})", describe_value(value)),
+            };
+            return faults.here(message);
         }
     };
-    faults.here(format!("must be {wanted} (got {})", told(value)));
+    faults.here(format!("must be {wanted} (got {})", describe_value(value)));
 }
 
-fn list(faults: &mut Faults, value: &Tree<'_>, check: impl Fn(&mut Faults, &Tree<'_>)) {
+fn list(
+    faults: &mut EnvelopeErrors,
+    value: &Tree<'_>,
+    check: impl Fn(&mut EnvelopeErrors, &Tree<'_>),
+) {
     let Some(items) = value.as_list() else {
-        return faults.here(format!("must be an array (got {})", told(value)));
+        return faults.here(format!("must be an array (got {})", describe_value(value)));
     };
     for (index, item) in items.iter().enumerate() {
         faults.item(index, |faults| check(faults, item));
@@ -385,7 +395,7 @@ fn in_order(text: &str, units: &str) -> bool {
 }
 
 /// A value as a message shows it.
-pub(crate) fn told(value: &Tree<'_>) -> String {
+pub(crate) fn describe_value(value: &Tree<'_>) -> String {
     match value {
         Tree::Text(text) => format!("'{}'", short(text)),
         Tree::List(_) => "a list".to_owned(),

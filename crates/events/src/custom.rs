@@ -1,14 +1,16 @@
 //! Checks events of the custom profile: `ActivityEvent` and `TimeSpentEvent`.
 
-use crate::check::{entity, head, is_iri, not_an_instant, short, text, told, utc_instant};
-use crate::faults::Faults;
+use crate::check::{
+    describe_value, entity, head, is_iri, not_an_instant, short, text, utc_instant,
+};
+use crate::faults::EnvelopeErrors;
 use crate::profiles::{CUSTOM, is_custom};
 use crate::tree::{Tree, TreeObject};
 use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
 use lyceum_core::messages;
 
 /// Checks an event of the custom profile. Members that the profile does not have are kept.
-pub(crate) fn event(faults: &mut Faults, object: &TreeObject<'_>) {
+pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
     let name = object.get("type").and_then(Tree::as_str).unwrap_or_default();
     let Some((_, wanted, collection, metrics)) = CUSTOM.iter().find(|(known, ..)| *known == name)
     else {
@@ -39,7 +41,10 @@ pub(crate) fn event(faults: &mut Faults, object: &TreeObject<'_>) {
             None | Some(Tree::Null | Tree::Object(_)) => {}
             Some(Tree::Text(iri)) if is_iri(iri) => {}
             Some(other) => {
-                faults.at(member, format!("must be an entity or an IRI (got {})", told(other)));
+                faults.at(
+                    member,
+                    format!("must be an entity or an IRI (got {})", describe_value(other)),
+                );
             }
         }
     }
@@ -50,10 +55,10 @@ pub(crate) fn event(faults: &mut Faults, object: &TreeObject<'_>) {
 
 /// Checks a member that must be an object.
 fn part(
-    faults: &mut Faults,
+    faults: &mut EnvelopeErrors,
     object: &TreeObject<'_>,
     member: &str,
-    check: impl FnOnce(&mut Faults, &TreeObject<'_>),
+    check: impl FnOnce(&mut EnvelopeErrors, &TreeObject<'_>),
 ) {
     match object.get(member) {
         Some(Tree::Object(part)) => faults.inside(member, |faults| check(faults, part)),
@@ -63,7 +68,7 @@ fn part(
 }
 
 /// Checks that a member names a term of the profile, in either spelling.
-fn term(faults: &mut Faults, object: &TreeObject<'_>, member: &str, wanted: &str) {
+fn term(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, member: &str, wanted: &str) {
     if let Some(name) = text(faults, object, member)
         && !is_custom(name, wanted)
     {
@@ -73,7 +78,7 @@ fn term(faults: &mut Faults, object: &TreeObject<'_>, member: &str, wanted: &str
     }
 }
 
-fn actor(faults: &mut Faults, actor: &TreeObject<'_>) {
+fn actor(faults: &mut EnvelopeErrors, actor: &TreeObject<'_>) {
     iri(faults, actor);
     term(faults, actor, "type", "User");
     match actor.get("email") {
@@ -92,7 +97,7 @@ fn is_email(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-fn context(faults: &mut Faults, object: &TreeObject<'_>) {
+fn context(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
     iri(faults, object);
     term(faults, object, "type", "ActivityContext");
     text(faults, object, "subject");
@@ -112,7 +117,7 @@ fn context(faults: &mut Faults, object: &TreeObject<'_>) {
     }
 }
 
-fn iri(faults: &mut Faults, object: &TreeObject<'_>) {
+fn iri(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
     if let Some(id) = text(faults, object, "id")
         && !is_iri(id)
     {
@@ -123,7 +128,7 @@ fn iri(faults: &mut Faults, object: &TreeObject<'_>) {
     }
 }
 
-fn items(faults: &mut Faults, generated: &TreeObject<'_>, metrics: &[&str]) {
+fn items(faults: &mut EnvelopeErrors, generated: &TreeObject<'_>, metrics: &[&str]) {
     if let Some(attempt) = generated.get("attempt").filter(|attempt| !matches!(attempt, Tree::Null))
         && (!attempt.is_whole() || attempt.as_f64() == Some(0.0))
     {
@@ -144,7 +149,7 @@ fn items(faults: &mut Faults, generated: &TreeObject<'_>, metrics: &[&str]) {
 }
 
 /// Rejects more correct answers than questions if an event has both.
-fn more_answers_than_questions(faults: &mut Faults, items: &[Tree<'_>]) {
+fn more_answers_than_questions(faults: &mut EnvelopeErrors, items: &[Tree<'_>]) {
     // The sum of a metric, and the place of its last item.
     let total = |name: &str| {
         let values =
@@ -166,7 +171,7 @@ fn more_answers_than_questions(faults: &mut Faults, items: &[Tree<'_>]) {
     }
 }
 
-fn metric(faults: &mut Faults, item: &TreeObject<'_>, metrics: &[&str]) {
+fn metric(faults: &mut EnvelopeErrors, item: &TreeObject<'_>, metrics: &[&str]) {
     let name = text(faults, item, "type");
     if let Some(name) = name
         && !metrics.contains(&name)

@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::CONTEXTS;
-use crate::check::{self, Item, is_iri, not_an_instant, short, utc_instant};
+use crate::check::{self, DataItemKind, is_iri, not_an_instant, short, utc_instant};
 use crate::event::{Entity, Event};
-use crate::faults::Faults;
-use crate::reader::Reader;
+use crate::faults::EnvelopeErrors;
+use crate::reader::TextReader;
 use crate::tree::Tree;
 
 /// An envelope of [Caliper 1.2](https://www.imsglobal.org/spec/caliper/v1p2), section 5, for the API document.
@@ -67,7 +67,8 @@ pub struct Envelope {
 /// events, or with the first key that appears twice in an object; `Invalid` if the version is not supported.
 pub fn parse(text: &str) -> Result<Envelope> {
     refuse_repeated_keys(text.as_bytes())?;
-    let Members { known, data, mut faults } = Members::read(text).ok_or_else(|| no_object(text))?;
+    let EnvelopeMembers { known, data, mut faults } =
+        EnvelopeMembers::read(text).ok_or_else(|| no_object(text))?;
     let [sensor, send_time, version] = known.each_ref().map(Option::as_ref);
     if let Some(Tree::Text(version)) = version
         && !CONTEXTS.contains(&version.as_ref())
@@ -113,7 +114,11 @@ fn no_object(text: &str) -> Problem {
 }
 
 /// A member of the envelope that must be text.
-fn member<'t>(faults: &mut Faults, name: &str, value: Option<&'t Tree<'_>>) -> Option<&'t str> {
+fn member<'t>(
+    faults: &mut EnvelopeErrors,
+    name: &str,
+    value: Option<&'t Tree<'_>>,
+) -> Option<&'t str> {
     match value {
         Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
         Some(Tree::Null) | None => faults.at(name, messages::required("a string")),
@@ -124,12 +129,12 @@ fn member<'t>(faults: &mut Faults, name: &str, value: Option<&'t Tree<'_>>) -> O
 
 /// The members of a JSON object that may be an envelope.
 #[derive(Default)]
-struct Members<'a> {
+struct EnvelopeMembers<'a> {
     /// Those of [`NAMES`].
     known: [Option<Tree<'a>>; 3],
     data: Option<EnvelopeData>,
     /// Errors about unknown members.
-    faults: Faults,
+    faults: EnvelopeErrors,
 }
 
 /// The members of an envelope except `data`.
@@ -141,13 +146,13 @@ struct EnvelopeData {
     /// Without sensor and send time, which are set later.
     events: Vec<Event>,
     entities: Vec<Entity>,
-    faults: Faults,
+    faults: EnvelopeErrors,
 }
 
-impl<'a> Members<'a> {
+impl<'a> EnvelopeMembers<'a> {
     /// Reads each byte once. `None` if the text is not a JSON object.
     fn read(text: &'a str) -> Option<Self> {
-        let (mut members, mut reader) = (Self::default(), Reader::of(text));
+        let (mut members, mut reader) = (Self::default(), TextReader::of(text));
         reader.takes('{').then_some(())?;
         reader.each('}', |reader| {
             let name: String = reader.value()?.0.ok()?;
@@ -157,7 +162,7 @@ impl<'a> Members<'a> {
         reader.is_over().then_some(members)
     }
 
-    fn take(&mut self, name: &str, reader: &mut Reader<'a>) -> Option<()> {
+    fn take(&mut self, name: &str, reader: &mut TextReader<'a>) -> Option<()> {
         if name == "data" {
             self.data = Some(EnvelopeData::read(reader)?);
             return Some(());
@@ -176,8 +181,8 @@ impl<'a> Members<'a> {
 }
 
 impl EnvelopeData {
-    fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        let (mut data, mut faults) = (Self::default(), Faults::default());
+    fn read(reader: &mut TextReader<'_>) -> Option<Self> {
+        let (mut data, mut faults) = (Self::default(), EnvelopeErrors::default());
         faults.inside("data", |faults| match reader.takes('[') {
             true => data.items(faults, reader),
             false => {
@@ -189,7 +194,7 @@ impl EnvelopeData {
         Some(data)
     }
 
-    fn items(&mut self, faults: &mut Faults, reader: &mut Reader<'_>) -> Option<()> {
+    fn items(&mut self, faults: &mut EnvelopeErrors, reader: &mut TextReader<'_>) -> Option<()> {
         let mut count = 0;
         reader.each(']', |reader| {
             count += 1;
@@ -213,7 +218,12 @@ impl EnvelopeData {
         Some(())
     }
 
-    fn item(&mut self, faults: &mut Faults, tree: serde_json::Result<Tree<'_>>, text: &str) {
+    fn item(
+        &mut self,
+        faults: &mut EnvelopeErrors,
+        tree: serde_json::Result<Tree<'_>>,
+        text: &str,
+    ) {
         let tree = match tree {
             Ok(tree) => tree,
             Err(error) => return faults.here(format!("cannot be read: {error}")),
@@ -224,8 +234,8 @@ impl EnvelopeData {
             return;
         }
         match sort {
-            Item::Event => self.events.push(Event::of(&tree, text, "", EPOCH)),
-            Item::Entity => {
+            DataItemKind::Event => self.events.push(Event::of(&tree, text, "", EPOCH)),
+            DataItemKind::Entity => {
                 let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
                 if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {
                     let message = format!(

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::check::utc_instant;
-use crate::facts::{Context, Facts};
+use crate::facts::{FactContext, Facts};
 use crate::tree::Tree;
 
 /// One event of an envelope, or of the log.
@@ -78,8 +78,8 @@ impl Event {
         serde_json::from_str(&self.body).expect(IS_JSON)
     }
 
-    /// What was worked on, as the event says; empty for an event that adds nothing.
-    pub fn context(&self) -> Context {
+    /// The course, subject and app of the event; empty if it adds nothing.
+    pub fn context(&self) -> FactContext {
         self.facts.context.as_ref().map(|(_, context)| context.clone()).unwrap_or_default()
     }
 }

@@ -7,13 +7,13 @@ use lyceum_core::{Detail, Problem, ProblemKind};
 
 /// Errors in the order of the envelope up to a limit, and the place that is being checked.
 #[derive(Default)]
-pub(crate) struct Faults {
+pub(crate) struct EnvelopeErrors {
     place: String,
     found: Vec<Detail>,
     further: usize,
 }
 
-impl Faults {
+impl EnvelopeErrors {
     /// Adds an error at the current place.
     pub(crate) fn here(&mut self, message: impl Into<String>) {
         if self.found.len() < EVENT_MAX_REPORTED_FAULTS {
@@ -62,7 +62,7 @@ impl Faults {
         self.found.truncate(EVENT_MAX_REPORTED_FAULTS);
     }
 
-    /// How many there are.
+    /// The number of errors.
     pub(crate) fn count(&self) -> usize {
         self.found.len() + self.further
     }

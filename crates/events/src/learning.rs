@@ -9,7 +9,7 @@ use lyceum_store::Tx;
 use serde::{Serialize, Serializer};
 
 use crate::event::{Event, hash, local_id};
-use crate::facts::{Context, Facts, Metric, Pieces};
+use crate::facts::{FactContext, FactPieces, Facts, Metric};
 use crate::{CONTEXT, append as append_events, repository};
 
 /// The client that these events belong to in the log.
@@ -32,7 +32,7 @@ pub struct LearningEvent {
     generated: Metrics,
 }
 
-/// Who learned.
+/// The learner.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "ServiceUser")]
 pub struct Learner {
@@ -48,7 +48,7 @@ impl Learner {
     }
 }
 
-/// What was worked on.
+/// The activity.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "ServiceActivityContext")]
 pub struct Activity {
@@ -70,7 +70,7 @@ pub struct App {
     /// Its id; none for this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
 }
 
@@ -79,11 +79,11 @@ pub struct App {
 pub struct NamedEntity {
     /// Its id.
     pub id: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
 }
 
-/// What the event adds.
+/// The metrics of the event.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type")]
 pub enum Metrics {
@@ -92,12 +92,12 @@ pub enum Metrics {
     Completed {
         /// A URN.
         id: String,
-        /// Which attempt of the learner it was, from 1.
+        /// The number of the learner's attempt, from 1.
         #[serde(skip_serializing_if = "Option::is_none")]
         attempt: Option<i64>,
         /// The metrics.
         items: Vec<Metric>,
-        /// How much of the course is done.
+        /// The progress in the course.
         #[serde(skip_serializing_if = "Option::is_none")]
         extensions: Option<CourseProgress>,
     },
@@ -111,7 +111,7 @@ pub enum Metrics {
     },
 }
 
-/// How much of a course is done.
+/// The progress in a course.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CourseProgress {
@@ -162,12 +162,12 @@ impl LearningEvent {
     fn facts(&self) -> Facts {
         let (Metrics::Completed { items, .. } | Metrics::TimeSpent { items, .. }) = &self.generated;
         let Activity { subject, app, course, .. } = &self.object;
-        let context = Context {
+        let context = FactContext {
             course: local_id(&course.id, "/courses/"),
             subject: subject.clone(),
             app: app.name.clone(),
         };
-        Facts::new(self.event_time, &Pieces::of_metrics(self.event_time, items), context)
+        Facts::new(self.event_time, &FactPieces::of_metrics(self.event_time, items), context)
     }
 
     /// The event as the log holds it.

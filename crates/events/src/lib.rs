@@ -12,7 +12,7 @@
 //! | JSON kept exactly as it was sent | `reader`, `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
 //! | learning events that the server appends | `learning` |
-//! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs`, `repository/turn.rs` |
+//! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs`, `repository/run_list_lock.rs` |
 //! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
@@ -38,8 +38,8 @@ use lyceum_store::Migration;
 pub use envelope::{CaliperEnvelope, Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
-    Actor, Appended, ClientEvents, KnownNames, Learned, Logged, actors_behind, actors_called,
-    append, append_all, last_actor, of_actor, scan,
+    Actor, Appended, ClientEvents, KnownNames, LoggedEvent, LookedUpNames, actors_behind,
+    actors_called, append, append_all, last_actor, of_actor, scan,
 };
 
 /// The context of Caliper 1.2, which is the version of an envelope, too.

@@ -7,13 +7,13 @@ use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
-/// What stands behind a number or a word.
+/// The characters that may follow a number or a word.
 const ENDS: [char; 7] = [',', ']', '}', ' ', '\t', '\r', '\n'];
 
-/// What is left of a text.
-pub(crate) struct Reader<'a>(&'a str);
+/// The rest of a text.
+pub(crate) struct TextReader<'a>(&'a str);
 
-impl<'a> Reader<'a> {
+impl<'a> TextReader<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         Self(text)
     }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn values_are_read_with_their_text() {
-        let mut reader = Reader::of(" [ {\"a\": [1, \"]\"]} ,-2.5e3,\"x\\\"y\" , null]\n");
+        let mut reader = TextReader::of(" [ {\"a\": [1, \"]\"]} ,-2.5e3,\"x\\\"y\" , null]\n");
         assert!(reader.takes('['));
         let mut texts = Vec::new();
         let read = reader.each(']', |reader| {
@@ -107,19 +107,23 @@ mod tests {
 
     #[test]
     fn what_is_not_wanted_is_stepped_over_and_what_is_no_json_ends_it() {
-        let mut reader = Reader::of(r#"{"a":["b"]} "c" 7"#);
+        let mut reader = TextReader::of(r#"{"a":["b"]} "c" 7"#);
         for text in [r#"{"a":["b"]}"#, r#""c""#, "7"] {
             let (value, of) = reader.value::<bool>().unwrap();
             assert!(value.is_err());
             assert_eq!(of, text);
         }
         for text in ["", "{", r#"{"a" 1}"#, "tru", "1-", "01", "\"a", "]", "[1,]", "\u{a0}1"] {
-            assert!(Reader::of(text).value::<Value>().is_none(), "{text}");
+            assert!(TextReader::of(text).value::<Value>().is_none(), "{text}");
         }
         for (text, is_list) in
             [("]", true), ("1,2]", true), ("1,]", false), (",]", false), ("1 2]", false)]
         {
-            assert_eq!(Reader::of(text).each(']', Reader::skip).is_some(), is_list, "{text}");
+            assert_eq!(
+                TextReader::of(text).each(']', TextReader::skip).is_some(),
+                is_list,
+                "{text}"
+            );
         }
     }
 }

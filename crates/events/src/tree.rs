@@ -23,11 +23,11 @@ pub(crate) enum Tree<'a> {
 const MEMBERS: usize = 8;
 
 /// A member of an object.
-type Member<'a> = (Cow<'a, str>, Tree<'a>);
+type TreeMember<'a> = (Cow<'a, str>, Tree<'a>);
 
 /// The members of an object, in the order sent. Each name appears once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TreeObject<'a>(Vec<Member<'a>>);
+pub(crate) struct TreeObject<'a>(Vec<TreeMember<'a>>);
 
 impl<'a> Tree<'a> {
     pub(crate) fn as_str(&self) -> Option<&str> {
@@ -99,13 +99,13 @@ impl fmt::Display for Tree<'_> {
 const FEW: usize = 32;
 
 /// Of members with one name the last one counts, in the place of the first.
-fn once(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
+fn once(members: Vec<TreeMember<'_>>) -> Vec<TreeMember<'_>> {
     let is_known = |at: usize| members[..at].iter().any(|(name, _)| *name == members[at].0);
     if members.len() <= FEW && !(0..members.len()).any(is_known) {
         return members;
     }
     let mut places = HashMap::new();
-    let mut kept: Vec<Member<'_>> = Vec::with_capacity(members.len());
+    let mut kept: Vec<TreeMember<'_>> = Vec::with_capacity(members.len());
     for (name, value) in members {
         let place = *places.entry(name.clone()).or_insert(kept.len());
         match kept.get_mut(place) {
@@ -118,17 +118,17 @@ fn once(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
 
 /// Text that is borrowed where nothing in it is escaped.
 #[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct TreeText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Tree<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(TreeReader)
     }
 }
 
-struct Reader;
+struct TreeReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for TreeReader {
     type Value = Tree<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree<'de>, A::Error> {
         let mut members = Vec::with_capacity(MEMBERS);
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(TreeText(name)) = map.next_key()? {
             members.push((name, map.next_value()?));
         }
         Ok(Tree::Object(TreeObject(once(members))))

@@ -6,9 +6,9 @@
 
 use crate::words::{IDENTIFIERS, METRICS, ROLES};
 
-/// What a member may hold.
+/// The values that a member may have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum MemberShape {
     /// Text.
     Text,
     /// A list of text.
@@ -41,21 +41,21 @@ pub(crate) enum Shape {
     Parts(&'static str),
 }
 
-use Shape::{
+use MemberShape::{
     Duration, Entities, Entity, Free, Instant, Number, Part, Parts, Text, TextOrTruth, Texts,
     Truth, Whole, Word, Words,
 };
 
 /// A member of an entity.
-pub(crate) type Member = (&'static str, Shape);
+pub(crate) type EntityMember = (&'static str, MemberShape);
 
 /// A type of entity.
-pub(crate) struct Type {
+pub(crate) struct EntityType {
     pub(crate) name: &'static str,
     /// The broader types that it is one of.
     pub(crate) is_a: &'static [&'static str],
     /// The members that the broader types do not have.
-    pub(crate) members: &'static [Member],
+    pub(crate) members: &'static [EntityMember],
     /// Those that it must have beside `id` and `type`.
     pub(crate) required: &'static [&'static str],
 }
@@ -63,9 +63,9 @@ pub(crate) struct Type {
 const fn entity(
     name: &'static str,
     is_a: &'static [&'static str],
-    members: &'static [Member],
-) -> Type {
-    Type { name, is_a, members, required: &[] }
+    members: &'static [EntityMember],
+) -> EntityType {
+    EntityType { name, is_a, members, required: &[] }
 }
 
 const ANY: &[&str] = &["Entity"];
@@ -81,12 +81,12 @@ const MEDIA: &[&str] = &["MediaObject"];
 const WHOLES: &[&str] = &["DigitalResource", "Collection", "Organization", "SoftwareApplication"];
 
 /// Members of what lasts.
-const TIMES: [Member; 3] =
+const TIMES: [EntityMember; 3] =
     [("startedAtTime", Instant), ("endedAtTime", Instant), ("duration", Duration)];
-const LABELS: [Member; 2] = [("itemLabels", Texts), ("itemValues", Texts)];
+const LABELS: [EntityMember; 2] = [("itemLabels", Texts), ("itemValues", Texts)];
 
 /// Every type of entity.
-pub(crate) const TYPES: &[Type] = &[
+pub(crate) const TYPES: &[EntityType] = &[
     entity(
         "Entity",
         &[],
@@ -119,7 +119,7 @@ pub(crate) const TYPES: &[Type] = &[
         &[("courseNumber", Text), ("academicSession", Text)],
     ),
     entity("CourseSection", &["CourseOffering"], &[("category", Text)]),
-    Type {
+    EntityType {
         required: &["metric", "metricValue"],
         ..entity(
             "AggregateMeasure",
@@ -382,8 +382,8 @@ pub(crate) const TYPES: &[Type] = &[
 ];
 
 /// Values that have no id of their own.
-pub(crate) const PARTS: &[Type] = &[
-    Type {
+pub(crate) const PARTS: &[EntityType] = &[
+    EntityType {
         required: &["identifier", "identifierType"],
         ..entity(
             "SystemIdentifier",
@@ -396,23 +396,23 @@ pub(crate) const PARTS: &[Type] = &[
             ],
         )
     },
-    Type {
+    EntityType {
         required: &["start", "end"],
         ..entity("TextPositionSelector", &[], &[("start", Whole), ("end", Whole)])
     },
 ];
 
 /// A type of entity by its name.
-pub(crate) fn entity_type(name: &str) -> Option<&'static Type> {
+pub(crate) fn entity_type(name: &str) -> Option<&'static EntityType> {
     TYPES.iter().find(|known| known.name == name)
 }
 
 /// A type of value by its name.
-pub(crate) fn part_type(name: &str) -> Option<&'static Type> {
+pub(crate) fn part_type(name: &str) -> Option<&'static EntityType> {
     PARTS.iter().find(|known| known.name == name)
 }
 
-impl Type {
+impl EntityType {
     /// Whether it is the other type or a narrower one.
     pub(crate) fn is(&self, other: &str) -> bool {
         let broader = |name: &&str| entity_type(name).is_some_and(|known| known.is(other));
@@ -420,7 +420,7 @@ impl Type {
     }
 
     /// What a member holds; a narrower type's word goes before a broader one's.
-    pub(crate) fn member(&self, name: &str) -> Option<Shape> {
+    pub(crate) fn member(&self, name: &str) -> Option<MemberShape> {
         let own = self.members.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape);
         own.or_else(|| self.is_a.iter().find_map(|broader| entity_type(broader)?.member(name)))
     }

@@ -1,6 +1,6 @@
 //! Closed lists of words of Caliper 1.2.
 
-/// What an aggregate measure counts.
+/// The metrics of an aggregate measure.
 pub(crate) const METRICS: &[&str] = &[
     "AssessmentsPassed",
     "AssessmentsSubmitted",

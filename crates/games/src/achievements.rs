@@ -35,26 +35,25 @@ pub struct Achievement {
     pub credits_reward: i64,
 }
 
-/// What an achievement is made from.
+/// An achievement to create or replace.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AchievementDefinition")]
-pub struct Definition {
-    /// What people call it.
+pub struct AchievementDefinition {
+    /// Its name for people.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     title: String,
-    /// How it is reached.
+    /// How to unlock it.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     description: Option<String>,
     /// The progress at which it is unlocked.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = limits::INVENTORY_MAX_COUNT))]
     goal: i64,
-    /// The XP that unlocking brings.
+    /// The XP for unlocking it.
     #[serde(default)]
     #[schemars(range(min = 0, max = limits::FACT_VALUE_MAX_COUNT))]
     xp_reward: f64,
-    /// The credits that unlocking brings.
+    /// The credits for unlocking it.
     #[serde(default)]
     #[schemars(range(min = 0, max = limits::INVENTORY_MAX_COUNT))]
     credits_reward: i64,
@@ -64,11 +63,10 @@ fn one() -> i64 {
     1
 }
 
-/// An achievement, and how far a player is.
+/// An achievement with a player's progress.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AchievementProgress")]
-pub struct Reached {
+pub struct AchievementProgress {
     /// The achievement.
     #[serde(flatten)]
     pub achievement: Achievement,
@@ -86,7 +84,7 @@ pub fn define(
     tx: &mut Tx<'_>,
     game: &str,
     name: &str,
-    new: Definition,
+    new: AchievementDefinition,
 ) -> Result<(Achievement, bool)> {
     let mut faults = Faults::default();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
@@ -95,7 +93,7 @@ pub fn define(
     faults.unless(is_name, "name", "must have 1 to 50 letters, digits, '_', '-' and '.'");
     faults.text("title", &new.title);
     faults.opt_text("description", new.description.as_deref());
-    faults.none()?;
+    faults.into_result()?;
     let known = repository::find(tx, game, name)?;
     if known.is_none() {
         let most = limits::ACHIEVEMENTS_MAX_COUNT;
@@ -120,7 +118,7 @@ pub fn define(
 }
 
 /// The achievements of a game by name, with a player's progress.
-pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Reached>> {
+pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<AchievementProgress>> {
     repository::of_user(tx, game, user)
 }
 
@@ -135,7 +133,7 @@ pub fn advance(
     user: &str,
     name: &str,
     progress: Option<i64>,
-) -> Result<Reached> {
+) -> Result<AchievementProgress> {
     let achievement = repository::find(tx, game, name)?.ok_or_else(|| {
         let message = format!("the game has no achievement '{name}'");
         Problem::new(ProblemKind::NotFound, message)
@@ -147,20 +145,19 @@ pub fn advance(
         reward(tx, now, user, &achievement)?;
     }
     let unlocked_at = repository::unlocked(tx, user, &achievement.id)?;
-    Ok(Reached { progress: progress.min(achievement.goal), unlocked_at, achievement })
+    Ok(AchievementProgress { progress: progress.min(achievement.goal), unlocked_at, achievement })
 }
 
-/// How far a player is, as a game sends it.
+/// The progress of a player towards an achievement.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "NewAchievementProgress")]
-pub struct NewProgress {
-    /// From 0; what lies beyond the goal is the goal.
+pub struct NewAchievementProgress {
+    /// From 0. Values above the goal count as the goal.
     #[schemars(range(min = 0))]
     pub progress: i64,
 }
 
 fn reward(tx: &mut Tx<'_>, now: Timestamp, user: &str, unlocked: &Achievement) -> Result<()> {
-    let news = notifications::News {
+    let news = notifications::NewNotification {
         kind: "achievement",
         title: unlocked.title.clone(),
         message: format!("You have unlocked '{}'", unlocked.title),
@@ -169,7 +166,7 @@ fn reward(tx: &mut Tx<'_>, now: Timestamp, user: &str, unlocked: &Achievement) -
             "xp": unlocked.xp_reward, "credits": unlocked.credits_reward,
         }),
     };
-    notifications::tell(tx, now, user, news)?;
+    notifications::notify(tx, now, user, news)?;
     inventory::credit(tx, now, user, unlocked.credits_reward)?;
     levels::earn(tx, now, user, unlocked.xp_reward)
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::input::{Faults, Metadata, Page};
+use crate::input::{Faults, Metadata, PageRequest};
 use crate::repository::games as repository;
 
 /// A game.
@@ -38,7 +38,7 @@ pub struct Game {
     pub updated_at: Timestamp,
 }
 
-/// What a game is made from.
+/// A game to register.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewGame {
@@ -48,16 +48,16 @@ pub struct NewGame {
         "maxLength" = limits::GAME_SLUG_MAX_BYTES
     ))]
     pub slug: String,
-    /// What people call it.
+    /// Its name for people.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: String,
-    /// What it is about.
+    /// Its description.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents it.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub emoji: Option<String>,
-    /// What it runs on; none: `web`.
+    /// The platform that it runs on; by default `web`.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub platform: Option<String>,
     /// Further data from its developers.
@@ -65,20 +65,20 @@ pub struct NewGame {
     pub metadata: Metadata,
 }
 
-/// What is changed of a game; what is missing stays.
+/// The changes of a game. Missing members stay the same.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GameChange {
-    /// What people call it.
+    /// Its name for people.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: Option<String>,
-    /// What it is about.
+    /// Its description.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
-    /// Its sign.
+    /// The emoji that represents it.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub emoji: Option<String>,
-    /// What it runs on.
+    /// The platform that it runs on.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub platform: Option<String>,
     /// Further data from its developers.
@@ -107,7 +107,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<(Game, bo
         return Ok((game, true));
     }
     let known = find(tx, &game.slug)?;
-    if says_the_same(&known, &game) {
+    if has_same_content(&known, &game) {
         return Ok((known, false));
     }
     let message = format!(
@@ -146,7 +146,7 @@ pub fn share_identity(
 }
 
 /// The games by their names for people.
-pub fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
+pub fn list(tx: &mut Tx<'_>, page: PageRequest) -> Result<Vec<Game>> {
     repository::list(tx, page)
 }
 
@@ -200,14 +200,14 @@ pub fn put_mock(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<Game> {
     };
     check(&game)?;
     match known {
-        Some(known) if says_the_same(&known, &game) => return Ok(known),
+        Some(known) if has_same_content(&known, &game) => return Ok(known),
         Some(_) => repository::update(tx, &game)?,
         None => drop(repository::insert(tx, &game)?),
     }
     Ok(game)
 }
 
-fn says_the_same(one: &Game, other: &Game) -> bool {
+fn has_same_content(one: &Game, other: &Game) -> bool {
     one.display_name == other.display_name
         && one.description == other.description
         && one.emoji == other.emoji
@@ -223,7 +223,7 @@ fn check(game: &Game) -> Result<()> {
     faults.opt_text("emoji", game.emoji.as_deref());
     faults.text("platform", &game.platform);
     faults.metadata(&game.metadata);
-    faults.none()
+    faults.into_result()
 }
 
 /// The rule of [`is_slug`] as a message.

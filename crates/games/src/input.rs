@@ -47,7 +47,7 @@ impl Faults {
     }
 
     /// Errors: `Invalid` with all errors found.
-    pub(crate) fn none(self) -> Result<()> {
+    pub(crate) fn into_result(self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid_all(self.0)) }
     }
 }
@@ -59,14 +59,14 @@ pub(crate) fn text_of(metadata: &Metadata) -> String {
 
 /// A page of a list.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct PageRequest {
     /// The maximum number of records.
     pub limit: i64,
     /// The number of records to skip.
     pub offset: i64,
 }
 
-impl Page {
+impl PageRequest {
     /// Reads `limit` (by default `usual`) and `offset` from the query. A larger limit is lowered to
     /// [`limits::GAME_PAGE_MAX_RECORDS`].
     ///

@@ -10,9 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use crate::games;
-use crate::input::{Faults, Metadata, Page};
-use crate::reach::Games;
+use crate::input::{Faults, Metadata, PageRequest};
 use crate::repository::inventory as repository;
+use crate::visible_games::VisibleGames;
 
 /// The slug of the item for credits.
 pub const CREDITS: &str = "LYCEUM_CREDITS";
@@ -20,11 +20,10 @@ pub const CREDITS: &str = "LYCEUM_CREDITS";
 /// The kinds of items.
 pub const KINDS: [&str; 6] = ["currency", "badge", "trophy", "collectible", "upgrade", "other"];
 
-/// Something that players can have.
+/// An item of the inventory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "InventoryItem")]
-pub struct Item {
+pub struct InventoryItem {
     /// A UUID.
     pub id: String,
     /// Its name for programs.
@@ -43,27 +42,26 @@ pub struct Item {
     pub metadata: Metadata,
 }
 
-/// What an item is made from.
+/// An item to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "NewInventoryItem")]
-pub struct NewItem {
+pub struct NewInventoryItem {
     /// Its name in programs: letters, digits, `_` and `-`.
     #[schemars(extend(
         "pattern" = "^[A-Za-z0-9_-]+$",
         "maxLength" = limits::GAME_SLUG_MAX_BYTES
     ))]
     pub slug: String,
-    /// Id or slug of the game that it belongs to; none: the platform.
+    /// Id or slug of the game that it belongs to. Without it the item belongs to the platform.
     #[schemars(length(min = 1))]
     pub game_id: Option<String>,
-    /// What people call it.
+    /// Its name for people.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: String,
     /// What it is.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
-    /// What it is; none: `other`.
+    /// Its kind; by default `other`.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = kinds_or_null()))]
     pub kind: Option<String>,
@@ -72,12 +70,12 @@ pub struct NewItem {
     pub metadata: Metadata,
 }
 
-/// What a request may send as an item's kind.
+/// The values that a request may send as an item's kind.
 fn kinds_or_null() -> Vec<Option<&'static str>> {
     KINDS.into_iter().map(Some).chain([None]).collect()
 }
 
-/// How many of an item a player has.
+/// A quantity of an item in a player's inventory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "HeldItem")]
@@ -87,21 +85,20 @@ pub struct HeldItem {
     /// The quantity.
     pub quantity: i64,
     /// The item.
-    pub item: Item,
+    pub item: InventoryItem,
     /// When the quantity changed.
     pub updated_at: Timestamp,
 }
 
-/// How many of an item are put in or taken out.
+/// A quantity of an item to add or remove.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "InventoryMovement")]
-pub struct Movement {
+pub struct InventoryMovement {
     /// Id or slug of the item.
     #[serde(rename = "itemId")]
     #[schemars(length(min = 1))]
     item: String,
-    /// How many.
-    #[serde(rename = "qty", deserialize_with = "whole")]
+    /// The quantity.
+    #[serde(rename = "qty", deserialize_with = "whole_number")]
     #[schemars(
         with = "f64",
         range(min = 1, max = limits::INVENTORY_MAX_COUNT),
@@ -111,7 +108,7 @@ pub struct Movement {
 }
 
 /// Game engines without whole numbers send 5.0.
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number = f64::deserialize(deserializer)?;
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
     match number.fract() == 0.0 {
@@ -120,7 +117,7 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     }
 }
 
-impl Movement {
+impl InventoryMovement {
     /// Id or slug of the item.
     pub fn item(&self) -> &str {
         &self.item
@@ -128,12 +125,12 @@ impl Movement {
 }
 
 /// The items by slug: all, or those of the platform and of one game.
-pub fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<Vec<Item>> {
+pub fn items(tx: &mut Tx<'_>, game: Option<&str>, page: PageRequest) -> Result<Vec<InventoryItem>> {
     repository::items(tx, game, page)
 }
 
 /// The item with an id or slug. Errors: `NotFound`.
-pub fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Item> {
+pub fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<InventoryItem> {
     repository::item(tx, id_or_slug)?.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,
@@ -145,12 +142,12 @@ pub fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Item> {
 /// Creates an item. If an equal item already exists, it returns that item and `false`.
 ///
 /// Errors: `Invalid`; `NotFound` for its game; `Conflict` if another item has the slug.
-pub fn create_item(tx: &mut Tx<'_>, new: NewItem) -> Result<(Item, bool)> {
+pub fn create_item(tx: &mut Tx<'_>, new: NewInventoryItem) -> Result<(InventoryItem, bool)> {
     let game_id = match &new.game_id {
         Some(game) => Some(games::find(tx, game)?.id),
         None => None,
     };
-    let item = Item {
+    let item = InventoryItem {
         id: Uuid::now_v7().to_string(),
         slug: new.slug,
         game_id,
@@ -176,7 +173,7 @@ pub fn create_item(tx: &mut Tx<'_>, new: NewItem) -> Result<(Item, bool)> {
     Err(Problem::new(ProblemKind::Conflict, message))
 }
 
-fn check(item: &Item) -> Result<()> {
+fn check(item: &InventoryItem) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let is_name = (1..=limits::GAME_SLUG_MAX_BYTES).contains(&item.slug.len())
         && item.slug.bytes().all(plain)
@@ -189,13 +186,13 @@ fn check(item: &Item) -> Result<()> {
     let is_kind = KINDS.contains(&item.kind.as_str());
     faults.unless(is_kind, "type", must_be_one_of(&KINDS, &item.kind));
     faults.metadata(&item.metadata);
-    faults.none()
+    faults.into_result()
 }
 
 /// The items of a player that belong to the platform or to the games: credits first, then by slug.
-pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<HeldItem>> {
-    let mut held = repository::held(tx, user)?;
-    if let Games::Only(games) = games {
+pub fn of_user(tx: &mut Tx<'_>, games: &VisibleGames, user: &str) -> Result<Vec<HeldItem>> {
+    let mut held = repository::held_items(tx, user)?;
+    if let VisibleGames::Only(games) = games {
         let is_shown = |game: &String| games.contains(game);
         held.retain(|held| held.item.game_id.as_ref().is_none_or(is_shown));
     }
@@ -208,7 +205,12 @@ pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str) -> Result<Vec<HeldIte
 /// Adds a quantity of an item to a player's inventory; returns the new quantity.
 ///
 /// Errors: `NotFound`; `Invalid` if the new quantity is above the limit.
-pub fn add(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> Result<i64> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    movement: &InventoryMovement,
+) -> Result<i64> {
     let item = item(tx, &movement.item)?;
     let total = repository::add(tx, now, user, &item.id, movement.count)?;
     if total > limits::INVENTORY_MAX_COUNT {
@@ -222,7 +224,12 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> 
 /// Removes a quantity of an item from a player's inventory; returns the new quantity.
 ///
 /// Errors: `NotFound`; `Conflict` if the player has fewer.
-pub fn remove(tx: &mut Tx<'_>, now: Timestamp, user: &str, movement: &Movement) -> Result<i64> {
+pub fn remove(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    movement: &InventoryMovement,
+) -> Result<i64> {
     let item = item(tx, &movement.item)?;
     match repository::take(tx, now, user, &item.id, movement.count)? {
         Some(left) => Ok(left),
@@ -238,5 +245,5 @@ pub fn credit(tx: &mut Tx<'_>, now: Timestamp, user: &str, count: i64) -> Result
     if count == 0 {
         return Ok(());
     }
-    add(tx, now, user, &Movement { item: CREDITS.to_owned(), count }).map(drop)
+    add(tx, now, user, &InventoryMovement { item: CREDITS.to_owned(), count }).map(drop)
 }

@@ -69,7 +69,7 @@ impl JsonSchema for Xp {
     }
 }
 
-/// A row of the table.
+/// A level.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Level {
@@ -81,11 +81,10 @@ pub struct Level {
     pub credits_reward: i64,
 }
 
-/// How far a player is.
+/// A player's level and XP.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LevelProgress")]
-pub struct Progress {
+pub struct LevelProgress {
     /// The level.
     pub level: i64,
     /// XP from activities, corrections and achievements.
@@ -98,7 +97,7 @@ pub struct Progress {
     pub percent: i64,
 }
 
-/// A table of levels to put in place.
+/// A new table of levels.
 #[derive(Deserialize, JsonSchema)]
 pub struct NewLevels {
     /// The levels from the first on.
@@ -106,16 +105,16 @@ pub struct NewLevels {
     levels: Vec<NewLevel>,
 }
 
-/// A level to put in place.
+/// One level of a new table.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NewLevel {
     /// From 1.
     level: i64,
-    /// The XP that it begins at: 0 for the first level, more than the one before for others.
+    /// The XP at which it begins: 0 for the first level, and more than for the level before.
     #[schemars(range(min = 0))]
     xp_required: f64,
-    /// The credits that reaching it brings.
+    /// The credits for reaching it.
     #[serde(default)]
     #[schemars(range(min = 0, max = limits::INVENTORY_MAX_COUNT))]
     credits_reward: i64,
@@ -161,7 +160,7 @@ pub fn set_table(tx: &mut Tx<'_>, table: &[Level]) -> Result<()> {
 }
 
 /// A player's level and XP.
-pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
+pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<LevelProgress> {
     let table = table(tx)?;
     let total_xp = repository::xp(tx, user)?;
     // Penalties and corrections may take away more than a player has.
@@ -170,7 +169,7 @@ pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<Progress> {
     let next = table.iter().find(|row| row.level == level.level + 1);
     let current_xp = Xp(counted_xp.0 - level.xp_required.0);
     let width = next.map(|next| next.xp_required.0 - level.xp_required.0);
-    Ok(Progress {
+    Ok(LevelProgress {
         level: level.level,
         total_xp,
         current_xp,
@@ -191,13 +190,13 @@ pub fn earn(tx: &mut Tx<'_>, now: Timestamp, user: &str, xp: Xp) -> Result<()> {
     let reached = table.iter().filter(|row| row.xp_required > before && row.xp_required <= after);
     for level in reached {
         inventory::credit(tx, now, user, level.credits_reward)?;
-        let news = notifications::News {
+        let news = notifications::NewNotification {
             kind: "level",
             title: format!("Level {}", level.level),
             message: format!("You have reached level {}", level.level),
             metadata: json!({ "level": level.level, "credits": level.credits_reward }),
         };
-        notifications::tell(tx, now, user, news)?;
+        notifications::notify(tx, now, user, news)?;
     }
     Ok(())
 }

@@ -10,28 +10,28 @@
 //! | play sessions, saved states | `sessions`, `states` |
 //! | inventory, achievements, levels, notifications | `inventory`, `achievements`, `levels`, `notifications` |
 //! | courses that a game teaches, activities, XP | `lms` |
-//! | which games an answer may include | `reach` |
-//! | requests that may be repeated safely | `once` |
+//! | which games an answer may include | `visible_games` |
+//! | requests that may be repeated safely | `idempotency` |
 //! | request bodies | `input` |
 //! | SQL | `repository` |
 
 pub mod achievements;
 pub mod games;
+pub mod idempotency;
 mod input;
 pub mod inventory;
 pub mod levels;
 pub mod lms;
 pub mod notifications;
-pub mod once;
 pub mod players;
-pub mod reach;
 mod repository;
 pub mod scores;
 pub mod sessions;
 pub mod states;
+pub mod visible_games;
 pub mod visitors;
 
-pub use input::{Metadata, Page};
+pub use input::{Metadata, PageRequest};
 
 use lyceum_store::Migration;
 

@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::input::{Metadata, Page};
+use crate::input::{Metadata, PageRequest};
 use crate::repository::notifications as repository;
 
-/// Something that a player was told.
+/// A notification for a player.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Notification {
@@ -34,7 +34,7 @@ pub struct Notification {
 
 /// A new notification.
 #[derive(Clone, Debug)]
-pub struct News {
+pub struct NewNotification {
     /// See [`Notification::kind`].
     pub kind: &'static str,
     /// A short title.
@@ -46,7 +46,7 @@ pub struct News {
 }
 
 /// Notifies a player.
-pub fn tell(tx: &mut Tx<'_>, now: Timestamp, user: &str, news: News) -> Result<()> {
+pub fn notify(tx: &mut Tx<'_>, now: Timestamp, user: &str, news: NewNotification) -> Result<()> {
     let metadata = match news.metadata {
         Value::Object(metadata) => metadata,
         _ => Metadata::new(),
@@ -64,7 +64,12 @@ pub fn tell(tx: &mut Tx<'_>, now: Timestamp, user: &str, news: News) -> Result<(
 }
 
 /// The notifications of a player, newest first: all, or those that the player has not read.
-pub fn of_user(tx: &mut Tx<'_>, user: &str, unread: bool, page: Page) -> Result<Vec<Notification>> {
+pub fn of_user(
+    tx: &mut Tx<'_>,
+    user: &str,
+    unread: bool,
+    page: PageRequest,
+) -> Result<Vec<Notification>> {
     repository::of_user(tx, user, unread, page)
 }
 

@@ -8,16 +8,15 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::input::Page;
-use crate::reach::Games;
+use crate::input::PageRequest;
+use crate::visible_games::VisibleGames;
 use crate::visitors::Visitor;
 use crate::{repository, visitors};
 
-/// What a user may do on the platform.
+/// The role of a user on the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "PlayerRole")]
-pub enum Role {
+pub enum PlayerRole {
     /// Plays games.
     Player,
     /// Develops games.
@@ -26,7 +25,7 @@ pub enum Role {
     Admin,
 }
 
-impl Role {
+impl PlayerRole {
     /// Every role.
     pub const ALL: [Self; 3] = [Self::Player, Self::Developer, Self::Admin];
 
@@ -45,37 +44,35 @@ impl Role {
     }
 }
 
-/// A player as others see one.
+/// A player as other players see them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "PlayerName")]
-pub struct PublicPlayer {
+pub struct PlayerName {
     /// The user's sourcedId.
     pub id: String,
     /// The user's name in games.
     pub username: String,
 }
 
-/// A player as the player is shown.
+/// A player as they see themselves.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "PlayerProfile")]
-pub struct Profile {
-    /// What others also see.
+pub struct PlayerProfile {
+    /// The data that others also see.
     #[serde(flatten)]
-    pub seen: PublicPlayer,
+    pub seen: PlayerName,
     /// Given and family name.
     pub name: String,
     /// Empty if the roster has none.
     pub email: String,
     /// The user's role on the platform.
-    pub role: Role,
+    pub role: PlayerRole,
     /// `none`, `pending` or `approved`.
     pub developer_status: String,
 }
 
-/// What is known about a player, from the roster or about a visitor.
+/// The name and role of a player, from the roster or of a visitor.
 #[derive(Clone, Debug)]
-pub struct Identity {
+pub struct PlayerIdentity {
     /// The user's sourcedId, or the visitor's id.
     pub id: String,
     /// The player's name in games.
@@ -92,7 +89,7 @@ pub struct Identity {
     pub demo_of: Option<String>,
 }
 
-impl Identity {
+impl PlayerIdentity {
     fn of_user(id: &str, record: &Object) -> Self {
         let text = |name: &str| fields::text(record, name).to_owned();
         Self {
@@ -139,7 +136,7 @@ impl Identity {
 /// The user or visitor named in a token.
 ///
 /// Errors: `Unauthorized` if the user is no longer active, or the visitor was purged.
-pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {
     identity_of(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => Problem::new(
             ProblemKind::Unauthorized,
@@ -150,13 +147,13 @@ pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
 }
 
 /// A player's own profile, without name and email address unless those are shared. Errors: `NotFound`.
-pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Profile> {
-    let identity = found(tx, user)?;
+pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<PlayerProfile> {
+    let identity = find_identity(tx, user)?;
     let identity = if shares_identity { identity } else { identity.without_name() };
-    let (role, developer_status) = repository::players::standing(tx, user)?;
-    Ok(Profile {
+    let (role, developer_status) = repository::players::role_and_name(tx, user)?;
+    Ok(PlayerProfile {
         name: identity.name(),
-        seen: PublicPlayer { id: identity.id, username: identity.username },
+        seen: PlayerName { id: identity.id, username: identity.username },
         email: identity.email,
         role,
         developer_status,
@@ -164,33 +161,33 @@ pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Pro
 }
 
 /// A player as others see them. Errors: `NotFound`.
-pub fn seen(tx: &mut Tx<'_>, user: &str) -> Result<PublicPlayer> {
-    let Identity { id, username, .. } = found(tx, user)?;
-    Ok(PublicPlayer { id, username })
+pub fn public_player(tx: &mut Tx<'_>, user: &str) -> Result<PlayerName> {
+    let PlayerIdentity { id, username, .. } = find_identity(tx, user)?;
+    Ok(PlayerName { id, username })
 }
 
 /// The active users who have played one of the games, as others see them, in the order in which they were created.
-pub fn list(tx: &mut Tx<'_>, games: &Games, page: Page) -> Result<Vec<PublicPlayer>> {
+pub fn list(tx: &mut Tx<'_>, games: &VisibleGames, page: PageRequest) -> Result<Vec<PlayerName>> {
     let found = repository::players::list(tx, games, page)?;
     let seen = |(id, chosen, given): (String, String, String)| {
         let username = public_name(&chosen, &given).to_owned();
-        PublicPlayer { id, username }
+        PlayerName { id, username }
     };
     Ok(found.into_iter().map(seen).collect())
 }
 
 /// Whether a user has played one of the games: has a session, score, state, achievement or activity there, or is a
 /// visitor of its demo.
-pub fn has_played(tx: &mut Tx<'_>, user: &str, games: &Games) -> Result<bool> {
+pub fn has_played(tx: &mut Tx<'_>, user: &str, games: &VisibleGames) -> Result<bool> {
     match games {
-        Games::Every => Ok(true),
-        Games::Only(games) => repository::players::has_played(tx, user, games),
+        VisibleGames::Every => Ok(true),
+        VisibleGames::Only(games) => repository::players::has_played(tx, user, games),
     }
 }
 
 /// Sets a user's role on the platform.
-pub fn put_role(tx: &mut Tx<'_>, user: &str, role: Role) -> Result<()> {
-    let status = if role == Role::Player { "none" } else { "approved" };
+pub fn put_role(tx: &mut Tx<'_>, user: &str, role: PlayerRole) -> Result<()> {
+    let status = if role == PlayerRole::Player { "none" } else { "approved" };
     repository::players::put_standing(tx, user, role, status)
 }
 
@@ -203,14 +200,14 @@ fn public_name<'n>(chosen: &'n str, given: &'n str) -> &'n str {
     if chosen.is_empty() || chosen.contains('@') { given } else { chosen }
 }
 
-fn identity_of(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+fn identity_of(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {
     match visitors::lookup(tx, user)? {
-        Some(visitor) => Ok(Identity::of_visitor(visitor)),
-        None => Ok(Identity::of_user(user, &fields::in_use(tx, &USER, user)?)),
+        Some(visitor) => Ok(PlayerIdentity::of_visitor(visitor)),
+        None => Ok(PlayerIdentity::of_user(user, &fields::in_use(tx, &USER, user)?)),
     }
 }
 
-fn found(tx: &mut Tx<'_>, user: &str) -> Result<Identity> {
+fn find_identity(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {
     identity_of(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => {
             Problem::new(ProblemKind::NotFound, format!("there is no user '{user}'"))

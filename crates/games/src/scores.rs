@@ -12,16 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::input::{Faults, Metadata, Page};
-use crate::reach::Games;
+use crate::input::{Faults, Metadata, PageRequest};
 use crate::repository::scores as repository;
+use crate::visible_games::VisibleGames;
 use crate::{players, visitors};
 
 /// A score of a player in a game.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "GameScore")]
-pub struct Score {
+pub struct GameScore {
     /// A UUID.
     pub id: String,
     /// The game's id.
@@ -37,21 +36,20 @@ pub struct Score {
     pub achieved_at: Timestamp,
 }
 
-/// What a game sends.
+/// A score that a game sends.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "NewGameScore")]
-pub struct NewScore {
-    /// The higher the better.
+pub struct NewGameScore {
+    /// The score; higher is better.
     #[schemars(range(min = -limits::SCORE_MAX_COUNT, max = limits::SCORE_MAX_COUNT))]
     score: f64,
-    /// What else the game says of it.
+    /// Further data from the game.
     #[serde(default)]
     metadata: Option<Metadata>,
-    /// Correct answers. Not kept: what contradicts itself is refused.
+    /// The number of correct answers. It is checked against totalQuestions and not stored.
     #[serde(default)]
     correct_questions: Option<f64>,
-    /// Questions in all. Not kept.
+    /// The total number of questions. It is checked against correctQuestions and not stored.
     #[serde(default)]
     total_questions: Option<f64>,
 }
@@ -112,8 +110,7 @@ impl Timeframe {
 /// A line of a leader board: a player with their best score.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LeaderboardLine")]
-pub struct Line {
+pub struct LeaderboardLine {
     /// The rank, from 1. Of equal scores, the earlier one ranks higher.
     pub rank: i64,
     /// The player's id.
@@ -127,7 +124,7 @@ pub struct Line {
     pub achieved_at: Timestamp,
 }
 
-/// Whose scores are compared: those of signed-in players, or those of demo visitors.
+/// The players on a leader board: signed-in players or demo visitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Board {
     /// Signed-in players.
@@ -156,9 +153,9 @@ pub fn submit(
     now: Timestamp,
     game: &str,
     user: &str,
-    new: NewScore,
-) -> Result<Score> {
-    let score = Score {
+    new: NewGameScore,
+) -> Result<GameScore> {
+    let score = GameScore {
         id: Uuid::now_v7().to_string(),
         game_id: game.to_owned(),
         user_id: user.to_owned(),
@@ -175,11 +172,12 @@ pub fn submit(
     if let (Some(correct), Some(total)) = (new.correct_questions, new.total_questions) {
         faults.counts("correctQuestions", correct, total);
     }
-    let said = |name: &str| score.metadata.get(name).and_then(serde_json::Value::as_f64);
-    if let (Some(correct), Some(total)) = (said("correctQuestions"), said("totalQuestions")) {
+    let value_of = |name: &str| score.metadata.get(name).and_then(serde_json::Value::as_f64);
+    if let (Some(correct), Some(total)) = (value_of("correctQuestions"), value_of("totalQuestions"))
+    {
         faults.counts("metadata.correctQuestions", correct, total);
     }
-    faults.none()?;
+    faults.into_result()?;
     let board = Board::of(tx, user, game)?;
     let most = limits::DEMO_SCORES_MAX_COUNT;
     if board == Board::Demo && repository::count_demo(tx, user)? >= most {
@@ -193,7 +191,12 @@ pub fn submit(
 }
 
 /// A player's scores in the games, newest first.
-pub fn of_user(tx: &mut Tx<'_>, games: &Games, user: &str, page: Page) -> Result<Vec<Score>> {
+pub fn of_user(
+    tx: &mut Tx<'_>,
+    games: &VisibleGames,
+    user: &str,
+    page: PageRequest,
+) -> Result<Vec<GameScore>> {
     let is_demo = visitors::lookup(tx, user)?.is_some_and(|visitor| visitor.is_demo());
     let board = if is_demo { Board::Demo } else { Board::Players };
     repository::of_user(tx, board, user, games, page)
@@ -205,8 +208,8 @@ pub fn leaderboard(
     now: Timestamp,
     (game, board): (&str, Board),
     timeframe: Timeframe,
-    page: Page,
-) -> Result<Vec<Line>> {
+    page: PageRequest,
+) -> Result<Vec<LeaderboardLine>> {
     let mut lines = repository::best(tx, board, game, &timeframe.period(now), page)?;
     let users = fields::of_all(tx, &USER, lines.iter().map(|line| line.user_id.as_str()))?;
     let others =

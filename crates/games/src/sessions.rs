@@ -7,14 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::input::Page;
+use crate::input::PageRequest;
 use crate::repository::sessions as repository;
 
 /// A player's time in a game.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "GameSession")]
-pub struct Session {
+pub struct GameSession {
     /// A UUID.
     pub session_id: String,
     /// The game's id.
@@ -30,26 +29,37 @@ pub struct Session {
 }
 
 /// Begins a play session. Other sessions of the player continue.
-pub fn start(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str) -> Result<Session> {
+pub fn start(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str) -> Result<GameSession> {
     let id = Uuid::now_v7().to_string();
     repository::insert(tx, now, &id, game, user)?;
-    found(tx, game, user, &id)
+    find_session(tx, game, user, &id)
 }
 
 /// Ends a play session. An ended session stays as it is. Errors: `NotFound`.
-pub fn end(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str, id: &str) -> Result<Session> {
-    if found(tx, game, user, id)?.ended_at.is_none() {
+pub fn end(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &str,
+    user: &str,
+    id: &str,
+) -> Result<GameSession> {
+    if find_session(tx, game, user, id)?.ended_at.is_none() {
         repository::end(tx, now, id)?;
     }
-    found(tx, game, user, id)
+    find_session(tx, game, user, id)
 }
 
 /// A player's play sessions in a game, newest first.
-pub fn of_user(tx: &mut Tx<'_>, game: &str, user: &str, page: Page) -> Result<Vec<Session>> {
+pub fn of_user(
+    tx: &mut Tx<'_>,
+    game: &str,
+    user: &str,
+    page: PageRequest,
+) -> Result<Vec<GameSession>> {
     repository::of_user(tx, game, user, page)
 }
 
-fn found(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<Session> {
+fn find_session(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<GameSession> {
     repository::find(tx, game, user, id)?.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,

@@ -13,9 +13,8 @@ use crate::repository::states as repository;
 /// A saved state.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "GameState")]
-pub struct State {
-    /// What the game saved; null where it has not.
+pub struct GameState {
+    /// The saved state; null if nothing was saved.
     #[schemars(with = "Value")]
     pub state: Box<RawValue>,
     /// The number of saves; 0 if nothing was saved.
@@ -24,11 +23,10 @@ pub struct State {
     pub updated_at: Option<Timestamp>,
 }
 
-/// A state that was saved.
+/// The result of saving a state.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SavedGameState")]
-pub struct Saved {
+pub struct SavedGameState {
     /// Its new version.
     pub version: i64,
     /// When it was saved.
@@ -37,26 +35,25 @@ pub struct Saved {
 
 /// A state to save.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "NewGameState")]
-pub struct StateToSave {
+pub struct NewGameState {
     /// Any JSON.
     state: Value,
-    /// The version that the game has seen last.
+    /// The version that the game loaded.
     version: Option<i64>,
 }
 
 /// A state on its way in.
 #[derive(Clone, Debug)]
-pub struct NewState {
+pub struct CheckedGameState {
     text: String,
     expected: Option<i64>,
 }
 
-impl TryFrom<StateToSave> for NewState {
+impl TryFrom<NewGameState> for CheckedGameState {
     type Error = Problem;
 
     /// Errors: `TooLarge`.
-    fn try_from(sent: StateToSave) -> Result<Self> {
+    fn try_from(sent: NewGameState) -> Result<Self> {
         let text = sent.state.to_string();
         let most = limits::GAME_STATE_MAX_BYTES;
         if text.len() > most {
@@ -69,7 +66,7 @@ impl TryFrom<StateToSave> for NewState {
 }
 
 /// The saved state of a player.
-pub fn load(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<State> {
+pub fn load(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<GameState> {
     let found = repository::find(tx, game, user)?;
     let (state, version, updated_at) = match found {
         Some((text, version, at)) => {
@@ -77,7 +74,7 @@ pub fn load(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<State> {
         }
         None => (RawValue::NULL.to_owned(), 0, None),
     };
-    Ok(State { state, version, updated_at })
+    Ok(GameState { state, version, updated_at })
 }
 
 /// Replaces the saved state.
@@ -88,10 +85,10 @@ pub fn save(
     now: Timestamp,
     game: &str,
     user: &str,
-    new: &NewState,
-) -> Result<Saved> {
+    new: &CheckedGameState,
+) -> Result<SavedGameState> {
     match repository::save(tx, now, game, user, &new.text, new.expected)? {
-        Some(version) => Ok(Saved { version, updated_at: now }),
+        Some(version) => Ok(SavedGameState { version, updated_at: now }),
         None => {
             let there = repository::find(tx, game, user)?.map_or(0, |(_, version, _)| version);
             let message = format!(

@@ -11,7 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use crate::deployments::{File, Manifest};
+use crate::deployments::{FrontendFile, FrontendFiles};
 
 /// The file served if a path names no file.
 pub const INDEX: &str = "index.html";
@@ -28,7 +28,7 @@ const END_BYTES: usize = 22;
 /// Errors: `NotFound` if the zip was not uploaded; `Invalid` if it is not a zip or has no
 /// `index.html` at its root, and for symbolic links, encrypted files, duplicate names, and names that
 /// are absolute, lead upwards or are not plain paths; `TooLarge` beyond the limits.
-pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
+pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<FrontendFiles> {
     let Some(mut blob) = blobs.open(zip)? else {
         let message = format!("the zip {zip} was not uploaded; send it to /api/uploads first");
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -57,7 +57,7 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
             return Err(Problem::new(ProblemKind::TooLarge, message));
         };
         left -= size;
-        let file = File { sha256: writer.keep()?, size, media: media(&path) };
+        let file = FrontendFile { sha256: writer.keep()?, size, media: media(&path) };
         if files.insert(path.clone(), file).is_some() {
             return Err(refused(&path, "occurs twice"));
         }
@@ -65,7 +65,7 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<Manifest> {
     if !files.contains_key(INDEX) {
         return Err(no_index(&files));
     }
-    Ok(Manifest(files))
+    Ok(FrontendFiles(files))
 }
 
 /// Copies at most `most` bytes; `None` if there are more.
@@ -178,7 +178,7 @@ fn media(path: &str) -> String {
     if is_text { format!("{media}; charset=utf-8") } else { media.to_string() }
 }
 
-fn no_index(files: &BTreeMap<String, File>) -> Problem {
+fn no_index(files: &BTreeMap<String, FrontendFile>) -> Problem {
     let below = files.keys().find(|path| path.ends_with("/index.html"));
     let hint = match below {
         Some(path) => format!("it is at '{path}'; zip the contents of that folder"),

@@ -14,17 +14,16 @@ use crate::repository::audit as repository;
 
 /// A change to a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ProjectChange")]
-pub struct AuditEntry {
+pub struct ProjectChange {
     /// The entry's number; later changes have higher numbers.
     pub id: i64,
     /// When the change was made.
     pub at: Timestamp,
-    /// Who made the change: the id of a person, an API key or a client, or an e-mail address.
+    /// The actor: the id of a person, an API key or a client, or an email address.
     pub who: String,
-    /// What was done, such as `deploy`, `rollback` or `promote`.
+    /// The action, such as `deploy`, `rollback` or `promote`.
     pub what: String,
-    /// What changed. Of secrets it contains only the names.
+    /// The change. It contains only the names of secrets.
     #[schemars(with = "Map<String, Value>")]
     pub details: Value,
 }
@@ -41,12 +40,12 @@ pub fn note(
 }
 
 /// A page of the entries before that number, newest first.
-pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<AuditEntry>> {
+pub fn list(tx: &mut Tx<'_>, slug: &str, before: Option<i64>) -> Result<Vec<ProjectChange>> {
     repository::list(tx, slug, before.unwrap_or(i64::MAX), limits::AUDIT_PAGE_MAX_RECORDS)
 }
 
 /// The newest entries of a project, at most so many.
-pub fn newest(tx: &mut Tx<'_>, slug: &str, most: i64) -> Result<Vec<AuditEntry>> {
+pub fn newest(tx: &mut Tx<'_>, slug: &str, most: i64) -> Result<Vec<ProjectChange>> {
     repository::list(tx, slug, i64::MAX, most)
 }
 

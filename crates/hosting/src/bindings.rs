@@ -25,10 +25,10 @@ use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, JoinSet};
 
-pub(crate) use sql::{Bucket, copies};
+pub(crate) use sql::{R2Bucket, copies};
 pub(crate) use stores::Stores;
 
-use crate::engine::{Api, Body, Worker};
+use crate::engine::{Body, PlatformApi, Worker};
 use answer::Answer;
 
 /// The header with the binding's name and the process's token.
@@ -39,8 +39,8 @@ pub(crate) struct Bindings {
     token: String,
     d1: Option<Binding<sql::D1>>,
     kv: Option<Binding<sql::Kv>>,
-    bucket: Option<Binding<sql::Bucket>>,
-    api: Option<Api>,
+    bucket: Option<Binding<sql::R2Bucket>>,
+    api: Option<PlatformApi>,
 }
 
 /// A store with a limit on parallel requests: each request needs a thread and memory, and each process has a share.
@@ -126,11 +126,11 @@ impl Bindings {
 
 /// Reads the whole body, up to a limit.
 async fn whole_body(request: Request<Incoming>, max_bytes: usize) -> Result<Bytes, Answer> {
-    let told = request.body().size_hint().lower();
+    let size = request.body().size_hint().lower();
     let body = Limited::new(request.into_body(), max_bytes).collect().await;
     body.map(http_body_util::Collected::to_bytes).map_err(|_| {
-        let message = if told > max_bytes as u64 {
-            format!("Value length of {told} exceeds limit of {max_bytes}.")
+        let message = if size > max_bytes as u64 {
+            format!("Value length of {size} exceeds limit of {max_bytes}.")
         } else {
             format!("The request is longer than {max_bytes} bytes, or broke off.")
         };

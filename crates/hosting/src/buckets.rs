@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lyceum_blob::Writer;
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::limits::{
     BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
     R2_PAGE_MAX_KEYS,
@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bindings::r2::{
-    CUSTOM_METADATA, Fault, Field, HTTP_METADATA, ListRequest, Object, Published,
+    CUSTOM_METADATA, CompletedPart, HTTP_METADATA, ListRequest, MetadataField, R2Fault, R2Object,
 };
-use crate::bindings::{Bucket as Index, Stores};
+use crate::bindings::{R2Bucket as Index, Stores};
 use crate::pieces::BlobsInTurn;
 
 /// A bucket. Cheap to clone.
@@ -31,8 +31,7 @@ pub struct Bucket(Arc<Index>);
 /// Metadata of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "BucketObject")]
-pub struct Info {
+pub struct BucketObject {
     /// The object's key.
     pub key: String,
     /// Size in bytes.
@@ -49,19 +48,18 @@ pub struct Info {
 
 /// A page of objects.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BucketPage")]
-pub struct Page {
+pub struct BucketPage {
     /// Objects in byte order of their keys.
-    pub objects: Vec<Info>,
-    /// Groups of keys: their common beginning up to the delimiter.
+    pub objects: Vec<BucketObject>,
+    /// Groups of keys, each as the common prefix up to the delimiter.
     pub prefixes: Vec<String>,
-    /// Where the next page begins; `None` on the last page.
+    /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
 }
 
-/// Which objects are listed.
+/// The objects to list.
 #[derive(Clone, Debug, Default)]
-pub struct Listing {
+pub struct BucketListing {
     /// Only keys with this prefix.
     pub prefix: String,
     /// Keys are grouped up to this delimiter.
@@ -75,8 +73,7 @@ pub struct Listing {
 /// An object to store.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(rename = "BucketObjectDescription")]
-pub struct ObjectDescription {
+pub struct BucketObjectDescription {
     /// Media type, such as `image/png`.
     pub content_type: Option<String>,
     /// Custom metadata.
@@ -86,18 +83,16 @@ pub struct ObjectDescription {
 /// An incomplete upload in parts.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "BucketUpload")]
-pub struct Upload {
+pub struct BucketUpload {
     /// The upload's id.
     pub id: String,
     /// The parts received so far.
-    pub parts: Vec<UploadedPart>,
+    pub parts: Vec<BucketPart>,
 }
 
 /// A part of an upload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "BucketPart")]
-pub struct UploadedPart {
+pub struct BucketPart {
     /// Part number, from 1.
     pub part: i64,
     /// MD5 in hexadecimal.
@@ -107,7 +102,7 @@ pub struct UploadedPart {
 impl Bucket {
     /// The bucket in a folder of this disk. Other processes may use it too.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
-        Index::open(folder, &S3::default(), clock, BUCKET_MAX_BYTES)
+        Index::open(folder, &S3Settings::default(), clock, BUCKET_MAX_BYTES)
             .map(|index| Self(Arc::new(index)))
     }
 
@@ -117,22 +112,27 @@ impl Bucket {
     }
 
     /// An object's metadata; `None` if there is no object with the key.
-    pub fn head(&self, key: &str) -> Result<Option<Info>> {
+    pub fn head(&self, key: &str) -> Result<Option<BucketObject>> {
         check_key(key)?;
-        Ok(self.0.head(key).map_err(problem_of)?.map(Info::from))
+        Ok(self.0.head(key).map_err(problem_of)?.map(BucketObject::from))
     }
 
     /// An object with its bytes, as a sequence of blobs.
-    pub fn get(&self, key: &str) -> Result<Option<(Info, BlobsInTurn)>> {
+    pub fn get(&self, key: &str) -> Result<Option<(BucketObject, BlobsInTurn)>> {
         check_key(key)?;
         let found = self.0.open_object(key).map_err(problem_of)?;
-        Ok(found.map(|(object, blobs)| (Info::from(object), blobs)))
+        Ok(found.map(|(object, blobs)| (BucketObject::from(object), blobs)))
     }
 
     /// Stores what the reader returns as an object. It is durable when this returns.
     ///
     /// Errors: `Invalid` if the key or the metadata exceeds its limit; `TooLarge`.
-    pub fn put(&self, key: &str, about: &ObjectDescription, reader: impl Read) -> Result<Info> {
+    pub fn put(
+        &self,
+        key: &str,
+        about: &BucketObjectDescription,
+        reader: impl Read,
+    ) -> Result<BucketObject> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
         let (writer, md5) = self.written(reader)?;
@@ -167,7 +167,7 @@ impl Bucket {
     }
 
     /// A page of objects with their metadata. Errors: `Invalid` if the cursor or the limit is invalid.
-    pub fn list(&self, listing: &Listing) -> Result<Page> {
+    pub fn list(&self, listing: &BucketListing) -> Result<BucketPage> {
         let list = ListRequest {
             limit: listing.limit,
             prefix: listing.prefix.clone(),
@@ -177,43 +177,43 @@ impl Bucket {
             include: vec![HTTP_METADATA, CUSTOM_METADATA],
         };
         let listed = self.0.list(&list, R2_PAGE_MAX_KEYS).map_err(problem_of)?;
-        Ok(Page {
-            objects: listed.objects.into_iter().map(Info::from).collect(),
+        Ok(BucketPage {
+            objects: listed.objects.into_iter().map(BucketObject::from).collect(),
             prefixes: listed.prefixes,
             cursor: listed.cursor,
         })
     }
 
     /// Resumes the interrupted upload of the key, or begins a new one.
-    pub fn begin(&self, key: &str, about: &ObjectDescription) -> Result<Upload> {
+    pub fn begin(&self, key: &str, about: &BucketObjectDescription) -> Result<BucketUpload> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
         if let Some((id, parts)) = self.0.unfinished(key, &http, &custom).map_err(problem_of)? {
-            let parts = parts.into_iter().map(|(part, md5)| UploadedPart { part, etag: hex(md5) });
-            return Ok(Upload { id, parts: parts.collect() });
+            let parts = parts.into_iter().map(|(part, md5)| BucketPart { part, etag: hex(md5) });
+            return Ok(BucketUpload { id, parts: parts.collect() });
         }
         let id = self.0.begin_upload(key, &http, &custom).map_err(problem_of)?;
-        Ok(Upload { id, parts: Vec::new() })
+        Ok(BucketUpload { id, parts: Vec::new() })
     }
 
     /// Stores a part of an upload.
-    pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<UploadedPart> {
+    pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<BucketPart> {
         let (writer, md5) = self.written(bytes)?;
         let etag =
             self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(problem_of)?;
-        Ok(UploadedPart { part: number, etag })
+        Ok(BucketPart { part: number, etag })
     }
 
     /// Combines the parts into the object.
-    pub fn complete(&self, key: &str, id: &str, parts: Vec<UploadedPart>) -> Result<Info> {
-        let named = parts.into_iter().map(|UploadedPart { part, etag }| Published { part, etag });
+    pub fn complete(&self, key: &str, id: &str, parts: Vec<BucketPart>) -> Result<BucketObject> {
+        let named = parts.into_iter().map(|BucketPart { part, etag }| CompletedPart { part, etag });
         let object = self.0.complete(key, id, &named.collect::<Vec<_>>()).map_err(problem_of)?;
         Ok(object.into())
     }
 }
 
-impl ObjectDescription {
-    fn fields(&self) -> Result<(Map<String, Value>, Vec<Field>)> {
+impl BucketObjectDescription {
+    fn fields(&self) -> Result<(Map<String, Value>, Vec<MetadataField>)> {
         let mut http = Map::new();
         if let Some(media) = &self.content_type {
             http.insert("contentType".to_owned(), media.as_str().into());
@@ -222,7 +222,7 @@ impl ObjectDescription {
             let v = v.as_str().ok_or_else(|| {
                 Problem::invalid(format!("customMetadata.{k}"), "must be a string")
             })?;
-            Ok(Field { k: k.clone(), v: v.to_owned() })
+            Ok(MetadataField { k: k.clone(), v: v.to_owned() })
         };
         let custom = self.custom_metadata.iter().map(field).collect::<Result<Vec<_>>>()?;
         let bytes: usize = custom.iter().map(|field| field.k.len() + field.v.len()).sum();
@@ -234,8 +234,8 @@ impl ObjectDescription {
     }
 }
 
-impl From<Object> for Info {
-    fn from(object: Object) -> Self {
+impl From<R2Object> for BucketObject {
+    fn from(object: R2Object) -> Self {
         let custom = object.custom.into_iter().map(|field| (field.k, field.v.into()));
         Self {
             key: object.key,
@@ -256,40 +256,40 @@ fn check_key(key: &str) -> Result<()> {
     Err(Problem::invalid("key", message))
 }
 
-fn problem_of(fault: Fault) -> Problem {
+fn problem_of(fault: R2Fault) -> Problem {
     match fault {
-        Fault::Internal(problem) => problem,
-        Fault::BadLimit => Problem::invalid("limit", "must be from 1 to 1000"),
-        Fault::BadRequest(message) => Problem::invalid("cursor", message),
-        Fault::NoSuchUpload => Problem::new(
+        R2Fault::Internal(problem) => problem,
+        R2Fault::BadLimit => Problem::invalid("limit", "must be from 1 to 1000"),
+        R2Fault::BadRequest(message) => Problem::invalid("cursor", message),
+        R2Fault::NoSuchUpload => Problem::new(
             ProblemKind::NotFound,
             "there is no such upload, or it is already complete; begin a new one",
         ),
-        Fault::NoSuchPart => Problem::invalid(
+        R2Fault::NoSuchPart => Problem::invalid(
             "parts",
             "a listed part was not uploaded, or its etag differs; upload it again",
         ),
-        Fault::PartTooSmall => {
+        R2Fault::PartTooSmall => {
             Problem::invalid("parts", "all parts except the last must have at least 5 MiB")
         }
-        Fault::UnevenParts => {
+        R2Fault::UnevenParts => {
             Problem::invalid("parts", "all parts except the last must have the same size")
         }
-        Fault::TooLarge => Problem::new(
+        R2Fault::TooLarge => Problem::new(
             ProblemKind::TooLarge,
             format!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes"),
         ),
-        Fault::Full(most) => Problem::new(
+        R2Fault::Full(most) => Problem::new(
             ProblemKind::TooLarge,
             format!(
                 "the bucket is full: its limit is {most} bytes; delete objects that are no longer needed"
             ),
         ),
-        Fault::NoSuchKey
-        | Fault::BadName
-        | Fault::MetadataTooLarge
-        | Fault::Condition(_)
-        | Fault::BadDigest { .. }
-        | Fault::BadRange => Problem::invalid("key", "the bucket refused the request"),
+        R2Fault::NoSuchKey
+        | R2Fault::BadName
+        | R2Fault::MetadataTooLarge
+        | R2Fault::Condition(_)
+        | R2Fault::BadDigest { .. }
+        | R2Fault::BadRange => Problem::invalid("key", "the bucket refused the request"),
     }
 }

@@ -3,7 +3,10 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_games::games;
-use lyceum_games::lms::{self, Integration, NewCourse, NewOrganization, Setup, Writable};
+use lyceum_games::lms::{
+    self, Integration, IntegrationSetup, IntegrationSetupCourse, IntegrationSetupOrganization,
+    WritableRecords,
+};
 use lyceum_project::courses::{LmsChange, LmsState, Owner, Presence, Record, Taught};
 use lyceum_store::Tx;
 
@@ -17,9 +20,9 @@ pub(crate) fn state(tx: &mut Tx<'_>, slug: &str) -> Result<LmsState> {
     for checked in lms::verify(tx, &game)? {
         for resource in checked.resources {
             let state = match resource.state {
-                lms::State::Ok => Presence::Ok,
-                lms::State::Deleted => Presence::Deleted,
-                lms::State::Missing => Presence::Missing,
+                lms::RecordState::Ok => Presence::Ok,
+                lms::RecordState::Deleted => Presence::Deleted,
+                lms::RecordState::Missing => Presence::Missing,
             };
             let record = Record { kind: resource.kind.to_owned(), id: resource.id, state };
             if !records.contains(&record) {
@@ -54,14 +57,14 @@ pub(crate) fn set_up(
     now: Timestamp,
     slug: &str,
     change: &LmsChange,
-    may_write: Writable,
+    may_write: WritableRecords,
 ) -> Result<()> {
     let game = games::find(tx, slug)?;
     if change.courses.is_empty() {
         return lms::forget(tx, &game);
     }
     let Owner { id, name, kind } = change.organization.clone();
-    let courses = change.courses.iter().map(|course| NewCourse {
+    let courses = change.courses.iter().map(|course| IntegrationSetupCourse {
         subject: course.subject.clone(),
         grade: course.grade.as_str().into(),
         total_xp: Some(course.total_xp),
@@ -70,7 +73,7 @@ pub(crate) fn set_up(
         course_code: Some(course.course_code.clone()),
         course_id: course.course_id.clone(),
     });
-    let organization = NewOrganization { id, name, kind };
-    let setup = Setup { game_id: None, organization, courses: courses.collect() };
+    let organization = IntegrationSetupOrganization { id, name, kind };
+    let setup = IntegrationSetup { game_id: None, organization, courses: courses.collect() };
     lms::set_up(tx, now, &game, &setup, may_write).map(drop)
 }

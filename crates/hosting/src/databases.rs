@@ -26,15 +26,14 @@ const PREFIX: &str = "d1";
 
 /// The schema of a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "DeclaredSchema")]
-pub struct Declared {
-    /// As DDL.
+pub struct DeclaredSchema {
+    /// The schema as DDL.
     pub ddl: String,
-    /// As the deploy declared it.
+    /// The schema as the deploy declared it.
     pub wish: SchemaWish,
 }
 
-/// A previous database file of a project.
+/// A restore point: a previous database file of a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RestorePoint {
@@ -51,11 +50,11 @@ pub struct RestorePoint {
 
 /// Path of the current file, which does not exist until the database is first used.
 pub fn file_of(folder: &Path, project: Option<&Project>) -> PathBuf {
-    named(folder, project.and_then(|project| project.database.as_deref()))
+    database_path(folder, project.and_then(|project| project.database.as_deref()))
 }
 
 /// Path of the file with that name, or of the first one.
-pub(crate) fn named(folder: &Path, name: Option<&str>) -> PathBuf {
+pub(crate) fn database_path(folder: &Path, name: Option<&str>) -> PathBuf {
     folder.join(name.unwrap_or(FIRST))
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_access::Master;
+use lyceum_access::MasterKey;
 use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, GameChange, NewGame};
-use lyceum_games::lms::Writable;
+use lyceum_games::lms::WritableRecords;
 use lyceum_project::{
     Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
 };
@@ -18,7 +18,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::audit::CallerNames;
-use crate::databases::{self, Declared};
+use crate::databases::{self, DeclaredSchema};
 use crate::projects::{self, ProjectLocation};
 use crate::{audit, courses, homes, repository, secrets};
 
@@ -36,7 +36,7 @@ pub struct Deployment {
     pub frontend: Option<Artifact>,
     /// The code that answers requests to the backend.
     pub backend: Option<Backend>,
-    /// Which bindings and services it uses.
+    /// The bindings and services that it uses.
     pub uses: Uses,
     /// The id of the person, API key or client that deployed it.
     pub made_by: String,
@@ -47,7 +47,7 @@ pub struct Deployment {
     pub made_at: Timestamp,
     /// The database schema that it was deployed with; lists leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared: Option<Declared>,
+    pub declared: Option<DeclaredSchema>,
 }
 
 impl Deployment {
@@ -62,11 +62,11 @@ impl Deployment {
 /// The files of a frontend by path, without a leading slash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Manifest(pub BTreeMap<String, File>);
+pub struct FrontendFiles(pub BTreeMap<String, FrontendFile>);
 
 /// A file of a frontend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct File {
+pub struct FrontendFile {
     /// Its blob.
     pub sha256: Digest,
     /// Size in bytes.
@@ -84,7 +84,7 @@ pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {
 }
 
 /// The files of a frontend, by the SHA-256 of its zip; `None` if the zip was never unpacked here.
-pub fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
+pub fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<FrontendFiles>> {
     repository::deployments::manifest(tx, zip)
 }
 
@@ -93,7 +93,7 @@ pub fn keep_manifest(
     tx: &mut Tx<'_>,
     now: Timestamp,
     zip: &Artifact,
-    manifest: &Manifest,
+    manifest: &FrontendFiles,
 ) -> Result<()> {
     repository::deployments::put_manifest(tx, now, zip, manifest)
 }
@@ -132,7 +132,7 @@ pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
 /// Errors: `Conflict` if the state changed since the plan was made; `Invalid` if the desired state breaks a rule.
 pub fn check(
     tx: &mut Tx<'_>,
-    master: &Master,
+    master: &MasterKey,
     place: &ProjectLocation,
     plan: &Plan,
 ) -> Result<State> {
@@ -145,8 +145,8 @@ pub fn check(
     if lyceum_project::plan(&state, &plan.desired)? != *plan {
         return Err(moved(&state, plan));
     }
-    if let (Some(change), Some(wish)) = (&plan.database, &plan.desired.database) {
-        change.check(wish)?;
+    if let (Some(change), Some(database)) = (&plan.database, &plan.desired.database) {
+        change.check(database)?;
     }
     Ok(state)
 }
@@ -159,7 +159,7 @@ pub fn check(
 /// its limit of projects; `Forbidden` for courses that the caller may not write.
 pub fn apply(
     tx: &mut Tx<'_>,
-    (master, now, who, may_write): (&Master, Timestamp, &str, Writable),
+    (master, now, who, may_write): (&MasterKey, Timestamp, &str, WritableRecords),
     place: &ProjectLocation,
     plan: &Plan,
     values: &BTreeMap<String, String>,
@@ -226,10 +226,15 @@ pub fn apply(
 }
 
 /// The schema of a plan's version: the one that the plan names, otherwise the previous one.
-fn declared(tx: &mut Tx<'_>, slug: &str, state: &State, plan: &Plan) -> Result<Option<Declared>> {
-    if let Some(wish) = &plan.desired.database {
+fn declared(
+    tx: &mut Tx<'_>,
+    slug: &str,
+    state: &State,
+    plan: &Plan,
+) -> Result<Option<DeclaredSchema>> {
+    if let Some(database) = &plan.desired.database {
         let ddl = plan.database.as_ref().map_or(&state.database.ddl, |change| &change.ddl);
-        return Ok(Some(Declared { ddl: ddl.clone(), wish: wish.schema.clone() }));
+        return Ok(Some(DeclaredSchema { ddl: ddl.clone(), wish: database.schema.clone() }));
     }
     let Some(served) = state.version else { return Ok(None) };
     Ok(repository::deployments::find(tx, slug, served)?.and_then(|served| served.declared))
@@ -348,7 +353,7 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
             );
         }
     }
-    if let Some(wish) = &desired.database {
+    if let Some(database) = &desired.database {
         let path = "plan.desired.database";
         if !desired.uses.database {
             return refuse(
@@ -356,7 +361,7 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
                 "must be left out, because the project does not use a database".into(),
             );
         }
-        if let SchemaWish::Migrate { files } = &wish.schema
+        if let SchemaWish::Migrate { files } = &database.schema
             && files.len() > limits::MIGRATIONS_MAX_FILES
         {
             let most = limits::MIGRATIONS_MAX_FILES;

@@ -36,11 +36,11 @@ use lyceum_core::time::Clock;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
-pub use api::{Answering, Api, BACKEND_HEADER};
+pub use api::{BACKEND_HEADER, PlatformApi, ResponseInProgress};
 pub use binary::find_workerd;
 pub use config::SCHEME_HEADER;
 pub use connections::{Body, BoxError};
-pub use logs::{LogLine, Stream};
+pub use logs::{BackendLogLine, LogStream};
 pub use once::run_once;
 pub use settings::EngineSettings;
 pub use slices::go_first;
@@ -188,7 +188,7 @@ impl Engine {
     }
 
     /// The latest output and requests of the slug's backend, oldest first, across restarts and versions.
-    pub fn logs(&self, slug: &str) -> Vec<LogLine> {
+    pub fn logs(&self, slug: &str) -> Vec<BackendLogLine> {
         self.app(slug).map(|app| app.logs.lines()).unwrap_or_default()
     }
 

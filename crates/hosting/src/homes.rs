@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::Uses;
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::{SqlDialect, Tx};
 use uuid::Uuid;
 
 use crate::bindings::copies;
@@ -38,9 +38,9 @@ pub(crate) struct HomeNode {
     pub(crate) kept: Uses,
 }
 
-/// What the database knows about a project's files.
+/// The location of a project's files, as recorded in the database.
 #[derive(Clone, Debug)]
-pub(crate) struct Whereabouts {
+pub(crate) struct FilesLocation {
     /// The version that is served.
     pub(crate) version: i64,
     /// The name of its database file, unless it is the first one.
@@ -49,7 +49,7 @@ pub(crate) struct Whereabouts {
     pub(crate) home: Option<HomeNode>,
 }
 
-impl Whereabouts {
+impl FilesLocation {
     /// Whether any node can serve the project, because it has no files except those that all nodes share.
     fn needs_no_home(&self, node: &Node) -> bool {
         let keeps_nothing = self.home.as_ref().is_some_and(|home| home.kept == Uses::default());
@@ -128,7 +128,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<KnownNode>)>> {
 
 /// A project whose node is not recorded.
 #[derive(Clone, Debug)]
-pub struct Unclaimed {
+pub struct UnclaimedProject {
     /// The project.
     pub slug: String,
     database: Option<String>,
@@ -136,24 +136,24 @@ pub struct Unclaimed {
 }
 
 /// The projects that were deployed before nodes were recorded.
-pub fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<Unclaimed>> {
+pub fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<UnclaimedProject>> {
     let mut unclaimed = Vec::new();
     for slug in repository::homes::unclaimed(tx)? {
         let served = deployments::active(tx, &slug)?;
         let database = repository::homes::find(tx, &slug)?.and_then(|known| known.database);
-        unclaimed.push(Unclaimed { slug, database, served });
+        unclaimed.push(UnclaimedProject { slug, database, served });
     }
     Ok(unclaimed)
 }
 
-impl Unclaimed {
+impl UnclaimedProject {
     /// Which of the project's files are on this node; `None` if they seem to be on another node. A SQLite database
     /// has a single node, which has all files.
-    pub fn found(&self, node: &Node, blobs: &Blobs, dialect: Dialect) -> Result<Option<Uses>> {
+    pub fn found(&self, node: &Node, blobs: &Blobs, dialect: SqlDialect) -> Result<Option<Uses>> {
         let folder = node.folder_of(&self.slug);
         let named = self.database.as_deref();
         let kept = kept_in(&folder, named);
-        let is_here = if dialect == Dialect::Sqlite {
+        let is_here = if dialect == SqlDialect::Sqlite {
             true
         } else if named.is_some() {
             kept.database
@@ -306,17 +306,17 @@ pub(crate) fn restored_beside(
         let message = format!(
             "the node {} holds the project '{slug}', and the backup is of another node; run `lyceum admin project \
              adopt {slug} --force` if the files here are the right ones",
-            shown(&home.node)
+            describe_node(&home.node)
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     adopt(tx, (node, blobs), slug, true).map(drop)
 }
 
-/// Which of a project's files exist in its folder.
+/// The files of a project that exist in its folder.
 fn kept_in(folder: &Path, database: Option<&str>) -> Uses {
     Uses {
-        database: databases::named(folder, database).exists(),
+        database: databases::database_path(folder, database).exists(),
         kv: folder.join(KV).exists(),
         bucket: folder.join(BUCKET).join(INDEX).exists(),
         lms: false,
@@ -388,13 +388,13 @@ pub fn elsewhere(node: &Node, slug: &str, holder: &KnownNode) -> Problem {
     refused(format!(
         "the node {} holds the files of the project '{slug}', and this is the node '{}'; send the request to that \
          node, or move the files here and run `lyceum admin project adopt {slug}`",
-        shown(holder),
+        describe_node(holder),
         node.name()
     ))
 }
 
 /// A node as messages show it.
-pub fn shown(node: &KnownNode) -> String {
+pub fn describe_node(node: &KnownNode) -> String {
     match node.address.as_str() {
         "" => format!("'{}'", node.name),
         address => format!("'{}' ({address})", node.name),

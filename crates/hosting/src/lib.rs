@@ -39,13 +39,13 @@ mod sweep;
 pub mod uploads;
 pub mod user;
 
-pub use pieces::{BlobsInTurn, Pieces};
+pub use pieces::{BlobStream, BlobsInTurn};
 pub use sweep::sweep;
 
 use std::path::Path;
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Migration;
 use uuid::Uuid;
@@ -54,13 +54,13 @@ use uuid::Uuid;
 pub const FOLDER: &str = "hosting";
 
 /// The files that versions are made of: in the data folder, or in the bucket of the settings.
-pub fn blobs(data: &Path, s3: &S3) -> Result<Blobs> {
+pub fn blobs(data: &Path, s3: &S3Settings) -> Result<Blobs> {
     Blobs::open_at(data.join(FOLDER), s3, FOLDER)
 }
 
 /// Writes a small file to the S3 bucket of the settings, looks for it and deletes it. Errors: the bucket cannot be
 /// reached, or the key may not do one of these.
-pub fn try_bucket(s3: &S3) -> Result<()> {
+pub fn try_bucket(s3: &S3Settings) -> Result<()> {
     let folder =
         tempfile::tempdir().map_err(|error| lyceum_blob::failed("create a folder", &error))?;
     let blobs = blobs(folder.path(), s3)?;

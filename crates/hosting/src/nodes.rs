@@ -56,39 +56,39 @@ pub struct NodeSettings<'a> {
 
 /// The content of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Identity {
+struct NodeIdentity {
     id: String,
     generation: i64,
 }
 
 /// Locked while a node starts or its file is created, so that one process at a time changes the file.
 #[derive(Debug)]
-pub struct Alone {
+pub struct NodeLock {
     _lock: File,
 }
 
 impl Node {
     /// The node of the folder `hosting`. Gives the folder an identity if it has none.
-    pub fn of_folder(folder: &Path, about: &NodeSettings<'_>) -> Result<(Self, Alone)> {
+    pub fn of_folder(folder: &Path, about: &NodeSettings<'_>) -> Result<(Self, NodeLock)> {
         let made = |fault: io::Error| lyceum_blob::failed("read the identity of the node", &fault);
         fs::create_dir_all(folder).map_err(made)?;
         let lock = File::options().create(true).append(true).open(folder.join(LOCK));
         let lock = lock.and_then(|lock| lock.lock().map(|()| lock)).map_err(made)?;
         let identity = match read(folder)? {
             Some(identity) => identity,
-            None => Identity { id: Uuid::new_v4().to_string(), generation: 0 }.write(folder)?,
+            None => NodeIdentity { id: Uuid::new_v4().to_string(), generation: 0 }.write(folder)?,
         };
-        Ok((Self::of(identity, folder, about), Alone { _lock: lock }))
+        Ok((Self::of(identity, folder, about), NodeLock { _lock: lock }))
     }
 
     /// The node of the folder, read without creating a file. A folder without an identity is a node that holds
     /// nothing.
     pub fn look(folder: &Path, about: &NodeSettings<'_>) -> Result<Self> {
-        let none = || Identity { id: String::new(), generation: 0 };
+        let none = || NodeIdentity { id: String::new(), generation: 0 };
         Ok(Self::of(read(folder)?.unwrap_or_else(none), folder, about))
     }
 
-    fn of(identity: Identity, folder: &Path, about: &NodeSettings<'_>) -> Self {
+    fn of(identity: NodeIdentity, folder: &Path, about: &NodeSettings<'_>) -> Self {
         let name = match about.name {
             "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
             name => name.to_owned(),
@@ -105,17 +105,17 @@ impl Node {
 
     /// Begins a generation. It is written to the folder first, so that after a crash the folder is ahead of the
     /// database; a copied folder never is.
-    pub fn advance(&self, _alone: &Alone) -> Result<()> {
+    pub fn advance(&self, _alone: &NodeLock) -> Result<()> {
         let generation = self.generation.load(Relaxed) + 1;
-        Identity { id: self.id.clone(), generation }.write(&self.folder)?;
+        NodeIdentity { id: self.id.clone(), generation }.write(&self.folder)?;
         self.generation.store(generation, Relaxed);
         Ok(())
     }
 
     /// Gives a folder that is a copy of another node's folder a new identity, without projects.
-    pub fn renewed(&self, _alone: &Alone) -> Result<Self> {
-        let identity = Identity { id: Uuid::new_v4().to_string(), generation: 1 };
-        let Identity { id, generation } = identity.write(&self.folder)?;
+    pub fn renewed(&self, _alone: &NodeLock) -> Result<Self> {
+        let identity = NodeIdentity { id: Uuid::new_v4().to_string(), generation: 1 };
+        let NodeIdentity { id, generation } = identity.write(&self.folder)?;
         Ok(Self {
             id,
             name: self.name.clone(),
@@ -164,7 +164,7 @@ impl Node {
     }
 }
 
-impl Identity {
+impl NodeIdentity {
     fn write(self, folder: &Path) -> Result<Self> {
         let text = serde_json::to_vec(&self).map_err(Problem::internal)?;
         write_durably(&folder.join(FILE), &text)?;
@@ -172,7 +172,7 @@ impl Identity {
     }
 }
 
-fn read(folder: &Path) -> Result<Option<Identity>> {
+fn read(folder: &Path) -> Result<Option<NodeIdentity>> {
     match fs::read(folder.join(FILE)) {
         Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|fault| {
             Problem::internal(format!("{} is damaged: {fault}", folder.join(FILE).display()))

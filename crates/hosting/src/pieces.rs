@@ -17,31 +17,31 @@ use crate::engine::BoxError;
 const CHUNK_BYTES: u64 = ANSWER_PIECE_BYTES as u64;
 
 /// The bytes of blobs, one blob after the other. They are read when they are needed.
-pub struct Pieces {
+pub struct BlobStream {
     head: Bytes,
     next: NextChunk,
     left: u64,
 }
 
-/// What the next chunk is read from.
+/// The source of the next chunk.
 enum NextChunk {
-    Here(Reader),
-    Reading(JoinHandle<io::Result<(Reader, Bytes)>>),
+    Here(BlobReader),
+    Reading(JoinHandle<io::Result<(BlobReader, Bytes)>>),
     Nowhere,
 }
 
 /// Blobs in order, each opened when it is needed.
 pub type BlobsInTurn = Box<dyn Iterator<Item = Result<Blob, BoxError>> + Send>;
 
-/// What is left to read: the first blob from the offset on, the others from their start.
-struct Reader {
+/// The blobs that are left to read: the first one from the offset on, the others from their start.
+struct BlobReader {
     blobs: BlobsInTurn,
     offset: u64,
     length: u64,
     open: Option<io::Take<std::fs::File>>,
 }
 
-impl Pieces {
+impl BlobStream {
     /// `length` bytes of one blob from the offset on.
     pub fn of(blob: Blob, offset: u64, length: u64) -> Self {
         Self::new(Bytes::new(), Box::new(std::iter::once(Ok(blob))), offset, length)
@@ -50,11 +50,11 @@ impl Pieces {
     /// The head, and then `length` bytes from the offset on of all blobs taken together.
     pub fn new(head: Bytes, blobs: BlobsInTurn, offset: u64, length: u64) -> Self {
         let left = head.len() as u64 + length;
-        Self { head, next: NextChunk::Here(Reader { blobs, offset, length, open: None }), left }
+        Self { head, next: NextChunk::Here(BlobReader { blobs, offset, length, open: None }), left }
     }
 }
 
-impl Reader {
+impl BlobReader {
     fn read(mut self) -> io::Result<(Self, Bytes)> {
         let mut chunk = Vec::new();
         while chunk.is_empty() {
@@ -87,7 +87,7 @@ impl Reader {
     }
 }
 
-impl HttpBody for Pieces {
+impl HttpBody for BlobStream {
     type Data = Bytes;
     type Error = BoxError;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_access::Master;
+use lyceum_access::MasterKey;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
@@ -97,7 +97,7 @@ pub(crate) fn check_room(tx: &mut Tx<'_>) -> Result<()> {
 /// Errors: `Invalid` if the slug is not valid; `Misdirected` if another node holds the project's files.
 pub fn state(
     tx: &mut Tx<'_>,
-    master: &Master,
+    master: &MasterKey,
     slug: &str,
     place: &ProjectLocation,
 ) -> Result<State> {
@@ -138,7 +138,7 @@ pub fn state(
 }
 
 /// The key of the digests of a project's secrets. Clients that may deploy the project know it.
-pub(crate) fn digest_key(master: &Master, slug: &str) -> [u8; 32] {
+pub(crate) fn digest_key(master: &MasterKey, slug: &str) -> [u8; 32] {
     master.derive(&format!("digests of the project {slug}"))
 }
 

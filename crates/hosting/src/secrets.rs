@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_access::Master;
+use lyceum_access::MasterKey;
 use lyceum_core::{Detail, Problem, Result, limits};
 use lyceum_project::{Plan, secrets};
 use lyceum_store::Tx;
@@ -12,7 +12,7 @@ use crate::repository::secrets as repository;
 
 /// A stored secret: its value is sealed under the master key.
 #[derive(Clone, Debug)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedSecret {
     pub(crate) name: String,
     pub(crate) digest: String,
     pub(crate) value: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Sealed {
 /// Errors: they were sealed under another master key.
 pub fn values(
     tx: &mut Tx<'_>,
-    master: &Master,
+    master: &MasterKey,
     slug: &str,
     version: i64,
 ) -> Result<BTreeMap<String, String>> {
@@ -44,11 +44,11 @@ pub fn values(
 /// Errors: `Invalid` if a value is missing, is not the plan's value, or is not needed.
 pub(crate) fn after(
     tx: &mut Tx<'_>,
-    master: &Master,
+    master: &MasterKey,
     plan: &Plan,
     served: Option<i64>,
     values: &BTreeMap<String, String>,
-) -> Result<Vec<Sealed>> {
+) -> Result<Vec<SealedSecret>> {
     let slug = &plan.slug;
     let mut kept = match served {
         Some(version) => repository::of_version(tx, slug, version)?,
@@ -80,7 +80,7 @@ pub(crate) fn after(
             continue;
         }
         let value = master.seal(&label(slug, name), value.as_bytes());
-        kept.push(Sealed { name: name.clone(), digest, value });
+        kept.push(SealedSecret { name: name.clone(), digest, value });
     }
     if faults.is_empty() { Ok(kept) } else { Err(Problem::invalid_all(faults)) }
 }

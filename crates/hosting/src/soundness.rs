@@ -13,18 +13,18 @@ use crate::homes;
 use crate::nodes::Node;
 
 /// Reads all files that the database names, and returns what is wrong: missing files, databases with damaged pages,
-/// blobs with other bytes, and objects of buckets without their bytes. `told` is called with the number of files
+/// blobs with other bytes, and objects of buckets without their bytes. `on_read` is called with the number of files
 /// read. Files in S3 are not checked.
 pub fn check(
     (node, blobs): (&Node, &Blobs),
     named: &NamedFiles,
     is_in_s3: bool,
-    mut told: impl FnMut(u64),
+    mut on_read: impl FnMut(u64),
 ) -> Result<Vec<String>> {
     let (mut faults, mut files) = (Vec::new(), 0);
     let mut next = || {
         files += 1;
-        told(files);
+        on_read(files);
     };
     for (slug, names) in &named.projects {
         let folder = node.folder_of(slug);
@@ -59,7 +59,7 @@ pub fn check(
     Ok(faults)
 }
 
-/// What is wrong with a blob.
+/// The error of a blob.
 fn damage(blobs: &Blobs, digest: &Digest) -> Result<Option<String>> {
     let Some(blob) = blobs.open(digest)? else { return Ok(Some("it is missing".to_owned())) };
     let (mut file, mut hash): (File, _) = (blob.file, Hasher::default());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use lyceum_blob::{Blobs, Digest, Swept};
+use lyceum_blob::{Blobs, Digest, SweepReport};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, Tx};
@@ -18,18 +18,18 @@ pub fn sweep(
     now: Timestamp,
     spared: Duration,
     is_needed: impl Fn(&Digest) -> bool,
-) -> Result<Swept> {
+) -> Result<SweepReport> {
     let seconds = i64::try_from(spared.as_secs()).unwrap_or(i64::MAX);
     let before = now.plus_seconds(-seconds);
     let wanted = db.write_blocking(|tx| {
         repository::forget_frontends(tx, before)?;
-        wanted(tx)
+        referenced_blobs(tx)
     })?;
     blobs.sweep(now, spared, |digest| wanted.contains(digest) || is_needed(digest))
 }
 
 /// The files of all versions: zips of frontends, the files in them, and modules of backends.
-fn wanted(tx: &mut Tx<'_>) -> Result<HashSet<Digest>> {
+fn referenced_blobs(tx: &mut Tx<'_>) -> Result<HashSet<Digest>> {
     let mut wanted = HashSet::new();
     for (zip, manifest) in repository::frontends(tx)? {
         wanted.insert(zip.parse()?);

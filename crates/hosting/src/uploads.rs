@@ -10,17 +10,16 @@ use serde::Serialize;
 
 use crate::nodes::TAG_LENGTH;
 
-/// How far an upload is.
+/// The progress of an upload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "FileUpload")]
-pub struct Upload {
+pub struct FileUpload {
     /// The id to which clients send its pieces.
     pub id: String,
     /// SHA-256 of the whole file.
     pub sha256: Digest,
     /// Size of the whole file in bytes.
     pub size: u64,
-    /// Bytes that have arrived.
+    /// The number of bytes received.
     pub offset: u64,
     /// Whether the whole file has arrived.
     pub complete: bool,
@@ -30,7 +29,7 @@ pub struct Upload {
 /// uploads.
 ///
 /// Errors: `TooLarge`; `Invalid` if the server has the file with another size.
-pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<Upload> {
+pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<FileUpload> {
     if size > limits::UPLOAD_MAX_BYTES {
         let most = limits::UPLOAD_MAX_BYTES;
         let message = format!("the file has {size} bytes; the limit is {most}");
@@ -49,30 +48,32 @@ pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<U
         None => false,
     };
     let offset = if complete { size } else { blobs.upload_size(&id)?.unwrap_or_default() };
-    let upload = Upload { id, sha256, size, offset, complete };
+    let upload = FileUpload { id, sha256, size, offset, complete };
     if complete || offset < size {
         return Ok(upload);
     }
     // The request with the last piece was interrupted before it completed the file, or is completing it now.
     match finish(blobs, upload.clone()) {
-        Err(problem) if problem.kind == ProblemKind::Invalid => Ok(Upload { offset: 0, ..upload }),
+        Err(problem) if problem.kind == ProblemKind::Invalid => {
+            Ok(FileUpload { offset: 0, ..upload })
+        }
         finished => finished,
     }
 }
 
 /// Completes a file of which all bytes have arrived. Errors: `Invalid` if the bytes differ from those announced. The
 /// upload starts over then.
-fn finish(blobs: &Blobs, upload: Upload) -> Result<Upload> {
+fn finish(blobs: &Blobs, upload: FileUpload) -> Result<FileUpload> {
     match blobs.finish(&upload.id, &upload.sha256) {
         // Another request completed it first.
         Err(problem) if problem.kind == ProblemKind::NotFound && blobs.has(&upload.sha256)? => {}
         finished => drop(finished?),
     }
-    Ok(Upload { offset: upload.size, complete: true, ..upload })
+    Ok(FileUpload { offset: upload.size, complete: true, ..upload })
 }
 
 /// The progress of an upload. Errors: `NotFound` if the id is unknown or belongs to another client.
-pub fn find(blobs: &Blobs, client: &str, id: &str) -> Result<Upload> {
+pub fn find(blobs: &Blobs, client: &str, id: &str) -> Result<FileUpload> {
     let parsed = parse(id).and_then(|(sha256, size)| begin(blobs, client, sha256, size).ok());
     parsed.filter(|upload| upload.id == id).ok_or_else(|| {
         let message = format!("there is no upload '{id}'; begin one with POST /api/uploads");
@@ -121,7 +122,7 @@ fn parse(id: &str) -> Option<(Digest, u64)> {
 ///
 /// Errors: `Conflict` if the offset is not the upload's; `Invalid` for a piece that goes beyond the end, and if the
 /// whole file is not the one announced. The upload starts over then.
-pub fn append(blobs: &Blobs, upload: Upload, offset: u64, piece: &[u8]) -> Result<Upload> {
+pub fn append(blobs: &Blobs, upload: FileUpload, offset: u64, piece: &[u8]) -> Result<FileUpload> {
     if upload.complete {
         return Ok(upload);
     }
@@ -133,7 +134,7 @@ pub fn append(blobs: &Blobs, upload: Upload, offset: u64, piece: &[u8]) -> Resul
     }
     let offset = blobs.append(&upload.id, offset, piece)?;
     if offset < upload.size {
-        return Ok(Upload { offset, ..upload });
+        return Ok(FileUpload { offset, ..upload });
     }
     finish(blobs, upload)
 }

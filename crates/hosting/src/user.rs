@@ -4,7 +4,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
-pub use lyceum_games::players::Identity;
+pub use lyceum_games::players::PlayerIdentity;
 
 /// The header that names the user to the generated entry module, as percent-encoded JSON. The server removes it from
 /// requests that come from outside.
@@ -12,7 +12,7 @@ pub const USER_HEADER: HeaderName = HeaderName::from_static("lyceum-user");
 
 /// A user, with the names of `OpenID` Connect's claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct User {
+pub struct UserClaims {
     /// The user's sourcedId, or a visitor's id.
     pub sub: String,
     /// The user's name in games.
@@ -39,9 +39,9 @@ pub struct User {
     pub timeback_id: Option<String>,
 }
 
-impl User {
+impl UserClaims {
     /// The user of a player. `learns` is whether the project has courses.
-    pub fn of(player: Identity, learns: bool) -> Self {
+    pub fn of(player: PlayerIdentity, learns: bool) -> Self {
         let some = |text: String| (!text.is_empty()).then_some(text);
         let learner = (learns && !player.is_visitor).then(|| player.id.clone());
         Self {

@@ -74,8 +74,8 @@ impl From<Problem> for Failure {
     }
 }
 
-impl From<config::Error> for Failure {
-    fn from(error: config::Error) -> Self {
+impl From<config::SettingError> for Failure {
+    fn from(error: config::SettingError) -> Self {
         Self { hint: error.hint.clone(), ..Self::new(Code::Usage, error.to_string()) }
     }
 }

@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 use crate::failure::{Code, Failure, Result};
 
 /// Starts logging. Errors: `server.log_level` is not a level or a list of directives.
-pub(crate) fn start(loaded: &config::Loaded) -> Result<()> {
+pub(crate) fn start(loaded: &config::LoadedConfig) -> Result<()> {
     let server = &loaded.config.server;
     let filter = EnvFilter::builder().parse(&server.log_level).map_err(|error| {
         let origin = loaded.origin("server.log_level");

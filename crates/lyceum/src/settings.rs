@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lyceum_access::audit::{AuditChange, COMMAND_LINE};
-use lyceum_access::{Keyring, Master, Realm};
+use lyceum_access::{Keyring, MasterKey, Realm};
 use lyceum_core::ProblemKind;
-use lyceum_core::config::{self, Config, Flag, Loaded, Origin};
+use lyceum_core::config::{self, Config, FlagValue, LoadedConfig, SettingOrigin};
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Db, Options, Target, Tx};
+use lyceum_store::{Db, StoreLocation, StoreOptions, Tx};
 
 use crate::failure::{Code, Failure, Result};
 use crate::in_use;
@@ -40,7 +40,7 @@ pub(crate) enum Missing {
 
 impl DataArgs {
     /// The settings in force. `more` has the command's own flags.
-    pub(crate) fn load(&self, more: &[Flag]) -> Result<Loaded> {
+    pub(crate) fn load(&self, more: &[FlagValue]) -> Result<LoadedConfig> {
         let path = |path: &PathBuf| path.to_string_lossy().into_owned();
         let mut flags = Vec::new();
         flags.extend(flag("--data", "store.data", self.data.as_ref().map(path)));
@@ -56,7 +56,7 @@ impl DataArgs {
     }
 
     /// Like [`Self::open`], with the origin of each setting.
-    pub(crate) fn open_loaded(&self, missing: Missing) -> Result<(Loaded, Db)> {
+    pub(crate) fn open_loaded(&self, missing: Missing) -> Result<(LoadedConfig, Db)> {
         let loaded = self.load(&[])?;
         let db = open(&loaded.config, missing)?;
         Ok((loaded, db))
@@ -64,15 +64,19 @@ impl DataArgs {
 }
 
 /// Turns a flag into an override of a setting, if the flag is present.
-pub(crate) fn flag(flag: &'static str, key: &'static str, value: Option<String>) -> Option<Flag> {
-    value.map(|value| Flag { flag, key, value })
+pub(crate) fn flag(
+    flag: &'static str,
+    key: &'static str,
+    value: Option<String>,
+) -> Option<FlagValue> {
+    value.map(|value| FlagValue { flag, key, value })
 }
 
 /// The database that the settings name.
-pub(crate) fn target(config: &Config) -> Target {
+pub(crate) fn target(config: &Config) -> StoreLocation {
     match &config.store.database {
-        Some(url) => Target::Postgres(url.reveal().to_owned()),
-        None => Target::Sqlite(config.store.data.join(SQLITE_FILE)),
+        Some(url) => StoreLocation::Postgres(url.reveal().to_owned()),
+        None => StoreLocation::Sqlite(config.store.data.join(SQLITE_FILE)),
     }
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn open(config: &Config, missing: Missing) -> Result<Db> {
 /// Like [`open`], for a process that holds the data folder exclusively.
 pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
     let target = target(config);
-    if let Target::Sqlite(file) = &target
+    if let StoreLocation::Sqlite(file) = &target
         && !file.exists()
         && missing == Missing::Refuse
     {
@@ -100,10 +104,10 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
             "choose its folder with --data; `serve`, `import` and `client create` create a new one",
         ));
     }
-    let options = Options {
+    let options = StoreOptions {
         mmap_bytes: config.store.sqlite_mmap_bytes,
         connections: config.store.postgres_connections,
-        ..Options::default()
+        ..StoreOptions::default()
     };
     Db::open_with(&target, &lyceum_server::migrations(), options).map_err(|problem| {
         let is_unreachable = problem.kind == ProblemKind::Unavailable && config.store.database.is_some();
@@ -129,10 +133,10 @@ pub(crate) fn make_folder(config: &Config) -> Result {
 
 /// The address of the server that uses this data: from this command's settings, or as the server stored it at
 /// its last start, or from the default settings.
-pub(crate) fn reached_at(loaded: &Loaded, db: &Db) -> Result<String> {
+pub(crate) fn reached_at(loaded: &LoadedConfig, db: &Db) -> Result<String> {
     let is_said = ["server.public_url", "server.listen"]
         .iter()
-        .any(|key| !matches!(loaded.origin(key), Origin::Default));
+        .any(|key| !matches!(loaded.origin(key), SettingOrigin::Default));
     let known = if is_said { None } else { db.read_blocking(lyceum_access::server_address)? };
     Ok(known.unwrap_or_else(|| loaded.config.public_url()))
 }
@@ -159,9 +163,9 @@ pub(crate) fn noted(
 }
 
 /// The master key: from the settings, or from the file in the data folder, which the first start creates.
-pub(crate) fn master(loaded: &Loaded) -> Result<Master> {
+pub(crate) fn master(loaded: &LoadedConfig) -> Result<MasterKey> {
     if let Some(text) = &loaded.config.keys.master {
-        return Master::parse(text.reveal()).ok_or_else(|| {
+        return MasterKey::parse(text.reveal()).ok_or_else(|| {
             let origin = loaded.origin("keys.master");
             let message =
                 format!("{origin}: 'keys.master' must be 64 hex digits or base64 of 32 bytes");
@@ -169,11 +173,11 @@ pub(crate) fn master(loaded: &Loaded) -> Result<Master> {
         });
     }
     make_folder(&loaded.config)?;
-    Ok(Master::of_folder(&loaded.config.store.data)?)
+    Ok(MasterKey::of_folder(&loaded.config.store.data)?)
 }
 
 /// The keys that sign and verify tokens. Creates the first one if there is none.
-pub(crate) fn keyring(db: &Db, loaded: &Loaded, now: Timestamp) -> Result<Keyring> {
+pub(crate) fn keyring(db: &Db, loaded: &LoadedConfig, now: Timestamp) -> Result<Keyring> {
     let config = &loaded.config;
     let realm = Realm::new(config.server.env, &config.public_url());
     let master = master(loaded)?;

@@ -1,9 +1,9 @@
 //! Which items of a test one candidate meets, and in which order: selection and ordering.
 
 use lyceum_core::limits::QTI_MAX_NODES;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
-use crate::model::{Member, Section, Selection, Test};
+use crate::model::{Section, SectionMember, Selection, Test};
 use crate::shuffle::{permute, stream};
 
 /// The items of a test in the order in which a candidate meets them, as places in
@@ -12,10 +12,10 @@ use crate::shuffle::{permute, stream};
 /// and seed give the same. Preconditions, branch rules and engines of adaptive sections depend on
 /// answers and are not applied.
 pub fn arranged(test: &Test, seed: u64) -> Vec<usize> {
-    let mut draws = Draws { left: QTI_MAX_NODES };
+    let mut draws = DrawBudget { left: QTI_MAX_NODES };
     let (mut arranged, mut place) = (Vec::new(), 0);
     for member in test.parts.iter().flat_map(|part| &part.sections) {
-        if let Member::Section(section) = member {
+        if let SectionMember::Section(section) = member {
             let units = draws.units(section, place, seed);
             arranged.extend(units.into_iter().flat_map(|unit| unit.items));
         }
@@ -25,29 +25,29 @@ pub fn arranged(test: &Test, seed: u64) -> Vec<usize> {
 }
 
 /// The items of a member.
-fn count(member: &Member) -> usize {
+fn count(member: &SectionMember) -> usize {
     match member {
-        Member::Item(_) => 1,
-        Member::Section(section) => section.members.iter().map(count).sum(),
-        Member::SectionRef(_) => 0,
+        SectionMember::Item(_) => 1,
+        SectionMember::Section(section) => section.members.iter().map(count).sum(),
+        SectionMember::SectionRef(_) => 0,
     }
 }
 
-/// What stays together when a section is shuffled: an item, or the items of an inner section.
+/// A unit of shuffling: an item, or the items of an inner section that stay together.
 #[derive(Clone, Default)]
-struct Unit {
+struct ShuffleUnit {
     items: Vec<usize>,
     is_fixed: bool,
 }
 
 /// Members that may still be drawn: sections in sections that draw with replacement multiply.
-struct Draws {
+struct DrawBudget {
     left: usize,
 }
 
-impl Draws {
+impl DrawBudget {
     /// The units of a section, selected and ordered. `place` is that of its first item.
-    fn units(&mut self, section: &Section, place: usize, seed: u64) -> Vec<Unit> {
+    fn units(&mut self, section: &Section, place: usize, seed: u64) -> Vec<ShuffleUnit> {
         let mut random = stream(seed, &[&section.identifier]);
         let mut places = Vec::with_capacity(section.members.len());
         let mut next = place;
@@ -62,20 +62,20 @@ impl Draws {
             // A section that is drawn again selects and shuffles its members anew.
             let seed = seed.wrapping_add(repetition.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             match &section.members[at] {
-                Member::Item(item) => {
-                    units.push(Unit { items: vec![places[at]], is_fixed: item.fixed });
+                SectionMember::Item(item) => {
+                    units.push(ShuffleUnit { items: vec![places[at]], is_fixed: item.fixed });
                 }
-                Member::Section(inner) => {
+                SectionMember::Section(inner) => {
                     let inner_units = self.units(inner, places[at], seed);
                     // The members of such a section are mixed with those of the one around it.
                     if !inner.visible && !inner.keep_together && !inner.fixed {
                         units.extend(inner_units);
                     } else {
                         let items = inner_units.into_iter().flat_map(|unit| unit.items).collect();
-                        units.push(Unit { items, is_fixed: inner.fixed });
+                        units.push(ShuffleUnit { items, is_fixed: inner.fixed });
                     }
                 }
-                Member::SectionRef(_) => {}
+                SectionMember::SectionRef(_) => {}
             }
         }
         if section.ordering.is_some_and(|ordering| ordering.shuffle) {
@@ -87,16 +87,16 @@ impl Draws {
 
 /// The members that are selected, in the order of the text, each with how often it was taken before.
 /// Required members are always among them.
-fn selected(section: &Section, random: &mut Stream) -> Vec<(usize, u64)> {
+fn selected(section: &Section, random: &mut RandomStream) -> Vec<(usize, u64)> {
     let all = 0..section.members.len();
     let Some(Selection { select, with_replacement }) = section.selection else {
         return all.map(|at| (at, 0)).collect();
     };
     let select = usize::try_from(select).unwrap_or(usize::MAX).min(QTI_MAX_NODES);
     let is_required = |at: &usize| match &section.members[*at] {
-        Member::Item(item) => item.required,
-        Member::Section(section) => section.required,
-        Member::SectionRef(_) => false,
+        SectionMember::Item(item) => item.required,
+        SectionMember::Section(section) => section.required,
+        SectionMember::SectionRef(_) => false,
     };
     let mut taken: Vec<usize> = all.clone().filter(is_required).collect();
     if with_replacement && !all.is_empty() {
@@ -120,9 +120,10 @@ fn selected(section: &Section, random: &mut Stream) -> Vec<(usize, u64)> {
 }
 
 /// Shuffles what is not fixed; fixed units keep the places that selection gave them.
-fn shuffle(units: &mut [Unit], random: &mut Stream) {
+fn shuffle(units: &mut [ShuffleUnit], random: &mut RandomStream) {
     let places: Vec<usize> = (0..units.len()).filter(|at| !units[*at].is_fixed).collect();
-    let mut shown: Vec<Unit> = places.iter().map(|at| std::mem::take(&mut units[*at])).collect();
+    let mut shown: Vec<ShuffleUnit> =
+        places.iter().map(|at| std::mem::take(&mut units[*at])).collect();
     permute(&mut shown, random);
     for (at, unit) in places.into_iter().zip(shown) {
         units[at] = unit;

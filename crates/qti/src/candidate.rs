@@ -7,19 +7,19 @@ use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
 
 use crate::model::Item;
 use crate::printed::printed;
-use crate::score::{Attempt, Outcomes, Variant, initial};
+use crate::score::{Outcomes, ScoringInput, Variant, initial};
 use crate::value::{Scalar, Value};
 use crate::xml::{Element, WriteMode, escape, write};
 
-/// What is known of the session that is shown.
+/// The state of the session that is rendered.
 #[derive(Clone, Copy, Default)]
-pub struct View<'a> {
+pub struct CandidateSession<'a> {
     /// The outcomes of the last attempt; `None` before the first one, when no modal feedback is
     /// shown.
     pub outcomes: Option<&'a Outcomes>,
     /// The values of template variables, where the item has such.
     pub variant: Option<&'a Variant>,
-    /// What the order of shuffled choices follows. The same seed shows the same order.
+    /// The seed of shuffled choices. The same seed gives the same order.
     pub seed: u64,
 }
 
@@ -35,14 +35,14 @@ const SECRET: [&str; 8] = [
     "qti-outcome-processing",
 ];
 
-/// What a declaration still says.
+/// The attributes of a declaration that stay.
 const DECLARED: [&str; 3] = ["identifier", "cardinality", "base-type"];
 
 /// An item as XML of QTI 3.0 for its candidate. Comments are left out. Of an outcome or a template
 /// variable the value is told, as its default, only where something that is shown depends on it.
-pub(crate) fn candidate(root: Element<'_>, item: &Item, view: View<'_>) -> String {
-    let start = initial(item, Attempt { variant: view.variant, ..Attempt::default() });
-    let mut shown = Candidate {
+pub(crate) fn candidate(root: Element<'_>, item: &Item, view: CandidateSession<'_>) -> String {
+    let start = initial(item, ScoringInput { variant: view.variant, ..ScoringInput::default() });
+    let mut shown = CandidateRenderer {
         item,
         view,
         outcomes: view.outcomes.unwrap_or(&start),
@@ -53,9 +53,9 @@ pub(crate) fn candidate(root: Element<'_>, item: &Item, view: View<'_>) -> Strin
     write(root, &mut |element| shown.choose(element))
 }
 
-struct Candidate<'a> {
+struct CandidateRenderer<'a> {
     item: &'a Item,
-    view: View<'a>,
+    view: CandidateSession<'a>,
     outcomes: &'a Outcomes,
     /// The variables that something shown depends on.
     named: Vec<Box<str>>,
@@ -63,7 +63,7 @@ struct Candidate<'a> {
     printed: Cell<usize>,
 }
 
-impl Candidate<'_> {
+impl CandidateRenderer<'_> {
     fn collect(&mut self, element: Element<'_>) {
         if self.is_hidden(element) {
             return;
@@ -87,9 +87,11 @@ impl Candidate<'_> {
         match element.name() {
             "qti-response-declaration" => WriteMode::With(declared(element)),
             "qti-outcome-declaration" => {
-                self.told(element, |name| self.outcomes.get(name).cloned())
+                self.set_default(element, |name| self.outcomes.get(name).cloned())
             }
-            "qti-template-declaration" => self.told(element, |name| self.template(name).cloned()),
+            "qti-template-declaration" => {
+                self.set_default(element, |name| self.template(name).cloned())
+            }
             "qti-printed-variable" => {
                 self.printed(element).map_or(WriteMode::Whole, WriteMode::Instead)
             }
@@ -151,7 +153,11 @@ impl Candidate<'_> {
     }
 
     /// A declaration with its value as default, where something shown depends on it.
-    fn told(&self, element: Element<'_>, value: impl Fn(&str) -> Option<Value>) -> WriteMode {
+    fn set_default(
+        &self,
+        element: Element<'_>,
+        value: impl Fn(&str) -> Option<Value>,
+    ) -> WriteMode {
         let name = element.attribute("identifier").unwrap_or_default();
         let value = match self.named.iter().any(|named| &**named == name) {
             true => value(name).unwrap_or_default(),

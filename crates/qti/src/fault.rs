@@ -9,15 +9,14 @@ use lyceum_core::{Problem, ProblemKind};
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
 )]
-#[schemars(rename = "DocumentPlace")]
-pub struct Position {
+pub struct DocumentPlace {
     /// From 1.
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
 }
 
-impl Position {
+impl DocumentPlace {
     /// The place of a byte of the text.
     pub(crate) fn of(source: &str, at: usize) -> Self {
         let mut at = at.min(source.len());
@@ -40,60 +39,64 @@ impl Position {
     }
 }
 
-/// How grave a fault is.
+/// The severity of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The document is refused.
     Error,
-    /// The document is taken; the author will want to know.
+    /// The document is accepted; the author should know about the error.
     Warning,
 }
 
-/// One fault of a document.
+/// An error in a document.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[schemars(rename = "DocumentFault")]
-pub struct Fault {
+pub struct DocumentFault {
     /// Where it is.
     #[serde(flatten)]
-    pub place: Position,
+    pub place: DocumentPlace,
     /// The element or attribute, as a path of names from the root; empty where the text is not
     /// well-formed.
     pub path: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to do about it.
-    pub mend: String,
+    /// How to fix it.
+    #[serde(rename = "mend")]
+    pub fix: String,
     /// Whether the document is refused for it.
     pub severity: Severity,
 }
 
-impl Fault {
-    pub(crate) fn at(place: Position, message: impl Into<String>, mend: impl Into<String>) -> Self {
+impl DocumentFault {
+    pub(crate) fn at(
+        place: DocumentPlace,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
         Self {
             place,
             path: String::new(),
             message: message.into(),
-            mend: mend.into(),
+            fix: fix.into(),
             severity: Severity::Error,
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DocumentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "line {}, column {}: {}; {}",
-            self.place.line, self.place.column, self.message, self.mend
+            self.place.line, self.place.column, self.message, self.fix
         )
     }
 }
 
-/// The faults of a document, in the order of its text.
+/// The errors in a document, in the order of its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
-pub struct Faults(pub Vec<Fault>);
+pub struct Faults(pub Vec<DocumentFault>);
 
 impl Faults {
     /// Whether the document is refused.
@@ -102,8 +105,8 @@ impl Faults {
     }
 }
 
-impl From<Fault> for Faults {
-    fn from(fault: Fault) -> Self {
+impl From<DocumentFault> for Faults {
+    fn from(fault: DocumentFault) -> Self {
         Self(vec![fault])
     }
 }

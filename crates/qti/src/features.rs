@@ -1,6 +1,6 @@
 //! What the crate can do, as lists that tests count.
 
-use crate::model::{InteractionKind, MathFunction, Statistic, Template};
+use crate::model::{InteractionKind, MathFunction, ResponseTemplate, Statistic};
 use crate::value::{BaseType, Cardinality};
 
 /// The expressions of QTI 3.0: all 64.
@@ -114,7 +114,7 @@ pub fn count(feature: &str) -> Option<usize> {
         "functions of qti-stats-operator" => Statistic::ALL.len(),
         "response rules" => RESPONSE_RULES.len(),
         "template rules" => TEMPLATE_RULES.len(),
-        "response processing templates" => Template::ALL.len(),
+        "response processing templates" => ResponseTemplate::ALL.len(),
         "elements of the schema" => {
             crate::schema::names().filter(|n| n.starts_with("qti-")).count()
         }

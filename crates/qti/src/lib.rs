@@ -39,23 +39,24 @@ pub mod value;
 mod xml;
 
 pub use arranged::arranged;
-pub use candidate::View;
-pub use fault::{Fault, Faults, Position, Severity};
+pub use candidate::CandidateSession;
+pub use fault::{DocumentFault, DocumentPlace, Faults, Severity};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
 pub use score::{
-    Attempt, Outcomes, Step, Trace, Variant, explain, needs_manual_scoring, score, variant,
+    Outcomes, ScoringInput, Trace, TraceStep, Variant, explain, needs_manual_scoring, score,
+    variant,
 };
-pub use summary::{Kind, Link, Summary, is_document, relinked, summary};
+pub use summary::{DocumentKind, DocumentLink, Summary, is_document, relinked, summary};
 
-use model::{Item, Section, Stimulus, Test, Version};
-use read::Reader;
+use model::{Item, QtiVersion, Section, Stimulus, Test};
+use read::DocumentReader;
 use validate::FoundFaults;
-use xml::{Document, Element, Minor, Space};
+use xml::{Document, Element, ElementNamespace, OlderVersion};
 
-/// What a document is.
+/// The content of a document.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum DocumentContent {
     /// `qti-assessment-item`
     Item(Box<Item>),
     /// `qti-assessment-test`
@@ -70,49 +71,58 @@ pub enum Content {
 #[derive(Clone, Debug)]
 pub struct ReadDocument {
     /// Its content without elements that are not allowed in their place.
-    pub content: Content,
+    pub content: DocumentContent,
     /// What is wrong, in the order of the text; [`Faults::refuse`] says whether it is refused.
     pub faults: Faults,
 }
 
 /// Reads a document of QTI 3.0, 2.2 or 2.1 as far as it can be read. Errors: the one fault that
 /// makes it no document at all: not well-formed, over a limit, or another root.
-pub fn read(xml: &str) -> Result<ReadDocument, Fault> {
+pub fn read(xml: &str) -> Result<ReadDocument, DocumentFault> {
     let (document, version) = parsed(xml)?;
     read_document(&document, version)
 }
 
 /// The document with every element in the words of QTI 3.0, and the version it was written in.
-fn parsed(xml: &str) -> Result<(Document<'_>, Version), Fault> {
+fn parsed(xml: &str) -> Result<(Document<'_>, QtiVersion), DocumentFault> {
     let mut document = Document::parse(xml)?;
-    let Space::Qti2(minor) = document.root().space() else { return Ok((document, Version::V3p0)) };
+    let ElementNamespace::Qti2(minor) = document.root().space() else {
+        return Ok((document, QtiVersion::V3p0));
+    };
     upgrade::upgrade(&mut document, minor);
     let version = match minor {
-        Minor::One => Version::V2p1,
-        Minor::Two => Version::V2p2,
+        OlderVersion::One => QtiVersion::V2p1,
+        OlderVersion::Two => QtiVersion::V2p2,
     };
     Ok((document, version))
 }
 
-fn read_document(document: &Document<'_>, version: Version) -> Result<ReadDocument, Fault> {
+fn read_document(
+    document: &Document<'_>,
+    version: QtiVersion,
+) -> Result<ReadDocument, DocumentFault> {
     let root = document.root();
     let mut found = FoundFaults(document.losses().to_vec());
     validate::validate(root, &mut found);
-    let mut reader = Reader { found: &mut found, version };
-    let name = Some(root.name()).filter(|_| root.space() == Space::Qti3);
+    let mut reader = DocumentReader { found: &mut found, version };
+    let name = Some(root.name()).filter(|_| root.space() == ElementNamespace::Qti3);
     let content = match name.unwrap_or_default() {
-        "qti-assessment-item" => Content::Item(Box::new(read::item(&mut reader, root))),
-        "qti-assessment-test" => Content::Test(Box::new(read::test(&mut reader, root))),
-        "qti-assessment-section" => Content::Section(Box::new(read::section(&mut reader, root))),
-        "qti-assessment-stimulus" => Content::Stimulus(Box::new(read::stimulus(&mut reader, root))),
+        "qti-assessment-item" => DocumentContent::Item(Box::new(read::item(&mut reader, root))),
+        "qti-assessment-test" => DocumentContent::Test(Box::new(read::test(&mut reader, root))),
+        "qti-assessment-section" => {
+            DocumentContent::Section(Box::new(read::section(&mut reader, root)))
+        }
+        "qti-assessment-stimulus" => {
+            DocumentContent::Stimulus(Box::new(read::stimulus(&mut reader, root)))
+        }
         _ => return Err(no_document(root)),
     };
     found.0.sort_by_key(|fault| fault.place);
     Ok(ReadDocument { content, faults: Faults(found.0) })
 }
 
-fn no_document(root: Element<'_>) -> Fault {
-    Fault::at(
+fn no_document(root: Element<'_>) -> DocumentFault {
+    DocumentFault::at(
         root.place(),
         format!("the root element is '{}', which is no document of QTI", root.qname()),
         "send a qti-assessment-item, -test, -section or -stimulus of QTI 3.0 \
@@ -122,13 +132,13 @@ fn no_document(root: Element<'_>) -> Fault {
 
 /// The document as XML of QTI 3.0, without comments; one of 3.0 says the same as before. Errors: as
 /// [`read`].
-pub fn upgraded(xml: &str) -> Result<String, Fault> {
+pub fn upgraded(xml: &str) -> Result<String, DocumentFault> {
     let (document, _) = parsed(xml)?;
     Ok(xml::write(document.root(), &mut |_| xml::WriteMode::Whole))
 }
 
 /// The document with another title and everything else as it was written. Errors: as [`read`].
-pub fn retitled(xml: &str, title: &str) -> Result<String, Fault> {
+pub fn retitled(xml: &str, title: &str) -> Result<String, DocumentFault> {
     let document = Document::parse(xml)?;
     let named = document.root().attributes().iter().find(|attribute| attribute.name == "title");
     let new = named.map(|attribute| (attribute, title.to_owned()));
@@ -164,10 +174,10 @@ fn with_values<'d>(
 /// hidden feedback, texts for other readers and comments. Of an outcome or a template variable the
 /// value is told only where something that is shown depends on it. Choices of interactions that
 /// shuffle stand in the order of the seed. Errors: it is no item.
-pub fn candidate_view(xml: &str, view: View<'_>) -> Result<String, Faults> {
+pub fn candidate_view(xml: &str, view: CandidateSession<'_>) -> Result<String, Faults> {
     let (mut document, version) = parsed(xml)?;
     match read_document(&document, version)?.content {
-        Content::Item(item) => {
+        DocumentContent::Item(item) => {
             shuffle::shuffle(&mut document, &item, view.variant, view.seed);
             Ok(candidate::candidate(document.root(), &item, view))
         }
@@ -178,7 +188,7 @@ pub fn candidate_view(xml: &str, view: View<'_>) -> Result<String, Faults> {
 /// Reads an item that keeps every rule. Errors: all faults, warnings among them.
 pub fn read_item(xml: &str) -> Result<Item, Faults> {
     match accepted(xml)? {
-        Content::Item(item) => Ok(*item),
+        DocumentContent::Item(item) => Ok(*item),
         other => Err(another("qti-assessment-item", &other)),
     }
 }
@@ -186,7 +196,7 @@ pub fn read_item(xml: &str) -> Result<Item, Faults> {
 /// Reads a test that keeps every rule. Errors: all faults, warnings among them.
 pub fn read_test(xml: &str) -> Result<Test, Faults> {
     match accepted(xml)? {
-        Content::Test(test) => Ok(*test),
+        DocumentContent::Test(test) => Ok(*test),
         other => Err(another("qti-assessment-test", &other)),
     }
 }
@@ -194,12 +204,12 @@ pub fn read_test(xml: &str) -> Result<Test, Faults> {
 /// Reads a stimulus that keeps every rule. Errors: all faults, warnings among them.
 pub fn read_stimulus(xml: &str) -> Result<Stimulus, Faults> {
     match accepted(xml)? {
-        Content::Stimulus(stimulus) => Ok(*stimulus),
+        DocumentContent::Stimulus(stimulus) => Ok(*stimulus),
         other => Err(another("qti-assessment-stimulus", &other)),
     }
 }
 
-fn accepted(xml: &str) -> Result<Content, Faults> {
+fn accepted(xml: &str) -> Result<DocumentContent, Faults> {
     let reading = read(xml)?;
     match reading.faults.refuse() {
         true => Err(reading.faults),
@@ -207,13 +217,14 @@ fn accepted(xml: &str) -> Result<Content, Faults> {
     }
 }
 
-fn another(wanted: &str, content: &Content) -> Faults {
+fn another(wanted: &str, content: &DocumentContent) -> Faults {
     let is = match content.kind() {
-        Kind::Item => "an item",
-        Kind::Test => "a test",
-        Kind::Section => "a section",
-        Kind::Stimulus => "a stimulus",
+        DocumentKind::Item => "an item",
+        DocumentKind::Test => "a test",
+        DocumentKind::Section => "a section",
+        DocumentKind::Stimulus => "a stimulus",
     };
-    let place = Position { line: 1, column: 1 };
-    Fault::at(place, format!("the document is {is}"), format!("send a {wanted} here")).into()
+    let place = DocumentPlace { line: 1, column: 1 };
+    DocumentFault::at(place, format!("the document is {is}"), format!("send a {wanted} here"))
+        .into()
 }

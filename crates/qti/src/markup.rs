@@ -1,10 +1,10 @@
 //! Markup in a JSON member: well-formed XML, or HTML as browsers accept it.
 
-use crate::fault::{Fault, Position, Severity};
+use crate::fault::{DocumentFault, DocumentPlace, Severity};
 use crate::html;
 use crate::schema;
 use crate::validate::{FoundFaults, inside};
-use crate::xml::{Child, Document, WriteMode, write_child};
+use crate::xml::{ChildNode, Document, WriteMode, write_child};
 
 const OPEN: &str = "<x xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">";
 const CLOSE: &str = "</x>";
@@ -16,7 +16,7 @@ pub(crate) fn xhtml(
     markup: &str,
     container: &str,
     parent: Option<&str>,
-) -> Result<String, Vec<Fault>> {
+) -> Result<String, Vec<DocumentFault>> {
     let wrapped = [OPEN, markup, CLOSE].concat();
     // A tag that closes the wrapper would let markup break out of it.
     let as_xml = Document::parse(&wrapped)
@@ -26,7 +26,8 @@ pub(crate) fn xhtml(
         None => None,
         Some(mut document) => {
             document.rename(0, container.to_owned().into());
-            let faults: Vec<Fault> = faults(&document, parent).into_iter().map(unwrapped).collect();
+            let faults: Vec<DocumentFault> =
+                faults(&document, parent).into_iter().map(unwrapped).collect();
             if faults.is_empty() {
                 return Ok(markup.to_owned());
             }
@@ -44,15 +45,17 @@ pub(crate) fn xhtml(
     let mut xml = String::with_capacity(markup.len() + 64);
     for child in document.root().children() {
         match child {
-            Child::Text(text, _) => crate::xml::escape(text, false, &mut xml),
-            Child::Element(element) => write_child(element, &mut |_| WriteMode::Whole, &mut xml),
+            ChildNode::Text(text, _) => crate::xml::escape(text, false, &mut xml),
+            ChildNode::Element(element) => {
+                write_child(element, &mut |_| WriteMode::Whole, &mut xml)
+            }
         }
     }
     Ok(xml)
 }
 
-/// What keeps the inside of a document's root from standing there.
-fn faults(document: &Document<'_>, parent: Option<&str>) -> Vec<Fault> {
+/// The reason why the content of a document's root cannot be used here.
+fn faults(document: &Document<'_>, parent: Option<&str>) -> Vec<DocumentFault> {
     let mut found = FoundFaults::default();
     inside(document.root(), parent.and_then(schema::id), &mut found);
     found.0.retain(|fault| fault.severity == Severity::Error);
@@ -60,8 +63,11 @@ fn faults(document: &Document<'_>, parent: Option<&str>) -> Vec<Fault> {
 }
 
 /// A fault of the wrapped markup with its place in the markup itself.
-fn unwrapped(fault: Fault) -> Fault {
-    let Position { line, column } = fault.place;
+fn unwrapped(fault: DocumentFault) -> DocumentFault {
+    let DocumentPlace { line, column } = fault.place;
     let shift = if line == 1 { u32::try_from(OPEN.len()).unwrap_or_default() } else { 0 };
-    Fault { place: Position { line, column: column.saturating_sub(shift).max(1) }, ..fault }
+    DocumentFault {
+        place: DocumentPlace { line, column: column.saturating_sub(shift).max(1) },
+        ..fault
+    }
 }

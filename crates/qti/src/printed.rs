@@ -17,7 +17,7 @@ pub(crate) fn printed(
 ) -> Option<String> {
     let attribute = |name, default| element.attribute(name).unwrap_or(default);
     let number = |name| element.attribute(name).and_then(|text| integer(text.trim()));
-    let print = Print {
+    let print = PrintedNumber {
         format: element.attribute("format"),
         base: number("base").and_then(|base| u32::try_from(base).ok()).unwrap_or(10),
         power_form: matches!(element.attribute("power-form"), Some("true" | "1")),
@@ -50,15 +50,15 @@ pub(crate) fn printed(
     Some(texts.join(&delimiter))
 }
 
-struct Print<'a> {
+struct PrintedNumber<'a> {
     format: Option<&'a str>,
     base: u32,
     power_form: bool,
 }
 
-impl Print<'_> {
+impl PrintedNumber<'_> {
     fn scalar(&self, scalar: &Scalar) -> Option<String> {
-        let format = self.format.and_then(Format::parse);
+        let format = self.format.and_then(PrintFormat::parse);
         let text = match (scalar, format) {
             (Scalar::File(_) | Scalar::Uri(_), _) => return None,
             (Scalar::Integer(number), Some(format)) => format.integer(*number, self.base),
@@ -83,7 +83,7 @@ impl Print<'_> {
 /// `%`, flags, width, precision, type.
 #[expect(clippy::struct_excessive_bools, reason = "printf has these flags")]
 #[derive(Default)]
-struct Format<'a> {
+struct PrintFormat<'a> {
     before: &'a str,
     left: bool,
     plus: bool,
@@ -96,7 +96,7 @@ struct Format<'a> {
     after: &'a str,
 }
 
-impl<'a> Format<'a> {
+impl<'a> PrintFormat<'a> {
     /// `None` if the text is not a format, or asks for more than the limit.
     fn parse(text: &'a str) -> Option<Self> {
         let (before, mut rest) = text.split_once('%')?;

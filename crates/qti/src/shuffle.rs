@@ -1,6 +1,6 @@
 //! Choices in the order of a seed (`shuffle="true"`).
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 use crate::candidate::shows_template;
 use crate::model::Item;
@@ -22,7 +22,7 @@ const CHOICES: [&str; 5] = [
 const MAX_DRAWS: usize = 32;
 
 /// The children at `places`, in the order in which they are shown.
-struct Order {
+struct ShuffledOrder {
     parent: u32,
     places: Vec<u32>,
     shown: Vec<u32>,
@@ -58,7 +58,7 @@ pub(crate) fn shuffle(
             orders.push(order(list, &choices, hidden.as_deref(), &mut random));
         }
     }
-    for Order { parent, places, shown } in orders {
+    for ShuffledOrder { parent, places, shown } in orders {
         document.put_children(parent, &places, &shown);
     }
 }
@@ -90,8 +90,8 @@ fn order(
     list: Element<'_>,
     choices: &[Element<'_>],
     hidden: Option<&[String]>,
-    random: &mut Stream,
-) -> Order {
+    random: &mut RandomStream,
+) -> ShuffledOrder {
     let movable: Vec<usize> =
         (0..choices.len()).filter(|at| boolean(choices[*at], "fixed") != Some(true)).collect();
     let names: Vec<String> = choices.iter().map(|choice| name(*choice)).collect();
@@ -115,7 +115,7 @@ fn order(
         drawn.rotate_left(1);
     }
     let index = |at: &usize| choices[*at].index();
-    Order {
+    ShuffledOrder {
         parent: list.index(),
         places: movable.iter().map(index).collect(),
         shown: drawn.iter().map(index).collect(),
@@ -123,7 +123,7 @@ fn order(
 }
 
 /// Puts members into a random order; every order is as likely as every other.
-pub(crate) fn permute<T>(members: &mut [T], random: &mut Stream) {
+pub(crate) fn permute<T>(members: &mut [T], random: &mut RandomStream) {
     for at in (1..members.len()).rev() {
         let other = random.below(at as u64 + 1);
         members.swap(at, usize::try_from(other).expect("it is not above a length"));
@@ -132,7 +132,7 @@ pub(crate) fn permute<T>(members: &mut [T], random: &mut Stream) {
 
 /// A stream for something with a name. Streams of different names are independent: what one draws
 /// does not shift the others.
-pub(crate) fn stream(seed: u64, names: &[&str]) -> Stream {
+pub(crate) fn stream(seed: u64, names: &[&str]) -> RandomStream {
     // FNV-1a over the seed and the names, each with an end of its own.
     let bytes = names.iter().flat_map(|name| name.bytes().chain([0]));
     let hash = seed
@@ -142,5 +142,5 @@ pub(crate) fn stream(seed: u64, names: &[&str]) -> Stream {
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-    Stream::seeded(hash)
+    RandomStream::seeded(hash)
 }

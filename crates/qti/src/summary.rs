@@ -3,13 +3,13 @@
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use crate::Content;
-use crate::fault::{Fault, Position};
+use crate::DocumentContent;
+use crate::fault::{DocumentFault, DocumentPlace};
 
 /// The sorts of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DocumentKind {
     /// `qti-assessment-stimulus`
     Stimulus,
     /// `qti-assessment-item`
@@ -21,19 +21,24 @@ pub enum Kind {
 }
 
 /// The roots of documents in QTI 3 and 2, and what refers to them.
-const ROOTS: [(Kind, &str, &str, &str); 4] = [
+const ROOTS: [(DocumentKind, &str, &str, &str); 4] = [
     (
-        Kind::Stimulus,
+        DocumentKind::Stimulus,
         "qti-assessment-stimulus",
         "assessmentStimulus",
         "qti-assessment-stimulus-ref",
     ),
-    (Kind::Item, "qti-assessment-item", "assessmentItem", "qti-assessment-item-ref"),
-    (Kind::Section, "qti-assessment-section", "assessmentSection", "qti-assessment-section-ref"),
-    (Kind::Test, "qti-assessment-test", "assessmentTest", ""),
+    (DocumentKind::Item, "qti-assessment-item", "assessmentItem", "qti-assessment-item-ref"),
+    (
+        DocumentKind::Section,
+        "qti-assessment-section",
+        "assessmentSection",
+        "qti-assessment-section-ref",
+    ),
+    (DocumentKind::Test, "qti-assessment-test", "assessmentTest", ""),
 ];
 
-impl Kind {
+impl DocumentKind {
     /// As a reader calls it: `item` for one.
     pub fn name(self) -> &'static str {
         match self {
@@ -45,46 +50,51 @@ impl Kind {
     }
 }
 
-/// What a document says of itself and of others.
+/// The name, kind and links of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// What it is.
-    pub kind: Kind,
+    pub kind: DocumentKind,
     /// Its name; empty if it is missing.
     pub identifier: Box<str>,
     /// Where its root begins.
-    pub place: Position,
+    pub place: DocumentPlace,
     /// The documents that it refers to, in the order of the text.
-    pub links: Vec<Link>,
+    pub links: Vec<DocumentLink>,
 }
 
 /// A reference to another document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// What must lie there.
-    pub kind: Kind,
-    /// What the referring document calls it.
+pub struct DocumentLink {
+    /// The kind of the linked document.
+    pub kind: DocumentKind,
+    /// The identifier of the link in the referring document.
     pub identifier: Box<str>,
     /// Where it lies, as it stands.
     pub href: Box<str>,
     /// Where the reference begins.
-    pub place: Position,
+    pub place: DocumentPlace,
 }
 
 /// Reads what a document is called and refers to; it need not be valid. Errors: as [`crate::read`].
-pub fn summary(xml: &str) -> Result<Summary, Fault> {
+pub fn summary(xml: &str) -> Result<Summary, DocumentFault> {
     let (document, _) = crate::parsed(xml)?;
     let root = document.root();
     let kind = ROOTS.iter().find(|(_, name, ..)| root.is(name)).map(|(kind, ..)| *kind);
     // From one to the next: a line may be the whole text, and links many.
-    let (mut place, mut from) = (Position { line: 1, column: 1 }, 0);
+    let (mut place, mut from) = (DocumentPlace { line: 1, column: 1 }, 0);
     let links = root.descendants().filter_map(|element| {
         let (kind, ..) = ROOTS.iter().find(|(.., link)| element.is(link))?;
         let text = |name| element.attribute(name).unwrap_or_default().trim().into();
         let start = element.start() as usize;
         place = place.after(&document.source()[from..start]);
         from = start;
-        Some(Link { kind: *kind, identifier: text("identifier"), href: text("href"), place })
+        Some(DocumentLink {
+            kind: *kind,
+            identifier: text("identifier"),
+            href: text("href"),
+            place,
+        })
     });
     let links = links.collect();
     let identifier = root.attribute("identifier").unwrap_or_default().trim().into();
@@ -96,16 +106,19 @@ pub fn summary(xml: &str) -> Result<Summary, Fault> {
 
 /// The document with another address for each reference that `address` names one for, and everything
 /// else as it was written. Errors: as [`crate::read`].
-pub fn relinked(xml: &str, address: impl Fn(&Link) -> Option<String>) -> Result<String, Fault> {
+pub fn relinked(
+    xml: &str,
+    address: impl Fn(&DocumentLink) -> Option<String>,
+) -> Result<String, DocumentFault> {
     let (document, _) = crate::parsed(xml)?;
     let new = document.root().descendants().filter_map(|element| {
         let (kind, ..) = ROOTS.iter().find(|(.., link)| element.is(link))?;
         let text = |name| element.attribute(name).unwrap_or_default().trim().into();
-        let link = Link {
+        let link = DocumentLink {
             kind: *kind,
             identifier: text("identifier"),
             href: text("href"),
-            place: Position { line: document.line(element.start()), column: 1 },
+            place: DocumentPlace { line: document.line(element.start()), column: 1 },
         };
         let attribute = element.attributes().iter().find(|attribute| attribute.name == "href")?;
         Some((attribute, address(&link)?))
@@ -130,14 +143,14 @@ pub fn is_document(xml: &str) -> bool {
     }
 }
 
-impl Content {
+impl DocumentContent {
     /// What it is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> DocumentKind {
         match self {
-            Self::Item(_) => Kind::Item,
-            Self::Test(_) => Kind::Test,
-            Self::Section(_) => Kind::Section,
-            Self::Stimulus(_) => Kind::Stimulus,
+            Self::Item(_) => DocumentKind::Item,
+            Self::Test(_) => DocumentKind::Test,
+            Self::Section(_) => DocumentKind::Section,
+            Self::Stimulus(_) => DocumentKind::Stimulus,
         }
     }
 }

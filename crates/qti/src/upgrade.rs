@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::model::Template;
+use crate::model::ResponseTemplate;
 use crate::schema;
 use crate::validate::FoundFaults;
-use crate::xml::{Attribute, Document, Element, Minor, QTI2_HTML, Space};
+use crate::xml::{Attribute, Document, Element, ElementNamespace, OlderVersion, QTI2_HTML};
 
 /// Names of elements that do not follow the rule: camel case, less `qti-`.
 const ELEMENTS: [(&str, &str); 3] = [
@@ -58,7 +58,7 @@ const DISPENSABLE: [&str; 3] = ["fixed", "style", "title"];
 /// Turns every element of QTI 2 into one of QTI 3, in place; places stay those of the source. What an
 /// item can do without is left out and noted among the losses. What else has no successor keeps its
 /// name, so that validation tells it.
-pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
+pub(crate) fn upgrade(document: &mut Document<'_>, minor: OlderVersion) {
     let mut bodies = Vec::new();
     let mut losses = FoundFaults::default();
     let mut removed = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn upgrade(document: &mut Document<'_>, minor: Minor) {
             );
             removed.push(index);
         }
-        if !matches!(element.space(), Space::Qti2(_)) {
+        if !matches!(element.space(), ElementNamespace::Qti2(_)) {
             continue;
         }
         if !has_html && element.attributes().iter().any(|attribute| attribute.value == QTI2_HTML) {
@@ -112,7 +112,7 @@ fn has(name: &str, attribute: &str) -> bool {
 fn attributes<'x>(
     element: Element<'_>,
     name: &str,
-    minor: Minor,
+    minor: OlderVersion,
     losses: &mut FoundFaults,
 ) -> Vec<Attribute<'x>> {
     let mut attributes: Vec<Attribute<'x>> = Vec::with_capacity(element.attributes().len() + 1);
@@ -147,7 +147,7 @@ fn attributes<'x>(
         ("qti-assessment-item", _) => Some(("time-dependent", "false")),
         ("qti-rubric-block", _) => Some(("use", "instructions")),
         // The default of 2.1 was that the case of letters counts.
-        ("qti-map-entry", Minor::One) => Some(("case-sensitive", "true")),
+        ("qti-map-entry", OlderVersion::One) => Some(("case-sensitive", "true")),
         _ => None,
     };
     if let Some((name, value)) = added
@@ -160,13 +160,13 @@ fn attributes<'x>(
 }
 
 fn is_old(address: &str) -> bool {
-    matches!(Space::of(address), Space::Qti2(_))
+    matches!(ElementNamespace::of(address), ElementNamespace::Qti2(_))
 }
 
 /// The address of a template of QTI 3 for one of QTI 2.
 fn address(old: &str) -> String {
-    let template = Template::of(old);
-    match Template::ALL.iter().find(|(_, own)| Some(*own) == template) {
+    let template = ResponseTemplate::of(old);
+    match ResponseTemplate::ALL.iter().find(|(_, own)| Some(*own) == template) {
         Some((name, _)) => {
             format!("https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/{name}.xml")
         }

@@ -5,31 +5,31 @@ use std::collections::{HashMap, HashSet};
 
 use lyceum_core::limits::QTI_MAX_FAULTS;
 
-use crate::fault::{Fault, Position, Severity};
+use crate::fault::{DocumentFault, DocumentPlace, Severity};
 use crate::schema::{self, ElementId, ElementRule, Particle, Type};
-use crate::xml::{Attribute, Child, Element, Space};
+use crate::xml::{Attribute, ChildNode, Element, ElementNamespace};
 
 /// Collects faults; above the limit further ones are dropped.
 #[derive(Default)]
-pub(crate) struct FoundFaults(pub(crate) Vec<Fault>);
+pub(crate) struct FoundFaults(pub(crate) Vec<DocumentFault>);
 
 impl FoundFaults {
     pub(crate) fn error(
         &mut self,
         element: Element<'_>,
         message: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) {
-        self.at(element, Severity::Error, message, mend);
+        self.at(element, Severity::Error, message, fix);
     }
 
     pub(crate) fn warning(
         &mut self,
         element: Element<'_>,
         message: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) {
-        self.at(element, Severity::Warning, message, mend);
+        self.at(element, Severity::Warning, message, fix);
     }
 
     /// A warning at an attribute.
@@ -38,12 +38,12 @@ impl FoundFaults {
         element: Element<'_>,
         attribute: &Attribute<'_>,
         message: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) {
         if !self.is_full() {
             let place = element.document().place(attribute.start);
             let path = format!("{}/@{}", element.path(), attribute.name);
-            self.push(place, path, Severity::Warning, message, mend);
+            self.push(place, path, Severity::Warning, message, fix);
         }
     }
 
@@ -57,10 +57,10 @@ impl FoundFaults {
         element: Element<'_>,
         severity: Severity,
         message: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) {
         if !self.is_full() {
-            self.push(element.place(), element.path(), severity, message, mend);
+            self.push(element.place(), element.path(), severity, message, fix);
         }
     }
 
@@ -69,24 +69,24 @@ impl FoundFaults {
         element: Element<'_>,
         attribute: &Attribute<'_>,
         message: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) {
         let place = element.document().place(attribute.start);
         let path = format!("{}/@{}", element.path(), attribute.name);
-        self.push(place, path, Severity::Error, message, mend);
+        self.push(place, path, Severity::Error, message, fix);
     }
 
     fn push(
         &mut self,
-        place: Position,
+        place: DocumentPlace,
         path: String,
         severity: Severity,
         message: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) {
         if !self.is_full() {
-            let (message, mend) = (message.into(), mend.into());
-            self.0.push(Fault { place, path, message, mend, severity });
+            let (message, fix) = (message.into(), fix.into());
+            self.0.push(DocumentFault { place, path, message, fix, severity });
         }
     }
 }
@@ -104,13 +104,13 @@ pub(crate) fn validate(root: Element<'_>, found: &mut FoundFaults) {
             if found.is_full() {
                 return;
             }
-            let mend = near(name, ids.iter().copied())
+            let fix = near(name, ids.iter().copied())
                 .unwrap_or_else(|| "name the id of an element of this document".into());
             found.attribute(
                 element,
                 attribute,
                 format!("there is no element with the id '{name}'"),
-                mend,
+                fix,
             );
         }
     }
@@ -168,24 +168,24 @@ impl<'d> Checker<'d, '_> {
     }
 
     fn content(&mut self, element: Element<'d>, id: ElementId, rule: &'static ElementRule) {
-        let mut sequence = Sequence { particles: &rule.content, at: 0, count: 0 };
+        let mut sequence = ParticleSequence { particles: &rule.content, at: 0, count: 0 };
         let mut all_fit = true;
         for child in element.children() {
             match child {
-                Child::Text(text, start) => {
+                ChildNode::Text(text, start) => {
                     if !rule.mixed && !rule.any && !text.trim().is_empty() {
-                        let (what, mend) = (
+                        let (what, fix) = (
                             format!("text directly inside '{}'", rule.name),
                             "put it into an element, a <p> for one",
                         );
                         let begins = text.len() - text.trim_start().len();
                         let skipped = u32::try_from(begins).expect("a text is below 4 GiB");
                         let place = element.document().place(start + skipped);
-                        self.found.push(place, element.path(), Severity::Error, what, mend);
+                        self.found.push(place, element.path(), Severity::Error, what, fix);
                     }
                 }
-                Child::Element(_) if self.found.is_full() => return,
-                Child::Element(inner) => match inner.id() {
+                ChildNode::Element(_) if self.found.is_full() => return,
+                ChildNode::Element(inner) => match inner.id() {
                     Some(inner_id) if sequence.takes(inner_id) => {
                         self.element(inner, inner_id, Some(id));
                     }
@@ -214,7 +214,12 @@ impl<'d> Checker<'d, '_> {
         }
     }
 
-    fn unexpected(&mut self, inner: Element<'_>, rule: &ElementRule, sequence: &Sequence<'_>) {
+    fn unexpected(
+        &mut self,
+        inner: Element<'_>,
+        rule: &ElementRule,
+        sequence: &ParticleSequence<'_>,
+    ) {
         let name = inner.name();
         let known = rule.content.iter().any(|p| inner.id().is_some_and(|id| p.names.has(id)));
         let allowed = sequence.allowed();
@@ -240,8 +245,8 @@ impl<'d> Checker<'d, '_> {
 
     fn unknown(&mut self, element: Element<'_>) {
         let name = element.qname();
-        let (what, mend) = match element.space() {
-            Space::Qti3 => (
+        let (what, fix) = match element.space() {
+            ElementNamespace::Qti3 => (
                 format!("QTI 3 has no element '{name}'"),
                 near(name, schema::names()).unwrap_or_else(|| "remove it".into()),
             ),
@@ -250,7 +255,7 @@ impl<'d> Checker<'d, '_> {
                 "write xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" or remove it".into(),
             ),
         };
-        self.found.error(element, what, mend);
+        self.found.error(element, what, fix);
     }
 
     fn text(&mut self, element: Element<'d>, rule: &ElementRule, wanted: Type) {
@@ -264,7 +269,7 @@ impl<'d> Checker<'d, '_> {
             self.found.error(
                 element,
                 format!("'{}' is not what '{}' holds", element.text().trim(), rule.name),
-                format!("write {}", wanted.wanted()),
+                format!("write {}", wanted.description()),
             );
         }
     }
@@ -275,7 +280,7 @@ impl<'d> Checker<'d, '_> {
                 self.found.error(
                     element,
                     format!("'{}' has no attribute '{}'", rule.name, required.name),
-                    format!("add {}=\"…\": {}", required.name, required.value.wanted()),
+                    format!("add {}=\"…\": {}", required.name, required.value.description()),
                 );
             }
         }
@@ -286,14 +291,15 @@ impl<'d> Checker<'d, '_> {
             } else if name == "data-catalog-idref" {
                 self.value(element, attribute, Type::IdRef);
             } else if !(is_general(name) || rule.any_attribute && name.contains(':')) {
-                let mend = near(name, rule.attributes.iter().map(|a| a.name)).unwrap_or_else(
-                    || match name == "style" {
-                        true => "put the style into a stylesheet and name its class".into(),
-                        false => format!("remove it, or call it data-{name}"),
-                    },
-                );
+                let fix =
+                    near(name, rule.attributes.iter().map(|a| a.name)).unwrap_or_else(
+                        || match name == "style" {
+                            true => "put the style into a stylesheet and name its class".into(),
+                            false => format!("remove it, or call it data-{name}"),
+                        },
+                    );
                 let what = format!("'{}' has no attribute '{name}' in QTI 3", rule.name);
-                self.found.attribute(element, attribute, what, mend);
+                self.found.attribute(element, attribute, what, fix);
             }
         }
     }
@@ -304,7 +310,12 @@ impl<'d> Checker<'d, '_> {
             && (value.trim().is_empty() || value.trim().eq_ignore_ascii_case(&attribute.name));
         if !is_on && !wanted.allows(value) {
             let what = format!("'{value}' is not a value of '{}'", attribute.name);
-            self.found.attribute(element, attribute, what, format!("write {}", wanted.wanted()));
+            self.found.attribute(
+                element,
+                attribute,
+                what,
+                format!("write {}", wanted.description()),
+            );
         } else if matches!(wanted, Type::Id) && !self.ids.insert(value.trim()) {
             let what = format!("the id '{value}' appears twice in this document");
             self.found.attribute(element, attribute, what, "give each element its own id");
@@ -320,13 +331,13 @@ fn is_general(name: &str) -> bool {
 }
 
 /// Where a row of children stands in the particles of its parent.
-struct Sequence<'r> {
+struct ParticleSequence<'r> {
     particles: &'r [Particle],
     at: usize,
     count: u32,
 }
 
-impl Sequence<'_> {
+impl ParticleSequence<'_> {
     /// Takes the next child if it may come here.
     fn takes(&mut self, id: ElementId) -> bool {
         let (mut at, mut count) = (self.at, self.count);
@@ -343,14 +354,14 @@ impl Sequence<'_> {
         false
     }
 
-    /// What must still come.
+    /// The children that are still required.
     fn missing(&self) -> Option<&Particle> {
         let here = self.particles.get(self.at).filter(|p| self.count < p.min);
         let after = self.particles.iter().skip(self.at + 1);
         here.or_else(|| after.into_iter().find(|p| p.min > 0))
     }
 
-    /// What may come next.
+    /// The children that may come next.
     fn allowed(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         for (at, particle) in self.particles.iter().enumerate().skip(self.at) {

@@ -7,21 +7,21 @@ use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::collections::Collection;
-use crate::record::{Pointer, Record};
-use crate::write::{self, Rules};
+use crate::record::{Record, RecordReference};
+use crate::write::{self, WriteRules};
 use crate::{repository, rules};
 
 /// The most records that are written together, with a few SQL statements for all of them.
 const BATCH_RECORDS: usize = 500;
 
-/// What happened to one record.
+/// The outcome of one record.
 #[derive(Debug)]
 pub struct LineOutcome {
     /// The number of its line, from 1.
     pub line: u64,
     /// Its id, if it has one.
     pub sourced_id: Option<String>,
-    /// What was done, or why the record was rejected.
+    /// The write, or the reason why the record was rejected.
     pub result: Result<repository::WriteOutcome>,
 }
 
@@ -46,10 +46,10 @@ pub fn load(
     collection: Collection,
     lines: &[(u64, Result<Value, String>)],
     atomic: bool,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<Vec<LineOutcome>> {
     let mut outcomes = Vec::with_capacity(lines.len());
-    let mut batch = Batch::default();
+    let mut batch = LineBatch::default();
     for (line, value) in lines {
         let record = read(tx, collection, value, rules);
         if record.as_ref().is_ok_and(|record| !batch.takes(record)) {
@@ -65,7 +65,7 @@ fn read(
     tx: &mut Tx<'_>,
     collection: Collection,
     value: &Result<Value, String>,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<Record> {
     let message = match value {
         Ok(Value::Object(object)) => {
@@ -79,7 +79,7 @@ fn read(
 
 /// Lines that are written together, because none of their records depends on another one.
 #[derive(Default)]
-struct Batch {
+struct LineBatch {
     /// Each line with its id, where it has one.
     lines: Vec<(u64, Option<String>)>,
     /// The record of each line, or why it was rejected.
@@ -87,9 +87,10 @@ struct Batch {
     ids: HashSet<String>,
 }
 
-impl Batch {
+impl LineBatch {
     fn takes(&self, record: &Record) -> bool {
-        let is_in = |one: &Pointer| one.kind == record.kind && self.ids.contains(&one.sourced_id);
+        let is_in =
+            |one: &RecordReference| one.kind == record.kind && self.ids.contains(&one.sourced_id);
         // A cycle can be found only after the parent is stored, so records of a tree are written one by one.
         let stands_alone = rules::are_ordered(record.kind);
         self.ids.len() < if stands_alone { 1 } else { BATCH_RECORDS }

@@ -17,22 +17,22 @@ use zip::write::SimpleFileOptions;
 use crate::course_tree::{self, CourseTree};
 use crate::kinds::{COURSE, RESOURCE};
 use crate::record::{Object, Status, members};
-use crate::repository::{self, Texts};
+use crate::repository::{self, RecordTexts};
 
 const MANIFEST: &str = "http://www.imsglobal.org/xsd/imsccv1p3/imscp_v1p1";
 const LOM: &str = "http://ltsc.ieee.org/xsd/imsccv1p3/LOM/manifest";
 const WEB_LINK: &str = "http://www.imsglobal.org/xsd/imsccv1p3/imswl_v1p3";
 
-/// What goes into a cartridge, read from the store; [`Content::write`] needs no store.
+/// The content of a cartridge, read from the store. [`CartridgeContent::write`] needs no store.
 #[derive(Debug)]
-pub enum Content {
+pub enum CartridgeContent {
     /// A course with its tree.
     Course(CourseTree),
     /// One resource.
-    Resource(Texts),
+    Resource(RecordTexts),
 }
 
-impl Content {
+impl CartridgeContent {
     /// Reads the resource with that sourcedId, or else the course.
     ///
     /// Errors: `NotFound`; `TooLarge` for a course above the limit.
@@ -63,7 +63,7 @@ impl Content {
         Ok(zip.finish().map_err(failed)?.into_inner())
     }
 
-    fn resources(&self) -> &[Texts] {
+    fn resources(&self) -> &[RecordTexts] {
         match self {
             Self::Course(tree) => &tree.resources,
             Self::Resource(resource) => std::slice::from_ref(resource),
@@ -71,11 +71,15 @@ impl Content {
     }
 
     /// A file for each resource, in their order.
-    fn files(&self) -> Result<Vec<File>> {
-        self.resources().iter().enumerate().map(|(number, r)| File::of(number, r)).collect()
+    fn files(&self) -> Result<Vec<CartridgeFile>> {
+        self.resources()
+            .iter()
+            .enumerate()
+            .map(|(number, r)| CartridgeFile::of(number, r))
+            .collect()
     }
 
-    fn manifest(&self, files: &[File]) -> Result<Vec<u8>> {
+    fn manifest(&self, files: &[CartridgeFile]) -> Result<Vec<u8>> {
         let title = match self {
             Self::Course(tree) => title(&tree.course)?,
             Self::Resource(_) => files[0].title.clone(),
@@ -98,7 +102,7 @@ impl Content {
     }
 
     /// The items of the organization below its one root.
-    fn items(&self, xml: &mut Xml, files: &[File]) -> Result<()> {
+    fn items(&self, xml: &mut XmlWriter, files: &[CartridgeFile]) -> Result<()> {
         element(xml, "item", &[("identifier", "root")], |xml| match self {
             Self::Resource(_) => leaf(xml, "item-0", &files[0], &files[0].title),
             Self::Course(tree) => components(xml, tree, files),
@@ -107,7 +111,7 @@ impl Content {
 }
 
 /// Writes the components as nested items, without recursion because nesting is unlimited.
-fn components(xml: &mut Xml, tree: &CourseTree, files: &[File]) -> Result<()> {
+fn components(xml: &mut XmlWriter, tree: &CourseTree, files: &[CartridgeFile]) -> Result<()> {
     let mut open = 0;
     let mut links = 0;
     for (number, component) in tree.components.iter().enumerate() {
@@ -128,12 +132,12 @@ fn components(xml: &mut Xml, tree: &CourseTree, files: &[File]) -> Result<()> {
 }
 
 /// An item that leads to a resource.
-fn leaf(xml: &mut Xml, identifier: &str, file: &File, title: &str) -> Result<()> {
+fn leaf(xml: &mut XmlWriter, identifier: &str, file: &CartridgeFile, title: &str) -> Result<()> {
     let attributes = [("identifier", identifier), ("identifierref", &file.identifier)];
     element(xml, "item", &attributes, |xml| text_element(xml, "title", title))
 }
 
-fn metadata(xml: &mut Xml, title: &str) -> Result<()> {
+fn metadata(xml: &mut XmlWriter, title: &str) -> Result<()> {
     element(xml, "metadata", &[], |xml| {
         text_element(xml, "schema", "IMS Common Cartridge")?;
         text_element(xml, "schemaversion", "1.3.0")?;
@@ -148,7 +152,7 @@ fn metadata(xml: &mut Xml, title: &str) -> Result<()> {
 }
 
 /// A resource as a file of the cartridge.
-struct File {
+struct CartridgeFile {
     identifier: String,
     name: String,
     title: String,
@@ -156,8 +160,8 @@ struct File {
     bytes: Vec<u8>,
 }
 
-impl File {
-    fn of(number: usize, (body, extra): &Texts) -> Result<Self> {
+impl CartridgeFile {
+    fn of(number: usize, (body, extra): &RecordTexts) -> Result<Self> {
         let record = members(body, extra.as_deref())?;
         let identifier = format!("resource-{number}");
         let title = title_of(&record).to_owned();
@@ -180,7 +184,7 @@ impl File {
         Ok(file)
     }
 
-    fn describe(&self, xml: &mut Xml) -> Result<()> {
+    fn describe(&self, xml: &mut XmlWriter) -> Result<()> {
         let mut attributes = vec![("identifier", self.identifier.as_str())];
         if self.is_link {
             attributes.push(("type", "imswl_xmlv1p3"));
@@ -200,7 +204,7 @@ fn address(record: &Object) -> Option<&str> {
     of("url").or_else(|| of("launchUrl"))
 }
 
-fn title((body, extra): &Texts) -> Result<String> {
+fn title((body, extra): &RecordTexts) -> Result<String> {
     Ok(title_of(&members(body, extra.as_deref())?).to_owned())
 }
 
@@ -219,9 +223,9 @@ fn web_link(title: &str, address: &str) -> Result<Vec<u8>> {
     })
 }
 
-type Xml = Writer<Vec<u8>>;
+type XmlWriter = Writer<Vec<u8>>;
 
-fn document(body: impl FnOnce(&mut Xml) -> Result<()>) -> Result<Vec<u8>> {
+fn document(body: impl FnOnce(&mut XmlWriter) -> Result<()>) -> Result<Vec<u8>> {
     let mut xml = Writer::new(Vec::new());
     write(&mut xml, Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     body(&mut xml)?;
@@ -229,21 +233,21 @@ fn document(body: impl FnOnce(&mut Xml) -> Result<()>) -> Result<Vec<u8>> {
 }
 
 fn element(
-    xml: &mut Xml,
+    xml: &mut XmlWriter,
     name: &str,
     attributes: &[(&str, &str)],
-    body: impl FnOnce(&mut Xml) -> Result<()>,
+    body: impl FnOnce(&mut XmlWriter) -> Result<()>,
 ) -> Result<()> {
     start(xml, name, attributes)?;
     body(xml)?;
     end(xml, name)
 }
 
-fn text_element(xml: &mut Xml, name: &str, text: &str) -> Result<()> {
+fn text_element(xml: &mut XmlWriter, name: &str, text: &str) -> Result<()> {
     element(xml, name, &[], |xml| write(xml, Event::Text(BytesText::new(&allowed(text)))))
 }
 
-fn start(xml: &mut Xml, name: &str, attributes: &[(&str, &str)]) -> Result<()> {
+fn start(xml: &mut XmlWriter, name: &str, attributes: &[(&str, &str)]) -> Result<()> {
     let mut start = BytesStart::new(name);
     for (name, value) in attributes {
         start.push_attribute((*name, allowed(value).as_ref()));
@@ -251,11 +255,11 @@ fn start(xml: &mut Xml, name: &str, attributes: &[(&str, &str)]) -> Result<()> {
     write(xml, Event::Start(start))
 }
 
-fn end(xml: &mut Xml, name: &str) -> Result<()> {
+fn end(xml: &mut XmlWriter, name: &str) -> Result<()> {
     write(xml, Event::End(BytesEnd::new(name)))
 }
 
-fn write(xml: &mut Xml, event: Event<'_>) -> Result<()> {
+fn write(xml: &mut XmlWriter, event: Event<'_>) -> Result<()> {
     xml.write_event(event).map_err(Problem::internal)
 }
 

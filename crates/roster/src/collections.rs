@@ -1,17 +1,17 @@
 //! The collections of OneRoster 1.2: whole kinds, parts of kinds, and what belongs to a record.
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds::{ACADEMIC_SESSION, ALL, ORG, USER};
-use crate::record::{Link, Record};
+use crate::record::{ListLink, Record};
 
 /// A set of records of one kind that has its own path.
 #[derive(Clone, Copy, Debug)]
 pub struct Collection {
     /// Its path, which is also the name of its counter: `students`.
     pub path: &'static str,
-    /// What it holds.
-    pub kind: &'static Kind,
-    /// Which records of the kind belong to it.
+    /// The kind of its records.
+    pub kind: &'static RecordKind,
+    /// The records of the kind that belong to it.
     pub part: CollectionPart,
     /// The wrapper key of a single record that clients of the platform expect in addition to the kind's.
     pub platform_one: Option<&'static str>,
@@ -30,7 +30,7 @@ pub enum CollectionPart {
     WithRole(&'static str),
 }
 
-const fn part(path: &'static str, kind: &'static Kind, part: CollectionPart) -> Collection {
+const fn part(path: &'static str, kind: &'static RecordKind, part: CollectionPart) -> Collection {
     Collection { path, kind, part, platform_one: None, platform_many: None }
 }
 
@@ -64,7 +64,8 @@ impl CollectionPart {
             Self::Whole => true,
             Self::OfType(word) => record.column("type") == Some(word),
             Self::WithRole(role) => {
-                let is_role = |link: &Link| link.field == "user.roles.role" && link.value == role;
+                let is_role =
+                    |link: &ListLink| link.field == "user.roles.role" && link.value == role;
                 record.links.iter().any(is_role)
             }
         }
@@ -83,20 +84,20 @@ pub fn at(path: &str) -> Option<Collection> {
 
 /// A collection inside a record: the records that belong to the class, school or user of the path.
 #[derive(Clone, Copy, Debug)]
-pub struct Scoped {
+pub struct ScopedCollection {
     /// The path, whose parameters name kinds: `/classes/{classSourcedId}/students`.
     pub path: &'static str,
     /// The path of the collection that it is a part of.
     pub of: &'static str,
-    /// What belongs to it.
-    pub belongs: Belongs,
+    /// The collection of records in it.
+    pub belongs: ScopePath,
     /// Whether the standard defines it.
     pub standard: bool,
 }
 
-/// How a record belongs to those of the path, taken in their order.
+/// The relation of a record to those of the path, in the order of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Belongs {
+pub enum ScopePath {
     /// Its reference of this name points there.
     ByField(&'static str),
     /// One of its references of this link field points there.
@@ -129,80 +130,80 @@ pub enum Belongs {
     AgentOf,
 }
 
-const fn scoped(path: &'static str, of: &'static str, belongs: Belongs) -> Scoped {
-    Scoped { path, of, belongs, standard: true }
+const fn scoped(path: &'static str, of: &'static str, belongs: ScopePath) -> ScopedCollection {
+    ScopedCollection { path, of, belongs, standard: true }
 }
 
-const fn beyond(path: &'static str, of: &'static str, belongs: Belongs) -> Scoped {
-    Scoped { path, of, belongs, standard: false }
+const fn beyond(path: &'static str, of: &'static str, belongs: ScopePath) -> ScopedCollection {
+    ScopedCollection { path, of, belongs, standard: false }
 }
 
 /// The scoped collections of the rostering service.
-pub static ROSTERING: &[Scoped] = &[
-    scoped("/classes/{classSourcedId}/students", "students", Belongs::Enrolled(Some("student"))),
-    scoped("/classes/{classSourcedId}/teachers", "teachers", Belongs::Enrolled(Some("teacher"))),
-    beyond("/classes/{classSourcedId}/enrollments", "enrollments", Belongs::ByField("class")),
-    scoped("/courses/{courseSourcedId}/classes", "classes", Belongs::ByField("course")),
-    scoped("/schools/{schoolSourcedId}/classes", "classes", Belongs::ByField("school")),
-    scoped("/schools/{schoolSourcedId}/courses", "courses", Belongs::CourseOfSchool),
-    scoped("/schools/{schoolSourcedId}/enrollments", "enrollments", Belongs::ByField("school")),
-    scoped("/schools/{schoolSourcedId}/students", "students", Belongs::ByRoleAt("student")),
-    scoped("/schools/{schoolSourcedId}/teachers", "teachers", Belongs::ByRoleAt("teacher")),
-    scoped("/schools/{schoolSourcedId}/terms", "terms", Belongs::SessionOfSchool),
+pub static ROSTERING: &[ScopedCollection] = &[
+    scoped("/classes/{classSourcedId}/students", "students", ScopePath::Enrolled(Some("student"))),
+    scoped("/classes/{classSourcedId}/teachers", "teachers", ScopePath::Enrolled(Some("teacher"))),
+    beyond("/classes/{classSourcedId}/enrollments", "enrollments", ScopePath::ByField("class")),
+    scoped("/courses/{courseSourcedId}/classes", "classes", ScopePath::ByField("course")),
+    scoped("/schools/{schoolSourcedId}/classes", "classes", ScopePath::ByField("school")),
+    scoped("/schools/{schoolSourcedId}/courses", "courses", ScopePath::CourseOfSchool),
+    scoped("/schools/{schoolSourcedId}/enrollments", "enrollments", ScopePath::ByField("school")),
+    scoped("/schools/{schoolSourcedId}/students", "students", ScopePath::ByRoleAt("student")),
+    scoped("/schools/{schoolSourcedId}/teachers", "teachers", ScopePath::ByRoleAt("teacher")),
+    scoped("/schools/{schoolSourcedId}/terms", "terms", ScopePath::SessionOfSchool),
     scoped(
         "/schools/{schoolSourcedId}/classes/{classSourcedId}/enrollments",
         "enrollments",
-        Belongs::ByField("class"),
+        ScopePath::ByField("class"),
     ),
     scoped(
         "/schools/{schoolSourcedId}/classes/{classSourcedId}/students",
         "students",
-        Belongs::Enrolled(Some("student")),
+        ScopePath::Enrolled(Some("student")),
     ),
     scoped(
         "/schools/{schoolSourcedId}/classes/{classSourcedId}/teachers",
         "teachers",
-        Belongs::Enrolled(Some("teacher")),
+        ScopePath::Enrolled(Some("teacher")),
     ),
-    scoped("/students/{studentSourcedId}/classes", "classes", Belongs::ClassOf(Some("student"))),
-    scoped("/teachers/{teacherSourcedId}/classes", "classes", Belongs::ClassOf(Some("teacher"))),
-    scoped("/terms/{termSourcedId}/classes", "classes", Belongs::ByLink("class.terms")),
-    scoped("/terms/{termSourcedId}/gradingPeriods", "gradingPeriods", Belongs::GradingPeriodOf),
-    scoped("/users/{userSourcedId}/classes", "classes", Belongs::ClassOf(None)),
-    beyond("/users/{userSourcedId}/agents", "users", Belongs::AgentOf),
-    beyond("/users/{userSourcedId}/agentFor", "users", Belongs::ByLink("user.agents")),
+    scoped("/students/{studentSourcedId}/classes", "classes", ScopePath::ClassOf(Some("student"))),
+    scoped("/teachers/{teacherSourcedId}/classes", "classes", ScopePath::ClassOf(Some("teacher"))),
+    scoped("/terms/{termSourcedId}/classes", "classes", ScopePath::ByLink("class.terms")),
+    scoped("/terms/{termSourcedId}/gradingPeriods", "gradingPeriods", ScopePath::GradingPeriodOf),
+    scoped("/users/{userSourcedId}/classes", "classes", ScopePath::ClassOf(None)),
+    beyond("/users/{userSourcedId}/agents", "users", ScopePath::AgentOf),
+    beyond("/users/{userSourcedId}/agentFor", "users", ScopePath::ByLink("user.agents")),
 ];
 
 /// The scoped collections of the gradebook service.
-pub static GRADEBOOK: &[Scoped] = &[
-    scoped("/classes/{classSourcedId}/categories", "categories", Belongs::CategoryOfClass),
-    scoped("/classes/{classSourcedId}/lineItems", "lineItems", Belongs::ByField("class")),
-    scoped("/classes/{classSourcedId}/results", "results", Belongs::ResultOfClass),
-    scoped("/classes/{classSourcedId}/scoreScales", "scoreScales", Belongs::ByField("class")),
+pub static GRADEBOOK: &[ScopedCollection] = &[
+    scoped("/classes/{classSourcedId}/categories", "categories", ScopePath::CategoryOfClass),
+    scoped("/classes/{classSourcedId}/lineItems", "lineItems", ScopePath::ByField("class")),
+    scoped("/classes/{classSourcedId}/results", "results", ScopePath::ResultOfClass),
+    scoped("/classes/{classSourcedId}/scoreScales", "scoreScales", ScopePath::ByField("class")),
     scoped(
         "/classes/{classSourcedId}/lineItems/{lineItemSourcedId}/results",
         "results",
-        Belongs::ResultOfLineItemInClass,
+        ScopePath::ResultOfLineItemInClass,
     ),
     scoped(
         "/classes/{classSourcedId}/students/{studentSourcedId}/results",
         "results",
-        Belongs::ResultOfStudentInClass,
+        ScopePath::ResultOfStudentInClass,
     ),
-    beyond("/lineItems/{lineItemSourcedId}/results", "results", Belongs::ByField("lineItem")),
-    beyond("/schools/{schoolSourcedId}/lineItems", "lineItems", Belongs::ByField("school")),
-    scoped("/schools/{schoolSourcedId}/scoreScales", "scoreScales", Belongs::ScoreScaleOfSchool),
+    beyond("/lineItems/{lineItemSourcedId}/results", "results", ScopePath::ByField("lineItem")),
+    beyond("/schools/{schoolSourcedId}/lineItems", "lineItems", ScopePath::ByField("school")),
+    scoped("/schools/{schoolSourcedId}/scoreScales", "scoreScales", ScopePath::ScoreScaleOfSchool),
 ];
 
 /// The scoped collections of the resources service; each is served under `/resources` too, where
 /// the published clients look.
-pub static RESOURCES: &[Scoped] = &[
-    scoped("/classes/{classSourcedId}/resources", "resources", Belongs::ResourceOf),
-    scoped("/courses/{courseSourcedId}/resources", "resources", Belongs::ResourceOf),
-    scoped("/users/{userSourcedId}/resources", "resources", Belongs::ResourceOf),
+pub static RESOURCES: &[ScopedCollection] = &[
+    scoped("/classes/{classSourcedId}/resources", "resources", ScopePath::ResourceOf),
+    scoped("/courses/{courseSourcedId}/resources", "resources", ScopePath::ResourceOf),
+    scoped("/users/{userSourcedId}/resources", "resources", ScopePath::ResourceOf),
 ];
 
 /// The kind that a path parameter such as `schoolSourcedId` names.
-pub fn named_by(parameter: &str) -> Option<&'static Kind> {
-    crate::kinds::named(parameter.strip_suffix("SourcedId")?)
+pub fn named_by(parameter: &str) -> Option<&'static RecordKind> {
+    crate::kinds::by_name(parameter.strip_suffix("SourcedId")?)
 }

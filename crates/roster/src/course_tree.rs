@@ -9,41 +9,41 @@ use serde::Deserialize;
 use crate::fields;
 use crate::kinds::COURSE;
 use crate::record::Status;
-use crate::repository::{self, Texts};
+use crate::repository::{self, RecordTexts};
 
 /// A course as a tree. Its components are a list in reading order, each with its depth:
 /// nesting has no bound, so nothing here recurses.
 #[derive(Clone, Debug)]
 pub struct CourseTree {
     /// The course.
-    pub course: Texts,
+    pub course: RecordTexts,
     /// Its components, each before its parts.
-    pub components: Vec<Component>,
+    pub components: Vec<PlacedComponent>,
     /// The resources that its components use, each once.
-    pub resources: Vec<Texts>,
+    pub resources: Vec<RecordTexts>,
 }
 
 /// A component in its place.
 #[derive(Clone, Debug)]
-pub struct Component {
+pub struct PlacedComponent {
     /// 0 at the top of the course.
     pub depth: usize,
     /// The record.
-    pub record: Texts,
-    /// What it holds beside its parts, in order.
-    pub links: Vec<Link>,
+    pub record: RecordTexts,
+    /// Its resources, in order.
+    pub links: Vec<PlacedResource>,
 }
 
 /// A component resource in its place.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct PlacedResource {
     /// The record.
-    pub record: Texts,
+    pub record: RecordTexts,
     /// The number of its resource in [`CourseTree::resources`].
     pub resource: usize,
 }
 
-/// What of a stored component or component resource decides its place.
+/// The values of a stored component or component resource that decide its place.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CourseNodeRow {
@@ -51,19 +51,19 @@ pub(crate) struct CourseNodeRow {
     pub(crate) title: String,
     pub(crate) sort_order: Option<i64>,
     pub(crate) status: String,
-    pub(crate) parent: Option<Target>,
-    pub(crate) course_component: Option<Target>,
-    pub(crate) resource: Option<Target>,
+    pub(crate) parent: Option<ReferenceId>,
+    pub(crate) course_component: Option<ReferenceId>,
+    pub(crate) resource: Option<ReferenceId>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Target {
+pub(crate) struct ReferenceId {
     pub(crate) sourced_id: String,
 }
 
 impl CourseNodeRow {
-    fn read((body, _): &Texts) -> Result<Self> {
+    fn read((body, _): &RecordTexts) -> Result<Self> {
         serde_json::from_str(body).map_err(Problem::internal)
     }
 
@@ -92,7 +92,7 @@ pub fn read(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<CourseTree>
         Status::Active => walk(&components, |place| place.status == status.as_str()),
         Status::ToBeDeleted => {
             let all = walk(&components, |_| true);
-            kept(all, &components, |place| {
+            kept_rows(all, &components, |place| {
                 place.status == status.as_str() || links.contains_key(&place.sourced_id)
             })
         }
@@ -101,7 +101,7 @@ pub fn read(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<CourseTree>
     let components = order.into_iter().map(|(at, depth)| {
         let (place, record) = records[at].take().expect("a walk meets each component once");
         let links = links.remove(&place.sourced_id).unwrap_or_default();
-        Component { depth, record, links }
+        PlacedComponent { depth, record, links }
     });
     Ok(CourseTree {
         course: (stored.body, stored.extra),
@@ -122,7 +122,7 @@ fn too_many(course: &str) -> Problem {
 }
 
 /// The records with their places, siblings in order.
-fn placed(records: Vec<Texts>) -> Result<Vec<(CourseNodeRow, Texts)>> {
+fn placed(records: Vec<RecordTexts>) -> Result<Vec<(CourseNodeRow, RecordTexts)>> {
     let mut placed = records
         .into_iter()
         .map(|record| Ok((CourseNodeRow::read(&record)?, record)))
@@ -132,22 +132,22 @@ fn placed(records: Vec<Texts>) -> Result<Vec<(CourseNodeRow, Texts)>> {
 }
 
 fn links_by_component(
-    links: Vec<(CourseNodeRow, Texts)>,
-    resources: &[Texts],
-) -> Result<HashMap<String, Vec<Link>>> {
+    links: Vec<(CourseNodeRow, RecordTexts)>,
+    resources: &[RecordTexts],
+) -> Result<HashMap<String, Vec<PlacedResource>>> {
     let mut numbers = HashMap::with_capacity(resources.len());
     for (number, (body, _)) in resources.iter().enumerate() {
-        let target: Target = serde_json::from_str(body).map_err(Problem::internal)?;
+        let target: ReferenceId = serde_json::from_str(body).map_err(Problem::internal)?;
         numbers.insert(target.sourced_id, number);
     }
-    let mut by_component: HashMap<String, Vec<Link>> = HashMap::new();
+    let mut by_component: HashMap<String, Vec<PlacedResource>> = HashMap::new();
     for (place, record) in links {
         let (Some(component), Some(resource)) = (place.course_component, place.resource) else {
             return Err(Problem::internal("a stored component resource lacks its references"));
         };
         // A purge keeps what active records refer to; a deleted one may have lost its resource.
         if let Some(resource) = numbers.get(&resource.sourced_id) {
-            let link = Link { record, resource: *resource };
+            let link = PlacedResource { record, resource: *resource };
             by_component.entry(component.sourced_id).or_default().push(link);
         }
     }
@@ -157,7 +157,7 @@ fn links_by_component(
 /// The numbers and depths of the components from the top down, leaving out those that `enters`
 /// refuses and what is in them. A component whose parent belongs to another course is at the top.
 fn walk(
-    components: &[(CourseNodeRow, Texts)],
+    components: &[(CourseNodeRow, RecordTexts)],
     enters: impl Fn(&CourseNodeRow) -> bool,
 ) -> Vec<(usize, usize)> {
     let numbers: HashMap<&str, usize> =
@@ -182,9 +182,9 @@ fn walk(
 }
 
 /// Those of the order that are wanted, and those above them.
-fn kept(
+fn kept_rows(
     order: Vec<(usize, usize)>,
-    components: &[(CourseNodeRow, Texts)],
+    components: &[(CourseNodeRow, RecordTexts)],
     wanted: impl Fn(&CourseNodeRow) -> bool,
 ) -> Vec<(usize, usize)> {
     let mut kept = Vec::new();

@@ -3,12 +3,13 @@
 //! Class, term and school year are made where they are missing, with ids that follow from the
 //! course, the school and the school year, so that two who enroll at once make them once.
 
+use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds::{ACADEMIC_SESSION, CLASS, COURSE};
 use crate::record::{Object, Record, members};
 use crate::repository;
@@ -30,7 +31,7 @@ pub fn find_or_make(
     let Some(stored) = repository::find(tx, &COURSE, course)? else {
         return Err(Problem::invalid(
             "enrollment.course.sourcedId",
-            format!("there is no course with the sourcedId '{course}'"),
+            unknown_reference("course", course),
         ));
     };
     let fields = members(&stored.body, stored.extra.as_deref())?;
@@ -160,14 +161,14 @@ fn session(
 }
 
 /// The record, unless it is missing or deleted.
-fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Option<Object>> {
+fn in_use(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<Option<Object>> {
     let Some(stored) = repository::find(tx, kind, id)? else { return Ok(None) };
     let fields = members(&stored.body, stored.extra.as_deref())?;
     let is_active = fields.get("status").is_some_and(|status| status == "active");
     Ok(is_active.then_some(fields))
 }
 
-fn make(tx: &mut Tx<'_>, kind: &'static Kind, now: Timestamp, fields: Value) -> Result<()> {
+fn make(tx: &mut Tx<'_>, kind: &'static RecordKind, now: Timestamp, fields: Value) -> Result<()> {
     let fields: Object = match fields {
         Value::Object(fields) => fields,
         _ => unreachable!("the caller writes an object"),

@@ -1,6 +1,6 @@
 //! Members of stored records, read without ceremony.
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::record::{Object, members};
 use crate::repository::{self, StoredRecord};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -22,7 +22,7 @@ pub fn opt_text(object: &Object, name: &str) -> Option<String> {
     object.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// What a user is called: given and family name.
+/// The given and family name of a user.
 pub fn full_name(user: &Object) -> String {
     let names = [text(user, "givenName"), text(user, "familyName")];
     names.join(" ").trim().to_owned()
@@ -58,12 +58,12 @@ pub fn metadata(object: &Object) -> Object {
 /// function, so that one rule decides what a deletion means there; the record itself stays readable by its id.
 ///
 /// Errors: `NotFound` for one that is missing or deleted.
-pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<Object> {
+pub fn in_use(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<Object> {
     of(&stored_in_use(tx, kind, id)?)
 }
 
 /// As [`in_use`], the record as it is stored.
-pub fn stored_in_use(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<StoredRecord> {
+pub fn stored_in_use(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<StoredRecord> {
     let stored = repository::find(tx, kind, id)?;
     let stored = stored.ok_or_else(|| Problem::not_found(kind.one, id))?;
     match is_in_use(&of(&stored)?) {
@@ -78,7 +78,7 @@ pub fn is_in_use(record: &Object) -> bool {
 }
 
 /// The problem for a deleted record. Its message says how to restore the record.
-fn deleted(kind: &Kind, id: &str) -> Problem {
+fn deleted(kind: &RecordKind, id: &str) -> Problem {
     let (one, path) = (kind.one, kind.path);
     let message = format!(
         "the {one} '{id}' is deleted; to restore it, send PATCH {}/{path}/{id} with \
@@ -91,7 +91,7 @@ fn deleted(kind: &Kind, id: &str) -> Problem {
 /// The stored records of the kind with these ids, by id. Runs one statement.
 pub fn of_all<'a>(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     ids: impl Iterator<Item = &'a str>,
 ) -> Result<std::collections::HashMap<String, Object>> {
     let ids: std::collections::BTreeSet<&str> = ids.filter(|id| !id.is_empty()).collect();

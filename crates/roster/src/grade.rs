@@ -19,7 +19,7 @@ const LEVELS: [&str; 11] =
 const NUMBERS: std::ops::RangeInclusive<i64> = -1..=13;
 
 /// The stored text of a grade that was sent as a number: `3` is `03`, `11` is `11`, `-1` is `-1`.
-pub(crate) fn written(number: &Number) -> String {
+pub(crate) fn number_text(number: &Number) -> String {
     match number.as_i64() {
         Some(grade @ 0..=9) => format!("0{grade}"),
         _ => number.to_string(),
@@ -31,7 +31,7 @@ pub(crate) fn written(number: &Number) -> String {
 pub fn comparable(grade: &str) -> String {
     let grade = grade.trim();
     match number(grade) {
-        Some(number) => written(&number.into()),
+        Some(number) => number_text(&number.into()),
         None => grade.to_ascii_lowercase(),
     }
 }
@@ -53,7 +53,7 @@ pub fn check(grade: &str) -> Result<(), String> {
 pub fn read(value: &Value) -> Result<String, String> {
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) => written(number),
+        Value::Number(number) => number_text(number),
         other => return Err(format!("must be a grade as a string or a number (got {other})")),
     };
     check(&text).map(|()| text)

@@ -4,7 +4,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
-use lyceum_store::jobs::{self, Job};
+use lyceum_store::jobs::{self, ClaimedJob};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ pub struct Import {
     pub state: ImportState,
     /// Whether correct rows are stored although others are rejected.
     pub keep_going: bool,
-    /// The result: a [`crate::csv::Report`] as JSON, and in `noted` the SHA-256 of the file that
+    /// The result: a [`crate::csv::CsvReport`] as JSON, and in `noted` the SHA-256 of the file that
     /// lists the outcome of each row.
     pub report: Option<Value>,
     /// The SHA-256 of the rejected rows as CSV, if there are any.
@@ -82,7 +82,7 @@ pub struct Import {
     /// Why it failed.
     pub error: String,
     /// The last progress that the working server stored.
-    pub progress: Option<Progress>,
+    pub progress: Option<ImportProgress>,
 }
 
 impl Import {
@@ -94,7 +94,7 @@ impl Import {
 
 /// The progress of a check or an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct ImportProgress {
     /// The file that is being read, without `.csv`.
     pub file: String,
     /// Rows that were read, over all files.
@@ -105,7 +105,7 @@ pub struct Progress {
 
 /// An uploaded file.
 #[derive(Clone, Copy, Debug)]
-pub struct New<'a> {
+pub struct NewImport<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its bytes.
@@ -128,14 +128,14 @@ pub struct ImportOutcome<'a> {
 }
 
 /// Adds an import, which will be checked next, and returns its number.
-pub fn add(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i64> {
+pub fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewImport<'_>) -> Result<i64> {
     let id = repository::insert(tx, now, new)?;
     jobs::add(tx, now, KIND, &id.to_string())?;
     Ok(id)
 }
 
 /// The import of that number. Errors: `NotFound`.
-pub fn found(tx: &mut Tx<'_>, id: i64) -> Result<Import> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Import> {
     repository::find(tx, id)?
         .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no import {id}")))
 }
@@ -165,7 +165,7 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
 /// Starts a checked import. If the check found errors, the import keeps the good rows.
 /// Errors: `NotFound`; `Conflict` for an import in another state.
 pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
-    let has_errors = found(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
+    let has_errors = find(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
     turn(tx, id, ImportState::Importing, has_errors)?;
     jobs::add(tx, now, KIND, &id.to_string()).map(drop)
 }
@@ -176,7 +176,7 @@ pub fn discard(tx: &mut Tx<'_>, id: i64) -> Result<()> {
 }
 
 fn turn(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Result<()> {
-    let import = found(tx, id)?;
+    let import = find(tx, id)?;
     if repository::turn(tx, id, (ImportState::Checked, to), keep_going)? {
         return Ok(());
     }
@@ -188,9 +188,9 @@ fn turn(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Result<(
 }
 
 /// Claims the next import that must be checked or stored. No other server works on it until the lease ends.
-pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(Job, Import)>> {
+pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(ClaimedJob, Import)>> {
     let Some(job) = jobs::claim(tx, now, KIND, limits::IMPORT_LEASE_S)? else { return Ok(None) };
-    let import = found(tx, job.payload.parse().map_err(Problem::internal)?)?;
+    let import = find(tx, job.payload.parse().map_err(Problem::internal)?)?;
     Ok(Some((job, import)))
 }
 
@@ -199,12 +199,12 @@ pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(Job, Import)>> {
 pub fn renew(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    job: &Job,
-    progress: Option<&Progress>,
+    job: &ClaimedJob,
+    progress: Option<&ImportProgress>,
 ) -> Result<bool> {
     let is_ours = jobs::renew(tx, now, job, limits::IMPORT_LEASE_S)?;
     if let Some(progress) = progress.filter(|_| is_ours) {
-        repository::tell(tx, job.payload.parse().map_err(Problem::internal)?, progress)?;
+        repository::record_progress(tx, job.payload.parse().map_err(Problem::internal)?, progress)?;
     }
     Ok(is_ours)
 }
@@ -214,7 +214,7 @@ pub fn renew(
 pub fn end(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    job: &Job,
+    job: &ClaimedJob,
     import: &Import,
     outcome: &ImportOutcome<'_>,
 ) -> Result<()> {

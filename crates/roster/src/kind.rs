@@ -31,7 +31,7 @@ impl Service {
 
 /// A kind of record, such as `course`.
 #[derive(Debug)]
-pub struct Kind {
+pub struct RecordKind {
     /// Its name, wrapper key and reference type: `course`.
     pub one: &'static str,
     /// Its collection key: `courses`.
@@ -42,7 +42,7 @@ pub struct Kind {
     pub path: &'static str,
     /// The service that it belongs to.
     pub service: Service,
-    /// What it is, in one sentence.
+    /// Its description in one sentence.
     pub doc: &'static str,
     /// Its own fields; `sourcedId`, `status`, `dateLastModified` and `metadata` belong to all.
     pub fields: &'static [Field],
@@ -55,8 +55,8 @@ pub struct Kind {
 pub struct Field {
     /// Its name on the wire.
     pub name: &'static str,
-    /// What it holds.
-    pub ty: Type,
+    /// Its type.
+    pub ty: FieldType,
     /// Whether it is required.
     pub presence: Presence,
     /// Whether only the platform dialect has it (the standard's payloads are closed).
@@ -67,13 +67,13 @@ pub struct Field {
     pub searched: bool,
     /// Whether it is the title of the record, which must be a text that is not blank.
     pub is_title: bool,
-    /// Which records its references may point to.
+    /// The records to which its references may point.
     pub target: ReferenceTarget,
-    /// What it means, for the API document.
+    /// Its description for the API document.
     pub doc: &'static str,
 }
 
-/// Which records a reference may point to when it is set. A record keeps a reference to what changes later.
+/// The records to which a reference may point when it is set. Later changes of the target do not affect the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceTarget {
     /// Any record of the kind.
@@ -84,7 +84,7 @@ pub enum ReferenceTarget {
     School,
 }
 
-/// What the store keeps of a field in addition to the JSON. References are always indexed.
+/// The storage of a field in addition to the JSON. References are always indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldStorage {
     /// Nothing: filters read the JSON.
@@ -110,9 +110,9 @@ pub enum Presence {
     Nullable,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug)]
-pub enum Type {
+pub enum FieldType {
     /// Text, compared without regard to ASCII case.
     Text,
     /// An absolute URI.
@@ -158,7 +158,7 @@ pub struct Vocabulary {
     pub platform: &'static [&'static str],
 }
 
-/// How a vocabulary is open.
+/// The extensions that a vocabulary allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VocabularyExtension {
     /// Not at all.
@@ -201,7 +201,7 @@ impl Vocabulary {
 }
 
 /// A closed vocabulary.
-pub const fn closed(words: &'static [&'static str]) -> Vocabulary {
+pub const fn closed_vocabulary(words: &'static [&'static str]) -> Vocabulary {
     Vocabulary { words, open: VocabularyExtension::Closed, platform: &[] }
 }
 
@@ -211,7 +211,7 @@ pub const fn open(words: &'static [&'static str]) -> Vocabulary {
 }
 
 /// A field of any type.
-pub const fn field(name: &'static str, ty: Type) -> Field {
+pub const fn field(name: &'static str, ty: FieldType) -> Field {
     Field {
         name,
         ty,
@@ -227,7 +227,7 @@ pub const fn field(name: &'static str, ty: Type) -> Field {
 
 /// A text field.
 pub const fn text(name: &'static str) -> Field {
-    field(name, Type::Text)
+    field(name, FieldType::Text)
 }
 
 /// A text field that says what people call the record; `search` looks into it.
@@ -239,22 +239,22 @@ pub const fn title(name: &'static str) -> Field {
 
 /// A field of one word of a vocabulary.
 pub const fn word(name: &'static str, words: Vocabulary) -> Field {
-    field(name, Type::Word(words))
+    field(name, FieldType::Word(words))
 }
 
 /// A `"true"`/`"false"` field.
 pub const fn flag(name: &'static str) -> Field {
-    field(name, Type::Flag)
+    field(name, FieldType::Flag)
 }
 
 /// A reference to one record.
 pub const fn reference(name: &'static str, kind: &'static str) -> Field {
-    field(name, Type::Reference(kind))
+    field(name, FieldType::Reference(kind))
 }
 
 /// References to many records.
 pub const fn references(name: &'static str, kind: &'static str) -> Field {
-    field(name, Type::References(kind))
+    field(name, FieldType::References(kind))
 }
 
 impl Field {
@@ -341,15 +341,18 @@ impl Field {
     /// The name of the column that holds the field's value, where one does. Lists have links
     /// instead.
     pub fn column_name(&self) -> Option<String> {
-        let end = if matches!(self.ty, Type::Reference(_)) { "_id" } else { "" };
+        let end = if matches!(self.ty, FieldType::Reference(_)) { "_id" } else { "" };
         self.has_column().then(|| snake(self.name) + end)
     }
 
     /// Whether a column holds the field's value.
     pub fn has_column(&self) -> bool {
         match self.ty {
-            Type::Reference(_) => true,
-            Type::Texts | Type::Grades | Type::WordList(_) | Type::Objects(_) => false,
+            FieldType::Reference(_) => true,
+            FieldType::Texts
+            | FieldType::Grades
+            | FieldType::WordList(_)
+            | FieldType::Objects(_) => false,
             _ => self.kept != FieldStorage::Json,
         }
     }
@@ -357,9 +360,9 @@ impl Field {
     /// Whether `roster_link` holds members of the field.
     pub(crate) fn has_links(&self) -> bool {
         match self.ty {
-            Type::References(_) => true,
-            Type::Texts | Type::Grades => self.is_indexed(),
-            Type::Objects(fields) => fields.iter().any(|it| it.is_indexed() || it.has_links()),
+            FieldType::References(_) => true,
+            FieldType::Texts | FieldType::Grades => self.is_indexed(),
+            FieldType::Objects(fields) => fields.iter().any(|it| it.is_indexed() || it.has_links()),
             _ => false,
         }
     }
@@ -367,20 +370,20 @@ impl Field {
     /// Whether an index answers filters on the field.
     pub fn is_indexed(&self) -> bool {
         self.kept == FieldStorage::Indexed
-            || matches!(self.ty, Type::Reference(_) | Type::References(_))
+            || matches!(self.ty, FieldType::Reference(_) | FieldType::References(_))
     }
 }
 
 /// Kinds are the same when their names are: each is declared once.
-impl PartialEq for Kind {
+impl PartialEq for RecordKind {
     fn eq(&self, other: &Self) -> bool {
         self.one == other.one
     }
 }
 
-impl Eq for Kind {}
+impl Eq for RecordKind {}
 
-impl Kind {
+impl RecordKind {
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)

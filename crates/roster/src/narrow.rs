@@ -3,16 +3,16 @@
 
 use serde_json::Value;
 
-use crate::kind::{Field, Type};
+use crate::kind::{Field, FieldType};
 
 /// The list without members that only the platform dialect has. `None` if there are no such members.
 pub(crate) fn standard_part(field: &Field, value: &Value) -> Option<Value> {
     let items = value.as_array()?;
     let narrow = match field.ty {
-        Type::WordList(words) => {
+        FieldType::WordList(words) => {
             items.iter().filter(|word| !words.is_platforms(word)).cloned().collect()
         }
-        Type::Objects(fields) => items.iter().map(|item| narrowed(fields, item)).collect(),
+        FieldType::Objects(fields) => items.iter().map(|item| narrowed(fields, item)).collect(),
         _ => return None,
     };
     Some(Value::Array(narrow)).filter(|narrow| narrow != value)

@@ -2,17 +2,17 @@
 //! `filter`, `search`.
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_store::Dialect as Store;
+use lyceum_store::SqlDialect;
 
 use crate::collections::Collection;
 use crate::filter;
-use crate::repository::Query;
-use crate::repository::Scope;
+use crate::repository::ListQuery;
+use crate::repository::PathScope;
 use crate::sort::SortOrder;
 
 /// The parameters as they came.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Parameters<'a> {
+pub struct ListParameters<'a> {
     /// The most records on the page, from 1. A number above the page limit means the page limit.
     pub limit: Option<&'a str>,
     /// Records before the page, from 0.
@@ -23,7 +23,7 @@ pub struct Parameters<'a> {
     pub sort: Option<&'a str>,
     /// `asc` or `desc`.
     pub order_by: Option<&'a str>,
-    /// Which records.
+    /// The filter.
     pub filter: Option<&'a str>,
     /// A text to look for.
     pub search: Option<&'a str>,
@@ -34,10 +34,10 @@ pub struct Parameters<'a> {
 /// Errors: `Invalid` for numbers out of range, `BadFilter`, `BadSelection`.
 pub fn query(
     collection: Collection,
-    scope: Option<Scope>,
-    parameters: &Parameters<'_>,
-    store: Store,
-) -> Result<Query> {
+    scope: Option<PathScope>,
+    parameters: &ListParameters<'_>,
+    store: SqlDialect,
+) -> Result<ListQuery> {
     let limit = number("limit", parameters.limit, 1)?.unwrap_or(limits::PAGE_DEFAULT_RECORDS);
     let offset = number("offset", parameters.offset, 0)?.unwrap_or(0);
     let descending = match parameters.order_by {
@@ -54,7 +54,7 @@ pub fn query(
     let filter = parameters.filter.filter(|text| !text.trim().is_empty()).map(filter::parse);
     let filter = filter.transpose()?;
     let deleted_too = ["status", "dateLastModified"];
-    Ok(Query {
+    Ok(ListQuery {
         with_deleted: filter.as_ref().is_some_and(|f| filter::names(f, &deleted_too)),
         filter: filter.map(|filter| filter::bind(collection.kind, &filter)).transpose()?,
         search: parameters.search.map(search).transpose()?.flatten(),

@@ -6,12 +6,12 @@
 //! each reference: [`crate::render`] finds references by it. `href`s are not stored.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, Result, limits, messages};
+use lyceum_core::{Detail, PayloadDialect, Problem, Result, limits, messages};
 use serde_json::{Map, Value};
 
-use crate::canonical::{ReadMode, Writer, check_json};
+use crate::canonical::{CanonicalWriter, ReadMode, check_json};
 use crate::collections;
-use crate::kind::{Kind, Presence, ReferenceTarget};
+use crate::kind::{Presence, RecordKind, ReferenceTarget};
 use crate::repository::StoredRecord;
 use crate::rules;
 
@@ -39,7 +39,7 @@ impl Status {
 
 /// A member of a list field or a multi-valued reference, as `roster_link` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Link {
+pub struct ListLink {
     /// Kind and path, such as `user.roles.role`.
     pub field: String,
     /// The member: an id, a word, or a text with its ASCII letters in lower case.
@@ -48,11 +48,11 @@ pub struct Link {
 
 /// A reference to another record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pointer {
+pub struct RecordReference {
     /// Where it stands, such as `course.org.sourcedId`.
     pub path: String,
     /// The kind that it points to.
-    pub kind: &'static Kind,
+    pub kind: &'static RecordKind,
     /// The sourcedId that it points to.
     pub sourced_id: String,
     /// Which records it may point to.
@@ -63,7 +63,7 @@ pub struct Pointer {
 #[derive(Clone, Debug)]
 pub struct Record {
     /// What it is.
-    pub kind: &'static Kind,
+    pub kind: &'static RecordKind,
     /// Its id.
     pub sourced_id: String,
     /// Whether it is in use.
@@ -74,20 +74,20 @@ pub struct Record {
     pub body: String,
     /// The members that only the platform dialect shows, as one JSON object.
     pub extra: Option<String>,
-    /// The values of its kind's columns, in the order of [`Kind::columns`].
+    /// The values of its kind's columns, in the order of [`RecordKind::columns`].
     pub columns: Vec<Option<String>>,
     /// Its list members, sorted, each once.
-    pub links: Vec<Link>,
+    pub links: Vec<ListLink>,
     /// Its references, which must exist.
-    pub references: Vec<Pointer>,
+    pub references: Vec<RecordReference>,
 }
 
-/// Which time a record takes as its `dateLastModified`.
+/// The source of a record's `dateLastModified`.
 #[derive(Clone, Copy, Debug)]
-pub enum Stamp {
+pub enum ModifiedTime {
     /// This instant, whatever the data says: the API's rule.
     Now(Timestamp),
-    /// What the data says, this instant where it says nothing: imports and stored records.
+    /// The time in the data, or this instant if there is none: for imports and stored records.
     Keep(Timestamp),
 }
 
@@ -97,23 +97,27 @@ impl Record {
     ///
     /// Errors: `Invalid` with every fault and its path.
     pub fn parse(
-        kind: &'static Kind,
+        kind: &'static RecordKind,
         object: &Object,
-        dialect: Dialect,
-        stamp: Stamp,
+        dialect: PayloadDialect,
+        stamp: ModifiedTime,
     ) -> Result<Self> {
         Self::read(kind, object, stamp, ReadMode { dialect, is_checked: true })
     }
 
     /// A record that the server itself writes, from its members.
-    pub fn from_server(kind: &'static Kind, members: &Object, now: Timestamp) -> Result<Self> {
-        Self::parse(kind, members, Dialect::Platform, Stamp::Now(now))
+    pub fn from_server(
+        kind: &'static RecordKind,
+        members: &Object,
+        now: Timestamp,
+    ) -> Result<Self> {
+        Self::parse(kind, members, PayloadDialect::Platform, ModifiedTime::Now(now))
     }
 
     fn read(
-        kind: &'static Kind,
+        kind: &'static RecordKind,
         object: &Object,
-        stamp: Stamp,
+        stamp: ModifiedTime,
         mut reading: ReadMode,
     ) -> Result<Self> {
         let mut faults = Vec::new();
@@ -125,7 +129,7 @@ impl Record {
         if let Some(check_values) = kind.rules.check_values.filter(|_| is_checked) {
             check_values(kind, object, &mut faults);
         }
-        let mut writer = Writer::new(kind, reading, &mut faults);
+        let mut writer = CanonicalWriter::new(kind, reading, &mut faults);
         writer.common(&sourced_id, status, date_last_modified);
         writer.fields(object);
         writer.metadata(object);
@@ -164,11 +168,12 @@ impl Record {
 
     /// Reads a record back from its stored texts; what else the store keeps is derived anew. It may be
     /// older than a rule.
-    pub fn stored(kind: &'static Kind, body: &str, extra: Option<&str>) -> Result<Self> {
+    pub fn stored(kind: &'static RecordKind, body: &str, extra: Option<&str>) -> Result<Self> {
         let object = members(body, extra)?;
         let never_used = Timestamp::from_milliseconds(0);
-        let reading = ReadMode { dialect: Dialect::Platform, is_checked: false };
-        Self::read(kind, &object, Stamp::Keep(never_used), reading).map_err(Problem::internal)
+        let reading = ReadMode { dialect: PayloadDialect::Platform, is_checked: false };
+        Self::read(kind, &object, ModifiedTime::Keep(never_used), reading)
+            .map_err(Problem::internal)
     }
 
     /// The value of a column: of a single-valued reference the sourcedId.
@@ -217,7 +222,7 @@ pub fn members(body: &str, extra: Option<&str>) -> Result<Object> {
     Ok(object)
 }
 
-fn sourced_id(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> String {
+fn sourced_id(kind: &RecordKind, object: &Object, faults: &mut Vec<Detail>) -> String {
     let mut fault = |message: String| {
         faults.push(Detail { path: format!("{}.sourcedId", kind.one), message });
         String::new()
@@ -246,7 +251,7 @@ pub fn check_sourced_id(id: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn status(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> Status {
+fn status(kind: &RecordKind, object: &Object, faults: &mut Vec<Detail>) -> Status {
     match object.get("status") {
         None | Some(Value::Null) => Status::Active,
         Some(Value::String(word)) if word == "active" => Status::Active,
@@ -261,7 +266,12 @@ fn status(kind: &Kind, object: &Object, faults: &mut Vec<Detail>) -> Status {
     }
 }
 
-fn modified(kind: &Kind, object: &Object, stamp: Stamp, faults: &mut Vec<Detail>) -> Timestamp {
+fn modified(
+    kind: &RecordKind,
+    object: &Object,
+    stamp: ModifiedTime,
+    faults: &mut Vec<Detail>,
+) -> Timestamp {
     let given = match object.get("dateLastModified") {
         None | Some(Value::Null) => None,
         Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
@@ -276,8 +286,8 @@ fn modified(kind: &Kind, object: &Object, stamp: Stamp, faults: &mut Vec<Detail>
         },
     };
     match (stamp, given) {
-        (Stamp::Keep(_), Some(given)) => given,
-        (Stamp::Now(now) | Stamp::Keep(now), _) => now,
+        (ModifiedTime::Keep(_), Some(given)) => given,
+        (ModifiedTime::Now(now) | ModifiedTime::Keep(now), _) => now,
     }
 }
 
@@ -293,10 +303,10 @@ pub(crate) fn check_metadata(value: &Value) -> Result<(), String> {
 }
 
 /// Whether the dialect requires a value of this presence.
-pub(crate) fn must_be_there(presence: Presence, dialect: Dialect) -> bool {
+pub(crate) fn must_be_there(presence: Presence, dialect: PayloadDialect) -> bool {
     match presence {
         Presence::Required | Presence::Derived => true,
-        Presence::OrElse(_) => dialect == Dialect::Standard,
+        Presence::OrElse(_) => dialect == PayloadDialect::Standard,
         Presence::Optional | Presence::Nullable => false,
     }
 }

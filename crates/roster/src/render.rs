@@ -3,26 +3,26 @@
 use std::fmt::Write as _;
 
 use lyceum_core::text::segment;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use serde_json::Value;
 
 use crate::canonical::OVERLAPPING;
-use crate::kind::{Field, Kind, Presence, Type};
+use crate::kind::{Field, FieldType, Presence, RecordKind};
 use crate::kinds;
 use crate::record::{COMMON, members};
 
-/// How records are to be shown.
+/// The form in which records are rendered.
 #[derive(Clone, Debug)]
-pub struct View<'a> {
+pub struct RecordView<'a> {
     /// The address under which the server is reached, without a slash at its end.
     pub base_url: &'a str,
-    /// Which members are shown.
-    pub dialect: Dialect,
+    /// The payload dialect.
+    pub dialect: PayloadDialect,
     /// The members to show, in the record's own order; none given, all are shown.
     pub fields: Option<Vec<&'a str>>,
 }
 
-impl View<'_> {
+impl RecordView<'_> {
     /// Appends a stored record.
     pub fn render(&self, body: &str, extra: Option<&str>, out: &mut String) -> Result<()> {
         match &self.fields {
@@ -32,7 +32,7 @@ impl View<'_> {
     }
 
     fn render_whole(&self, body: &str, extra: Option<&str>, out: &mut String) -> Result<()> {
-        match extra.filter(|_| self.dialect == Dialect::Platform) {
+        match extra.filter(|_| self.dialect == PayloadDialect::Platform) {
             None => self.with_hrefs(body, out),
             Some(extra) if extra.starts_with(OVERLAPPING) => {
                 let (mut standard, mut wide) = (String::new(), String::new());
@@ -67,13 +67,13 @@ impl View<'_> {
         let end = closing_quote(rest);
         let kind = &rest[end + "\",\"type\":\"".len()..];
         let kind = &kind[..memchr::memchr(b'"', kind.as_bytes()).unwrap_or(kind.len())];
-        let Some(kind) = kinds::named(kind) else { return };
+        let Some(kind) = kinds::by_name(kind) else { return };
         out.push_str("\"href\":\"");
         self.address(kind, &rest[..end], out);
         out.push_str("\",");
     }
 
-    fn address(&self, kind: &Kind, quoted_id: &str, out: &mut String) {
+    fn address(&self, kind: &RecordKind, quoted_id: &str, out: &mut String) {
         out.push_str(self.base_url);
         out.push_str(kind.service.prefix());
         out.push('/');
@@ -94,7 +94,7 @@ impl View<'_> {
         extra: Option<&str>,
         out: &mut String,
     ) -> Result<()> {
-        let extra = extra.filter(|_| self.dialect == Dialect::Platform);
+        let extra = extra.filter(|_| self.dialect == PayloadDialect::Platform);
         let mut rendered = String::new();
         self.render_whole(body, extra, &mut rendered)?;
         let mut object = members(&rendered, None)?;
@@ -119,13 +119,17 @@ fn closing_quote(text: &str) -> usize {
 
 /// Reads the `fields` parameter. What the schema of a record requires is always shown, so that a
 /// selection is still a valid record. Errors: `BadSelection` naming a field that the kind lacks.
-pub fn fields<'a>(kind: &'static Kind, text: &'a str, dialect: Dialect) -> Result<Vec<&'a str>> {
+pub fn fields<'a>(
+    kind: &'static RecordKind,
+    text: &'a str,
+    dialect: PayloadDialect,
+) -> Result<Vec<&'a str>> {
     let known = |name: &str| {
         COMMON.contains(&name)
             || kind.fields.iter().any(|field| {
                 field.name == name
-                    && !matches!(field.ty, Type::Secret)
-                    && (!field.platform || dialect == Dialect::Platform)
+                    && !matches!(field.ty, FieldType::Secret)
+                    && (!field.platform || dialect == PayloadDialect::Platform)
             })
     };
     let named = text.split(',').map(str::trim).map(|name| {

@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::fields;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COMPONENT_RESOURCE, COURSE, USER};
 use crate::record::{Object, Record};
 use crate::repository;
@@ -16,7 +16,7 @@ use crate::repository;
 pub struct LineItem<'a> {
     /// Its sourcedId.
     pub sourced_id: &'a str,
-    /// What people call it.
+    /// Its name for people.
     pub title: &'a str,
     /// The sourcedId of the line item that it is a part of.
     pub parent: Option<&'a str>,
@@ -41,15 +41,15 @@ pub struct AssessmentResult<'a> {
     pub student: &'a str,
     /// The score; `None` until there is one.
     pub score: Option<f64>,
-    /// How far grading is, in the words of OneRoster.
+    /// The state of grading, in the words of OneRoster.
     pub score_status: &'a str,
     /// Its metadata.
     pub metadata: Object,
 }
 
-/// What is likely stored under the sourcedId of a result.
+/// The result that is likely stored under a sourcedId.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Former {
+pub enum FormerResult {
     /// Nothing.
     Missing,
     /// A result of the same student in the same line item.
@@ -83,12 +83,12 @@ pub fn write_one(
     tx: &mut Tx<'_>,
     now: Timestamp,
     result: AssessmentResult<'_>,
-    former: Former,
+    former: FormerResult,
 ) -> Result<Object> {
     let (record, members) = result.record(now)?;
     let is_written = match former {
-        Former::Missing => repository::add(tx, &record)?.is_some(),
-        Former::Present => repository::overwrite(tx, &record)?,
+        FormerResult::Missing => repository::add(tx, &record)?.is_some(),
+        FormerResult::Present => repository::overwrite(tx, &record)?,
     };
     if !is_written {
         repository::put_all(tx, &ASSESSMENT_RESULT, &[record])?;
@@ -162,7 +162,7 @@ impl AssessmentResult<'_> {
     }
 }
 
-fn reference(kind: &Kind, id: &str) -> Value {
+fn reference(kind: &RecordKind, id: &str) -> Value {
     Value::Object(object_of([("sourcedId", id.into()), ("type", kind.one.into())]))
 }
 

@@ -2,9 +2,9 @@
 //! came, which is also the order of lists that ask for none.
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Dialect, Param, Row, Sql, dialect};
+use lyceum_store::{Param, Row, Sql, SqlDialect, dialect};
 
-use crate::kind::{Kind, Type};
+use crate::kind::{FieldType, RecordKind};
 
 /// An order.
 #[derive(Clone, Debug)]
@@ -23,10 +23,10 @@ const BEFORE_ALL_NUMBERS: &str = "-1e308";
 impl SortOrder {
     /// Reads `sort` and `orderBy`. Errors: `BadSelection` naming a field that the kind lacks.
     pub fn by(
-        kind: &'static Kind,
+        kind: &'static RecordKind,
         field: Option<&str>,
         descending: bool,
-        store: Dialect,
+        store: SqlDialect,
     ) -> Result<Self> {
         let Some(name) = field else {
             return Ok(Self { field: None, is_number: false, key: "''".into(), descending });
@@ -82,9 +82,9 @@ impl SortOrder {
 }
 
 fn declared(
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     name: &str,
-    store: Dialect,
+    store: SqlDialect,
 ) -> Result<(&'static str, bool, String)> {
     let (head, rest) = name.split_once('.').unwrap_or((name, ""));
     let head = head.strip_suffix("SourcedId").unwrap_or(head);
@@ -98,26 +98,26 @@ fn declared(
     let column = if field.platform { "t.extra" } else { "t.body" };
     let path = [field.name];
     Ok(match (field.ty, field.column_name()) {
-        (Type::Reference(_), Some(column)) if matches!(rest, "" | "sourcedId") => {
+        (FieldType::Reference(_), Some(column)) if matches!(rest, "" | "sourcedId") => {
             (field.name, false, format!("COALESCE(t.{column}, '')"))
         }
-        (Type::Number | Type::Integer, _) if rest.is_empty() => {
+        (FieldType::Number | FieldType::Integer, _) if rest.is_empty() => {
             let number = dialect::number(store, &dialect::json_text(store, column, &path)?);
             (field.name, true, format!("COALESCE({number}, {BEFORE_ALL_NUMBERS})"))
         }
-        (Type::Secret, _) => return Err(unknown()),
+        (FieldType::Secret, _) => return Err(unknown()),
         (_, Some(column)) if rest.is_empty() => {
             (field.name, false, format!("COALESCE(t.{column}, '')"))
         }
         (
-            Type::Text
-            | Type::Uri
-            | Type::Flag
-            | Type::Date
-            | Type::Instant
-            | Type::Word(_)
-            | Type::Texts
-            | Type::Grades,
+            FieldType::Text
+            | FieldType::Uri
+            | FieldType::Flag
+            | FieldType::Date
+            | FieldType::Instant
+            | FieldType::Word(_)
+            | FieldType::Texts
+            | FieldType::Grades,
             _,
         ) if rest.is_empty() => {
             let text = dialect::json_text(store, column, &path)?;

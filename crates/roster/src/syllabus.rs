@@ -4,10 +4,10 @@
 use lyceum_core::Result;
 use serde_json::Value;
 
-use crate::course_tree::{Component, CourseTree};
+use crate::course_tree::{CourseTree, PlacedComponent};
 use crate::record::{Object, members};
-use crate::render::View;
-use crate::repository::Texts;
+use crate::render::RecordView;
+use crate::repository::RecordTexts;
 
 /// What a node holds beside its record's members.
 pub(crate) const LINKS: &str = "componentResources";
@@ -15,7 +15,7 @@ pub(crate) const LINKS: &str = "componentResources";
 pub(crate) const PARTS: &str = "subComponents";
 
 /// Appends the tree as one JSON object.
-pub fn render(tree: &CourseTree, view: &View<'_>, out: &mut String) -> Result<()> {
+pub fn render(tree: &CourseTree, view: &RecordView<'_>, out: &mut String) -> Result<()> {
     open(object(&tree.course, view)?, out);
     let resources = tree.resources.iter().map(|resource| Ok(object(resource, view)?.into()));
     let resources = resources.collect::<Result<Vec<Value>>>()?;
@@ -43,9 +43,9 @@ pub fn render(tree: &CourseTree, view: &View<'_>, out: &mut String) -> Result<()
 
 /// Appends a component up to the open list of its parts.
 fn node(
-    component: &Component,
+    component: &PlacedComponent,
     resources: &[Value],
-    view: &View<'_>,
+    view: &RecordView<'_>,
     out: &mut String,
 ) -> Result<()> {
     let mut shown = object(&component.record, view)?;
@@ -71,7 +71,7 @@ fn open(mut shown: Object, out: &mut String) {
     out.push_str("\":[");
 }
 
-fn object((body, extra): &Texts, view: &View<'_>) -> Result<Object> {
+fn object((body, extra): &RecordTexts, view: &RecordView<'_>) -> Result<Object> {
     let mut text = String::with_capacity(body.len() + 256);
     view.render(body, extra.as_deref(), &mut text)?;
     members(&text, None)

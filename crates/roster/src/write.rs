@@ -1,7 +1,7 @@
 //! What a client may do to records: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result, messages};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result, messages};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,15 +10,15 @@ use uuid::Uuid;
 
 use crate::collections::{Collection, CollectionPart, at, named_by};
 use crate::patch::merge;
-use crate::record::{Object, Record, Stamp, members};
+use crate::record::{ModifiedTime, Object, Record, members};
 use crate::repository::{self, WrittenRecord};
 use crate::rules;
 
 /// The rules of a write.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct WriteRules {
     /// The dialect of what is sent.
-    pub dialect: Dialect,
+    pub dialect: PayloadDialect,
     /// The present instant, which becomes `dateLastModified`.
     pub now: Timestamp,
     /// Whether a record without a sourcedId gets one (`UUIDv7`); else it is refused.
@@ -37,16 +37,16 @@ pub struct SourcedIdPair {
 
 /// A created record.
 #[derive(Clone, Debug)]
-pub struct Created {
+pub struct CreatedRecord {
     /// Its ids.
     pub pair: SourcedIdPair,
-    /// What is stored.
+    /// The stored record.
     pub put: WrittenRecord,
 }
 
 /// A path into which records are created: `POST /classes/{classSourcedId}/lineItems`.
 #[derive(Debug)]
-pub struct Into {
+pub struct CreationPath {
     /// The path.
     pub path: &'static str,
     /// The collection that the records join.
@@ -64,12 +64,12 @@ const fn into(
     path: &'static str,
     of: &'static str,
     fields: &'static [Option<&'static str>],
-) -> Into {
-    Into { path, of, fields, also: &[], keeps_ids: false }
+) -> CreationPath {
+    CreationPath { path, of, fields, also: &[], keeps_ids: false }
 }
 
 /// Every path into which records are created.
-pub static INTO: &[Into] = &[
+pub static INTO: &[CreationPath] = &[
     into("/classes/{classSourcedId}/lineItems", "lineItems", &[Some("class")]),
     into("/schools/{schoolSourcedId}/lineItems", "lineItems", &[Some("school")]),
     into("/lineItems/{lineItemSourcedId}/results", "results", &[Some("lineItem")]),
@@ -79,17 +79,17 @@ pub static INTO: &[Into] = &[
         "results",
         &[Some("class"), None],
     ),
-    Into {
+    CreationPath {
         also: &[("role", "student")],
         keeps_ids: true,
         ..into("/classes/{classSourcedId}/students", "enrollments", &[Some("class")])
     },
-    Into {
+    CreationPath {
         also: &[("role", "teacher")],
         keeps_ids: true,
         ..into("/classes/{classSourcedId}/teachers", "enrollments", &[Some("class")])
     },
-    Into {
+    CreationPath {
         also: &[("type", "gradingPeriod")],
         keeps_ids: true,
         ..into("/terms/{termSourcedId}/gradingPeriods", "gradingPeriods", &[Some("parent")])
@@ -103,8 +103,8 @@ pub fn create(
     tx: &mut Tx<'_>,
     collection: Collection,
     object: Object,
-    rules: &Rules,
-) -> Result<Created> {
+    rules: &WriteRules,
+) -> Result<CreatedRecord> {
     let supplied = object.get("sourcedId").and_then(Value::as_str).map(str::to_owned);
     let record = prepared(tx, collection, object, rules)?;
     let put = repository::create(tx, &record)?;
@@ -113,7 +113,7 @@ pub fn create(
         supplied_sourced_id: supplied.unwrap_or_else(|| allocated.clone()),
         allocated_sourced_id: allocated,
     };
-    Ok(Created { pair, put })
+    Ok(CreatedRecord { pair, put })
 }
 
 /// The record that the object becomes: what may be missing is filled in. Nothing is written but
@@ -122,7 +122,7 @@ pub(crate) fn prepared(
     tx: &mut Tx<'_>,
     collection: Collection,
     mut object: Object,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<Record> {
     if rules.allocate_missing_ids && object.get("sourcedId").is_none_or(Value::is_null) {
         object.insert("sourcedId".into(), Uuid::now_v7().to_string().into());
@@ -134,7 +134,7 @@ fn parsed(
     tx: &mut Tx<'_>,
     collection: Collection,
     object: &mut Object,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<Record> {
     let kind = collection.kind;
     if let CollectionPart::OfType(word) = collection.part {
@@ -147,7 +147,7 @@ fn parsed(
         }
     }
     rules::complete(tx, kind, object, rules.dialect, rules.now)?;
-    Record::parse(kind, object, rules.dialect, Stamp::Now(rules.now))
+    Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now))
 }
 
 /// Replaces the record with that id; with `upserts` it is created where it is missing.
@@ -160,7 +160,7 @@ pub fn put(
     mut object: Object,
     expected: Option<i64>,
     upserts: bool,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<WrittenRecord> {
     same_id(collection, id, &mut object)?;
     let record = parsed(tx, collection, &mut object, rules)?;
@@ -199,14 +199,14 @@ pub fn patch(
     id: &str,
     patch: &Object,
     expected: Option<i64>,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<WrittenRecord> {
     let stored = within(tx, collection, id)?;
     let mut object = members(&stored.body, stored.extra.as_deref())?;
     merge(&mut object, patch);
     same_id(collection, id, &mut object)?;
     // The stored record may hold the platform's members, whatever the client's dialect is.
-    let wide = Rules { dialect: Dialect::Platform, ..*rules };
+    let wide = WriteRules { dialect: PayloadDialect::Platform, ..*rules };
     let record = parsed(tx, collection, &mut object, &wide)?;
     repository::replace(tx, &record, expected)
 }
@@ -234,10 +234,10 @@ pub fn delete(
 /// Errors: `NotFound` if a record of the path does not exist; `Invalid` with the number of the record.
 pub fn create_in(
     tx: &mut Tx<'_>,
-    into: &Into,
+    into: &CreationPath,
     ids: &[(&str, String)],
     objects: Vec<Value>,
-    rules: &Rules,
+    rules: &WriteRules,
 ) -> Result<Vec<SourcedIdPair>> {
     for (parameter, id) in ids {
         let kind = named_by(parameter).expect("parameters of declared paths name kinds");
@@ -265,7 +265,7 @@ pub fn create_in(
 }
 
 fn take_from_path(
-    into: &Into,
+    into: &CreationPath,
     ids: &[(&str, String)],
     object: &mut Object,
 ) -> Result<(), (&'static str, String)> {

@@ -2,23 +2,25 @@
 
 use lyceum_access::Player;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{PayloadDialect, Result};
 use lyceum_games::games::{self, Game, NewGame};
-use lyceum_games::lms::{self, NewCourse, NewOrganization, Setup};
-use lyceum_games::notifications::{self, News};
+use lyceum_games::lms::{
+    self, IntegrationSetup, IntegrationSetupCourse, IntegrationSetupOrganization,
+};
+use lyceum_games::notifications::{self, NewNotification};
 use lyceum_games::{achievements, inventory, players, scores};
 use lyceum_project::{Course, slug_of};
 use lyceum_roster::collections::at;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::history;
-use crate::mode::Role;
+use crate::mode::SchoolRole;
 
 /// The demo user's sourcedId.
 pub const USER_ID: &str = "demo-user";
@@ -33,11 +35,11 @@ const OTHERS: [(&str, &str, i64); 3] =
 
 /// The demo user's learning.
 #[derive(Clone, Debug, Default)]
-pub struct Learner {
+pub struct DemoLearner {
     /// The user's role at the school.
-    pub role: Role,
+    pub role: SchoolRole,
     /// The user's organization.
-    pub organization: crate::mode::Organization,
+    pub organization: crate::mode::DemoOrganization,
     /// The courses; empty in a sandbox that uses another platform.
     pub courses: Vec<Course>,
     /// The id of the first course, instead of a generated one.
@@ -48,7 +50,7 @@ pub struct Learner {
     pub student_id: Option<String>,
 }
 
-impl Learner {
+impl DemoLearner {
     /// The demo user's sourcedId.
     fn user(&self) -> &str {
         self.student_id.as_deref().unwrap_or(USER_ID)
@@ -61,11 +63,11 @@ pub struct Demo {
     /// The project under development.
     pub project: NewGame,
     /// The user's role on the platform.
-    pub role: players::Role,
+    pub role: players::PlayerRole,
     /// Whether to add more than the user and the project.
     pub seeds: bool,
-    /// What and where the user learns.
-    pub learner: Learner,
+    /// The courses and organization of the user.
+    pub learner: DemoLearner,
 }
 
 impl Demo {
@@ -83,8 +85,8 @@ impl Demo {
         if self.seeds {
             if is_new {
                 give(tx, now, user)?;
-                let Learner { role, courses, elsewhere, .. } = &self.learner;
-                if *role == Role::Student && !courses.is_empty() && !elsewhere {
+                let DemoLearner { role, courses, elsewhere, .. } = &self.learner;
+                if *role == SchoolRole::Student && !courses.is_empty() && !elsewhere {
                     history::put(tx, now, base_url, &game, user)?;
                 }
             }
@@ -95,8 +97,8 @@ impl Demo {
 
     /// Writes the organization and the user; returns the organization's sourcedId.
     fn put_people(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
-        let Learner { role, organization, .. } = &self.learner;
-        let NewOrganization { id, name, kind } = organization.whole();
+        let DemoLearner { role, organization, .. } = &self.learner;
+        let IntegrationSetupOrganization { id, name, kind } = organization.whole();
         let org = id.unwrap_or_default();
         put(tx, now, &ORG, &org, json!({ "name": name, "type": kind }))?;
         put(tx, now, &USER, self.learner.user(), user(&org, "Demo", role.word()))?;
@@ -105,7 +107,7 @@ impl Demo {
 
     /// Writes the project's courses under generated ids, and enrolls the user in each.
     fn put_courses(&self, tx: &mut Tx<'_>, now: Timestamp, org: &str, game: &Game) -> Result<()> {
-        let Learner { courses, elsewhere, .. } = &self.learner;
+        let DemoLearner { courses, elsewhere, .. } = &self.learner;
         if *elsewhere {
             return self.put_courses_of_others(tx, org, game);
         }
@@ -116,10 +118,11 @@ impl Demo {
             let total_xp = course.total_xp.filter(|xp| *xp > 0.0).or(Some(MADE_UP_XP));
             (total_xp, Some(course_id(course)))
         });
-        let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
-        let setup = Setup { game_id: None, organization, courses };
+        let organization =
+            IntegrationSetupOrganization { id: Some(org.to_owned()), ..Default::default() };
+        let setup = IntegrationSetup { game_id: None, organization, courses };
         let former = lms::lookup(tx, game)?;
-        let integration = lms::set_up(tx, now, game, &setup, lms::Writable::All)?;
+        let integration = lms::set_up(tx, now, game, &setup, lms::WritableRecords::All)?;
         lms::enrol(tx, now, self.learner.user(), former.as_ref(), &integration)
     }
 }
@@ -136,8 +139,9 @@ impl Demo {
         if courses.is_empty() {
             return Ok(());
         }
-        let organization = NewOrganization { id: Some(org.to_owned()), ..Default::default() };
-        let setup = Setup { game_id: None, organization, courses };
+        let organization =
+            IntegrationSetupOrganization { id: Some(org.to_owned()), ..Default::default() };
+        let setup = IntegrationSetup { game_id: None, organization, courses };
         lms::keep(tx, &lms::planned(game, &setup)?)
     }
 
@@ -145,11 +149,11 @@ impl Demo {
     fn new_courses(
         &self,
         given: impl Fn(&Course) -> (Option<f64>, Option<String>),
-    ) -> Vec<NewCourse> {
-        let Learner { courses, course_id: first, .. } = &self.learner;
+    ) -> Vec<IntegrationSetupCourse> {
+        let DemoLearner { courses, course_id: first, .. } = &self.learner;
         let new = |(number, course): (usize, &Course)| {
             let (total_xp, id) = given(course);
-            NewCourse {
+            IntegrationSetupCourse {
                 subject: course.subject.clone(),
                 grade: course.grade.as_str().into(),
                 total_xp,
@@ -165,7 +169,7 @@ impl Demo {
 
 /// The record of the demo user as a student of the organization.
 pub fn student(id: &str, org: &str) -> Object {
-    let Value::Object(mut record) = user(org, "Demo", Role::Student.word()) else {
+    let Value::Object(mut record) = user(org, "Demo", SchoolRole::Student.word()) else {
         unreachable!("records are objects")
     };
     record.insert("sourcedId".into(), id.into());
@@ -194,13 +198,13 @@ fn user(org: &str, name: &str, role: &str) -> Value {
 /// Gives the user an inventory, a level and a notification to start with.
 fn give(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<()> {
     inventory::credit(tx, now, user, CREDITS)?;
-    let news = News {
+    let news = NewNotification {
         kind: "welcome",
         title: "Welcome to the sandbox".to_owned(),
         message: "You are the demo user; everything you do stays in this sandbox".to_owned(),
         metadata: json!({ "credits": CREDITS }),
     };
-    notifications::tell(tx, now, user, news)
+    notifications::notify(tx, now, user, news)
 }
 
 /// Writes achievements, and other players with scores.
@@ -242,10 +246,10 @@ fn put_company(
 }
 
 /// Creates the record with this id, or replaces it.
-fn put(tx: &mut Tx<'_>, now: Timestamp, kind: &Kind, id: &str, record: Value) -> Result<()> {
+fn put(tx: &mut Tx<'_>, now: Timestamp, kind: &RecordKind, id: &str, record: Value) -> Result<()> {
     let Value::Object(mut record) = record else { unreachable!("records are objects") };
     record.insert("sourcedId".into(), id.into());
-    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
     let collection = at(kind.path).expect("every kind has a collection");
     write::put(tx, collection, id, record, None, true, &rules).map(drop)
 }

@@ -4,8 +4,8 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_games::games::Game;
 use lyceum_games::lms::activity::{self, EndedActivity};
-use lyceum_games::lms::told::Scene;
-use lyceum_games::lms::{self, Taught};
+use lyceum_games::lms::events::EventContext;
+use lyceum_games::lms::{self, TaughtCourse};
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -33,8 +33,10 @@ pub(crate) fn put(
     user: &str,
 ) -> Result<()> {
     let integration = lms::find(tx, game)?;
-    let Some(Taught { subject, grade, .. }) = integration.courses.first() else { return Ok(()) };
-    let scene = Scene { base_url, now, game, integration: &integration, user };
+    let Some(TaughtCourse { subject, grade, .. }) = integration.courses.first() else {
+        return Ok(());
+    };
+    let scene = EventContext { base_url, now, game, integration: &integration, user };
     for (days, name, minutes, correct) in PAST {
         let ended = json!({
             "activityData": {

@@ -16,15 +16,15 @@ mod place;
 pub mod ports;
 pub mod registry;
 
-pub use demo::{Demo, Learner, USER_ID, student};
-pub use mode::{Mode, Organization, Role, Tracking};
+pub use demo::{Demo, DemoLearner, USER_ID, student};
+pub use mode::{DemoOrganization, LearningMode, SchoolRole, Tracking};
 pub use place::DatabaseFile;
 
 use lyceum_access::{Keyring, NewPerson, Player, Realm, person};
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Db, Migration, Options, Tx};
+use lyceum_store::{Db, Migration, StoreOptions, Tx};
 
 /// A sandbox that is ready to serve.
 pub struct Sandbox {
@@ -51,7 +51,7 @@ impl Sandbox {
         base_url: &str,
         demo: &Demo,
     ) -> Result<Self> {
-        let db = Db::open_with(&place.target(), migrations, Options::default())?;
+        let db = Db::open_with(&place.target(), migrations, StoreOptions::default())?;
         let realm = Realm::new(Environment::Staging, base_url);
         let master = place.master()?;
         let (keyring, player, link) = db.write_blocking(|tx| {

@@ -2,13 +2,13 @@
 
 use lyceum_core::config::Secret;
 use lyceum_core::{Detail, Problem, Result};
-use lyceum_games::lms::NewOrganization;
+use lyceum_games::lms::IntegrationSetupOrganization;
 
 use crate::demo::ORGANIZATION_ID;
 
 /// Where the demo user learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum LearningMode {
     /// In the sandbox, with generated courses and without another server.
     Mock,
     /// On a Lyceum server on the same machine.
@@ -39,14 +39,14 @@ pub struct Tracking {
     /// The sourcedId of the student whom the demo user stands for.
     pub student_id: Option<String>,
     /// The demo user's role at the school, if it is set.
-    pub role: Option<Role>,
+    pub role: Option<SchoolRole>,
     /// The demo user's organization.
-    pub organization: Organization,
+    pub organization: DemoOrganization,
 }
 
 /// A user's role at a school.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum SchoolRole {
     /// A learner.
     #[default]
     Student,
@@ -60,7 +60,7 @@ pub enum Role {
     Guardian,
 }
 
-impl Role {
+impl SchoolRole {
     /// All roles with their names.
     pub const ALL: [(&'static str, Self); 5] = [
         ("student", Self::Student),
@@ -105,7 +105,7 @@ impl Role {
 
 /// An organization, with the properties that are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Organization {
+pub struct DemoOrganization {
     /// Its sourcedId.
     pub id: Option<String>,
     /// Its name.
@@ -114,12 +114,12 @@ pub struct Organization {
     pub kind: Option<String>,
 }
 
-impl Organization {
+impl DemoOrganization {
     /// The organization, with defaults for properties that are not set.
-    pub fn whole(&self) -> NewOrganization {
+    pub fn whole(&self) -> IntegrationSetupOrganization {
         let or =
             |text: &Option<String>, usual: &str| text.clone().or_else(|| Some(usual.to_owned()));
-        NewOrganization {
+        IntegrationSetupOrganization {
             id: or(&self.id, ORGANIZATION_ID),
             name: or(&self.name, "Lyceum Studios"),
             kind: or(&self.kind, "department"),
@@ -127,7 +127,7 @@ impl Organization {
     }
 }
 
-impl Mode {
+impl LearningMode {
     /// The mode for these settings: local if requested, remote with credentials, disabled if a project's config has
     /// no integration, and otherwise mock.
     ///

@@ -4,9 +4,9 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use lyceum_access::Master;
+use lyceum_access::MasterKey;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use tempfile::TempDir;
 
 /// Prefix of the names of folders in memory.
@@ -90,16 +90,16 @@ impl DatabaseFile {
         let _ = writeln!(self.lock, "{} {url}", std::process::id());
     }
 
-    pub(crate) fn target(&self) -> Target {
-        Target::Sqlite(self.file.clone())
+    pub(crate) fn target(&self) -> StoreLocation {
+        StoreLocation::Sqlite(self.file.clone())
     }
 
     /// The master key that seals signing keys: stored in the file's folder, or random if the file is temporary.
-    pub(crate) fn master(&self) -> Result<Master> {
+    pub(crate) fn master(&self) -> Result<MasterKey> {
         match self.file().and_then(Path::parent) {
-            None => Ok(Master::random()),
-            Some(folder) if folder.as_os_str().is_empty() => Master::of_folder(Path::new(".")),
-            Some(folder) => Master::of_folder(folder),
+            None => Ok(MasterKey::random()),
+            Some(folder) if folder.as_os_str().is_empty() => MasterKey::of_folder(Path::new(".")),
+            Some(folder) => MasterKey::of_folder(folder),
         }
     }
 }

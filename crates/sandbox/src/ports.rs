@@ -10,7 +10,7 @@ const LISTENS: &str = "0A";
 
 /// A listening process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct PortHolder {
     /// Process id.
     pub pid: u32,
     /// The name of its program.
@@ -18,7 +18,7 @@ pub struct Holder {
 }
 
 /// The process that listens on a port of this machine, if this user may see it.
-pub fn holder(port: u16) -> Option<Holder> {
+pub fn holder(port: u16) -> Option<PortHolder> {
     let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
         .filter_map(|table| fs::read_to_string(table).ok())
@@ -29,7 +29,7 @@ pub fn holder(port: u16) -> Option<Holder> {
     let mut numbered = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
     let pid: u32 = numbered.find(|pid| has_one(*pid, &sockets))?;
     let program = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    Some(Holder { pid, program: program.trim().to_owned() })
+    Some(PortHolder { pid, program: program.trim().to_owned() })
 }
 
 /// The inodes of the sockets that listen on the port.

@@ -38,7 +38,7 @@ struct SandboxList {
 }
 
 /// An entry in the list. Dropping it removes the entry.
-pub struct Registered(u32);
+pub struct RegistryEntry(u32);
 
 /// `lyceum/sandboxes.json` below `$XDG_RUNTIME_DIR`, else `$XDG_STATE_HOME`, else `~/.local/state`.
 pub fn file() -> Option<PathBuf> {
@@ -56,17 +56,17 @@ pub fn running() -> Vec<RunningSandbox> {
 /// Adds a sandbox to the list, and removes entries of processes that have ended.
 ///
 /// Errors: the file cannot be written.
-pub fn register(entry: RunningSandbox) -> Result<Registered, Problem> {
+pub fn register(entry: RunningSandbox) -> Result<RegistryEntry, Problem> {
     let pid = entry.pid;
     change(|listed| {
         listed.retain(|other| other.pid != pid && other.port != entry.port);
         listed.push(entry);
     })
     .map_err(Problem::internal)?;
-    Ok(Registered(pid))
+    Ok(RegistryEntry(pid))
 }
 
-impl Drop for Registered {
+impl Drop for RegistryEntry {
     fn drop(&mut self) {
         // If this fails, the next sandbox removes the entry.
         let _ = change(|listed| listed.retain(|entry| entry.pid != self.0));

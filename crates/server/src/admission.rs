@@ -13,7 +13,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::sleep;
 
-use crate::connection::Activity;
+use crate::connection::ConnectionState;
 
 /// The connections and memory that the server gives to callers, and how much each address uses.
 pub(crate) struct Admission {
@@ -27,8 +27,8 @@ pub(crate) struct Admission {
     large_answers: Arc<Semaphore>,
     upgrades: Arc<Semaphore>,
     trusted_proxies: Vec<Network>,
-    origins: Mutex<HashMap<IpAddr, Weak<Origin>>>,
-    seated: Mutex<HashMap<u64, Weak<Activity>>>,
+    origins: Mutex<HashMap<IpAddr, Weak<CallerAddress>>>,
+    seated: Mutex<HashMap<u64, Weak<ConnectionState>>>,
     next_seat: AtomicU64,
     started: Instant,
     /// When a search last found no unused connection, in milliseconds since the start; 0 if that never happened.
@@ -52,7 +52,7 @@ enum PoolReply {
 }
 
 /// An address, or the network of one IPv6 subscriber, with the connections and memory that it uses.
-pub(crate) struct Origin {
+pub(crate) struct CallerAddress {
     /// Many callers share the address, so it is not limited to one share.
     pub(crate) is_proxy: bool,
     connections: AtomicUsize,
@@ -64,7 +64,7 @@ pub(crate) struct Origin {
 
 /// The pool from which memory is taken.
 #[derive(Clone, Copy)]
-pub(crate) enum Purse {
+pub(crate) enum RequestMemory {
     Connections,
     Requests,
 }
@@ -101,13 +101,13 @@ impl Admission {
 
     /// Reserves a place for a connection of the address. `None` if the server or the share of the address is full and
     /// every connection is in use.
-    pub(crate) async fn seat(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Activity>> {
+    pub(crate) async fn seat(self: &Arc<Self>, address: IpAddr) -> Option<Arc<ConnectionState>> {
         let origin = self.origin(address);
         for attempt in 0..20 {
             let taken = self.connections.take(&origin.connections, origin.is_proxy, 1);
             if taken == PoolReply::Yes {
                 let number = self.next_seat.fetch_add(1, Relaxed);
-                let activity = Arc::new(Activity::new(number, Arc::clone(self), origin));
+                let activity = Arc::new(ConnectionState::new(number, Arc::clone(self), origin));
                 lock(&self.seated).insert(number, Arc::downgrade(&activity));
                 return Some(activity);
             }
@@ -122,13 +122,13 @@ impl Admission {
     }
 
     /// Releases the place of a closed connection.
-    pub(crate) fn leave(&self, activity: &Activity) {
+    pub(crate) fn leave(&self, activity: &ConnectionState) {
         lock(&self.seated).remove(&activity.number);
         self.connections.give(&activity.origin.connections, 1);
     }
 
     /// The entry of the address, which its connections share.
-    pub(crate) fn origin(&self, address: IpAddr) -> Arc<Origin> {
+    pub(crate) fn origin(&self, address: IpAddr) -> Arc<CallerAddress> {
         let address = address.to_canonical();
         let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(address));
         let place = place(address);
@@ -142,22 +142,27 @@ impl Admission {
         if origins.len() == origins.capacity() {
             origins.retain(|_, origin| origin.strong_count() > 0);
         }
-        let origin = Arc::new(Origin::new(is_proxy));
+        let origin = Arc::new(CallerAddress::new(is_proxy));
         origins.insert(place, Arc::downgrade(&origin));
         origin
     }
 
     /// Takes bytes for a caller without a token. If none are left, it tells unused connections that hold memory to
     /// close, so that another try may succeed.
-    pub(crate) fn take(&self, purse: Purse, origin: &Arc<Origin>, bytes: usize) -> bool {
+    pub(crate) fn take(
+        &self,
+        purse: RequestMemory,
+        origin: &Arc<CallerAddress>,
+        bytes: usize,
+    ) -> bool {
         self.take_up_to(purse, origin, bytes, 1)
     }
 
     /// Like [`Admission::take`], but uses only `1 / part` of the pool and leaves the rest for others.
     pub(crate) fn take_up_to(
         &self,
-        purse: Purse,
-        origin: &Arc<Origin>,
+        purse: RequestMemory,
+        origin: &Arc<CallerAddress>,
         bytes: usize,
         part: usize,
     ) -> bool {
@@ -168,7 +173,7 @@ impl Admission {
         }
         let of = (taken == PoolReply::ShareIsUsed).then_some(origin);
         // Idle connections hold no memory of requests. For a small amount, no connection is closed.
-        let is_of_connections = matches!(purse, Purse::Connections);
+        let is_of_connections = matches!(purse, RequestMemory::Connections);
         if !is_of_connections || bytes > limits::CONNECTION_USED_BYTES {
             self.make_room(of, |unused| unused.is_stalled || (is_of_connections && unused.holds));
         }
@@ -176,7 +181,7 @@ impl Admission {
     }
 
     /// Returns bytes to the pool.
-    pub(crate) fn give(&self, purse: Purse, origin: &Origin, bytes: usize) {
+    pub(crate) fn give(&self, purse: RequestMemory, origin: &CallerAddress, bytes: usize) {
         if bytes > 0 {
             let (pool, own) = self.purse(purse, origin);
             pool.give(own, bytes);
@@ -223,16 +228,24 @@ impl Admission {
         self.make_room(None, |_| true);
     }
 
-    fn purse<'a>(&'a self, purse: Purse, origin: &'a Origin) -> (&'a Pool, &'a AtomicUsize) {
+    fn purse<'a>(
+        &'a self,
+        purse: RequestMemory,
+        origin: &'a CallerAddress,
+    ) -> (&'a Pool, &'a AtomicUsize) {
         match purse {
-            Purse::Connections => (&self.connection_bytes, &origin.connection_bytes),
-            Purse::Requests => (&self.request_bytes, &origin.request_bytes),
+            RequestMemory::Connections => (&self.connection_bytes, &origin.connection_bytes),
+            RequestMemory::Requests => (&self.request_bytes, &origin.request_bytes),
         }
     }
 
     /// Tells some unused connections to close, in order of rank and then of the time that they have been unused.
     /// Returns false if there are none.
-    fn make_room(&self, of: Option<&Arc<Origin>>, helps: impl Fn(&Unused) -> bool) -> bool {
+    fn make_room(
+        &self,
+        of: Option<&Arc<CallerAddress>>,
+        helps: impl Fn(&IdleConnection) -> bool,
+    ) -> bool {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
         let searched_in_vain = of.map_or(&self.searched_in_vain, |of| &of.searched_in_vain);
         let in_vain = searched_in_vain.load(Relaxed);
@@ -262,7 +275,7 @@ impl Admission {
 }
 
 /// A connection that is not in use at the moment.
-pub(crate) struct Unused {
+pub(crate) struct IdleConnection {
     /// Connections with a lower rank close first.
     pub(crate) rank: u8,
     pub(crate) since: Instant,
@@ -314,7 +327,7 @@ pub(crate) fn add(counter: &AtomicUsize, units: usize, most: usize) -> bool {
     fits
 }
 
-impl Origin {
+impl CallerAddress {
     fn new(is_proxy: bool) -> Self {
         let [connections, connection_bytes, request_bytes] = [(); 3].map(|()| AtomicUsize::new(0));
         let searched_in_vain = AtomicU64::new(0);
@@ -354,7 +367,7 @@ mod tests {
         Admission::new(&config, 20_000)
     }
 
-    async fn seats(admission: &Arc<Admission>, addresses: &[&str]) -> Vec<Arc<Activity>> {
+    async fn seats(admission: &Arc<Admission>, addresses: &[&str]) -> Vec<Arc<ConnectionState>> {
         let mut seats = Vec::new();
         for address in addresses {
             if let Some(seat) = admission.seat(address.parse().unwrap()).await {
@@ -392,15 +405,15 @@ mod tests {
         let all = admission(1, 1);
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|at| all.origin(at.parse().unwrap()));
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
-        assert!(all.take(Purse::Requests, &one, part));
-        assert!(!all.take(Purse::Requests, &one, 1));
-        assert!(all.take(Purse::Requests, &two, part));
-        all.give(Purse::Requests, &one, part);
-        assert!(all.take(Purse::Requests, &one, 1));
+        assert!(all.take(RequestMemory::Requests, &one, part));
+        assert!(!all.take(RequestMemory::Requests, &one, 1));
+        assert!(all.take(RequestMemory::Requests, &two, part));
+        all.give(RequestMemory::Requests, &one, part);
+        assert!(all.take(RequestMemory::Requests, &one, 1));
         let proxy = all.origin("10.0.0.1".parse().unwrap());
-        assert!(!all.take(Purse::Requests, &proxy, limits::ANONYMOUS_REQUESTS_MAX_BYTES));
-        assert!(all.take(Purse::Requests, &proxy, 3 * part - 1));
-        assert!(!all.take(Purse::Requests, &proxy, 1));
+        assert!(!all.take(RequestMemory::Requests, &proxy, limits::ANONYMOUS_REQUESTS_MAX_BYTES));
+        assert!(all.take(RequestMemory::Requests, &proxy, 3 * part - 1));
+        assert!(!all.take(RequestMemory::Requests, &proxy, 1));
     }
 
     #[test]
@@ -408,9 +421,9 @@ mod tests {
         let all = admission(1, 1);
         let one = all.origin("192.0.2.1".parse().unwrap());
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
-        assert!(all.take_up_to(Purse::Requests, &one, part / 2, 2));
-        assert!(!all.take_up_to(Purse::Requests, &one, 1, 2));
-        assert!(all.take(Purse::Requests, &one, part / 2));
+        assert!(all.take_up_to(RequestMemory::Requests, &one, part / 2, 2));
+        assert!(!all.take_up_to(RequestMemory::Requests, &one, 1, 2));
+        assert!(all.take(RequestMemory::Requests, &one, part / 2));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, heade
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::fixed::Fixed;
+use crate::fixed::FixedAnswer;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -22,7 +22,7 @@ pub struct Answer {
     /// The body: bytes or a stream.
     pub body: Body,
     /// The same body if it never changes. It has compressed copies.
-    pub(crate) fixed: Option<Arc<Fixed>>,
+    pub(crate) fixed: Option<Arc<FixedAnswer>>,
 }
 
 impl Answer {
@@ -49,7 +49,7 @@ impl Answer {
     }
 
     /// 200 with a body of the media type. The body never changes.
-    pub(crate) fn fixed(media: HeaderValue, fixed: Arc<Fixed>) -> Self {
+    pub(crate) fn fixed(media: HeaderValue, fixed: Arc<FixedAnswer>) -> Self {
         let body = Body::from(fixed.plain());
         Self { fixed: Some(fixed), ..Self::typed(media, body) }
     }

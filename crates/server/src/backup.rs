@@ -5,15 +5,15 @@ use std::path::Path;
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_hosting::backup::{Backup, Cover, FORMAT, NamedFiles, WrittenBackup, named};
+use lyceum_hosting::backup::{Backup, BackupCover, FORMAT, NamedFiles, WrittenBackup, named_files};
 use lyceum_hosting::nodes::Node;
 use lyceum_roster::imports;
-use lyceum_store::{Db, Dialect, Tx};
+use lyceum_store::{Db, SqlDialect, Tx};
 
 /// A function that writes a copy of a PostgreSQL database into a file, as of the named snapshot.
-pub type Dump<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<()>;
+pub type DumpDatabase<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<()>;
 
-/// Writes a backup into a new file while the server is in use. It calls `told` with the number of bytes read so far.
+/// Writes a backup into a new file while the server is in use. It calls `on_read` with the number of bytes read so far.
 /// Blocks.
 ///
 /// Errors: `Conflict` if the file exists or another backup is running.
@@ -21,8 +21,8 @@ pub fn make(
     (db, config, node): (&Db, &Config, &Node),
     now: Timestamp,
     to: &Path,
-    dump: Dump<'_>,
-    told: impl FnMut(u64),
+    dump: DumpDatabase<'_>,
+    on_read: impl FnMut(u64),
 ) -> Result<WrittenBackup> {
     if to.exists() {
         let message = format!(
@@ -46,7 +46,7 @@ pub fn make(
             break;
         }
     }
-    let cover = Cover {
+    let cover = BackupCover {
         format: FORMAT,
         release: env!("CARGO_PKG_VERSION").to_owned(),
         made_at: now.to_string(),
@@ -56,26 +56,26 @@ pub fn make(
         elsewhere: named.elsewhere.clone(),
         s3_bucket: Some(config.s3.bucket.clone()).filter(|bucket| !bucket.is_empty()),
     };
-    backup.write(to, cover, (&named, missing), told)
+    backup.write(to, cover, (&named, missing), on_read)
 }
 
 /// The name of the database's kind in backups.
 pub fn store(db: &Db) -> &'static str {
     match db.dialect() {
-        Dialect::Sqlite => "sqlite",
-        Dialect::Postgres => "postgresql",
+        SqlDialect::Sqlite => "sqlite",
+        SqlDialect::Postgres => "postgresql",
     }
 }
 
 /// Copies the database, and returns the files that the copy names.
-fn copy((db, node): (&Db, &Node), to: &Path, dump: Dump<'_>) -> Result<NamedFiles> {
+fn copy((db, node): (&Db, &Node), to: &Path, dump: DumpDatabase<'_>) -> Result<NamedFiles> {
     let read = |tx: &mut Tx<'_>| {
         let others = imports::files(tx)?;
-        named(tx, node, others)
+        named_files(tx, node, others)
     };
     match db.dialect() {
-        Dialect::Sqlite => db.backup_with(to, |_, _| (), read),
-        Dialect::Postgres => db.read_exported(|tx, snapshot| {
+        SqlDialect::Sqlite => db.backup_with(to, |_, _| (), read),
+        SqlDialect::Postgres => db.read_exported(|tx, snapshot| {
             let named = read(tx)?;
             dump(to, snapshot)?;
             Ok(named)

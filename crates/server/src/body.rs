@@ -8,7 +8,7 @@ use lyceum_core::{Problem, ProblemKind, Result, json, limits};
 use tokio::time::{Duration, timeout};
 
 use crate::apart::apart;
-use crate::route::Reads;
+use crate::route::RequestBody;
 
 /// Reads the body that the route needs. An empty body may have any type, because published clients send
 /// `Content-Type: application/json` without a body.
@@ -16,7 +16,7 @@ use crate::route::Reads;
 /// Errors: `TooLarge`; `UnsupportedMediaType`; `Malformed` if the sender stops in the middle or a JSON object has
 /// a key twice.
 pub(crate) async fn read<B>(
-    reads: &Reads,
+    reads: &RequestBody,
     usual_bytes: usize,
     headers: &HeaderMap,
     body: &mut B,

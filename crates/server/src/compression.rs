@@ -16,7 +16,7 @@ use tower::{Layer, ServiceExt, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 
-use crate::fixed::Fixed;
+use crate::fixed::FixedAnswer;
 
 /// Compresses the answer with an encoding that `Accept-Encoding` allows: zstd, br or gzip. Constant answers have
 /// compressed copies. Other answers need a permit, and are sent uncompressed without one. The layer wraps one answer
@@ -26,7 +26,7 @@ pub(crate) async fn negotiate(
     accepted: Option<HeaderValue>,
     place: impl FnOnce() -> Option<OwnedSemaphorePermit>,
 ) -> Response<Body> {
-    let fixed = response.extensions_mut().remove::<Arc<Fixed>>();
+    let fixed = response.extensions_mut().remove::<Arc<FixedAnswer>>();
     let Some(accepted) = accepted.filter(|_| worth_it(&response)) else { return response };
     if let Some(fixed) = fixed {
         return packed(response, &accepted, &fixed).await;
@@ -49,7 +49,7 @@ pub(crate) async fn negotiate(
 async fn packed(
     mut response: Response<Body>,
     accepted: &HeaderValue,
-    fixed: &Fixed,
+    fixed: &FixedAnswer,
 ) -> Response<Body> {
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     let Some((encoding, bytes)) = fixed.packed(accepted).await else { return response };
@@ -58,7 +58,7 @@ async fn packed(
 }
 
 /// The bytes, compressed with a high level; `None` if that fails.
-pub(crate) async fn whole(bytes: Bytes, encoding: HeaderValue) -> Option<Bytes> {
+pub(crate) async fn compress_whole(bytes: Bytes, encoding: HeaderValue) -> Option<Bytes> {
     let response = Response::new(Body::from(bytes));
     let response = compress(response, encoding, CompressionLevel::Default).await;
     Some(response.into_body().collect().await.ok()?.to_bytes())

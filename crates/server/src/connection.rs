@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use lyceum_core::limits;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
-use crate::admission::{Admission, Origin, Purse, Unused};
+use crate::admission::{Admission, CallerAddress, IdleConnection, RequestMemory};
 
 pub(crate) use running::{GuardedBody, Peer, RunningRequest};
 pub(crate) use watched::{ConnectionSlot, WatchedStream};
@@ -23,7 +23,7 @@ const PREFACE: &[u8] = b"PRI";
 
 /// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct ConnectionTimeouts {
     /// From a request's first byte (or the connection's start) to the end of its headers.
     pub(crate) header: Duration,
     /// Between two requests.
@@ -32,7 +32,7 @@ pub(crate) struct Patience {
     pub(crate) taking: Duration,
 }
 
-impl Patience {
+impl ConnectionTimeouts {
     /// The shortest time after which a limit can be exceeded.
     pub(crate) fn shortest(self) -> Duration {
         self.header.min(self.idle).min(self.taking)
@@ -40,11 +40,11 @@ impl Patience {
 }
 
 /// The state of a connection, updated by its reads, requests and answers, and the memory that it holds.
-pub(crate) struct Activity {
+pub(crate) struct ConnectionState {
     /// The number of the connection.
     pub(crate) number: u64,
     pub(crate) admission: Arc<Admission>,
-    pub(crate) origin: Arc<Origin>,
+    pub(crate) origin: Arc<CallerAddress>,
     start: Instant,
     /// The number of requests whose answers are not completely written.
     open: AtomicU32,
@@ -77,8 +77,8 @@ pub(crate) struct Activity {
     evicted: Notify,
 }
 
-impl Activity {
-    pub(crate) fn new(number: u64, admission: Arc<Admission>, origin: Arc<Origin>) -> Self {
+impl ConnectionState {
+    pub(crate) fn new(number: u64, admission: Arc<Admission>, origin: Arc<CallerAddress>) -> Self {
         Self {
             number,
             admission,
@@ -166,12 +166,12 @@ impl Activity {
         if paid >= due {
             return true;
         }
-        if !self.admission.take(Purse::Connections, &self.origin, due - paid) {
+        if !self.admission.take(RequestMemory::Connections, &self.origin, due - paid) {
             return false;
         }
         if self.paid.compare_exchange(paid, due, Relaxed, Relaxed).is_err() {
             // Another request of the connection took the bytes meanwhile.
-            self.admission.give(Purse::Connections, &self.origin, due - paid);
+            self.admission.give(RequestMemory::Connections, &self.origin, due - paid);
         }
         true
     }
@@ -181,7 +181,7 @@ impl Activity {
         if !self.is_known() {
             self.is_known.store(true, Relaxed);
             let paid = self.paid.swap(0, Relaxed);
-            self.admission.give(Purse::Connections, &self.origin, paid);
+            self.admission.give(RequestMemory::Connections, &self.origin, paid);
         }
     }
 
@@ -212,7 +212,7 @@ impl Activity {
     /// Returns everything that the closed connection held.
     fn leave(&self) {
         let paid = self.paid.swap(0, Relaxed);
-        self.admission.give(Purse::Connections, &self.origin, paid);
+        self.admission.give(RequestMemory::Connections, &self.origin, paid);
         self.admission.leave(self);
     }
 
@@ -240,8 +240,8 @@ impl Activity {
         self.evicted.notified().await;
     }
 
-    /// What closing the connection would free; `None` if it is in use.
-    pub(crate) fn unused(&self) -> Option<Unused> {
+    /// The memory that closing the connection would free; `None` if it is in use.
+    pub(crate) fn unused(&self) -> Option<IdleConnection> {
         if self.is_upgraded.load(Relaxed) {
             return None;
         }
@@ -250,7 +250,12 @@ impl Activity {
         let at = |milliseconds| self.start + Duration::from_millis(milliseconds);
         if self.open.load(Relaxed) == 0 {
             let since = at(self.idle_since.load(Relaxed));
-            return Some(Unused { rank: u8::from(is_known), since, is_stalled: false, holds });
+            return Some(IdleConnection {
+                rank: u8::from(is_known),
+                since,
+                is_stalled: false,
+                holds,
+            });
         }
         // On HTTP/2, written bytes may belong to something other than the answer.
         let full_since = match (self.full_since.load(Relaxed), self.moved_at.load(Relaxed)) {
@@ -265,7 +270,12 @@ impl Activity {
             self.reading.load(Relaxed) > 0 && is_over(reading_since, limits::STALLED_BODY_MS);
         let is_stalled = is_unread || is_unsent;
         let since = if is_unread { full_since } else { reading_since };
-        (is_stalled && !is_known).then(|| Unused { rank: 2, since: at(since), is_stalled, holds })
+        (is_stalled && !is_known).then(|| IdleConnection {
+            rank: 2,
+            since: at(since),
+            is_stalled,
+            holds,
+        })
     }
 
     /// Notes that the head of a request has arrived.
@@ -276,7 +286,7 @@ impl Activity {
     }
 
     /// The time until the next limit of the connection ends; `None` if a limit is exceeded.
-    pub(crate) fn patience_left(&self, patience: Patience) -> Option<Duration> {
+    pub(crate) fn patience_left(&self, patience: ConnectionTimeouts) -> Option<Duration> {
         if self.open.load(Relaxed) > 0 && self.full.load(Relaxed) == 0 {
             return Some(patience.shortest());
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -35,7 +35,7 @@ pub struct Context {
     /// The caller's rights; `None` on public routes.
     pub grant: Option<Grant>,
     /// The payload dialect of the answer.
-    pub dialect: Dialect,
+    pub dialect: PayloadDialect,
     /// The sender, as far as trusted proxies name it.
     pub address: IpAddr,
     /// The id of the request.
@@ -59,13 +59,13 @@ impl Context {
     }
 
     /// The first value of a query parameter, decoded.
-    pub fn asked(&self, name: &str) -> Option<String> {
+    pub fn query_value(&self, name: &str) -> Option<String> {
         self.query().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
     }
 
     /// A query parameter, parsed. Errors: `Invalid` with the rule that the value breaks.
-    pub fn asked_as<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>> {
-        let read = self.asked(name).map(|text| text.parse()).transpose();
+    pub fn parsed_query_value<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>> {
+        let read = self.query_value(name).map(|text| text.parse()).transpose();
         read.map_err(|_| Problem::invalid(name, rule))
     }
 

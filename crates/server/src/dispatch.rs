@@ -17,19 +17,19 @@ use axum::{RequestPartsExt, Router};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
-use lyceum_access::{Access, Subject};
-use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_access::{Access, RequestSubject};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 use tower::Service;
 
 use crate::answer::Answer;
-use crate::auth::{self, Grant, Refusal};
+use crate::auth::{self, Grant, HeaderRefusal};
 use crate::connection::{Peer, RunningRequest};
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
-use crate::route::{Area, Pending, Route};
+use crate::route::{Area, HandlerFuture, Route};
 use crate::router::{self, Destination, Endpoint, RouteLabels};
 use crate::state::App;
 use crate::{body, compression, cors, etag, hosted, parameters, proxy, routes};
@@ -47,7 +47,7 @@ struct Call<'a> {
     parts: Parts,
     body: Body,
     /// The payload dialect that the request names.
-    dialect_asked: Option<Dialect>,
+    dialect_asked: Option<PayloadDialect>,
     /// Whether the answer was decided without the body.
     leaves_body: bool,
     /// The caller's rights, once they are known.
@@ -64,7 +64,7 @@ impl Dispatch {
     /// Answers a request of the peer. Never fails: every problem is an answer.
     pub(crate) async fn handle(&self, request: Request, peer: Peer) -> Response {
         let (mut parts, body) = request.into_parts();
-        let project = hosted::Address::of(&self.app, &parts);
+        let project = hosted::ProjectAddress::of(&self.app, &parts);
         let project = project.filter(|_| check_page(&self.app, &parts).is_ok());
         let mut info = RequestInfo::of(&self.app, &parts, peer);
         if let Some(project) = project {
@@ -81,7 +81,7 @@ impl Dispatch {
     /// Answers a request for a hosted project.
     async fn project(
         &self,
-        project: hosted::Address,
+        project: hosted::ProjectAddress,
         request: Request,
         info: RequestInfo,
     ) -> Response {
@@ -94,9 +94,11 @@ impl Dispatch {
         let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
         let response = match info.peer.hold(bytes).await {
             Ok(()) => response,
-            Err(problem) => hosted::LABELS.rendering.answer(&problem, Dialect::Platform).into(),
+            Err(problem) => {
+                hosted::LABELS.rendering.answer(&problem, PayloadDialect::Platform).into()
+            }
         };
-        tell(&self.app, response, hosted::LABELS, info, None).await
+        finish(&self.app, response, hosted::LABELS, info, None).await
     }
 }
 
@@ -135,15 +137,15 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
         body::drain(call.body);
     }
     let grant = call.grant;
-    let mut answer = held(result, &info.peer).await.unwrap_or_else(|refusal| {
+    let mut answer = reserve_memory(result, &info.peer).await.unwrap_or_else(|refusal| {
         report(&refusal.problem, &info.id, labels);
         let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
-        refusal.answer(labels.rendering, dialect.unwrap_or(Dialect::Platform))
+        refusal.answer(labels.rendering, dialect.unwrap_or(PayloadDialect::Platform))
     });
     if let Some(origin) = &info.origin {
         cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
     }
-    tell(app, answer.into(), labels, info, grant.as_ref().map(Grant::client_id)).await
+    finish(app, answer.into(), labels, info, grant.as_ref().map(Grant::client_id)).await
 }
 
 /// In a sandbox, refuses requests from pages of other sites. Errors: `Forbidden`.
@@ -153,7 +155,7 @@ fn check_page(app: &App, parts: &Parts) -> Result<()> {
 
 /// Finishes every answer: adds the request id, logs, counts, compresses, and removes the body for `HEAD`. tower-http's
 /// `TraceLayer` knows neither the route nor the client.
-async fn tell(
+async fn finish(
     app: &App,
     mut answer: Response,
     labels: RouteLabels<'_>,
@@ -196,7 +198,10 @@ fn unknown_path(path: &str, meant: Option<String>) -> Problem {
 }
 
 /// Reserves memory for an answer that is completely in memory. Constant answers share their memory, so they need none.
-async fn held(result: Result<Answer, Refusal>, peer: &Peer) -> Result<Answer, Refusal> {
+async fn reserve_memory(
+    result: Result<Answer, HeaderRefusal>,
+    peer: &Peer,
+) -> Result<Answer, HeaderRefusal> {
     let answer = result?;
     if answer.fixed.is_none() {
         peer.hold(bytes_of(&answer.body)).await?;
@@ -216,7 +221,7 @@ impl Call<'_> {
         destination: Destination<'_>,
         rendering: Rendering,
         is_open: bool,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, HeaderRefusal> {
         let answer = match destination {
             Destination::Route(route) => self.route(route, rendering).await,
             Destination::OtherMethod(allow) if self.info.method == Method::OPTIONS => {
@@ -231,10 +236,14 @@ impl Call<'_> {
         answer
     }
 
-    async fn route(&mut self, route: &Arc<Route>, rendering: Rendering) -> Result<Answer, Refusal> {
+    async fn route(
+        &mut self,
+        route: &Arc<Route>,
+        rendering: Rendering,
+    ) -> Result<Answer, HeaderRefusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
         self.grant = auth::identify(self.app, route.access, &self.parts).await?;
-        let decided = auth::decide(self.grant.as_ref(), route.access, Subject::Route);
+        let decided = auth::decide(self.grant.as_ref(), route.access, RequestSubject::Route);
         let params = self.parts.extract::<RawPathParams>().await;
         let mut context = self.context(route);
         if let Err(denied) = decided {
@@ -278,7 +287,7 @@ impl Call<'_> {
             dialect: self
                 .dialect_asked
                 .or(self.grant.as_ref().map(Grant::dialect))
-                .unwrap_or(Dialect::Platform),
+                .unwrap_or(PayloadDialect::Platform),
             grant: self.grant.clone(),
             address: self.info.address,
             request_id: self.info.id.clone(),
@@ -286,18 +295,18 @@ impl Call<'_> {
         }
     }
 
-    fn wrong_method(&self, allow: &HeaderValue) -> Refusal {
+    fn wrong_method(&self, allow: &HeaderValue) -> HeaderRefusal {
         let allowed = allow.to_str().unwrap_or_default();
         let problem = Problem::new(
             ProblemKind::MethodNotAllowed,
             format!("this path has no {} route; it has {allowed}", self.info.method),
         );
-        Refusal::with(problem, header::ALLOW, allow.clone())
+        HeaderRefusal::with(problem, header::ALLOW, allow.clone())
     }
 }
 
 /// Turns a panic of a handler into an internal error.
-async fn without_panic(pending: Pending) -> Result<Answer> {
+async fn without_panic(pending: HandlerFuture) -> Result<Answer> {
     AssertUnwindSafe(pending).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -16,11 +16,11 @@ static PACKING: Semaphore = Semaphore::const_new(1);
 
 /// The answers by name. Names are those of files and routes, so callers cannot add entries.
 #[derive(Default)]
-pub(crate) struct FixedAnswers(Mutex<HashMap<String, Arc<Fixed>>>);
+pub(crate) struct FixedAnswers(Mutex<HashMap<String, Arc<FixedAnswer>>>);
 
 /// The bytes of an answer and its compressed copies. Each copy is made when it is first requested.
 #[derive(Debug)]
-pub(crate) struct Fixed {
+pub(crate) struct FixedAnswer {
     plain: Bytes,
     brotli: OnceCell<Option<Bytes>>,
     gzip: OnceCell<Option<Bytes>>,
@@ -41,7 +41,7 @@ impl FixedAnswers {
             Some(fixed) => Arc::clone(fixed),
             None => {
                 let (brotli, gzip) = (OnceCell::new(), OnceCell::new());
-                let fixed = Arc::new(Fixed { plain: make()?.into(), brotli, gzip });
+                let fixed = Arc::new(FixedAnswer { plain: make()?.into(), brotli, gzip });
                 known.insert(name.to_owned(), Arc::clone(&fixed));
                 fixed
             }
@@ -50,7 +50,7 @@ impl FixedAnswers {
     }
 }
 
-impl Fixed {
+impl FixedAnswer {
     /// The uncompressed bytes.
     pub(crate) fn plain(&self) -> Bytes {
         self.plain.clone()
@@ -77,7 +77,7 @@ async fn pack(plain: Bytes, encoding: &'static str) -> Option<Bytes> {
     let _one = PACKING.acquire().await.ok()?;
     let runtime = tokio::runtime::Handle::current();
     let packed = tokio::task::spawn_blocking(move || {
-        runtime.block_on(compression::whole(plain, HeaderValue::from_static(encoding)))
+        runtime.block_on(compression::compress_whole(plain, HeaderValue::from_static(encoding)))
     });
     packed.await.ok().flatten()
 }

@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, limits};
 use tokio::sync::Semaphore;
 use ureq::http::Uri;
@@ -32,7 +33,8 @@ impl GuardedClient {
             .user_agent("lyceum")
             .accept("application/json, application/ld+json;q=0.9, */*;q=0.5")
             .build();
-        let agent = ureq::Agent::with_parts(config, DefaultConnector::default(), Public::default());
+        let agent =
+            ureq::Agent::with_parts(config, DefaultConnector::default(), PublicResolver::default());
         Self { agent, turns: Arc::new(Semaphore::new(limits::FETCH_MAX_COUNT)) }
     }
 
@@ -54,7 +56,7 @@ impl GuardedClient {
 fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
     let failed = |error: ureq::Error| match error {
         ureq::Error::RequireHttpsOnly(_) => format!("'{address}' is not https"),
-        ureq::Error::Io(io) => format!("'{address}' cannot be read: {io}"),
+        ureq::Error::Io(error) => format!("'{address}' cannot be read: {}", io_reason(&error)),
         other => format!("'{address}' cannot be read: {other}"),
     };
     let mut answer = agent.get(address).call().map_err(failed)?;
@@ -64,9 +66,9 @@ fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
 
 /// Resolves host names only to public addresses.
 #[derive(Debug, Default)]
-struct Public(DefaultResolver);
+struct PublicResolver(DefaultResolver);
 
-impl Resolver for Public {
+impl Resolver for PublicResolver {
     fn resolve(
         &self,
         uri: &Uri,

@@ -11,36 +11,36 @@ use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_roster::csv::{self, Options, Report};
-use lyceum_roster::imports::{self, Import, ImportOutcome, ImportState, Progress};
-use lyceum_store::jobs::Job;
+use lyceum_roster::csv::{self, CsvReport, ImportOptions};
+use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState};
+use lyceum_store::jobs::ClaimedJob;
 use lyceum_store::{Db, Tx};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::apart::apart;
-use crate::routes::bridge::settled;
+use crate::routes::bridge::settle_users;
 use crate::state::App;
 
 /// The progress of the import that this server is running.
 #[derive(Default)]
-pub(crate) struct Imports {
-    progress: Mutex<HashMap<i64, Progress>>,
+pub(crate) struct RunningImport {
+    progress: Mutex<HashMap<i64, ImportProgress>>,
     added: Notify,
 }
 
-impl Imports {
+impl RunningImport {
     /// Wakes the worker when there is a new import.
     pub(crate) fn wake(&self) {
         self.added.notify_one();
     }
 
     /// The progress of an import; `None` if this server is not running it.
-    pub(crate) fn progress(&self, id: i64) -> Option<Progress> {
+    pub(crate) fn progress(&self, id: i64) -> Option<ImportProgress> {
         self.known().get(&id).cloned()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Progress>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i64, ImportProgress>> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,7 +79,7 @@ async fn next(app: &App) -> Result<bool> {
     let done = read(app, &import).await;
     if done.is_ok() && import.state != ImportState::Checking {
         // Tracks enroll the imported students immediately. If that fails, the periodic settling does it later.
-        if let Err(problem) = settled(app, &SettledUsers::Everybody).await {
+        if let Err(problem) = settle_users(app, &SettledUsers::Everybody).await {
             tracing::warn!(%problem, "not all students of an import were enrolled; trying again later");
         }
     }
@@ -123,7 +123,7 @@ async fn next(app: &App) -> Result<bool> {
 
 /// Periodically stores the progress, which tells other servers that this one is running the job. On SQLite, this waits
 /// for the import's transaction, but no other server reads it there.
-async fn keep_lease(app: App, job: Job, id: i64) {
+async fn keep_lease(app: App, job: ClaimedJob, id: i64) {
     let pause = Duration::from_millis(limits::IMPORT_TELL_MS);
     loop {
         tokio::time::sleep(pause).await;
@@ -138,7 +138,7 @@ async fn keep_lease(app: App, job: Job, id: i64) {
 
 /// The result of a check or an import, and the blobs with details of each row.
 struct ImportReport {
-    report: Report,
+    report: CsvReport,
     /// The refused rows.
     rejects: Option<Digest>,
     /// The outcomes of all rows.
@@ -149,10 +149,10 @@ struct ImportReport {
 async fn read(app: &App, import: &Import) -> Result<ImportReport> {
     let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
     apart(move || {
-        let told = |progress: csv::Progress| {
+        let told = |progress: csv::CsvProgress| {
             let percent = progress.bytes.saturating_mul(100) / progress.total_bytes.max(1);
             let file = progress.file.to_owned();
-            let progress = Progress { file, rows: progress.rows, percent };
+            let progress = ImportProgress { file, rows: progress.rows, percent };
             app.imports.known().insert(import.id, progress);
         };
         run(&app.db, &app.blobs, &import, now, told)
@@ -165,7 +165,7 @@ fn run(
     blobs: &Blobs,
     import: &Import,
     now: Timestamp,
-    mut told: impl FnMut(csv::Progress),
+    mut told: impl FnMut(csv::CsvProgress),
 ) -> Result<ImportReport> {
     let folder = TempDir::new().map_err(Problem::internal)?;
     let [path, refused, notes] =
@@ -180,7 +180,7 @@ fn run(
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
     let check = import.state == ImportState::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
-    let options = Options { rejects, check, notes: Some(notes.clone()), strict: false };
+    let options = ImportOptions { rejects, check, notes: Some(notes.clone()), strict: false };
     // The message shows the name that the uploader knows, not the path on this server.
     let by_name = |problem: Problem| {
         let message = problem.message.replace(&path.display().to_string(), &import.name);

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept, take_jobs};
-use lyceum_events::{Appended, ClientEvents, Envelope, KnownNames, Learned, append_all};
-use lyceum_store::{Dialect, Tx, log};
+use lyceum_events::{Appended, ClientEvents, Envelope, KnownNames, LookedUpNames, append_all};
+use lyceum_store::{SqlDialect, Tx, log};
 use tokio::sync::oneshot;
 
 use crate::state::App;
@@ -22,12 +22,12 @@ const AT_ONCE: usize = 2;
 /// The waiting envelopes, and the names in stored envelopes.
 #[derive(Default)]
 pub(crate) struct Intake {
-    queue: Mutex<Queue>,
+    queue: Mutex<EnvelopeQueue>,
     known: KnownNames,
 }
 
 #[derive(Default)]
-struct Queue {
+struct EnvelopeQueue {
     waiting: VecDeque<WaitingEnvelope>,
     /// Whether a write was requested that will take all waiting envelopes when it runs.
     is_asked: bool,
@@ -39,11 +39,11 @@ struct Queue {
 
 struct WaitingEnvelope {
     taken: TakenEnvelope,
-    reply: Reply,
+    reply: ReceiptSender,
 }
 
 /// Receives the answer.
-type Reply = oneshot::Sender<Result<EnvelopeReceipt>>;
+type ReceiptSender = oneshot::Sender<Result<EnvelopeReceipt>>;
 
 /// The result of an accepted envelope.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +83,9 @@ impl TakenEnvelope {
 }
 
 /// The envelopes of one transaction.
-struct Group {
+struct EnvelopeGroup {
     taken: Vec<TakenEnvelope>,
-    replies: Mutex<Vec<Reply>>,
+    replies: Mutex<Vec<ReceiptSender>>,
 }
 
 /// Stores an envelope durably.
@@ -162,7 +162,11 @@ async fn keep_group(app: &App) -> usize {
     group.taken.len()
 }
 
-async fn keep_one(app: &App, formed: &Arc<OnceLock<Group>>, at: usize) -> Result<EnvelopeReceipt> {
+async fn keep_one(
+    app: &App,
+    formed: &Arc<OnceLock<EnvelopeGroup>>,
+    at: usize,
+) -> Result<EnvelopeReceipt> {
     let (group, its_app) = (Arc::clone(formed), Arc::clone(app));
     let write = move |tx: &mut Tx<'_>| {
         let group = group.get().expect("a group that was written once is formed");
@@ -178,7 +182,7 @@ fn keep(
     tx: &mut Tx<'_>,
     app: &App,
     taken: &[TakenEnvelope],
-) -> Result<(Vec<EnvelopeReceipt>, Learned)> {
+) -> Result<(Vec<EnvelopeReceipt>, LookedUpNames)> {
     let now = app.clock.now();
     let sent: Vec<ClientEvents<'_>> = taken
         .iter()
@@ -202,7 +206,7 @@ fn keep(
 
 impl Intake {
     /// A group of the waiting envelopes whose senders are still connected.
-    fn form(&self) -> Group {
+    fn form(&self) -> EnvelopeGroup {
         let mut queue = lock(&self.queue);
         queue.is_asked = false;
         let (mut group, mut events) = (Vec::new(), 0);
@@ -219,17 +223,17 @@ impl Intake {
         // Events of one sender with consecutive numbers form one span of the log, so sort the group by sender.
         group.sort_by(|one, other| one.taken.sender().cmp(&other.taken.sender()));
         let (taken, replies) = group.into_iter().map(|one| (one.taken, one.reply)).unzip();
-        Group { taken, replies: Mutex::new(replies) }
+        EnvelopeGroup { taken, replies: Mutex::new(replies) }
     }
 }
 
-impl Queue {
+impl EnvelopeQueue {
     /// Whether to request a write. On SQLite, a write may run while others are synced. On PostgreSQL, it may run while
     /// another one claims its ids. It begins when as many envelopes wait as that one has, so that both are large,
     /// because a transaction with few events costs nearly as much as one with many.
-    fn asks(&mut self, dialect: Dialect) -> bool {
+    fn asks(&mut self, dialect: SqlDialect) -> bool {
         let beside = self.writes < AT_ONCE && self.waiting.len() >= self.under_way;
-        let may = dialect == Dialect::Sqlite || self.writes == 0 || beside;
+        let may = dialect == SqlDialect::Sqlite || self.writes == 0 || beside;
         let asks = may && !self.is_asked && !self.waiting.is_empty();
         if asks {
             self.is_asked = true;
@@ -250,7 +254,7 @@ mod tests {
     use super::*;
 
     /// A queue with this many envelopes being written and this many waiting.
-    fn queue(writes: usize, under_way: usize, waiting: usize) -> Queue {
+    fn queue(writes: usize, under_way: usize, waiting: usize) -> EnvelopeQueue {
         let envelope = || Envelope {
             sensor: "https://app.example".to_owned(),
             send_time: Timestamp::from_milliseconds(0),
@@ -262,17 +266,20 @@ mod tests {
             reply: oneshot::channel().0,
         };
         let waiting = (0..waiting).map(waits).collect();
-        Queue { waiting, is_asked: false, writes, under_way }
+        EnvelopeQueue { waiting, is_asked: false, writes, under_way }
     }
 
     #[test]
     fn groups_beside_each_other_are_of_one_size() {
-        let asks = |mut queue: Queue| queue.asks(Dialect::Postgres);
+        let asks = |mut queue: EnvelopeQueue| queue.asks(SqlDialect::Postgres);
         assert!(asks(queue(0, 0, 1)), "alone one envelope is enough");
         assert!(!asks(queue(1, 3, 2)), "fewer than are under way");
         assert!(asks(queue(1, 3, 3)));
         assert!(!asks(queue(2, 6, 9)), "two are under way");
         assert!(!asks(queue(0, 0, 0)), "no envelope waits");
-        assert!(queue(1, 3, 1).asks(Dialect::Sqlite), "commits of SQLite share what a write costs");
+        assert!(
+            queue(1, 3, 1).asks(SqlDialect::Sqlite),
+            "commits of SQLite share what a write costs"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_client::{Client, Object};
-use lyceum_games::lms::NewOrganization;
+use lyceum_games::lms::IntegrationSetupOrganization;
 use tokio::sync::Mutex;
 
 /// The place where the learning of a sandbox's players is recorded.
@@ -14,11 +14,11 @@ pub enum Learning {
     /// Nowhere.
     Nowhere,
     /// Another Lyceum server. It has the records of what a game teaches and the events of what players learn.
-    Elsewhere(Arc<Elsewhere>),
+    Elsewhere(Arc<RemoteLearning>),
 }
 
 /// Another Lyceum server, and the student there whom the demo user represents.
-pub struct Elsewhere {
+pub struct RemoteLearning {
     /// The connection to the server.
     pub client: Client,
     /// The sourcedId of that student.
@@ -29,14 +29,18 @@ pub struct Elsewhere {
     /// the user has no role in classes.
     pub role: Option<(&'static str, Option<&'static str>)>,
     /// The organization of courses if a setup does not name one.
-    pub organization: NewOrganization,
+    pub organization: IntegrationSetupOrganization,
     /// Activities are sent one after the other, so that attempts are counted in the right order.
     pub(crate) turn: Mutex<()>,
 }
 
-impl Elsewhere {
+impl RemoteLearning {
     /// Connects to the server for a student.
-    pub fn new(client: Client, student: String, organization: NewOrganization) -> Self {
+    pub fn new(
+        client: Client,
+        student: String,
+        organization: IntegrationSetupOrganization,
+    ) -> Self {
         let (made, role, turn) = (None, None, Mutex::default());
         Self { client, student, made, role, organization, turn }
     }

@@ -58,7 +58,7 @@ mod sse;
 pub mod state;
 mod tls;
 
-pub use learning::{Elsewhere, Learning};
+pub use learning::{Learning, RemoteLearning};
 pub use server::{Server, stop_signal};
 
 /// The migrations of all crates that the server uses, in order.

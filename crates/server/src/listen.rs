@@ -21,7 +21,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::connection::{Activity, ConnectionSlot, GuardedBody, Patience, Peer, WatchedStream};
+use crate::connection::{
+    ConnectionSlot, ConnectionState, ConnectionTimeouts, GuardedBody, Peer, WatchedStream,
+};
 use crate::dispatch::Dispatch;
 use crate::metrics::InFlight;
 use crate::proxy;
@@ -30,7 +32,7 @@ use crate::tls::Tls;
 
 /// The phase of the server towards its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ListenPhase {
     Open,
     /// Idle connections close now, and others after their current answer.
     Closing,
@@ -43,7 +45,7 @@ struct ListenerShared {
     app: App,
     dispatch: Arc<Dispatch>,
     tls: Option<Arc<Tls>>,
-    patience: Patience,
+    patience: ConnectionTimeouts,
     http: auto::Builder<TokioExecutor>,
     /// Permits for connections that are being refused.
     refusals: Arc<Semaphore>,
@@ -60,7 +62,7 @@ pub(crate) async fn run(
     stop: impl Future<Output = ()>,
 ) {
     let server = &app.config.server;
-    let patience = Patience {
+    let patience = ConnectionTimeouts {
         header: Duration::from_secs(server.header_timeout_s),
         idle: Duration::from_secs(server.keep_alive_s),
         taking: Duration::from_secs(server.request_timeout_s),
@@ -68,7 +70,7 @@ pub(crate) async fn run(
     let grace = Duration::from_secs(server.shutdown_grace_s);
     let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX_COUNT));
     let shared = Arc::new(ListenerShared { app, dispatch, tls, patience, http: http(), refusals });
-    let (phase, follow) = watch::channel(Phase::Open);
+    let (phase, follow) = watch::channel(ListenPhase::Open);
 
     tokio::select! {
         () = accept(&listener, &shared, &follow) => unreachable!("accepting has no end"),
@@ -79,14 +81,14 @@ pub(crate) async fn run(
     let notice = Duration::from_millis(limits::SHUTDOWN_NOTICE_MS);
     let _ = timeout(notice, accept(&listener, &shared, &follow)).await;
     drop((listener, follow));
-    phase.send_replace(Phase::Closing);
+    phase.send_replace(ListenPhase::Closing);
     if timeout(grace, phase.closed()).await.is_err() {
         let left = phase.receiver_count();
         tracing::warn!(
             connections = left,
             "the grace period has ended: closing the remaining connections"
         );
-        phase.send_replace(Phase::Cut);
+        phase.send_replace(ListenPhase::Cut);
         phase.closed().await;
     }
 }
@@ -109,7 +111,7 @@ fn http() -> auto::Builder<TokioExecutor> {
 async fn accept(
     listener: &TcpListener,
     shared: &Arc<ListenerShared>,
-    phase: &watch::Receiver<Phase>,
+    phase: &watch::Receiver<ListenPhase>,
 ) {
     loop {
         match listener.accept().await {
@@ -160,9 +162,9 @@ fn refuse(mut stream: TcpStream, shared: &ListenerShared) {
 async fn connect(
     stream: TcpStream,
     peer: SocketAddr,
-    activity: Arc<Activity>,
+    activity: Arc<ConnectionState>,
     shared: Arc<ListenerShared>,
-    phase: watch::Receiver<Phase>,
+    phase: watch::Receiver<ListenPhase>,
 ) {
     let seat = ConnectionSlot(Arc::clone(&activity));
     // Answers are written at once, so waiting to combine packets would only delay them.
@@ -185,9 +187,9 @@ async fn connect(
 async fn serve<S>(
     io: WatchedStream<S>,
     peer: IpAddr,
-    activity: &Arc<Activity>,
+    activity: &Arc<ConnectionState>,
     shared: &ListenerShared,
-    mut phase: watch::Receiver<Phase>,
+    mut phase: watch::Receiver<ListenPhase>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -248,9 +250,9 @@ async fn serve<S>(
                 return;
             }
             _ = phase.changed() => match *phase.borrow_and_update() {
-                Phase::Open => {}
-                Phase::Closing => connection.as_mut().graceful_shutdown(),
-                Phase::Cut => return,
+                ListenPhase::Open => {}
+                ListenPhase::Closing => connection.as_mut().graceful_shutdown(),
+                ListenPhase::Cut => return,
             },
         }
     }

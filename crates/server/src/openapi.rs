@@ -27,8 +27,10 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
     }
     paths.sort_keys();
     shared.schemas.sort_keys();
-    let tags: Vec<Value> =
-        areas.iter().map(|area| json!({ "name": area.name, "description": area.says })).collect();
+    let tags: Vec<Value> = areas
+        .iter()
+        .map(|area| json!({ "name": area.name, "description": area.description }))
+        .collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -74,7 +76,7 @@ fn schemas() -> Map<String, Value> {
 
 fn security(base_url: &str) -> Value {
     let scopes: Map<String, Value> =
-        Scope::all().map(|scope| (scope.name().to_owned(), scope.says().into())).collect();
+        Scope::all().map(|scope| (scope.name().to_owned(), scope.description().into())).collect();
     json!({
         "type": "oauth2",
         "flows": {
@@ -123,7 +125,7 @@ impl SharedParts {
     fn operation(&mut self, area: &Area, route: &Route) -> Value {
         let mut operation = json!({
             "operationId": route.name,
-            "summary": route.says,
+            "summary": route.description,
             "tags": [area.name],
             "responses": self.responses(area, route),
         });
@@ -196,15 +198,15 @@ impl SharedParts {
     fn responses(&mut self, area: &Area, route: &Route) -> Map<String, Value> {
         let mut responses = Map::new();
         for answer in &route.answers {
-            let mut response = json!({ "description": answer.says });
+            let mut response = json!({ "description": answer.description });
             if let Some((media, schema)) = &answer.body {
                 response["content"] = json!({ *media: { "schema": self.schema(schema) } });
             }
             for header in answer.headers {
                 let schema = json!({ "type": header.ty });
-                let told = json!({ "description": header.says, "schema": schema });
+                let described = json!({ "description": header.description, "schema": schema });
                 response["headers"][header.name] =
-                    shared(&mut self.headers, "headers", header.name, told);
+                    shared(&mut self.headers, "headers", header.name, described);
             }
             responses.insert(answer.status.as_str().to_owned(), response);
         }
@@ -218,18 +220,19 @@ impl SharedParts {
             Rendering::Problem | Rendering::Page => ("application/problem+json", "Problem"),
             Rendering::Qti => ("application/json", "QtiError"),
         };
-        let mut refusal = |status: &str, says: &str| {
+        let mut refusal = |status: &str, description: &str| {
             let body = json!({ "$ref": format!("#/components/schemas/{schema}") });
-            let response = json!({ "description": says, "content": { media: { "schema": body } } });
+            let response =
+                json!({ "description": description, "content": { media: { "schema": body } } });
             let name = format!("{schema}{status}");
             let refusal = shared(&mut self.responses, "responses", &name, response);
             responses.insert(status.to_owned(), refusal);
         };
         for (range, kinds) in [("4XX", REFUSALS), ("5XX", FAILURES)] {
-            let says = kinds
-                .iter()
-                .map(|(kind, says)| format!("{}: {says}", render::status(*kind).as_u16()));
-            refusal(range, &says.collect::<Vec<_>>().join(" "));
+            let description = kinds.iter().map(|(kind, description)| {
+                format!("{}: {description}", render::status(*kind).as_u16())
+            });
+            refusal(range, &description.collect::<Vec<_>>().join(" "));
         }
         responses
     }
@@ -256,7 +259,7 @@ fn parameter(param: &Param) -> Value {
         "name": param.name,
         "in": place,
         "required": required,
-        "description": param.says,
+        "description": param.description,
         "schema": param.schema,
     });
     if param.schema["type"] == "array" {

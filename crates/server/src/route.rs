@@ -20,11 +20,11 @@ use crate::context::Context;
 use crate::render::Rendering;
 
 /// The future of a handler's answer.
-pub type Pending = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
+pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
 /// The request body that a route reads.
 #[derive(Clone, Debug)]
-pub struct Reads {
+pub struct RequestBody {
     /// The accepted media types. A body of another type is refused with 415. A body without a type counts as the first
     /// type. If the list is empty, the route ignores the body.
     pub media: &'static [&'static str],
@@ -60,7 +60,7 @@ pub struct Param {
     /// The JSON Schema of the value.
     pub schema: Value,
     /// Describes the parameter.
-    pub says: Cow<'static, str>,
+    pub description: Cow<'static, str>,
     /// Whether the query may contain the parameter several times.
     pub repeats: bool,
 }
@@ -71,22 +71,22 @@ pub struct RouteAnswer {
     /// The status code.
     pub status: StatusCode,
     /// Describes the answer.
-    pub says: Cow<'static, str>,
+    pub description: Cow<'static, str>,
     /// The media type and JSON Schema of the body; `None` for an empty body.
     pub body: Option<(&'static str, TypeSchema)>,
     /// Headers in addition to those of every answer.
-    pub headers: &'static [Header],
+    pub headers: &'static [AnswerHeader],
 }
 
 /// A header of an answer.
 #[derive(Debug)]
-pub struct Header {
+pub struct AnswerHeader {
     /// The name.
     pub name: &'static str,
     /// The JSON type of the value.
     pub ty: &'static str,
     /// Describes the header.
-    pub says: &'static str,
+    pub description: &'static str,
 }
 
 /// One route: a method and a path.
@@ -95,18 +95,18 @@ pub struct Route {
     pub method: Method,
     /// The path below the area's base, with parameters in braces, such as `/users/{sourcedId}`.
     pub path: Cow<'static, str>,
-    /// Who may call the route.
+    /// The callers that may use the route.
     pub access: Access,
     /// The console screen of the route; `None` for other routes.
     pub screen: Option<&'static Screen>,
     /// The request body.
-    pub reads: Reads,
+    pub reads: RequestBody,
     /// The handler.
-    pub handler: Arc<dyn Fn(Context) -> Pending + Send + Sync>,
+    pub handler: Arc<dyn Fn(Context) -> HandlerFuture + Send + Sync>,
     /// The `operationId` in the OpenAPI document.
     pub name: Cow<'static, str>,
     /// Describes the route in one sentence.
-    pub says: Cow<'static, str>,
+    pub description: Cow<'static, str>,
     /// The parameters. Path parameters that are not listed are documented as plain strings.
     pub params: Vec<Param>,
     /// The answers on success. Errors are documented in the same way for all routes of an area.
@@ -133,7 +133,7 @@ where
     let reads_json = matches!(method, Method::POST | Method::PUT | Method::PATCH);
     let access = access.into();
     Route {
-        reads: Reads {
+        reads: RequestBody {
             media: if reads_json { JSON } else { &[] },
             // Callers without a token must not make the server hold a large body. Anybody can get a token of a demo
             // visitor.
@@ -149,7 +149,7 @@ where
         screen: None,
         handler: Arc::new(move |context| Box::pin(handler(context))),
         name: Cow::Borrowed(""),
-        says: Cow::Borrowed(""),
+        description: Cow::Borrowed(""),
         params: Vec::new(),
         answers: Vec::new(),
         deprecated: false,
@@ -197,8 +197,8 @@ impl Route {
 
     /// Describes the route in one sentence.
     #[must_use]
-    pub fn says(mut self, text: impl Into<Cow<'static, str>>) -> Self {
-        self.says = text.into();
+    pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.description = text.into();
         self
     }
 
@@ -209,10 +209,10 @@ impl Route {
         place: ParamPlace,
         name: impl Into<Cow<'static, str>>,
         schema: Value,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let (name, says) = (name.into(), says.into());
-        self.params.push(Param { name, place, schema, says, repeats: false });
+        let (name, description) = (name.into(), description.into());
+        self.params.push(Param { name, place, schema, description, repeats: false });
         self
     }
 
@@ -228,9 +228,9 @@ impl Route {
     pub fn answers<T: JsonSchema + ?Sized>(
         self,
         status: u16,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        self.answer(status, says, Some(("application/json", TypeSchema::output::<T>())))
+        self.answer(status, description, Some(("application/json", TypeSchema::output::<T>())))
     }
 
     /// Adds an answer with JSON whose schema was generated from the declaration of a kind of records.
@@ -238,10 +238,10 @@ impl Route {
     pub fn answers_kind(
         self,
         status: u16,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
         schema: impl Into<TypeSchema>,
     ) -> Self {
-        self.answer(status, says, Some(("application/json", schema.into())))
+        self.answer(status, description, Some(("application/json", schema.into())))
     }
 
     /// Adds an answer with one JSON value of this type a line.
@@ -249,9 +249,9 @@ impl Route {
     pub fn answers_lines<T: JsonSchema>(
         self,
         status: u16,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        self.answer(status, says, Some(("application/x-ndjson", TypeSchema::output::<T>())))
+        self.answer(status, description, Some(("application/x-ndjson", TypeSchema::output::<T>())))
     }
 
     /// Adds an answer with JSON that a declaration of records describes, or that is not described.
@@ -259,16 +259,16 @@ impl Route {
     pub fn answers_schema(
         self,
         status: u16,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
         schema: impl Into<TypeSchema>,
     ) -> Self {
-        self.answer(status, says, Some(("application/json", schema.into())))
+        self.answer(status, description, Some(("application/json", schema.into())))
     }
 
     /// Adds an answer without a body.
     #[must_use]
-    pub fn answers_empty(self, status: u16, says: impl Into<Cow<'static, str>>) -> Self {
-        self.answers_as(status, says, None)
+    pub fn answers_empty(self, status: u16, description: impl Into<Cow<'static, str>>) -> Self {
+        self.answers_as(status, description, None)
     }
 
     /// Adds an answer with a body of any media type.
@@ -276,26 +276,31 @@ impl Route {
     pub fn answers_as(
         self,
         status: u16,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
         body: Option<(&'static str, Value)>,
     ) -> Self {
-        self.answer(status, says, body.map(|(media, schema)| (media, schema.into())))
+        self.answer(status, description, body.map(|(media, schema)| (media, schema.into())))
     }
 
     fn answer(
         mut self,
         status: u16,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
         body: Option<(&'static str, TypeSchema)>,
     ) -> Self {
         let status = StatusCode::from_u16(status).expect("a route documents real status codes");
-        self.answers.push(RouteAnswer { status, says: says.into(), body, headers: &[] });
+        self.answers.push(RouteAnswer {
+            status,
+            description: description.into(),
+            body,
+            headers: &[],
+        });
         self
     }
 
     /// Adds headers to the answer that was added last.
     #[must_use]
-    pub fn with_headers(mut self, headers: &'static [Header]) -> Self {
+    pub fn with_headers(mut self, headers: &'static [AnswerHeader]) -> Self {
         self.answers.last_mut().expect("an answer comes before its headers").headers = headers;
         self
     }
@@ -351,8 +356,9 @@ impl Route {
     #[must_use]
     pub fn of_version(mut self) -> Self {
         self.takes_version = true;
-        let says = "The ETag of the version to change; 412 if the record has another version.";
-        self.param(ParamPlace::Header, "If-Match", json!({ "type": "string" }), says)
+        let description =
+            "The ETag of the version to change; 412 if the record has another version.";
+        self.param(ParamPlace::Header, "If-Match", json!({ "type": "string" }), description)
     }
 
     /// Marks the route as deprecated.
@@ -373,7 +379,7 @@ pub struct Area {
     /// The error format.
     pub rendering: Rendering,
     /// Describes the area.
-    pub says: &'static str,
+    pub description: &'static str,
     /// The routes.
     pub routes: Vec<Route>,
 }

@@ -18,7 +18,7 @@ use crate::dispatch::Dispatch;
 use crate::fixed::FixedAnswers;
 use crate::guarded::GuardedClient;
 use crate::hosted::{self, Hosted};
-use crate::imports::{self, Imports};
+use crate::imports::{self, RunningImport};
 use crate::intake::Intake;
 use crate::learning::Learning;
 use crate::metrics::Metrics;
@@ -73,9 +73,9 @@ impl Server {
             hosted: Hosted::default(),
             intake: Intake::default(),
             items: lyceum_assessment::Items::default(),
-            lessons: lyceum_adaptive::Memory::default(),
+            lessons: lyceum_adaptive::LessonCaches::default(),
             guarded: GuardedClient::new(),
-            providers: auth::Providers::new(),
+            providers: auth::ProviderCache::new(),
             settings: Vec::new(),
             status_lists: StatusLists::default(),
             hashing: Arc::new(tokio::sync::Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT)),
@@ -88,7 +88,7 @@ impl Server {
             metrics: Metrics::new(clock.now()),
             fixed: FixedAnswers::default(),
             docs: Docs::default(),
-            imports: Imports::default(),
+            imports: RunningImport::default(),
             readiness: Readiness::default(),
             draining: AtomicBool::new(false),
             clock,
@@ -137,7 +137,7 @@ impl Server {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         app.gate.know(auth::sandbox_client(), &app.config.limits);
-        app.sandbox = Some(auth::Sandbox::new(demo, makes_games, learning, &app.config));
+        app.sandbox = Some(auth::SandboxGrants::new(demo, makes_games, learning, &app.config));
         self
     }
 

@@ -33,7 +33,7 @@ pub(crate) type StillAllowed =
 
 /// Sends pieces to a reader as long as the reader has access. The access is checked again every
 /// [`limits::STREAM_CHECK_MS`], even while a slow reader reads nothing.
-pub(crate) struct Feed {
+pub(crate) struct EventFeed {
     sender: Sender<Bytes>,
     may_read: StillAllowed,
     checked: Instant,
@@ -41,7 +41,7 @@ pub(crate) struct Feed {
 
 const CHECK: Duration = Duration::from_millis(limits::STREAM_CHECK_MS);
 
-impl Feed {
+impl EventFeed {
     pub(crate) fn new(sender: Sender<Bytes>, may_read: StillAllowed) -> Self {
         Self { sender, may_read, checked: Instant::now() }
     }

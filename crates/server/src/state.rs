@@ -10,11 +10,11 @@ use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 
 use crate::admission::Admission;
-use crate::auth::{Gate, Providers, Sandbox};
+use crate::auth::{Gate, ProviderCache, SandboxGrants};
 use crate::fixed::FixedAnswers;
 use crate::guarded::GuardedClient;
 use crate::hosted::Hosted;
-use crate::imports::Imports;
+use crate::imports::RunningImport;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
 use crate::routes::credentials::StatusLists;
@@ -45,11 +45,11 @@ pub struct State {
     /// A cache of parsed assessment items.
     pub(crate) items: lyceum_assessment::Items,
     /// A cache of lessons.
-    pub(crate) lessons: lyceum_adaptive::Memory,
+    pub(crate) lessons: lyceum_adaptive::LessonCaches,
     /// The client for addresses that callers supplied.
     pub(crate) guarded: GuardedClient,
     /// The OpenID provider that the settings name.
-    pub(crate) providers: Providers,
+    pub(crate) providers: ProviderCache,
     /// The name, value and origin of each setting, without secrets.
     pub(crate) settings: Vec<(String, String, String)>,
     /// A cache of signed status lists.
@@ -63,13 +63,13 @@ pub struct State {
     /// Checks tokens.
     pub(crate) gate: Gate,
     /// The default callers of a sandbox; `None` on other servers.
-    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) sandbox: Option<SandboxGrants>,
     /// Counters.
     pub(crate) metrics: Metrics,
     /// Constant answers by name. Each is made when it is first requested.
     pub(crate) fixed: FixedAnswers,
     /// The imports that this server runs.
-    pub(crate) imports: Imports,
+    pub(crate) imports: RunningImport,
     /// The documentation.
     pub(crate) docs: Docs,
     /// The latest check whether the store accepts writes.

@@ -21,7 +21,7 @@ use crate::repository::{self, Alignment};
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A record of the rosters, the gradebook or the resources.
-    Roster(&'static lyceum_roster::kind::Kind),
+    Roster(&'static lyceum_roster::kind::RecordKind),
     /// A question or a test.
     Content(assessment::Kind, &'static str),
     /// Something that another system stores. Its ids are not checked.

@@ -1,6 +1,6 @@
 //! The parameters of lists.
 
-use lyceum_core::filter::{Expr, parse};
+use lyceum_core::filter::{FilterExpression, parse};
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub struct Query {
     /// The largest first.
     pub descending: bool,
     /// Which records.
-    pub filter: Option<Expr>,
+    pub filter: Option<FilterExpression>,
     /// The members that are shown.
     pub fields: Option<Vec<String>>,
     /// Beginnings of words that items must have.

@@ -8,7 +8,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::problem;
-use crate::tx::{Session, Tx};
+use crate::tx::{Tx, TxConnection};
 
 /// Pages that are copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 2048;
@@ -78,7 +78,7 @@ pub(crate) fn copy_with<T>(
     let snapshot = source.unchecked_transaction().map_err(broken)?;
     let begun = snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
     begun.map_err(broken)?;
-    let read = read(&mut Tx::new(Session::Sqlite(&snapshot)))?;
+    let read = read(&mut Tx::new(TxConnection::Sqlite(&snapshot)))?;
     pages(&snapshot, &partial, &mut progress).map_err(broken)?;
     fs::rename(&partial, to).map_err(failed)?;
     Ok(read)

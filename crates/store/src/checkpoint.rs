@@ -5,7 +5,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use lyceum_core::Result;
 use rusqlite::Connection;
 
-use crate::sqlite::{File, Use, spawn};
+use crate::sqlite::{ConnectionUse, SqliteFile, spawn};
 
 /// Changed rows after which the log is carried over: a page that many of them touch is written once.
 const ROWS: u64 = 4000;
@@ -19,9 +19,9 @@ pub(crate) struct Checkpoints {
 
 impl Checkpoints {
     /// Starts the thread; it ends when this is dropped.
-    pub(crate) fn start(file: &File) -> Result<Self> {
+    pub(crate) fn start(file: &SqliteFile) -> Result<Self> {
         let (wake, woken) = bounded(1);
-        let connection = file.connect(Use::Checkpoint)?;
+        let connection = file.connect(ConnectionUse::Checkpoint)?;
         spawn("store-checkpoint", move || carry_over(&connection, &woken))?;
         Ok(Self { wake, rows: 0 })
     }

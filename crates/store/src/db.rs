@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
 use lyceum_core::{Problem, ProblemKind, Result};
 
-use crate::postgres::{Mode, Postgres, Sees};
-use crate::probe::{self, Writes};
-use crate::sqlite::{File, Sqlite};
-use crate::{Dialect, Migration, Tx, backup, migrate, problem, task};
+use crate::postgres::{Postgres, TransactionMode, WriteIsolation};
+use crate::probe::{self, WriteCheck};
+use crate::sqlite::{Sqlite, SqliteFile};
+use crate::{Migration, SqlDialect, Tx, backup, migrate, problem, task};
 
 /// The location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum StoreLocation {
     /// An SQLite file; its folder exists.
     Sqlite(PathBuf),
     /// A `postgres://…` address.
@@ -24,7 +24,7 @@ pub enum Target {
 
 /// The options of a database that an operator can set.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct StoreOptions {
     /// Bytes of an SQLite file that each connection maps into memory; 0 where a disk may fail
     /// under the mapping, which ends the process.
     pub mmap_bytes: u64,
@@ -34,7 +34,7 @@ pub struct Options {
     pub lock_wait_ms: u64,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             mmap_bytes: SQLITE_MMAP_BYTES,
@@ -57,28 +57,34 @@ impl Db {
     /// Opens the database and brings its schema forward. Blocks; several processes may do so at
     /// once. Errors: `Conflict` when the schema is newer than this program, `Unavailable` when
     /// the database cannot be reached.
-    pub fn open(target: &Target, migrations: &[Migration]) -> Result<Self> {
-        Self::open_with(target, migrations, Options::default())
+    pub fn open(target: &StoreLocation, migrations: &[Migration]) -> Result<Self> {
+        Self::open_with(target, migrations, StoreOptions::default())
     }
 
     /// [`Db::open`] with other options than the defaults.
-    pub fn open_with(target: &Target, migrations: &[Migration], options: Options) -> Result<Self> {
+    pub fn open_with(
+        target: &StoreLocation,
+        migrations: &[Migration],
+        options: StoreOptions,
+    ) -> Result<Self> {
         let store = match target {
-            Target::Sqlite(path) => {
-                let file = File::new(path, options);
+            StoreLocation::Sqlite(path) => {
+                let file = SqliteFile::new(path, options);
                 migrate::sqlite(&file, path, migrations)?;
                 Store::Sqlite(Box::new(Sqlite::start(file)?))
             }
-            Target::Postgres(url) => Store::Postgres(Postgres::open(url, migrations, options)?),
+            StoreLocation::Postgres(url) => {
+                Store::Postgres(Postgres::open(url, migrations, options)?)
+            }
         };
         Ok(Self(Arc::new(store)))
     }
 
-    /// Which store this is.
-    pub fn dialect(&self) -> Dialect {
+    /// The SQL dialect of the store.
+    pub fn dialect(&self) -> SqlDialect {
         match &*self.0 {
-            Store::Sqlite(_) => Dialect::Sqlite,
-            Store::Postgres(_) => Dialect::Postgres,
+            Store::Sqlite(_) => SqlDialect::Sqlite,
+            Store::Postgres(_) => SqlDialect::Postgres,
         }
     }
 
@@ -93,7 +99,7 @@ impl Db {
             Store::Sqlite(sqlite) => sqlite.read(work),
             Store::Postgres(postgres) => {
                 let (task, answer) = task::wrap(work);
-                postgres.submit(task, Mode::Read(TypeId::of::<F>()))?;
+                postgres.submit(task, TransactionMode::Read(TypeId::of::<F>()))?;
                 task::receive(answer).await
             }
         }
@@ -105,7 +111,7 @@ impl Db {
     pub async fn synced(&self) -> Result<()> {
         match &*self.0 {
             Store::Sqlite(sqlite) => {
-                let (task, answer) = task::done();
+                let (task, answer) = task::sync_task();
                 sqlite.syncs.after_read(task)?;
                 task::receive(answer).await
             }
@@ -135,7 +141,7 @@ impl Db {
         let deadline = Instant::now() + deadline;
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.scan(deadline, task)?,
-            Store::Postgres(postgres) => postgres.submit(task, Mode::Scan(deadline))?,
+            Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Scan(deadline))?,
         }
         task::receive(answer).await
     }
@@ -149,10 +155,10 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        self.write_seeing(Sees::Snapshot, work).await
+        self.write_seeing(WriteIsolation::Snapshot, work).await
     }
 
-    pub(crate) async fn write_seeing<T, F>(&self, sees: Sees, work: F) -> Result<T>
+    pub(crate) async fn write_seeing<T, F>(&self, sees: WriteIsolation, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
@@ -160,7 +166,7 @@ impl Db {
         let (task, answer) = task::wrap(work);
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.write(task)?,
-            Store::Postgres(postgres) => postgres.submit(task, Mode::Write(sees))?,
+            Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Write(sees))?,
         }
         task::receive(answer).await
     }
@@ -193,7 +199,7 @@ impl Db {
     /// Whether a write becomes durable within the patience; the basis of `/ready`. It waits for the disk.
     /// Errors: `Unavailable` if the disk is full, or the database is read-only or does not answer; otherwise the
     /// error of the write.
-    pub async fn check_writes(&self, patience: Duration) -> Result<Writes> {
+    pub async fn check_writes(&self, patience: Duration) -> Result<WriteCheck> {
         if let Store::Sqlite(sqlite) = &*self.0 {
             sqlite.file.check_room()?;
         }
@@ -203,18 +209,18 @@ impl Db {
             Store::Sqlite(_) => 0,
             Store::Postgres(postgres) => {
                 let before = postgres.answers();
-                postgres.submit(ping, Mode::Read(TypeId::of::<Writes>()))?;
+                postgres.submit(ping, TransactionMode::Read(TypeId::of::<WriteCheck>()))?;
                 before
             }
         };
         match tokio::time::timeout(patience, self.write(probe::write)).await {
-            Ok(Ok(())) => return Ok(Writes::Durable),
+            Ok(Ok(())) => return Ok(WriteCheck::Durable),
             Ok(Err(problem)) if !problem::is_busy(&problem) => return Err(problem),
             Ok(Err(_)) | Err(_) => {}
         }
         match &*self.0 {
-            Store::Sqlite(_) => self.ping().await.map(|()| Writes::Waiting),
-            Store::Postgres(postgres) if postgres.answers() > before => Ok(Writes::Waiting),
+            Store::Sqlite(_) => self.ping().await.map(|()| WriteCheck::Waiting),
+            Store::Postgres(postgres) if postgres.answers() > before => Ok(WriteCheck::Waiting),
             Store::Postgres(_) => Err(problem::out_of_reach()),
         }
     }
@@ -223,7 +229,11 @@ impl Db {
     /// state at one instant. Blocks and reports pages done and pages in all. Errors: `Conflict`
     /// when the file exists, `Invalid` on PostgreSQL, which has `pg_dump` for this.
     pub fn backup_to(&self, path: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
-        backup::copy(&self.sqlite_file()?.connect(crate::sqlite::Use::Scan)?, path, progress)
+        backup::copy(
+            &self.sqlite_file()?.connect(crate::sqlite::ConnectionUse::Scan)?,
+            path,
+            progress,
+        )
     }
 
     /// [`Db::backup_to`], with a read of the same instant.
@@ -233,7 +243,7 @@ impl Db {
         progress: impl FnMut(u64, u64),
         read: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        let connection = self.sqlite_file()?.connect(crate::sqlite::Use::Scan)?;
+        let connection = self.sqlite_file()?.connect(crate::sqlite::ConnectionUse::Scan)?;
         backup::copy_with(&connection, path, progress, read)
     }
 
@@ -263,7 +273,7 @@ impl Db {
         Ok(faults)
     }
 
-    fn sqlite_file(&self) -> Result<&File> {
+    fn sqlite_file(&self) -> Result<&SqliteFile> {
         match &*self.0 {
             Store::Sqlite(sqlite) => Ok(&sqlite.file),
             Store::Postgres(_) => Err(Problem::new(

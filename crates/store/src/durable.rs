@@ -4,7 +4,7 @@
 //! A write is answered when a sync of the write-ahead log that began after its commit has ended. Reads see
 //! a commit at once: of what somebody reads and nobody was answered yet, a loss of power takes the last
 //! milliseconds, as it takes the write itself. A reader who hands out what must not come to nothing, such
-//! as a number from which others go on, waits for a further sync ([`Syncs::after_read`]): it takes along
+//! as a number from which others go on, waits for a further sync ([`CommitSyncs::after_read`]): it takes along
 //! whatever was read, whichever process wrote it.
 
 use std::ffi::OsString;
@@ -18,18 +18,18 @@ use lyceum_core::limits::{STORE_QUEUE_MAX_ENTRIES, STORE_UNSYNCED_MAX_ENTRIES};
 use lyceum_core::{Problem, Result};
 
 use crate::sqlite::spawn;
-use crate::task::{self, Task};
+use crate::task::{self, StoreTask};
 
 /// Takes what was committed, and answers it once it is durable.
 #[derive(Clone)]
-pub(crate) struct Syncs {
-    committed: Sender<Vec<Box<dyn Task>>>,
-    read: Sender<Box<dyn Task>>,
+pub(crate) struct CommitSyncs {
+    committed: Sender<Vec<Box<dyn StoreTask>>>,
+    read: Sender<Box<dyn StoreTask>>,
     /// Held while the disk syncs.
     pub(crate) turn: Arc<Mutex<()>>,
 }
 
-impl Syncs {
+impl CommitSyncs {
     /// Starts the thread for a database whose log exists; it ends when the writer drops this.
     pub(crate) fn start(database: &Path) -> Result<Self> {
         let log = log_of(database);
@@ -44,12 +44,12 @@ impl Syncs {
     }
 
     /// Writes of one commit. Waits while too many are not durable yet.
-    pub(crate) fn committed(&self, writes: Vec<Box<dyn Task>>) {
+    pub(crate) fn committed(&self, writes: Vec<Box<dyn StoreTask>>) {
         let _ = self.committed.send(writes); // the thread ends after its senders only
     }
 
     /// Answers the task once all that was committed before is durable, and with it whatever was read.
-    pub(crate) fn after_read(&self, task: Box<dyn Task>) -> Result<()> {
+    pub(crate) fn after_read(&self, task: Box<dyn StoreTask>) -> Result<()> {
         task::submit(&self.read, task)
     }
 }
@@ -63,8 +63,8 @@ pub(crate) fn log_of(database: &Path) -> PathBuf {
 
 fn sync(
     log: &File,
-    writes: &Receiver<Vec<Box<dyn Task>>>,
-    reads: &Receiver<Box<dyn Task>>,
+    writes: &Receiver<Vec<Box<dyn StoreTask>>>,
+    reads: &Receiver<Box<dyn StoreTask>>,
     turn: &Mutex<()>,
 ) {
     loop {

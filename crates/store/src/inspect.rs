@@ -7,11 +7,11 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use rusqlite::OptionalExtension;
 
-use crate::postgres::{Address, Failed, reach};
-use crate::sqlite::{File, Use};
-use crate::{Options, Target, problem};
+use crate::postgres::{FailedStatement, PostgresAddress, reach};
+use crate::sqlite::{ConnectionUse, SqliteFile};
+use crate::{StoreLocation, StoreOptions, problem};
 
-/// What a database says of itself.
+/// The state of a database.
 #[derive(Clone, Debug)]
 pub struct Inspection {
     /// The version of the program that keeps it: `(3, 50)` for SQLite, `(15, 6)` for PostgreSQL.
@@ -23,10 +23,10 @@ pub struct Inspection {
 }
 
 /// Inspects a database without migrating it. Errors: `Unavailable` when it cannot be reached.
-pub fn inspect(target: &Target) -> Result<Inspection> {
+pub fn inspect(target: &StoreLocation) -> Result<Inspection> {
     match target {
-        Target::Sqlite(path) => sqlite(&File::new(path, Options::default())),
-        Target::Postgres(url) => server(url),
+        StoreLocation::Sqlite(path) => sqlite(&SqliteFile::new(path, StoreOptions::default())),
+        StoreLocation::Postgres(url) => server(url),
     }
 }
 
@@ -37,8 +37,8 @@ const SERVER: &str = "SELECT current_setting('server_version_num')::bigint,
     to_regclass('refinery_schema_history') IS NOT NULL";
 const SCHEMA: &str = "SELECT max(version) FROM refinery_schema_history";
 
-fn sqlite(file: &File) -> Result<Inspection> {
-    let connection = file.connect(Use::Scan)?;
+fn sqlite(file: &SqliteFile) -> Result<Inspection> {
+    let connection = file.connect(ConnectionUse::Scan)?;
     let failed = |error| problem::sqlite(&error, SCHEMA);
     let has_schema = connection.query_row(HAS_SCHEMA, [], |_| Ok(())).optional().map_err(failed)?;
     let schema = match has_schema {
@@ -50,11 +50,11 @@ fn sqlite(file: &File) -> Result<Inspection> {
 }
 
 fn server(url: &str) -> Result<Inspection> {
-    let mut client = reach(&Address::parse(url)?)?;
+    let mut client = reach(&PostgresAddress::parse(url)?)?;
     client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
     let mut ask = |sql| {
         let row = client.wait(sql, async |client| client.query_one(sql, &[]).await);
-        row.map_err(Failed::problem)
+        row.map_err(FailedStatement::problem)
     };
     let row = ask(SERVER)?;
     let (version, clock, has_schema): (i64, i64, bool) = (row.get(0), row.get(1), row.get(2));

@@ -12,14 +12,14 @@ use crate::{Tx, columns, dialect};
 
 /// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct ClaimedJob {
     /// Its number.
     pub id: i64,
     /// The kind of its work.
     pub kind: String,
     /// The input of the work, in a format of the kind.
     pub payload: String,
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: i64,
 }
 
@@ -41,16 +41,22 @@ pub fn is_due(tx: &mut Tx<'_>, now: Timestamp, kind: &str) -> Result<bool> {
 }
 
 /// Claims the job of the kind that has been due for longest, for `lease_s` seconds.
-pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Result<Option<Job>> {
+pub fn claim(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: &str,
+    lease_s: i64,
+) -> Result<Option<ClaimedJob>> {
     let sql = format!(
         "UPDATE jobs SET attempts = attempts + 1, due = $1 WHERE id = \
          (SELECT id FROM jobs WHERE state = 'waiting' AND due <= $2 AND kind = $3 \
          ORDER BY due, id LIMIT 1 {}) RETURNING {}",
         dialect::skip_locked(tx.dialect()),
-        Job::COLUMNS
+        ClaimedJob::COLUMNS
     );
     let (until, now) = (now.plus_seconds(lease_s).to_string(), now.to_string());
-    let claimed: Option<Job> = tx.row(&sql, &[(&until).into(), (&now).into(), kind.into()])?;
+    let claimed: Option<ClaimedJob> =
+        tx.row(&sql, &[(&until).into(), (&now).into(), kind.into()])?;
     if let Some(job) = &claimed {
         let sql = "INSERT INTO job_tries (job, attempt, began) VALUES ($1, $2, $3)";
         tx.execute(sql, &[job.id.into(), job.attempt.into(), (&now).into()])?;
@@ -58,14 +64,14 @@ pub fn claim(tx: &mut Tx<'_>, now: Timestamp, kind: &str, lease_s: i64) -> Resul
     Ok(claimed)
 }
 
-fn end_try(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: Option<&str>) -> Result<()> {
+fn end_try(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: Option<&str>) -> Result<()> {
     let sql = "UPDATE job_tries SET ended = $1, error = $2 WHERE job = $3 AND attempt = $4";
     let now = now.to_string();
     tx.execute(sql, &[(&now).into(), error.into(), job.id.into(), job.attempt.into()]).map(drop)
 }
 
 /// Reports that the job is done. `false`: another worker has claimed it.
-pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &Job) -> Result<bool> {
+pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE jobs SET state = 'done' WHERE id = $1 AND attempts = $2 AND state = 'waiting'",
         &[job.id.into(), job.attempt.into()],
@@ -77,7 +83,7 @@ pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &Job) -> Result<bool> {
 }
 
 /// Keeps a job for `lease_s` more seconds. `false`: another worker has claimed it.
-pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &Job, lease_s: i64) -> Result<bool> {
+pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, lease_s: i64) -> Result<bool> {
     let until = now.plus_seconds(lease_s).to_string();
     let changed = tx.execute(
         "UPDATE jobs SET due = $1 WHERE id = $2 AND attempts = $3 AND state = 'waiting'",
@@ -88,7 +94,7 @@ pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &Job, lease_s: i64) -> Result
 
 /// Reports that the attempt failed: the job comes up again after 2, 4, 8, … seconds (an hour at
 /// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has claimed it.
-pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &Job, error: &str) -> Result<bool> {
+pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: &str) -> Result<bool> {
     let state = if job.attempt >= JOB_MAX_ATTEMPTS { "failed" } else { "waiting" };
     let due = now.plus_seconds((1 << job.attempt.clamp(1, 12)).min(3600)).to_string();
     let changed = tx.execute(
@@ -113,27 +119,27 @@ pub struct JobStatus {
     pub payload: String,
     /// `waiting`, `done` or `failed`.
     pub state: String,
-    /// How often it was tried.
+    /// The number of tries.
     pub attempts: i64,
     /// When it is tried next, or its lease ends; of a job that ended, when it last was due.
     pub due: String,
-    /// What the last failure says.
+    /// The message of the last failure.
     pub error: Option<String>,
 }
 
 impl JobStatus {
     /// Whether a try that did not end still runs. Any earlier one was given up: its server stopped.
-    pub fn runs(&self, tried: &Try) -> bool {
+    pub fn runs(&self, tried: &JobTry) -> bool {
         tried.ended.is_none() && tried.attempt == self.attempts && self.state == "waiting"
     }
 }
 
-/// How many jobs there are in each state.
+/// The number of jobs in each state.
 pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
     tx.rows("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state", &[])
 }
 
-columns!(Job { id: "id", kind: "kind", payload: "payload", attempt: "attempts" });
+columns!(ClaimedJob { id: "id", kind: "kind", payload: "payload", attempt: "attempts" });
 columns!(JobStatus {
     id: "id",
     kind: "kind",
@@ -143,7 +149,7 @@ columns!(JobStatus {
     due: "due",
     error: "error",
 });
-columns!(Try { attempt: "attempt", began: "began", ended: "ended", error: "error" });
+columns!(JobTry { attempt: "attempt", began: "began", ended: "ended", error: "error" });
 
 /// The newest jobs, of one state or of all, `limit` at most.
 pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<JobStatus>> {
@@ -156,8 +162,8 @@ pub fn newest(tx: &mut Tx<'_>, state: Option<&str>, limit: i64) -> Result<Vec<Jo
 
 /// A try of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Try {
-    /// Which it is, from 1.
+pub struct JobTry {
+    /// Its number, from 1.
     pub attempt: i64,
     /// When a worker took the job.
     pub began: String,
@@ -168,10 +174,10 @@ pub struct Try {
 }
 
 /// A job and its tries, the first one first.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<(JobStatus, Vec<Try>)>> {
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<(JobStatus, Vec<JobTry>)>> {
     let sql = format!("SELECT {} FROM jobs WHERE id = $1", JobStatus::COLUMNS);
     let Some(seen) = tx.row(&sql, &[id.into()])? else { return Ok(None) };
-    let columns = Try::COLUMNS;
+    let columns = JobTry::COLUMNS;
     let sql = format!("SELECT {columns} FROM job_tries WHERE job = $1 ORDER BY attempt");
     let tries = tx.rows(&sql, &[id.into()])?;
     Ok(Some((seen, tries)))

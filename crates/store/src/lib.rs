@@ -49,12 +49,12 @@ mod tx;
 mod value;
 
 pub use backup::{restore, settle};
-pub use db::{Db, Options, Target};
-pub use dialect::Dialect;
+pub use db::{Db, StoreLocation, StoreOptions};
+pub use dialect::SqlDialect;
 pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
-pub use probe::Writes;
+pub use probe::WriteCheck;
 pub use problem::is_too_slow;
 pub use spool::Spool;
 pub use sql::{Param, Sql};

@@ -3,8 +3,8 @@
 
 use lyceum_core::{Problem, Result};
 
-use crate::postgres::Sees;
-use crate::{Db, Dialect, Tx};
+use crate::postgres::WriteIsolation;
+use crate::{Db, SqlDialect, Tx};
 
 /// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
 /// committed before it, and concurrent changes do not make it run again. Rows that must not change between two
@@ -14,7 +14,7 @@ where
     T: Send + 'static,
     F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
 {
-    db.write_seeing(Sees::Latest, work).await
+    db.write_seeing(WriteIsolation::Latest, work).await
 }
 
 /// Whether each statement of a transaction sees all that was committed before it, as in [`write_latest`]. On SQLite a
@@ -25,15 +25,15 @@ pub fn sees_latest(tx: &Tx<'_>) -> bool {
 
 /// The end of a query by whose rows writers take turns: `alone`, until nobody else has them; otherwise
 /// until nobody has them alone. SQLite has one writer.
-pub fn turns(dialect: Dialect, alone: bool) -> &'static str {
+pub fn turns(dialect: SqlDialect, alone: bool) -> &'static str {
     match (dialect, alone) {
-        (Dialect::Sqlite, _) => "",
-        (Dialect::Postgres, false) => "FOR SHARE",
-        (Dialect::Postgres, true) => "FOR UPDATE",
+        (SqlDialect::Sqlite, _) => "",
+        (SqlDialect::Postgres, false) => "FOR SHARE",
+        (SqlDialect::Postgres, true) => "FOR UPDATE",
     }
 }
 
-/// Which other transactions may still commit. Transactions have numbers in the order in which they began to write.
+/// The transactions that may still commit. Transactions are numbered in the order in which they started to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizon {
     /// All transactions before this one have ended.
@@ -45,10 +45,10 @@ pub struct Horizon {
 /// Which other transactions may still commit. SQLite runs one write after the other, so there are none.
 pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
     let sql = match tx.dialect() {
-        Dialect::Sqlite => "SELECT 0, 0",
+        SqlDialect::Sqlite => "SELECT 0, 0",
         // A snapshot alone does not tell the next transaction: it ends behind the newest one that has ended, and
         // others may have begun since.
-        Dialect::Postgres => {
+        SqlDialect::Postgres => {
             "SELECT pg_snapshot_xmin(s)::text::bigint, \
              pg_snapshot_xmax(s)::text::bigint + age(pg_snapshot_xmax(s)::xid) \
              FROM pg_current_snapshot() AS s"
@@ -62,16 +62,16 @@ pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
 /// `key` lies between two numbers. On both stores they lead to it, and never the other way round: a planner
 /// does not know how few numbers lie between two columns.
 pub fn join_between(
-    dialect: Dialect,
+    dialect: SqlDialect,
     (table, name): (&str, &str),
     key: &str,
     (first, last): (&str, &str),
 ) -> String {
     match dialect {
-        Dialect::Sqlite => {
+        SqlDialect::Sqlite => {
             format!("CROSS JOIN {table} {name} ON {name}.{key} BETWEEN {first} AND {last}")
         }
-        Dialect::Postgres => format!(
+        SqlDialect::Postgres => format!(
             "CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {key} BETWEEN {first} AND {last} \
              OFFSET 0) AS {name}"
         ),

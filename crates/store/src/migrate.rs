@@ -6,9 +6,9 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use refinery::error::Kind;
 use refinery::{Report, Runner};
 
-use crate::dialect::{self, Dialect};
-use crate::postgres::{Client, Failed};
-use crate::sqlite::{File, Use};
+use crate::dialect::{self, SqlDialect};
+use crate::postgres::{Client, FailedStatement};
+use crate::sqlite::{ConnectionUse, SqliteFile};
 
 /// One step of the schema. Written in the common DDL (`TEXT`, `BIGINT`, `REAL`, `BLOB`,
 /// `ROWID` for a store-numbered primary key); [`crate::dialect`] translates it.
@@ -16,7 +16,7 @@ use crate::sqlite::{File, Use};
 pub struct Migration {
     /// Its number, unique over all crates; applied in this order.
     pub version: i32,
-    /// What it does, in `snake_case`.
+    /// Its name in `snake_case`.
     pub name: &'static str,
     /// The DDL.
     pub sql: &'static str,
@@ -45,7 +45,7 @@ pub fn tables(migrations: &[Migration]) -> Vec<&'static str> {
 }
 
 /// Brings an SQLite file forward, one process at a time.
-pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Result<()> {
+pub(crate) fn sqlite(file: &SqliteFile, path: &Path, migrations: &[Migration]) -> Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -60,8 +60,8 @@ pub(crate) fn sqlite(file: &File, path: &Path, migrations: &[Migration]) -> Resu
             format!("the folder '{folder}' cannot be opened: {error}"),
         )
     })?;
-    let mut connection = file.connect(Use::Write)?;
-    run(Dialect::Sqlite, migrations, |runner| runner.run(&mut connection))
+    let mut connection = file.connect(ConnectionUse::Write)?;
+    run(SqlDialect::Sqlite, migrations, |runner| runner.run(&mut connection))
 }
 
 /// Keeps writes of servers that run from taking a turn ([`crate::postgres`]) while this goes on: a turn holds
@@ -78,31 +78,31 @@ pub(crate) fn postgres(
 ) -> Result<()> {
     let lock = format!("SELECT pg_advisory_lock({MIGRATION_LOCK})");
     let locked = client.wait(&lock, async |client| client.batch_execute(&lock).await);
-    locked.map_err(Failed::problem)?;
+    locked.map_err(FailedStatement::problem)?;
     let mut other = if is_behind(client, migrations)? { other() } else { None };
     if let Some(other) = &mut other {
         let held = other.wait(NO_TURNS, async |client| client.batch_execute(NO_TURNS).await);
-        held.map_err(Failed::problem)?;
+        held.map_err(FailedStatement::problem)?;
     }
     // The locks end with the connections.
-    run(Dialect::Postgres, migrations, |runner| client.migrate(runner))
+    run(SqlDialect::Postgres, migrations, |runner| client.migrate(runner))
 }
 
 /// Whether the database has a schema, and lacks the newest migration.
 fn is_behind(client: &mut Client, migrations: &[Migration]) -> Result<bool> {
     let table = "SELECT to_regclass('refinery_schema_history') IS NOT NULL";
     let is_there = client.wait(table, async |client| client.query_one(table, &[]).await);
-    if !is_there.map_err(Failed::problem)?.get::<_, bool>(0) {
+    if !is_there.map_err(FailedStatement::problem)?.get::<_, bool>(0) {
         return Ok(false);
     }
     let newest = "SELECT max(version) FROM refinery_schema_history";
     let found = client.wait(newest, async |client| client.query_one(newest, &[]).await);
-    let found: Option<i32> = found.map_err(Failed::problem)?.get(0);
+    let found: Option<i32> = found.map_err(FailedStatement::problem)?.get(0);
     Ok(found < migrations.iter().map(|migration| migration.version).max())
 }
 
 fn run(
-    dialect: Dialect,
+    dialect: SqlDialect,
     migrations: &[Migration],
     apply: impl FnOnce(&Runner) -> Result<Report, refinery::Error>,
 ) -> Result<()> {

@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock};
 use lyceum_core::Result;
 use rusqlite::Connection;
 
-use crate::tx::{Session, Tx};
+use crate::tx::{Tx, TxConnection};
 
 /// The types of read closures that ran more than one statement.
 #[derive(Default)]
@@ -32,7 +32,7 @@ impl LongerReads {
         if self.contains(closure) {
             return None;
         }
-        let mut tx = Tx::of_one_statement(Session::Sqlite(connection));
+        let mut tx = Tx::of_one_statement(TxConnection::Sqlite(connection));
         let result = work(&mut tx);
         if tx.needs_transaction() {
             self.add(closure);

@@ -22,16 +22,16 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Statement};
 
-pub(crate) use address::Address;
-pub(crate) use client::{Client, Failed};
-pub(crate) use pool::{Mode, Postgres, Sees, reach};
+pub(crate) use address::PostgresAddress;
+pub(crate) use client::{Client, FailedStatement};
+pub(crate) use pool::{Postgres, TransactionMode, WriteIsolation, reach};
 pub(crate) use values::cell;
 
-use self::values::Encoded;
-use crate::problem::{self, Nul, is_retryable, unavailable};
-use crate::task::Task;
-use crate::tx::{self, Cells, Row, Tx};
-use crate::{Options, Value};
+use self::values::EncodedParameter;
+use crate::problem::{self, NulCharacter, is_retryable, unavailable};
+use crate::task::StoreTask;
+use crate::tx::{self, Row, RowCells, Tx};
+use crate::{StoreOptions, Value};
 
 /// The first key of the advisory locks by which connections claim their shard of the tally.
 const SHARD_LOCK: i32 = 0x7461_6c79;
@@ -53,17 +53,17 @@ const ALONE: &str = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
 const COMMIT: &str = "COMMIT";
 
 /// A connection with its prepared statements.
-pub(crate) struct Session {
+pub(crate) struct PostgresSession {
     client: Client,
     statements: HashMap<String, Statement>,
     shard: Option<i64>,
     /// Whether its transaction writes. Only then may an error of a statement appear later, at the commit.
     is_writing: bool,
     /// Why the last statement failed, where that decides what to do with the transaction.
-    fault: Option<Fault>,
+    fault: Option<RetryDecision>,
     /// Whether answers may be taken for those of other statements.
     is_out_of_step: bool,
-    /// How long an answer of a write is waited for; none: for ever.
+    /// The time limit for the answer of a write; `None` means no limit.
     write_wait: Option<Duration>,
     /// When a turn ends, whatever is left to do in it.
     turn_ends: Option<Instant>,
@@ -71,7 +71,7 @@ pub(crate) struct Session {
 
 /// A failure after which a transaction is run again, or not.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Fault {
+pub(crate) enum RetryDecision {
     /// It ran into another one and may succeed next time.
     Collision,
     /// Another one held what it needed for too long.
@@ -88,9 +88,9 @@ pub(crate) enum Fault {
     Other,
 }
 
-impl Session {
+impl PostgresSession {
     /// Connects. Never called on a thread of an async runtime: the client has its own.
-    pub(crate) fn connect(address: &Address, options: Options) -> Result<Self> {
+    pub(crate) fn connect(address: &PostgresAddress, options: StoreOptions) -> Result<Self> {
         let client = Client::connect(address);
         let mut client = client.map_err(|told| problem::out_of_reach().because(told))?;
         client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
@@ -103,7 +103,7 @@ impl Session {
             options.lock_wait_ms
         );
         let set_up = client.wait(&setup, async |client| client.batch_execute(&setup).await);
-        set_up.map_err(Failed::problem)?;
+        set_up.map_err(FailedStatement::problem)?;
         Ok(Self {
             client,
             statements: HashMap::new(),
@@ -116,9 +116,12 @@ impl Session {
         })
     }
 
-    /// [`Session::connect`] for requests, which do not wait for ever: a statement ends after a time that
+    /// [`PostgresSession::connect`] for requests, which do not wait for ever: a statement ends after a time that
     /// the address or the database may set otherwise (`statement_timeout`).
-    pub(crate) fn connect_for_requests(address: &Address, options: Options) -> Result<Self> {
+    pub(crate) fn connect_for_requests(
+        address: &PostgresAddress,
+        options: StoreOptions,
+    ) -> Result<Self> {
         let mut session = Self::connect(address, options)?;
         // A statement that waits for a lock fails of that, and says so.
         let statement_ms = options.lock_wait_ms + POSTGRES_STATEMENT_MS;
@@ -135,31 +138,36 @@ impl Session {
 
     /// Runs a task in the transaction that its mode asks for, up to the commit. `Ok` says that
     /// the task's own result stands.
-    pub(crate) fn run(&mut self, task: &mut dyn Task, mode: Mode, snapshot: bool) -> Result<()> {
+    pub(crate) fn run(
+        &mut self,
+        task: &mut dyn StoreTask,
+        mode: TransactionMode,
+        snapshot: bool,
+    ) -> Result<()> {
         self.fault = None;
         self.client.set_patience(match mode {
-            Mode::Read(_) => {
+            TransactionMode::Read(_) => {
                 let most = Duration::from_millis(POSTGRES_READ_WAIT_MS);
                 Some(self.write_wait.map_or(most, |wait| wait.min(most)))
             }
-            Mode::Scan(deadline) => {
+            TransactionMode::Scan(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
                 Some(left + Duration::from_millis(POSTGRES_SILENCE_MS))
             }
-            Mode::Write(_) | Mode::Alone(_) => self.write_wait,
+            TransactionMode::Write(_) | TransactionMode::Alone(_) => self.write_wait,
         });
-        self.is_writing = matches!(mode, Mode::Write(_) | Mode::Alone(_));
+        self.is_writing = matches!(mode, TransactionMode::Write(_) | TransactionMode::Alone(_));
         match mode {
-            Mode::Read(_) if !snapshot => {
-                let mut tx = Tx::of_one_statement(tx::Session::Postgres(self));
+            TransactionMode::Read(_) if !snapshot => {
+                let mut tx = Tx::of_one_statement(tx::TxConnection::Postgres(self));
                 task.run(&mut tx);
                 if tx.needs_transaction() {
-                    self.fault.get_or_insert(Fault::NeedsSnapshot);
+                    self.fault.get_or_insert(RetryDecision::NeedsSnapshot);
                 }
                 return Ok(());
             }
-            Mode::Read(_) => self.send_command(BEGIN_READ)?,
-            Mode::Scan(deadline) => {
+            TransactionMode::Read(_) => self.send_command(BEGIN_READ)?,
+            TransactionMode::Scan(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_millis();
                 if left == 0 {
                     return Err(unavailable(
@@ -169,32 +177,32 @@ impl Session {
                 }
                 self.send_command(&format!("{BEGIN_READ}; SET LOCAL statement_timeout = {left}"))?;
             }
-            Mode::Write(sees) => return self.write(task, sees, false),
-            Mode::Alone(sees) => {
+            TransactionMode::Write(sees) => return self.write(task, sees, false),
+            TransactionMode::Alone(sees) => {
                 let written = self.write(task, sees, true);
                 self.turn_ends = None;
                 // Someone who is not in this turn holds what it needs, such as an import. Those who wait
                 // for the turn do not wait for that.
-                if self.fault == Some(Fault::Locked) {
-                    self.fault = Some(Fault::Collision);
+                if self.fault == Some(RetryDecision::Locked) {
+                    self.fault = Some(RetryDecision::Collision);
                 }
                 return written;
             }
         }
-        task.run(&mut Tx::new(tx::Session::Postgres(self)));
+        task.run(&mut Tx::new(tx::TxConnection::Postgres(self)));
         self.rollback();
         Ok(())
     }
 
-    fn write(&mut self, task: &mut dyn Task, sees: Sees, alone: bool) -> Result<()> {
+    fn write(&mut self, task: &mut dyn StoreTask, sees: WriteIsolation, alone: bool) -> Result<()> {
         // Where all of it is sent at once, nobody could tell later whether the commit was done.
         if !self.client.is_there() {
-            self.fault = Some(Fault::Lost);
+            self.fault = Some(RetryDecision::Lost);
             return Err(problem::out_of_reach());
         }
         let begin = match sees {
-            Sees::Snapshot => BEGIN_WRITE,
-            Sees::Latest => BEGIN_LATEST,
+            WriteIsolation::Snapshot => BEGIN_WRITE,
+            WriteIsolation::Latest => BEGIN_LATEST,
         };
         if alone {
             let most = Duration::from_millis(POSTGRES_TURN_MAX_MS);
@@ -216,8 +224,8 @@ impl Session {
             self.send_command(&format!("{begin}; {BY_INDEX}; {BESIDE_OTHERS}"))?;
         }
         let mut tx = match sees {
-            Sees::Snapshot => Tx::new(tx::Session::Postgres(self)),
-            Sees::Latest => Tx::latest(tx::Session::Postgres(self)),
+            WriteIsolation::Snapshot => Tx::new(tx::TxConnection::Postgres(self)),
+            WriteIsolation::Latest => Tx::latest(tx::TxConnection::Postgres(self)),
         };
         if !task.run(&mut tx) {
             self.rollback();
@@ -238,7 +246,7 @@ impl Session {
         self.client.set_patience(None);
         self.is_writing = false;
         self.send_command(BEGIN_READ)?;
-        let result = work(&mut Tx::new(tx::Session::Postgres(self)));
+        let result = work(&mut Tx::new(tx::TxConnection::Postgres(self)));
         self.rollback();
         result
     }
@@ -253,7 +261,7 @@ impl Session {
         self.shard()?;
         self.is_writing = true;
         self.send_command(&format!("{BEGIN_LONG}; {BY_INDEX}"))?;
-        let mut tx = Tx::long(tx::Session::Postgres(self));
+        let mut tx = Tx::long(tx::TxConnection::Postgres(self));
         let result = work(&mut tx);
         // An early return leaves the transaction open; it ends with the connection.
         let result = tx.settle(result)?;
@@ -262,16 +270,17 @@ impl Session {
         Ok(result)
     }
 
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<RetryDecision> {
         self.fault
     }
 
     /// Whether it serves further tasks, as the outcome of the last one tells.
     pub(crate) fn is_of_use(&self, outcome: &Result<()>) -> bool {
         let is_kept = match self.fault {
-            Some(Fault::Lost | Fault::InDoubt) => false,
-            Some(Fault::Collision | Fault::Duplicate) => true,
-            Some(Fault::Locked | Fault::NeedsSnapshot | Fault::Other) | None => outcome.is_ok(),
+            Some(RetryDecision::Lost | RetryDecision::InDoubt) => false,
+            Some(RetryDecision::Collision | RetryDecision::Duplicate) => true,
+            Some(RetryDecision::Locked | RetryDecision::NeedsSnapshot | RetryDecision::Other)
+            | None => outcome.is_ok(),
         };
         is_kept && !self.is_out_of_step
     }
@@ -283,10 +292,10 @@ impl Session {
             .as_ref()
             .is_err_and(|failed| failed.sql != COMMIT && failed.failure.is_refusal());
         let Err(problem) = self.note(answer) else { return Ok(()) };
-        if self.fault != Some(Fault::Lost) || is_refused {
+        if self.fault != Some(RetryDecision::Lost) || is_refused {
             return Err(problem);
         }
-        self.fault = Some(Fault::InDoubt);
+        self.fault = Some(RetryDecision::InDoubt);
         Err(unavailable(
             "the connection to the database was lost while it stored the request; check whether \
              the data was stored, then try again",
@@ -297,7 +306,7 @@ impl Session {
 
     fn rollback(&mut self) {
         let fault = self.fault;
-        if fault != Some(Fault::Lost) && self.command("ROLLBACK").is_ok() {
+        if fault != Some(RetryDecision::Lost) && self.command("ROLLBACK").is_ok() {
             self.fault = fault;
         }
     }
@@ -322,17 +331,17 @@ impl Session {
     }
 
     /// The problem of a failed statement; its fault is remembered unless one came before.
-    fn note<T>(&mut self, answer: Result<T, Failed>) -> Result<T> {
+    fn note<T>(&mut self, answer: Result<T, FailedStatement>) -> Result<T> {
         let failed = match answer {
             Ok(answer) => return Ok(answer),
             Err(failed) => failed,
         };
         let found = match failed.failure.code() {
-            _ if failed.failure.is_lost() => Fault::Lost,
-            Some(code) if is_retryable(code) => Fault::Collision,
-            Some(&SqlState::UNIQUE_VIOLATION) => Fault::Duplicate,
-            Some(&SqlState::LOCK_NOT_AVAILABLE) => Fault::Locked,
-            _ => Fault::Other,
+            _ if failed.failure.is_lost() => RetryDecision::Lost,
+            Some(code) if is_retryable(code) => RetryDecision::Collision,
+            Some(&SqlState::UNIQUE_VIOLATION) => RetryDecision::Duplicate,
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => RetryDecision::Locked,
+            _ => RetryDecision::Other,
         };
         self.fault.get_or_insert(found);
         Err(failed.problem())
@@ -364,8 +373,8 @@ impl Session {
         let mut rows = pin!(rows);
         loop {
             let row = self.client.next(rows.as_mut());
-            match self.note(row.map_err(|failure| Failed::new(failure, sql)))? {
-                Some(row) if each(&Row(Cells::Postgres(&row)))? => {}
+            match self.note(row.map_err(|failure| FailedStatement::new(failure, sql)))? {
+                Some(row) if each(&Row(RowCells::Postgres(&row)))? => {}
                 _ => return Ok(()),
             }
         }
@@ -400,12 +409,14 @@ impl Session {
         let statement = self.prepare(sql)?;
         let types = statement.params();
         assert_eq!(types.len(), params.len(), "{sql} has a value for each parameter");
-        let encoded = types.iter().zip(params).map(|(kind, param)| Encoded::of(*param, kind));
-        let encoded: Vec<Encoded> = encoded.collect::<Result<_, _>>().map_err(|cause| {
-            self.fault.get_or_insert(Fault::Other);
-            if cause.is::<Nul>() { problem::nul() } else { Problem::internal(cause) }
-        })?;
-        let size = encoded.iter().map(Encoded::size).sum();
+        let encoded =
+            types.iter().zip(params).map(|(kind, param)| EncodedParameter::of(*param, kind));
+        let encoded: Vec<EncodedParameter> =
+            encoded.collect::<Result<_, _>>().map_err(|cause| {
+                self.fault.get_or_insert(RetryDecision::Other);
+                if cause.is::<NulCharacter>() { problem::nul() } else { Problem::internal(cause) }
+            })?;
+        let size = encoded.iter().map(EncodedParameter::size).sum();
         let client = self.client.handle();
         let answer =
             async move { client.execute_raw(&statement, encoded).await.map(|_changed| ()) };
@@ -420,7 +431,7 @@ impl Session {
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         if self.turn_ends.is_some_and(|end| Instant::now() >= end) {
-            self.fault.get_or_insert(Fault::Other);
+            self.fault.get_or_insert(RetryDecision::Other);
             return Err(problem::turn_is_over());
         }
         if let Some(statement) = self.statements.get(sql) {

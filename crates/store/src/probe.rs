@@ -3,11 +3,11 @@
 use lyceum_core::Result;
 
 use crate::problem::unavailable;
-use crate::{Dialect, Tx};
+use crate::{SqlDialect, Tx};
 
-/// What a check of writes found.
+/// The result of a check of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writes {
+pub enum WriteCheck {
     /// A write became durable.
     Durable,
     /// The store answers, but others, such as an import, kept the write waiting.
@@ -18,8 +18,8 @@ pub enum Writes {
 /// anybody may ask for this.
 pub(crate) fn write(tx: &mut Tx<'_>) -> Result<()> {
     match tx.dialect() {
-        Dialect::Sqlite => write_header(tx),
-        Dialect::Postgres => write_message(tx),
+        SqlDialect::Sqlite => write_header(tx),
+        SqlDialect::Postgres => write_message(tx),
     }
 }
 

@@ -35,24 +35,24 @@ pub(crate) fn too_slow() -> Problem {
 
 /// Marks the problem of a request for which the store would have to wait too long for others, and why.
 #[derive(Debug)]
-struct Busy(String);
+struct StoreBusy(String);
 
-impl std::fmt::Display for Busy {
+impl std::fmt::Display for StoreBusy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Error for Busy {}
+impl Error for StoreBusy {}
 
 /// Whether the problem is that others were in the way.
 pub(crate) fn is_busy(problem: &Problem) -> bool {
-    problem.cause.as_deref().is_some_and(<dyn Error + Send + Sync>::is::<Busy>)
+    problem.cause.as_deref().is_some_and(<dyn Error + Send + Sync>::is::<StoreBusy>)
 }
 
 /// Others were in the way.
 pub(crate) fn busy(message: &str, retry_after_s: u64, cause: impl Into<String>) -> Problem {
-    unavailable(message, retry_after_s).because(Busy(cause.into()))
+    unavailable(message, retry_after_s).because(StoreBusy(cause.into()))
 }
 
 /// The store cannot take the request now.
@@ -90,7 +90,7 @@ pub(crate) fn copy(problem: &Problem) -> Problem {
         details: problem.details.clone(),
         places: problem.places.clone(),
         cause: problem.cause.as_ref().map(|cause| match is_busy(problem) {
-            true => Busy(cause.to_string()).into(),
+            true => StoreBusy(cause.to_string()).into(),
             false => cause.to_string().into(),
         }),
         retry_after_s: problem.retry_after_s,
@@ -99,25 +99,26 @@ pub(crate) fn copy(problem: &Problem) -> Problem {
 
 /// Text with the character U+0000, which PostgreSQL cannot store; SQLite refuses it likewise.
 #[derive(Debug)]
-pub(crate) struct Nul;
+pub(crate) struct NulCharacter;
 
-impl std::fmt::Display for Nul {
+impl std::fmt::Display for NulCharacter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("it must not contain the character U+0000")
     }
 }
 
-impl Error for Nul {}
+impl Error for NulCharacter {}
 
 /// A text that cannot be stored.
 pub(crate) fn nul() -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("a text is rejected: {Nul}"))
+    Problem::new(ProblemKind::Invalid, format!("a text is rejected: {NulCharacter}"))
 }
 
-/// What an SQLite error in a statement means.
+/// The problem of an SQLite error in a statement.
 pub(crate) fn sqlite(error: &rusqlite::Error, sql: &str) -> Problem {
     use rusqlite::ErrorCode;
-    if matches!(error, rusqlite::Error::ToSqlConversionFailure(cause) if cause.is::<Nul>()) {
+    if matches!(error, rusqlite::Error::ToSqlConversionFailure(cause) if cause.is::<NulCharacter>())
+    {
         return nul();
     }
     let problem = match error.sqlite_error_code() {
@@ -147,22 +148,22 @@ fn duplicate() -> Problem {
     Problem::new(ProblemKind::Conflict, "a record with the same key exists already")
 }
 
-/// Why PostgreSQL did not do what it was asked.
+/// The reason why PostgreSQL failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum PostgresFailure {
     /// It, or the way to it, told an error.
     Told(tokio_postgres::Error),
     /// Nothing came back for as long as is waited.
     Silence,
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for PostgresFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Told(error)
     }
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for PostgresFailure {
     /// The error with what the server, or the system, says about it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -178,7 +179,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-impl Failure {
+impl PostgresFailure {
     /// The server's code; none where it told nothing.
     pub(crate) fn code(&self) -> Option<&SqlState> {
         match self {
@@ -219,9 +220,9 @@ impl Failure {
     }
 }
 
-/// What a failure of PostgreSQL in a statement means.
-pub(crate) fn postgres(failure: &Failure, sql: &str) -> Problem {
-    if failure.is_caused_by::<Nul>() {
+/// The problem of a PostgreSQL failure in a statement.
+pub(crate) fn postgres(failure: &PostgresFailure, sql: &str) -> Problem {
+    if failure.is_caused_by::<NulCharacter>() {
         return nul();
     }
     let problem = match failure.code() {

@@ -10,11 +10,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 /// vanishes with the spool. Memory stays bounded; nothing survives a crash, nor should it.
 pub struct Spool {
     file: Connection,
-    spaces: HashMap<String, Space>,
+    spaces: HashMap<String, SpoolSpace>,
 }
 
 /// A space is a table of its own, which gets its index when it is first searched.
-struct Space {
+struct SpoolSpace {
     table: String,
     indexed: bool,
 }
@@ -40,7 +40,7 @@ impl Spool {
             self.file
                 .execute_batch(&format!("CREATE TABLE {table} (key TEXT, value TEXT)"))
                 .map_err(Problem::internal)?;
-            self.spaces.insert(space.to_owned(), Space { table, indexed: false });
+            self.spaces.insert(space.to_owned(), SpoolSpace { table, indexed: false });
         }
         let sql = format!("INSERT INTO {} VALUES (?, ?)", self.spaces[space].table);
         let added = self.file.prepare_cached(&sql).and_then(|mut it| it.execute([key, value]));
@@ -49,7 +49,7 @@ impl Spool {
 
     /// Takes the values under a key of a space out, in the order in which they were put.
     pub fn take(&mut self, space: &str, key: &str) -> Result<Vec<String>> {
-        let Some(Space { table, indexed }) = self.spaces.get_mut(space) else {
+        let Some(SpoolSpace { table, indexed }) = self.spaces.get_mut(space) else {
             return Ok(Vec::new());
         };
         if !*indexed {
@@ -70,7 +70,7 @@ impl Spool {
 
     /// The key of a space that was put before all others and has values still.
     pub fn first(&self, space: &str) -> Result<Option<String>> {
-        let Some(Space { table, .. }) = self.spaces.get(space) else { return Ok(None) };
+        let Some(SpoolSpace { table, .. }) = self.spaces.get(space) else { return Ok(None) };
         let sql = format!("SELECT key FROM {table} ORDER BY rowid LIMIT 1");
         self.file
             .prepare_cached(&sql)
@@ -80,7 +80,7 @@ impl Spool {
 
     /// Hands every key and value of a space to `each`, in the order in which they were put.
     pub fn each(&self, space: &str, mut each: impl FnMut(&str, &str) -> Result<()>) -> Result<()> {
-        let Some(Space { table, .. }) = self.spaces.get(space) else { return Ok(()) };
+        let Some(SpoolSpace { table, .. }) = self.spaces.get(space) else { return Ok(()) };
         let sql = format!("SELECT key, value FROM {table} ORDER BY rowid");
         let mut statement = self.file.prepare_cached(&sql).map_err(Problem::internal)?;
         let mut rows = statement.query([]).map_err(Problem::internal)?;

@@ -1,9 +1,9 @@
 //! A statement under construction: its text and its values grow together.
 
 use lyceum_core::Result;
-use lyceum_core::filter::Op;
+use lyceum_core::filter::FilterOperator;
 
-use crate::{Dialect, Value, dialect};
+use crate::{SqlDialect, Value, dialect};
 
 /// A value that a statement under construction owns.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +31,8 @@ impl From<i64> for Param {
 /// Text and values of a statement.
 #[derive(Clone, Debug)]
 pub struct Sql {
-    /// Which store it is for.
-    pub dialect: Dialect,
+    /// The SQL dialect.
+    pub dialect: SqlDialect,
     /// The text.
     pub text: String,
     params: Vec<Param>,
@@ -41,7 +41,7 @@ pub struct Sql {
 impl Sql {
     /// An empty statement.
     #[must_use]
-    pub fn new(dialect: Dialect) -> Self {
+    pub fn new(dialect: SqlDialect) -> Self {
         Self { dialect, text: String::with_capacity(256), params: Vec::new() }
     }
 
@@ -65,23 +65,23 @@ impl Sql {
 
     /// Appends a comparison of an expression with a value. `!=` is the complement of `=`: it holds where
     /// there is no value (docs/decisions/007).
-    pub fn compare(&mut self, expr: &str, op: Op, param: impl Into<Param>) {
+    pub fn compare(&mut self, expr: &str, op: FilterOperator, param: impl Into<Param>) {
         let sign = match op {
-            Op::Contains => {
+            FilterOperator::Contains => {
                 let placeholder = self.placeholder(param);
                 let contains = dialect::contains(self.dialect, expr, &placeholder);
                 self.push(&contains);
                 return;
             }
-            Op::NotEqual => {
+            FilterOperator::NotEqual => {
                 self.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
                 return;
             }
-            Op::Equal => "=",
-            Op::Greater => ">",
-            Op::GreaterOrEqual => ">=",
-            Op::Less => "<",
-            Op::LessOrEqual => "<=",
+            FilterOperator::Equal => "=",
+            FilterOperator::Greater => ">",
+            FilterOperator::GreaterOrEqual => ">=",
+            FilterOperator::Less => "<",
+            FilterOperator::LessOrEqual => "<=",
         };
         self.push(&format!("{expr} {sign} ")).bind(param);
     }

@@ -19,13 +19,13 @@ use rusqlite::{CachedStatement, Connection, OpenFlags};
 use thread_local::ThreadLocal;
 
 use crate::checkpoint::Checkpoints;
-use crate::durable::{Syncs, log_of};
+use crate::durable::{CommitSyncs, log_of};
 use crate::one_statement::LongerReads;
-use crate::problem::{self, Nul, unavailable};
-use crate::tally::Deltas;
-use crate::task::{self, Task};
-use crate::tx::{Cells, Row, Session, Tx};
-use crate::{Options, Value};
+use crate::problem::{self, NulCharacter, unavailable};
+use crate::tally::CountDeltas;
+use crate::task::{self, StoreTask};
+use crate::tx::{Row, RowCells, Tx, TxConnection};
+use crate::{StoreOptions, Value};
 
 /// Pages of the write-ahead log from which on the writer itself carries over what is left of it and
 /// begins the log anew (64 MiB); until then [`Checkpoints`] does that beside it.
@@ -34,28 +34,28 @@ const BATCH_OPEN: Duration = Duration::from_millis(STORE_WRITE_BATCH_OPEN_MS);
 
 /// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
 pub(crate) struct Sqlite {
-    pub(crate) file: Arc<File>,
+    pub(crate) file: Arc<SqliteFile>,
     readers: ThreadLocal<RefCell<Connection>>,
-    writes: Sender<Box<dyn Task>>,
-    scans: Sender<Scan>,
+    writes: Sender<Box<dyn StoreTask>>,
+    scans: Sender<ScanSlots>,
     longer_reads: LongerReads,
-    pub(crate) syncs: Syncs,
+    pub(crate) syncs: CommitSyncs,
 }
 
 /// Where the file is and how it is opened.
-pub(crate) struct File {
+pub(crate) struct SqliteFile {
     path: PathBuf,
-    options: Options,
+    options: StoreOptions,
 }
 
-struct Scan {
-    task: Box<dyn Task>,
+struct ScanSlots {
+    task: Box<dyn StoreTask>,
     deadline: Instant,
 }
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Use {
+pub(crate) enum ConnectionUse {
     Read,
     Write,
     /// One read of everything: an export, a check.
@@ -66,25 +66,25 @@ pub(crate) enum Use {
     Checkpoint,
 }
 
-impl File {
-    pub(crate) fn new(path: &Path, options: Options) -> Arc<Self> {
+impl SqliteFile {
+    pub(crate) fn new(path: &Path, options: StoreOptions) -> Arc<Self> {
         Arc::new(Self { path: path.to_owned(), options })
     }
 
     /// Opens a connection. A `Write` or `Bulk` one makes the file where it is missing.
-    pub(crate) fn connect(&self, purpose: Use) -> Result<Connection> {
+    pub(crate) fn connect(&self, purpose: ConnectionUse) -> Result<Connection> {
         let access = match purpose {
-            Use::Read | Use::Scan => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            ConnectionUse::Read | ConnectionUse::Scan => OpenFlags::SQLITE_OPEN_READ_ONLY,
             _ => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         };
         let cache = match purpose {
-            Use::Bulk | Use::Write => SQLITE_WRITE_CACHE_BYTES,
+            ConnectionUse::Bulk | ConnectionUse::Write => SQLITE_WRITE_CACHE_BYTES,
             _ => SQLITE_CACHE_BYTES,
         };
         // What goes through the whole file once would have all of it resident for no gain. The writer
         // has the pages that it needs in its cache; with a mapping SQLite looks each one that is read
         // up in the log first, a fifth of what an answer to a question costs.
-        let mmap = if purpose == Use::Read { self.options.mmap_bytes } else { 0 };
+        let mmap = if purpose == ConnectionUse::Read { self.options.mmap_bytes } else { 0 };
         let failed = |error: rusqlite::Error| {
             let path = self.path.display();
             problem::sqlite(&error, &format!("opening '{path}'"))
@@ -96,8 +96,8 @@ impl File {
             .busy_timeout(Duration::from_millis(self.options.lock_wait_ms))
             .map_err(failed)?;
         if access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            // What the writer commits is synced beside it ([`Syncs`]).
-            let synchronous = if purpose == Use::Write { "NORMAL" } else { "FULL" };
+            // What the writer commits is synced beside it ([`CommitSyncs`]).
+            let synchronous = if purpose == ConnectionUse::Write { "NORMAL" } else { "FULL" };
             connection
                 .execute_batch(&format!(
                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous};
@@ -134,7 +134,7 @@ impl File {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        read(&self.connect(Use::Scan)?, work)
+        read(&self.connect(ConnectionUse::Scan)?, work)
     }
 
     /// Runs one write of any length on a connection of its own.
@@ -142,9 +142,9 @@ impl File {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        let connection = self.connect(Use::Bulk)?;
+        let connection = self.connect(ConnectionUse::Bulk)?;
         let transaction = Transaction::begin(&connection, "BEGIN IMMEDIATE")?;
-        let mut tx = Tx::new(Session::Sqlite(&connection));
+        let mut tx = Tx::new(TxConnection::Sqlite(&connection));
         let result = work(&mut tx);
         let result = tx.settle(result)?;
         tx.flush_tally()?;
@@ -165,13 +165,13 @@ impl File {
 
 impl Sqlite {
     /// Starts the threads of a file whose schema is up to date.
-    pub(crate) fn start(file: Arc<File>) -> Result<Self> {
+    pub(crate) fn start(file: Arc<SqliteFile>) -> Result<Self> {
         let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_ENTRIES);
-        let connection = file.connect(Use::Write)?;
+        let connection = file.connect(ConnectionUse::Write)?;
         let checkpoints = Checkpoints::start(&file)?;
         // Whoever has read holds the file, and with it the log, until it closes.
         read(&connection, |tx| tx.query("SELECT 1 FROM sqlite_schema", &[], |_| Ok(false)))?;
-        let syncs = Syncs::start(&file.path)?;
+        let syncs = CommitSyncs::start(&file.path)?;
         let of_writer = syncs.clone();
         spawn("store-writer", move || {
             write_batches(&connection, &waiting_writes, checkpoints, &of_writer);
@@ -191,17 +191,17 @@ impl Sqlite {
         F: FnMut(&mut Tx<'_>) -> Result<T> + 'static,
     {
         let connection =
-            self.readers.get_or_try(|| self.file.connect(Use::Read).map(RefCell::new))?;
+            self.readers.get_or_try(|| self.file.connect(ConnectionUse::Read).map(RefCell::new))?;
         let connection = connection.borrow();
         let result = self.longer_reads.read_without_transaction(&connection, &mut work);
         result.unwrap_or_else(|| read(&connection, work))
     }
 
-    pub(crate) fn scan(&self, deadline: Instant, task: Box<dyn Task>) -> Result<()> {
-        task::submit(&self.scans, Scan { task, deadline })
+    pub(crate) fn scan(&self, deadline: Instant, task: Box<dyn StoreTask>) -> Result<()> {
+        task::submit(&self.scans, ScanSlots { task, deadline })
     }
 
-    pub(crate) fn write(&self, task: Box<dyn Task>) -> Result<()> {
+    pub(crate) fn write(&self, task: Box<dyn StoreTask>) -> Result<()> {
         task::submit(&self.writes, task)
     }
 }
@@ -238,7 +238,7 @@ impl Drop for Transaction<'_> {
 
 fn read<T>(connection: &Connection, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
     let snapshot = Transaction::begin(connection, "BEGIN")?;
-    let result = work(&mut Tx::new(Session::Sqlite(connection)))?;
+    let result = work(&mut Tx::new(TxConnection::Sqlite(connection)))?;
     // Cheaper than the rollback of a transaction that has nothing to take back.
     snapshot.commit()?;
     Ok(result)
@@ -246,9 +246,9 @@ fn read<T>(connection: &Connection, work: impl FnOnce(&mut Tx<'_>) -> Result<T>)
 
 fn write_batches(
     connection: &Connection,
-    queue: &Receiver<Box<dyn Task>>,
+    queue: &Receiver<Box<dyn StoreTask>>,
     mut checkpoints: Checkpoints,
-    syncs: &Syncs,
+    syncs: &CommitSyncs,
 ) {
     while let Ok(first) = queue.recv() {
         let mut done = Vec::new();
@@ -276,15 +276,15 @@ fn write_batches(
 /// back and run again with savepoints.
 fn write_batch(
     connection: &Connection,
-    first: Box<dyn Task>,
-    queue: &Receiver<Box<dyn Task>>,
-    done: &mut Vec<Box<dyn Task>>,
+    first: Box<dyn StoreTask>,
+    queue: &Receiver<Box<dyn StoreTask>>,
+    done: &mut Vec<Box<dyn StoreTask>>,
 ) -> Result<()> {
     done.push(first);
     done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES - 1));
     let begun = Instant::now();
     let mut transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-    let mut deltas = Deltas::default();
+    let mut deltas = CountDeltas::default();
     let mut careful = false;
     let mut at = 0;
     while at < done.len() {
@@ -294,7 +294,7 @@ fn write_batch(
         } else if !write_bare(connection, task, &mut deltas) {
             drop(transaction);
             transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-            deltas = Deltas::default();
+            deltas = CountDeltas::default();
             careful = true;
             at = 0;
             continue;
@@ -305,14 +305,14 @@ fn write_batch(
             done.extend(queue.try_recv());
         }
     }
-    deltas.flush(&mut Tx::new(Session::Sqlite(connection)), 0)?;
+    deltas.flush(&mut Tx::new(TxConnection::Sqlite(connection)), 0)?;
     transaction.commit()
 }
 
 /// Runs a closure. Answers whether nothing stays of it if it was refused.
-fn write_bare(connection: &Connection, task: &mut dyn Task, deltas: &mut Deltas) -> bool {
+fn write_bare(connection: &Connection, task: &mut dyn StoreTask, deltas: &mut CountDeltas) -> bool {
     let before = connection.total_changes();
-    let mut tx = Tx::new(Session::Sqlite(connection));
+    let mut tx = Tx::new(TxConnection::Sqlite(connection));
     if task.run(&mut tx) {
         deltas.merge(tx.take_deltas());
         return true;
@@ -323,11 +323,11 @@ fn write_bare(connection: &Connection, task: &mut dyn Task, deltas: &mut Deltas)
 
 fn write_in_savepoint(
     connection: &Connection,
-    task: &mut dyn Task,
-    deltas: &mut Deltas,
+    task: &mut dyn StoreTask,
+    deltas: &mut CountDeltas,
 ) -> Result<()> {
     execute(connection, "SAVEPOINT one", &[])?;
-    let mut tx = Tx::new(Session::Sqlite(connection));
+    let mut tx = Tx::new(TxConnection::Sqlite(connection));
     if task.run(&mut tx) {
         deltas.merge(tx.take_deltas());
     } else {
@@ -336,27 +336,27 @@ fn write_in_savepoint(
     execute(connection, "RELEASE one", &[]).map(drop)
 }
 
-fn run_scans(file: &File, queue: &Receiver<Scan>) {
+fn run_scans(file: &SqliteFile, queue: &Receiver<ScanSlots>) {
     // On Linux this is the priority of the calling thread alone: short requests go first.
     let _ = rustix::process::setpriority_process(None, 10);
     let mut connection = None;
-    while let Ok(Scan { mut task, deadline }) = queue.recv() {
+    while let Ok(ScanSlots { mut task, deadline }) = queue.recv() {
         let outcome = run_scan(file, &mut connection, &mut *task, deadline);
         task.answer(outcome);
     }
 }
 
 fn run_scan(
-    file: &File,
+    file: &SqliteFile,
     connection: &mut Option<Connection>,
-    task: &mut dyn Task,
+    task: &mut dyn StoreTask,
     deadline: Instant,
 ) -> Result<()> {
     if Instant::now() >= deadline {
         return Err(unavailable("the server is busy with other long requests; try again later", 1));
     }
     if connection.is_none() {
-        *connection = Some(file.connect(Use::Read)?);
+        *connection = Some(file.connect(ConnectionUse::Read)?);
     }
     let connection = connection.as_mut().expect("it was opened above");
     let late = move || Instant::now() >= deadline;
@@ -400,7 +400,7 @@ impl rusqlite::ToSql for Value<'_> {
             Value::Int(number) => ValueRef::Integer(number),
             Value::Real(number) => ValueRef::Real(number),
             Value::Text(text) if memchr::memchr(0, text.as_bytes()).is_some() => {
-                return Err(rusqlite::Error::ToSqlConversionFailure(Nul.into()));
+                return Err(rusqlite::Error::ToSqlConversionFailure(NulCharacter.into()));
             }
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
@@ -418,7 +418,7 @@ pub(crate) fn query(
     let mut statement = prepare(connection, sql, params).map_err(failed)?;
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(failed)? {
-        if !each(&Row(Cells::Sqlite(row)))? {
+        if !each(&Row(RowCells::Sqlite(row)))? {
             break;
         }
     }

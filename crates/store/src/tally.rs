@@ -18,9 +18,9 @@ const SUPER_BITS: i64 = 8;
 
 /// Changes of counts, by collection and level-0 block, that are not yet written.
 #[derive(Default)]
-pub(crate) struct Deltas(BTreeMap<(&'static str, i64), i64>);
+pub(crate) struct CountDeltas(BTreeMap<(&'static str, i64), i64>);
 
-impl Deltas {
+impl CountDeltas {
     pub(crate) fn add(&mut self, collection: &'static str, seq: i64, delta: i64) {
         *self.0.entry((collection, seq >> BLOCK_BITS)).or_default() += delta;
     }

@@ -9,37 +9,37 @@ use tokio::sync::oneshot;
 use crate::{Tx, problem};
 
 /// A unit of work that a store thread runs, perhaps more than once, and then answers.
-pub(crate) trait Task: Send {
+pub(crate) trait StoreTask: Send {
     /// Runs the closure. Returns whether its transaction may be committed.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Sends the closure's result, or the problem that keeps it from being true.
     fn answer(self: Box<Self>, outcome: Result<()>);
 }
 
-struct Work<T, F> {
+struct StoreWork<T, F> {
     closure: F,
     result: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
 }
 
-/// Wraps a closure; the receiver gets what [`Task::answer`] sends.
-pub(crate) fn wrap<T, F>(closure: F) -> (Box<dyn Task>, oneshot::Receiver<Result<T>>)
+/// Wraps a closure; the receiver gets what [`StoreTask::answer`] sends.
+pub(crate) fn wrap<T, F>(closure: F) -> (Box<dyn StoreTask>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
     F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Work { closure, result: None, reply }), answer)
+    (Box::new(StoreWork { closure, result: None, reply }), answer)
 }
 
 /// A task that has nothing to run; the receiver hears when it is answered.
-pub(crate) fn done() -> (Box<dyn Task>, oneshot::Receiver<Result<()>>) {
+pub(crate) fn sync_task() -> (Box<dyn StoreTask>, oneshot::Receiver<Result<()>>) {
     let (reply, answer) = oneshot::channel();
     let closure = |_: &mut Tx<'_>| Ok(());
-    (Box::new(Work { closure, result: Some(Ok(())), reply }), answer)
+    (Box::new(StoreWork { closure, result: Some(Ok(())), reply }), answer)
 }
 
-impl<T, F> Task for Work<T, F>
+impl<T, F> StoreTask for StoreWork<T, F>
 where
     T: Send,
     F: FnMut(&mut Tx<'_>) -> Result<T> + Send,

@@ -3,23 +3,23 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
-use crate::tally::Deltas;
-use crate::{Dialect, FromRow, Value, dialect, postgres, sqlite};
+use crate::tally::CountDeltas;
+use crate::{FromRow, SqlDialect, Value, dialect, postgres, sqlite};
 
 /// A transaction on either store.
 ///
 /// A closure must return after an error of one of its statements. A transaction in which a statement
 /// failed is never committed, on either store.
 pub struct Tx<'a> {
-    session: Session<'a>,
-    deltas: Deltas,
+    session: TxConnection<'a>,
+    deltas: CountDeltas,
     failed: bool,
     sees_latest: bool,
     is_serializable: bool,
     statements_left: StatementsLeft,
 }
 
-/// How many statements may still run.
+/// The number of statements that may still run.
 #[derive(Clone, Copy, PartialEq)]
 enum StatementsLeft {
     /// Any number, because there is a transaction.
@@ -32,15 +32,15 @@ enum StatementsLeft {
 }
 
 /// The connection below a transaction.
-pub(crate) enum Session<'a> {
+pub(crate) enum TxConnection<'a> {
     Sqlite(&'a rusqlite::Connection),
-    Postgres(&'a mut postgres::Session),
+    Postgres(&'a mut postgres::PostgresSession),
 }
 
 impl<'a> Tx<'a> {
-    pub(crate) fn new(session: Session<'a>) -> Self {
-        let sees_latest = matches!(session, Session::Sqlite(_));
-        let deltas = Deltas::default();
+    pub(crate) fn new(session: TxConnection<'a>) -> Self {
+        let sees_latest = matches!(session, TxConnection::Sqlite(_));
+        let deltas = CountDeltas::default();
         Self {
             session,
             deltas,
@@ -52,7 +52,7 @@ impl<'a> Tx<'a> {
     }
 
     /// One without a transaction, for a read of one statement.
-    pub(crate) fn of_one_statement(session: Session<'a>) -> Self {
+    pub(crate) fn of_one_statement(session: TxConnection<'a>) -> Self {
         Self { statements_left: StatementsLeft::One, ..Self::new(session) }
     }
 
@@ -63,17 +63,17 @@ impl<'a> Tx<'a> {
     }
 
     /// One that only sees one state: what it read may have changed when it is committed.
-    pub(crate) fn long(session: Session<'a>) -> Self {
+    pub(crate) fn long(session: TxConnection<'a>) -> Self {
         Self { is_serializable: false, ..Self::new(session) }
     }
 
     /// One whose every statement sees all that was committed before it.
-    pub(crate) fn latest(session: Session<'a>) -> Self {
+    pub(crate) fn latest(session: TxConnection<'a>) -> Self {
         Self { sees_latest: true, is_serializable: false, ..Self::new(session) }
     }
 
     /// The changes of counts so far; they leave the transaction.
-    pub(crate) fn take_deltas(&mut self) -> Deltas {
+    pub(crate) fn take_deltas(&mut self) -> CountDeltas {
         std::mem::take(&mut self.deltas)
     }
 
@@ -114,11 +114,11 @@ impl Tx<'_> {
         }
     }
 
-    /// Which store this is.
-    pub fn dialect(&self) -> Dialect {
+    /// The SQL dialect of the store.
+    pub fn dialect(&self) -> SqlDialect {
         match self.session {
-            Session::Sqlite(_) => Dialect::Sqlite,
-            Session::Postgres(_) => Dialect::Postgres,
+            TxConnection::Sqlite(_) => SqlDialect::Sqlite,
+            TxConnection::Postgres(_) => SqlDialect::Postgres,
         }
     }
 
@@ -137,8 +137,8 @@ impl Tx<'_> {
     /// to rows of their own shard never run into each other. 0 on SQLite, which has one writer.
     pub(crate) fn shard(&mut self) -> Result<i64> {
         match &mut self.session {
-            Session::Sqlite(_) => Ok(0),
-            Session::Postgres(session) => session.shard(),
+            TxConnection::Sqlite(_) => Ok(0),
+            TxConnection::Postgres(session) => session.shard(),
         }
     }
 
@@ -164,8 +164,8 @@ impl Tx<'_> {
         let mut refused = false; // by `each`, which is no failure of the statement
         let mut each = |row: &Row<'_>| each(row).inspect_err(|_| refused = true);
         let result = match &mut self.session {
-            Session::Sqlite(connection) => sqlite::query(connection, sql, params, &mut each),
-            Session::Postgres(session) => session.query(sql, params, &mut each),
+            TxConnection::Sqlite(connection) => sqlite::query(connection, sql, params, &mut each),
+            TxConnection::Postgres(session) => session.query(sql, params, &mut each),
         };
         self.failed |= result.is_err() && !refused;
         result
@@ -180,11 +180,11 @@ impl Tx<'_> {
     ) -> Result<Vec<T>> {
         self.begin_statement()?;
         let mut rows = Vec::new();
-        if let Session::Postgres(session) = &mut self.session {
+        if let TxConnection::Postgres(session) = &mut self.session {
             let all = session.all(sql, params);
             self.failed |= all.is_err();
             for row in &all? {
-                rows.push(read(&Row(Cells::Postgres(row)))?);
+                rows.push(read(&Row(RowCells::Postgres(row)))?);
             }
             return Ok(rows);
         }
@@ -235,8 +235,8 @@ impl Tx<'_> {
     pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.begin_statement()?;
         let result = match &mut self.session {
-            Session::Sqlite(connection) => sqlite::execute(connection, sql, params),
-            Session::Postgres(session) => session.execute(sql, params),
+            TxConnection::Sqlite(connection) => sqlite::execute(connection, sql, params),
+            TxConnection::Postgres(session) => session.execute(sql, params),
         };
         self.failed |= result.is_err();
         result
@@ -247,8 +247,8 @@ impl Tx<'_> {
     pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
         self.begin_statement()?;
         let result = match &mut self.session {
-            Session::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
-            Session::Postgres(session) => session.send(sql, params),
+            TxConnection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
+            TxConnection::Postgres(session) => session.send(sql, params),
         };
         self.failed |= result.is_err();
         result
@@ -257,7 +257,7 @@ impl Tx<'_> {
     /// Inserts one row and answers the number that the store gave it, which the `ROWID` column of that
     /// name holds; none where the statement's own `ON CONFLICT DO NOTHING` left the row out.
     pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
-        if let Session::Sqlite(connection) = self.session {
+        if let TxConnection::Sqlite(connection) = self.session {
             self.begin_statement()?;
             let result = sqlite::insert(connection, sql, params);
             self.failed |= result.is_err();
@@ -279,10 +279,12 @@ impl Tx<'_> {
         assert_whole_rows(table, columns, values);
         self.begin_statement()?;
         let result = match &mut self.session {
-            Session::Sqlite(connection) => {
+            TxConnection::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict)
             }
-            Session::Postgres(session) => session.insert_rows(table, columns, values, conflict),
+            TxConnection::Postgres(session) => {
+                session.insert_rows(table, columns, values, conflict)
+            }
         };
         self.failed |= result.is_err();
         result
@@ -299,10 +301,10 @@ impl Tx<'_> {
         assert_whole_rows(table, columns, values);
         self.begin_statement()?;
         let result = match &mut self.session {
-            Session::Sqlite(connection) => {
+            TxConnection::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict).map(drop)
             }
-            Session::Postgres(session) => session.send_rows(table, columns, values, conflict),
+            TxConnection::Postgres(session) => session.send_rows(table, columns, values, conflict),
         };
         self.failed |= result.is_err();
         result
@@ -332,10 +334,10 @@ impl Tx<'_> {
     ) -> Result<u64> {
         self.begin_statement()?;
         let result = match &mut self.session {
-            Session::Sqlite(connection) => {
+            TxConnection::Sqlite(connection) => {
                 sqlite::update_rows(connection, table, columns, keys, values)
             }
-            Session::Postgres(session) => session.update_rows(table, columns, keys, values),
+            TxConnection::Postgres(session) => session.update_rows(table, columns, keys, values),
         };
         self.failed |= result.is_err();
         result
@@ -350,10 +352,10 @@ impl Tx<'_> {
 
 /// One row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered
 /// from 0. A column read as a type that it does not have is an `Internal` problem.
-pub struct Row<'a>(pub(crate) Cells<'a>);
+pub struct Row<'a>(pub(crate) RowCells<'a>);
 
 /// The row below a [`Row`].
-pub(crate) enum Cells<'a> {
+pub(crate) enum RowCells<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Postgres(&'a tokio_postgres::Row),
 }
@@ -440,16 +442,16 @@ impl Row<'_> {
     /// The number of columns.
     pub(crate) fn width(&self) -> usize {
         match &self.0 {
-            Cells::Sqlite(row) => row.as_ref().column_count(),
-            Cells::Postgres(row) => row.len(),
+            RowCells::Sqlite(row) => row.as_ref().column_count(),
+            RowCells::Postgres(row) => row.len(),
         }
     }
 
     /// The value of the column.
     pub fn cell(&self, column: usize) -> Result<Value<'_>> {
         match &self.0 {
-            Cells::Sqlite(row) => sqlite::cell(row, column),
-            Cells::Postgres(row) => postgres::cell(row, column),
+            RowCells::Sqlite(row) => sqlite::cell(row, column),
+            RowCells::Postgres(row) => postgres::cell(row, column),
         }
     }
 }

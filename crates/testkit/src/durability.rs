@@ -84,7 +84,7 @@ impl Api {
         acknowledged.into_inner().expect("as above")
     }
 
-    /// Which of the ids the server does not hold.
+    /// The ids that the server has lost.
     pub fn lost(&self, ids: &[String]) -> Vec<String> {
         let share = ids.len().div_ceil(CLIENTS).max(1);
         thread::scope(|scope| {
@@ -99,7 +99,7 @@ impl Api {
 
     /// Creates about `creates` organizations while `strace` watches the server's process, and
     /// answers what the trace shows. `None`, with nothing checked, where `strace` may not attach.
-    pub fn trace(&self, pid: u32, prefix: &str, creates: usize) -> Option<Trace> {
+    pub fn trace(&self, pid: u32, prefix: &str, creates: usize) -> Option<SyncTrace> {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = folder.path().join("trace");
         let mut strace = Command::new("strace")
@@ -122,7 +122,7 @@ impl Api {
         let asked = Command::new("kill").arg(strace.id().to_string()).status();
         assert!(asked.is_ok_and(|asked| asked.success()), "strace can be ended");
         let _ = strace.wait();
-        Some(Trace::read(&file))
+        Some(SyncTrace::read(&file))
     }
 
     /// [`Api::create`] while `strace` makes each sync of the server's process fail. `None`, with nothing
@@ -134,9 +134,9 @@ impl Api {
             .stderr(Stdio::piped())
             .spawn()
             .ok()?;
-        let mut said = BufReader::new(strace.stderr.take().expect("it was piped"));
+        let mut output = BufReader::new(strace.stderr.take().expect("it was piped"));
         let mut first = String::new();
-        let is_read = said.read_line(&mut first).is_ok();
+        let is_read = output.read_line(&mut first).is_ok();
         let created = (is_read && first.contains("attached")).then(|| self.create(id));
         let _ = strace.kill();
         let _ = strace.wait();
@@ -156,16 +156,16 @@ impl Api {
     }
 }
 
-/// What a trace of the system calls shows.
+/// The result of tracing system calls.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct SyncTrace {
     /// Creates whose arrival and answer were both seen.
     pub answered: usize,
     /// Those of them between whose arrival and answer no file of the database was synced.
     pub unsynced: usize,
 }
 
-impl Trace {
+impl SyncTrace {
     fn read(file: &Path) -> Self {
         let bytes = fs::read(file).expect("strace wrote its trace");
         Self::of(&String::from_utf8_lossy(&bytes))
@@ -173,7 +173,7 @@ impl Trace {
 
     /// Reads the lines of `strace -f -y`.
     fn of(text: &str) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = TraceReader::default();
         for line in text.lines() {
             if let Some((thread, call)) = line.split_once(' ') {
                 reader.read(thread, call.trim_start());
@@ -185,8 +185,8 @@ impl Trace {
 
 /// A trace on its way through the lines.
 #[derive(Default)]
-struct Reader<'a> {
-    trace: Trace,
+struct TraceReader<'a> {
+    trace: SyncTrace,
     /// Connections whose create has arrived, each with the syncs that had begun by then.
     waiting: Vec<(&'a str, usize)>,
     /// Calls that have begun and not ended: thread, first line, number of the sync.
@@ -196,7 +196,7 @@ struct Reader<'a> {
     synced: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TraceReader<'a> {
     fn read(&mut self, thread: &'a str, call: &'a str) {
         if call.starts_with("<...") {
             let same = |(of, ..): &(&str, &str, usize)| *of == thread;
@@ -247,7 +247,7 @@ fn socket(call: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::Trace;
+    use super::SyncTrace;
 
     const ARRIVES: &str = r#"7 recvfrom(9<socket:[1]>, "POST /ims/oneroster", 8192, 0) = 80"#;
     const ANSWERED: &str = r#"7 sendto(9<socket:[1]>, "HTTP/1.1 201 Created", 300, 0) = 300"#;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn trace(lines: &[&str]) -> (usize, usize) {
-        let Trace { answered, unsynced } = Trace::of(&lines.join("\n"));
+        let SyncTrace { answered, unsynced } = SyncTrace::of(&lines.join("\n"));
         (answered, unsynced)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 /// Bytes of an input at most.
 const INPUT_MAX_BYTES: usize = 4096;
@@ -16,7 +16,7 @@ const PEAK_MAX_KIB: u64 = 1024 * 1024;
 /// the test; so does an input that takes it more than two seconds, and more than 1 GiB of memory.
 pub fn run(name: &str, corpus: &[&[u8]], mut target: impl FnMut(&[u8])) {
     let budget = Duration::from_secs(if crate::full_size() { 300 } else { 5 });
-    let mut random = Stream::seeded(0x1d2c_3b4a);
+    let mut random = RandomStream::seeded(0x1d2c_3b4a);
     let mut pool: Vec<Vec<u8>> = corpus.iter().map(|input| input.to_vec()).collect();
     let began = Instant::now();
     let mut inputs = 0_u64;
@@ -51,7 +51,7 @@ fn peak_kib() -> u64 {
     peak.unwrap_or(0)
 }
 
-fn mutated(random: &mut Stream, pool: &[Vec<u8>]) -> Vec<u8> {
+fn mutated(random: &mut RandomStream, pool: &[Vec<u8>]) -> Vec<u8> {
     let mut input = random.pick(pool).clone();
     for _ in 0..=random.below(6) {
         let at = usize_below(random, input.len() + 1);
@@ -77,6 +77,6 @@ fn mutated(random: &mut Stream, pool: &[Vec<u8>]) -> Vec<u8> {
     input
 }
 
-fn usize_below(random: &mut Stream, bound: usize) -> usize {
+fn usize_below(random: &mut RandomStream, bound: usize) -> usize {
     usize::try_from(random.below(bound.max(1) as u64)).expect("it is below a usize")
 }

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_store::{Db, Migration, Target};
+use lyceum_store::{Db, Migration, StoreLocation};
 use postgres::{Client, NoTls};
 use rustix::fs::{StatVfs, statvfs};
 
@@ -46,12 +46,12 @@ rm -rf "$2"
 
 /// Whether commits reach the disk.
 #[derive(Clone, Copy)]
-enum Syncs {
+enum DiskSync {
     On,
     Off,
 }
 
-impl Syncs {
+impl DiskSync {
     /// As PostgreSQL's `fsync` reads it.
     fn setting(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Cluster {
     /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
     /// Panics with a reason where it cannot.
     pub fn start() -> Self {
-        Self::start_as("primary", &tempfile::env::temp_dir(), Syncs::On)
+        Self::start_as("primary", &tempfile::env::temp_dir(), DiskSync::On)
     }
 
     /// As [`Cluster::start`], for the databases of many tests. In small sizes it syncs nothing and
@@ -85,20 +85,20 @@ impl Cluster {
         let has_room = |stat: StatVfs| stat.f_bavail * stat.f_frsize >= MEMORY_MIN_BYTES;
         let is_roomy = statvfs(memory).is_ok_and(has_room);
         let folder = if is_roomy { memory.into() } else { tempfile::env::temp_dir() };
-        Self::start_as("primary", &folder, Syncs::Off)
+        Self::start_as("primary", &folder, DiskSync::Off)
     }
 
     /// As [`Cluster::start`], below a folder, such as a small disk, which everybody may write.
     pub fn start_below(folder: &Path) -> Self {
-        Self::start_as("primary", folder, Syncs::On)
+        Self::start_as("primary", folder, DiskSync::On)
     }
 
     /// As [`Cluster::start`], a server that waits to take the place of another one and takes no writes.
     pub fn standby() -> Self {
-        Self::start_as("standby", &tempfile::env::temp_dir(), Syncs::On)
+        Self::start_as("standby", &tempfile::env::temp_dir(), DiskSync::On)
     }
 
-    fn start_as(role: &str, below: &Path, syncs: Syncs) -> Self {
+    fn start_as(role: &str, below: &Path, syncs: DiskSync) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("lyceum-postgres-")
@@ -169,11 +169,11 @@ impl Drop for Cluster {
 
 /// The folder of the newest PostgreSQL's programs. Panics when there is none of release 15 or up.
 pub fn programs() -> PathBuf {
-    let told = Command::new("pg_config").arg("--bindir").output().ok();
-    let told = told.map(|told| PathBuf::from(String::from_utf8_lossy(&told.stdout).trim()));
+    let output = Command::new("pg_config").arg("--bindir").output().ok();
+    let output = output.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
     let packaged = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let on_path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = packaged.map(|entry| entry.path().join("bin")).chain(told);
+    let folders = packaged.map(|entry| entry.path().join("bin")).chain(output);
     folders
         .chain(std::env::split_paths(&on_path))
         .filter_map(|folder| Some((release(&folder)?, folder)))
@@ -187,9 +187,9 @@ fn release(folder: &Path) -> Option<u32> {
     if !folder.join("initdb").exists() {
         return None;
     }
-    let told = Command::new(folder.join("postgres")).arg("--version").output().ok()?;
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    told.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
+    let output = Command::new(folder.join("postgres")).arg("--version").output().ok()?;
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
 }
 
 /// The user and group that PostgreSQL and what belongs to it run as where this is root.
@@ -203,9 +203,9 @@ fn is_root() -> bool {
 
 fn owner_of_postgres() -> (u32, u32) {
     let number = |flag: &str| {
-        let told = Command::new("id").args([flag, "postgres"]).output().expect("id runs");
-        let told = String::from_utf8_lossy(&told.stdout).trim().parse();
-        told.expect("the package 'postgresql' makes the user 'postgres'")
+        let output = Command::new("id").args([flag, "postgres"]).output().expect("id runs");
+        let output = String::from_utf8_lossy(&output.stdout).trim().parse();
+        output.expect("the package 'postgresql' makes the user 'postgres'")
     };
     (number("-u"), number("-g"))
 }
@@ -220,13 +220,13 @@ fn cluster_url() -> String {
 
 /// A new, empty PostgreSQL database with the schema of the migrations. It is copied from a
 /// template that the first caller makes. May be called from async code.
-pub fn fresh_database(migrations: &[Migration]) -> Target {
+pub fn fresh_database(migrations: &[Migration]) -> StoreLocation {
     thread::scope(|scope| {
         scope.spawn(|| make_database(migrations)).join().expect("a database can be made")
     })
 }
 
-fn make_database(migrations: &[Migration]) -> Target {
+fn make_database(migrations: &[Migration]) -> StoreLocation {
     let mut hasher = DefaultHasher::new();
     for Migration { version, name, sql } in migrations {
         (version, name, sql).hash(&mut hasher);
@@ -240,7 +240,7 @@ fn make_database(migrations: &[Migration]) -> Target {
     client
         .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
         .expect("a template without connections can be copied");
-    Target::Postgres(database_url(&cluster, &name))
+    StoreLocation::Postgres(database_url(&cluster, &name))
 }
 
 fn database_url(cluster: &str, name: &str) -> String {
@@ -259,7 +259,7 @@ fn make_template(client: &mut Client, cluster: &str, template: &str, migrations:
         let mut run = |sql: String| client.batch_execute(&sql).expect("a template can be made");
         run(format!("DROP DATABASE IF EXISTS {draft}"));
         run(format!("CREATE DATABASE {draft} TEMPLATE template0"));
-        let opened = Db::open(&Target::Postgres(database_url(cluster, &draft)), migrations);
+        let opened = Db::open(&StoreLocation::Postgres(database_url(cluster, &draft)), migrations);
         drop(opened.expect("the migrations apply to PostgreSQL"));
         run(format!("ALTER DATABASE {draft} RENAME TO {template}"));
     }
@@ -268,24 +268,24 @@ fn make_template(client: &mut Client, cluster: &str, template: &str, migrations:
 
 /// Runs the body of a test on SQLite and on PostgreSQL, each with a new, empty database of the
 /// migrations' schema, and names the store on failure. The databases go away afterwards.
-pub fn both_stores(migrations: &[Migration], body: impl Fn(&Target)) {
+pub fn both_stores(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    named("SQLite", || body(&Target::Sqlite(folder.path().join("test.db"))));
+    report_failing_store("SQLite", || body(&StoreLocation::Sqlite(folder.path().join("test.db"))));
     let target = fresh_database(migrations);
-    named("PostgreSQL", || body(&target));
+    report_failing_store("PostgreSQL", || body(&target));
     drop_database(&target);
 }
 
 #[expect(clippy::print_stderr, reason = "this is how a test tells where it failed")]
-fn named(store: &str, body: impl FnOnce()) {
+fn report_failing_store(store: &str, body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         eprintln!("the test failed on {store}");
         resume_unwind(panic);
     }
 }
 
-fn drop_database(target: &Target) {
-    let Target::Postgres(url) = target else { return };
+fn drop_database(target: &StoreLocation) {
+    let StoreLocation::Postgres(url) = target else { return };
     let name = url.rsplit('/').next().unwrap_or_default().to_owned();
     let dropped = thread::spawn(move || {
         let mut client = Client::connect(&cluster_url(), NoTls)?;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use lyceum_core::Result;
-use lyceum_store::{Db, Dialect, Tx};
+use lyceum_store::{Db, SqlDialect, Tx};
 use tokio::runtime::Builder;
 
 /// Runs two writes, neither of which sees what the other one changes: on PostgreSQL both have their
@@ -29,7 +29,7 @@ fn together<T>(
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> {
     let mut is_first_run = true;
     move |tx| {
-        if std::mem::take(&mut is_first_run) && tx.dialect() == Dialect::Postgres {
+        if std::mem::take(&mut is_first_run) && tx.dialect() == SqlDialect::Postgres {
             tx.query_one("SELECT 1", &[], |_| Ok(()))?; // takes the snapshot
             start.wait();
         }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use lyceum_access::{Keyring, Master, NewClient, Player, Realm, Scope, client};
-use lyceum_core::Dialect;
+use lyceum_access::{Keyring, MasterKey, NewClient, Player, Realm, Scope, client};
+use lyceum_core::PayloadDialect;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_server::route::Area;
 use lyceum_server::{Learning, Server};
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -18,13 +18,13 @@ use tokio::sync::oneshot;
 use crate::client::TestClient;
 use crate::postgres::{both_stores, free_port};
 
-/// What a server is made from.
+/// The settings of a test server.
 #[derive(Clone)]
 pub struct Setup {
     /// The settings: the defaults, on a free port of the loopback.
     pub config: Config,
     /// The key that seals the signing keys.
-    pub master: Master,
+    pub master: MasterKey,
     /// The time: the machine's.
     pub clock: Arc<dyn Clock>,
     /// Routes beside the real ones: none.
@@ -39,7 +39,7 @@ impl Default for Setup {
     fn default() -> Self {
         let mut setup = Self {
             config: Config::defaults(),
-            master: Master::random(),
+            master: MasterKey::random(),
             clock: Arc::new(SystemClock),
             areas: Vec::new,
             folder: None,
@@ -61,7 +61,7 @@ impl Setup {
 
 /// A running server. Dropping it ends it at once, as a crash would; [`TestServer::stop`] waits.
 pub struct TestServer {
-    target: Target,
+    target: StoreLocation,
     setup: Setup,
     db: Db,
     running: Option<Running>,
@@ -87,12 +87,12 @@ pub fn both_as(setup: &Setup, body: impl Fn(&mut TestServer)) {
 
 impl TestServer {
     /// Starts a server on the database.
-    pub fn start(target: &Target) -> Self {
+    pub fn start(target: &StoreLocation) -> Self {
         Self::start_as(target, Setup::default())
     }
 
     /// Starts a server of the setup on the database.
-    pub fn start_as(target: &Target, mut setup: Setup) -> Self {
+    pub fn start_as(target: &StoreLocation, mut setup: Setup) -> Self {
         let made = || Arc::new(tempfile::tempdir().expect("a folder can be made"));
         setup.config.store.data = setup.folder.get_or_insert_with(made).path().into();
         let mut server = Self { target: target.clone(), setup, db: open(target), running: None };
@@ -144,11 +144,11 @@ impl TestServer {
     }
 
     /// Where its data is.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &StoreLocation {
         &self.target
     }
 
-    /// What it was made from.
+    /// Its settings.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
@@ -160,16 +160,16 @@ impl TestServer {
 
     /// A client that may do everything, in the platform dialect.
     pub fn client(&self) -> TestClient {
-        self.client_with(&[], Dialect::Platform)
+        self.client_with(&[], PayloadDialect::Platform)
     }
 
     /// A client with a token of the scopes; none: all.
-    pub fn client_with(&self, scopes: &[Scope], dialect: Dialect) -> TestClient {
+    pub fn client_with(&self, scopes: &[Scope], dialect: PayloadDialect) -> TestClient {
         self.anonymous().with_token(self.token(scopes, dialect))
     }
 
     /// A token of a new client with the scopes; none: all.
-    pub fn token(&self, scopes: &[Scope], dialect: Dialect) -> String {
+    pub fn token(&self, scopes: &[Scope], dialect: PayloadDialect) -> String {
         let scopes = scopes.iter().copied().collect();
         let (id, secret) =
             self.register(&NewClient { scopes, dialect, ..NewClient::named("test") });
@@ -246,6 +246,6 @@ impl Drop for TestServer {
     }
 }
 
-fn open(target: &Target) -> Db {
+fn open(target: &StoreLocation) -> Db {
     Db::open(target, &lyceum_server::migrations()).expect("the database opens")
 }

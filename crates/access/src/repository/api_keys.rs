@@ -6,7 +6,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value, columns, parsed};
 
 use crate::api_key::ApiKey;
-use crate::secret::Hash;
+use crate::secret::SecretHash;
 
 columns!(ApiKey {
     id: "id",
@@ -36,7 +36,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<ApiKey>> {
 }
 
 /// The key of a text's hash.
-pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash) -> Result<Option<ApiKey>> {
+pub(crate) fn find(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<Option<ApiKey>> {
     let sql = format!("SELECT {COLUMNS} FROM api_keys WHERE hash = $1");
     tx.row(&sql, &[hash.as_slice().into()])
 }
@@ -47,7 +47,7 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Option<ApiKey>> {
 }
 
 /// Adds a key.
-pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
+pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &SecretHash) -> Result<()> {
     tx.send(
         "INSERT INTO api_keys (id, name, hash, environment, role, project, created_ms, maker) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -66,7 +66,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &Hash) -> Result<()> {
 }
 
 /// Gives a key another text; the former one is refused from now on.
-pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, hash: &Hash) -> Result<()> {
+pub(crate) fn replace(tx: &mut Tx<'_>, id: &str, hash: &SecretHash) -> Result<()> {
     let sql = "UPDATE api_keys SET hash = $1, used_ms = NULL WHERE id = $2";
     tx.send(sql, &[hash.as_slice().into(), id.into()])?;
     Ok(())
@@ -87,7 +87,7 @@ pub(crate) fn revoke(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
 }
 
 /// Keeps when the key was used.
-pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> {
+pub(crate) fn touch(tx: &mut Tx<'_>, hash: &SecretHash, now: Timestamp) -> Result<()> {
     let sql = "UPDATE api_keys SET used_ms = $1 WHERE hash = $2 AND COALESCE(used_ms, 0) < $1";
     tx.send(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
     Ok(())

@@ -3,46 +3,46 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::contains;
-use lyceum_store::{Dialect, Row, Tx, Value};
+use lyceum_store::{Row, SqlDialect, Tx, Value};
 
 use crate::audit::{AuditChange, AuditEntry};
 
-/// Which changes a list shows; an empty one shows all, the newest first.
+/// The changes that a list shows. An empty filter shows all, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct AuditFilter {
     /// A part of who, what, or what it was done to; letters A-Z are alike in both cases.
     pub text: String,
-    /// Who did it; empty: anybody.
+    /// The actor; empty means all.
     pub who: String,
-    /// What was done; empty: anything.
+    /// The action; empty means all.
     pub what: String,
     /// The first instant.
     pub from: Option<Timestamp>,
     /// The instant behind the last.
     pub to: Option<Timestamp>,
-    /// What the list is ordered by; those alike by their time.
-    pub by: By,
+    /// The order of the list; equal entries are ordered by time.
+    pub by: AuditOrder,
     /// From the first to the last; by time: the oldest first.
     pub is_ascending: bool,
 }
 
-/// What changes are ordered by.
+/// The orders of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum AuditOrder {
     /// When it was done.
     #[default]
     Time,
-    /// Who did it.
+    /// By actor.
     Who,
-    /// What was done.
+    /// By action.
     What,
-    /// What it was done to.
+    /// By target.
     Subject,
 }
 
-impl Filter {
+impl AuditFilter {
     /// The conditions, and what `$1` to `$5` are in them.
-    fn conditions(&self, dialect: Dialect) -> (String, [Value<'_>; 5]) {
+    fn conditions(&self, dialect: SqlDialect) -> (String, [Value<'_>; 5]) {
         let bound = |at: Option<Timestamp>, open: i64| at.map_or(open, Timestamp::milliseconds);
         let text = contains(dialect, "who || ' ' || what || ' ' || subject", "$1");
         let sql = format!(
@@ -67,10 +67,10 @@ impl Filter {
     fn order(&self) -> String {
         let direction = if self.is_ascending { "ASC" } else { "DESC" };
         let by = match self.by {
-            By::Time => return format!("seq {direction}"),
-            By::Who => "who",
-            By::What => "what",
-            By::Subject => "subject",
+            AuditOrder::Time => return format!("seq {direction}"),
+            AuditOrder::Who => "who",
+            AuditOrder::What => "what",
+            AuditOrder::Subject => "subject",
         };
         format!("lower({by}) {direction}, seq DESC")
     }
@@ -78,10 +78,10 @@ impl Filter {
 
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct AuditPage {
     /// The changes, as the filter orders them.
     pub entries: Vec<AuditEntry>,
-    /// How many there are on all pages.
+    /// The number of entries on all pages.
     pub total: i64,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn insert(
 }
 
 /// A page of changes.
-pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Page> {
+pub fn list(tx: &mut Tx<'_>, filter: &AuditFilter, limit: i64, offset: i64) -> Result<AuditPage> {
     let filter = &filter.folded();
     let (conditions, values) = filter.conditions(tx.dialect());
     let count = format!("SELECT COUNT(*) FROM audit_log WHERE {conditions}");
@@ -116,13 +116,13 @@ pub fn list(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result
         entries.push(entry(row)?);
         Ok(())
     })?;
-    Ok(Page { entries, total })
+    Ok(AuditPage { entries, total })
 }
 
 /// Hands the first changes, `most` of them at most, to `each`, as the filter orders them.
 pub fn each(
     tx: &mut Tx<'_>,
-    filter: &Filter,
+    filter: &AuditFilter,
     most: i64,
     mut each: impl FnMut(AuditEntry) -> Result<()>,
 ) -> Result<()> {
@@ -131,7 +131,7 @@ pub fn each(
 
 fn select(
     tx: &mut Tx<'_>,
-    filter: &Filter,
+    filter: &AuditFilter,
     limit: i64,
     offset: i64,
     mut each: impl FnMut(&Row<'_>) -> Result<()>,

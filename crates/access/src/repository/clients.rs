@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result, limits};
+use lyceum_core::{PayloadDialect, Result, limits};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::client::Client;
 use crate::scope::Scopes;
-use crate::secret::Hash;
+use crate::secret::SecretHash;
 
 const COLUMNS: &str =
     "id, name, dialect, scopes, origins, requests_per_second, created_ms, revoked_ms, changed";
@@ -69,7 +69,12 @@ pub(crate) fn update(tx: &mut Tx<'_>, client: &Client) -> Result<()> {
 }
 
 /// Adds a secret that does not expire.
-pub(crate) fn add_secret(tx: &mut Tx<'_>, now: Timestamp, client: &str, hash: &Hash) -> Result<()> {
+pub(crate) fn add_secret(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    client: &str,
+    hash: &SecretHash,
+) -> Result<()> {
     tx.send(
         "INSERT INTO client_secrets (client, hash, created_ms) VALUES ($1, $2, $3)",
         &[Value::from(client), Value::from(hash.as_slice()), Value::from(now.milliseconds())],
@@ -98,7 +103,7 @@ pub(crate) fn has_secret(
 }
 
 /// Makes room for a new secret: of the others only the newest stays.
-pub(crate) fn keep_newest_secret(tx: &mut Tx<'_>, client: &str, new: &Hash) -> Result<()> {
+pub(crate) fn keep_newest_secret(tx: &mut Tx<'_>, client: &str, new: &SecretHash) -> Result<()> {
     tx.send(
         "DELETE FROM client_secrets WHERE client = $1 AND (hash = $2 OR hash NOT IN \
          (SELECT hash FROM client_secrets WHERE client = $1 AND hash <> $2 \
@@ -137,7 +142,7 @@ fn read(row: &Row<'_>) -> Result<Client> {
     Ok(Client {
         id: row.text(0)?.to_owned(),
         name: row.text(1)?.to_owned(),
-        dialect: row.text(2)?.parse().unwrap_or(Dialect::Platform),
+        dialect: row.text(2)?.parse().unwrap_or(PayloadDialect::Platform),
         scopes: match row.text(3)? {
             "" => Scopes::EVERYTHING,
             list => Scopes::parse_known(list),

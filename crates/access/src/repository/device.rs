@@ -6,10 +6,10 @@ use lyceum_core::limits::DEVICE_POLL_INTERVAL_S;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 
-use crate::secret::Hash;
+use crate::secret::SecretHash;
 
 /// A code as it stands.
-pub(crate) struct Code {
+pub(crate) struct StoredDeviceCode {
     pub(crate) state: String,
     pub(crate) person: Option<String>,
     pub(crate) interval_s: i64,
@@ -20,7 +20,7 @@ pub(crate) struct Code {
 /// Adds a code; false when the user code is taken.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
-    hash: &Hash,
+    hash: &SecretHash,
     user_code: &str,
     environment: Environment,
     expires: Timestamp,
@@ -39,7 +39,7 @@ pub(crate) fn insert(
     Ok(inserted == 1)
 }
 
-/// How many codes there are.
+/// The number of codes.
 pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(tx.query_one("SELECT COUNT(*) FROM device_codes", &[], |row| row.int(0))?.unwrap_or(0))
 }
@@ -82,13 +82,17 @@ pub(crate) fn decide(
 }
 
 /// The code of a device code's hash.
-pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash, environment: Environment) -> Result<Option<Code>> {
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    hash: &SecretHash,
+    environment: Environment,
+) -> Result<Option<StoredDeviceCode>> {
     tx.query_one(
         "SELECT state, person, interval_s, polled_ms, expires_ms FROM device_codes \
          WHERE hash = $1 AND environment = $2",
         &[hash.as_slice().into(), environment.name().into()],
         |row| {
-            Ok(Code {
+            Ok(StoredDeviceCode {
                 state: row.text(0)?.to_owned(),
                 person: row.opt_text(1)?.map(str::to_owned),
                 interval_s: row.int(2)?,
@@ -100,14 +104,19 @@ pub(crate) fn find(tx: &mut Tx<'_>, hash: &Hash, environment: Environment) -> Re
 }
 
 /// Keeps when the program asked, and how long it is to wait.
-pub(crate) fn polled(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp, interval_s: i64) -> Result<()> {
+pub(crate) fn polled(
+    tx: &mut Tx<'_>,
+    hash: &SecretHash,
+    now: Timestamp,
+    interval_s: i64,
+) -> Result<()> {
     let sql = "UPDATE device_codes SET polled_ms = $1, interval_s = $2 WHERE hash = $3";
     tx.send(sql, &[now.milliseconds().into(), interval_s.into(), hash.as_slice().into()])?;
     Ok(())
 }
 
 /// Deletes a code.
-pub(crate) fn delete(tx: &mut Tx<'_>, hash: &Hash) -> Result<()> {
+pub(crate) fn delete(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<()> {
     tx.send("DELETE FROM device_codes WHERE hash = $1", &[hash.as_slice().into()])?;
     Ok(())
 }

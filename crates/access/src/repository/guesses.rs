@@ -4,10 +4,14 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use crate::secret::Hash;
+use crate::secret::SecretHash;
 
 /// Counts one more; answers how many there are, and since when.
-pub(crate) fn count(tx: &mut Tx<'_>, subject: &Hash, now: Timestamp) -> Result<(i64, Timestamp)> {
+pub(crate) fn count(
+    tx: &mut Tx<'_>,
+    subject: &SecretHash,
+    now: Timestamp,
+) -> Result<(i64, Timestamp)> {
     let counted = tx.query_one(
         "INSERT INTO guesses (subject, count, since_ms) VALUES ($1, 1, $2) \
          ON CONFLICT (subject) DO UPDATE SET count = guesses.count + 1 \
@@ -19,7 +23,7 @@ pub(crate) fn count(tx: &mut Tx<'_>, subject: &Hash, now: Timestamp) -> Result<(
 }
 
 /// Counts one less.
-pub(crate) fn uncount(tx: &mut Tx<'_>, subject: &Hash) -> Result<()> {
+pub(crate) fn uncount(tx: &mut Tx<'_>, subject: &SecretHash) -> Result<()> {
     let sql = "UPDATE guesses SET count = count - 1 WHERE subject = $1 AND count > 0";
     tx.send(sql, &[subject.as_slice().into()])?;
     Ok(())

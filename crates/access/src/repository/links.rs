@@ -4,18 +4,23 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use crate::secret::Hash;
+use crate::secret::SecretHash;
 
 /// Adds a link.
-pub(crate) fn insert(tx: &mut Tx<'_>, hash: &Hash, person: &str, expires: Timestamp) -> Result<()> {
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    hash: &SecretHash,
+    person: &str,
+    expires: Timestamp,
+) -> Result<()> {
     let sql = "INSERT INTO sign_in_links (hash, person, expires_ms) VALUES ($1, $2, $3)";
     let expires = expires.milliseconds();
     tx.send(sql, &[hash.as_slice().into(), person.into(), expires.into()])?;
     Ok(())
 }
 
-/// Whose link that is, while it lasts.
-pub(crate) fn person(tx: &mut Tx<'_>, now: Timestamp, hash: &Hash) -> Result<Option<String>> {
+/// The person of a link that is still valid.
+pub(crate) fn person(tx: &mut Tx<'_>, now: Timestamp, hash: &SecretHash) -> Result<Option<String>> {
     let sql = "SELECT person FROM sign_in_links WHERE hash = $1 AND expires_ms > $2";
     let now = now.milliseconds();
     tx.query_one(sql, &[hash.as_slice().into(), now.into()], |row| Ok(row.text(0)?.to_owned()))

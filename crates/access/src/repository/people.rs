@@ -80,7 +80,7 @@ pub(crate) fn disable(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// How many administrators can sign in.
+/// The number of administrators who can sign in.
 pub(crate) fn active_administrators(tx: &mut Tx<'_>) -> Result<i64> {
     let sql = format!("SELECT COUNT(*) FROM people WHERE role = 'administrator' AND {OPENS}");
     Ok(tx.query_one(&sql, &[], |row| row.int(0))?.unwrap_or(0))

@@ -5,11 +5,11 @@ use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 
-use crate::secret::Hash;
+use crate::secret::SecretHash;
 use crate::session::SessionKind;
 
 /// A session as it stands.
-pub(crate) struct Session {
+pub(crate) struct StoredSession {
     pub(crate) person: String,
     pub(crate) used: Timestamp,
     pub(crate) expires: Timestamp,
@@ -18,7 +18,7 @@ pub(crate) struct Session {
 /// Adds a session.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
-    hash: &Hash,
+    hash: &SecretHash,
     person: &str,
     sort: SessionKind,
     environment: Environment,
@@ -43,16 +43,16 @@ pub(crate) fn insert(
 /// The session of a secret's hash, ended or not.
 pub(crate) fn find(
     tx: &mut Tx<'_>,
-    hash: &Hash,
+    hash: &SecretHash,
     sort: SessionKind,
     environment: Environment,
-) -> Result<Option<Session>> {
+) -> Result<Option<StoredSession>> {
     tx.query_one(
         "SELECT person, used_ms, expires_ms FROM sessions \
          WHERE hash = $1 AND sort = $2 AND environment = $3",
         &[Value::from(hash.as_slice()), Value::from(sort.name()), Value::from(environment.name())],
         |row| {
-            Ok(Session {
+            Ok(StoredSession {
                 person: row.text(0)?.to_owned(),
                 used: Timestamp::from_milliseconds(row.int(1)?),
                 expires: Timestamp::from_milliseconds(row.int(2)?),
@@ -62,14 +62,14 @@ pub(crate) fn find(
 }
 
 /// Keeps when the session was used.
-pub(crate) fn touch(tx: &mut Tx<'_>, hash: &Hash, now: Timestamp) -> Result<()> {
+pub(crate) fn touch(tx: &mut Tx<'_>, hash: &SecretHash, now: Timestamp) -> Result<()> {
     let sql = "UPDATE sessions SET used_ms = $1 WHERE hash = $2 AND used_ms < $1";
     tx.send(sql, &[now.milliseconds().into(), hash.as_slice().into()])?;
     Ok(())
 }
 
 /// Deletes a session.
-pub(crate) fn delete(tx: &mut Tx<'_>, hash: &Hash) -> Result<()> {
+pub(crate) fn delete(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<()> {
     tx.send("DELETE FROM sessions WHERE hash = $1", &[hash.as_slice().into()])?;
     Ok(())
 }

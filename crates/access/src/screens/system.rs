@@ -3,21 +3,21 @@
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::{Tx, jobs};
 
-use crate::audit::{self, AuditEntry, Filter, Page};
+use crate::audit::{self, AuditEntry, AuditFilter, AuditPage};
 
-/// What the audit log calls a backup.
+/// The action of a backup in the audit log.
 pub const BACKUP: &str = "backup.make";
 
-/// What the first page shows.
+/// The data of the first page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     pub waiting_jobs: i64,
-    /// How many jobs failed for good.
+    /// The number of jobs that failed for good.
     pub failed_jobs: i64,
     /// The last backup.
     pub last_backup: Option<AuditEntry>,
-    /// How many entries the audit log has.
+    /// The number of entries in the audit log.
     pub change_count: i64,
 }
 
@@ -30,7 +30,7 @@ pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
         waiting_jobs: of("waiting"),
         failed_jobs: of("failed"),
         last_backup: backups(tx, 1)?.pop(),
-        change_count: audit::list(tx, &Filter::default(), 1, 0)?.total,
+        change_count: audit::list(tx, &AuditFilter::default(), 1, 0)?.total,
     })
 }
 
@@ -40,21 +40,21 @@ pub fn newest_backups(tx: &mut Tx<'_>) -> Result<Vec<AuditEntry>> {
 }
 
 fn backups(tx: &mut Tx<'_>, most: i64) -> Result<Vec<AuditEntry>> {
-    let filter = Filter { what: BACKUP.to_owned(), ..Filter::default() };
+    let filter = AuditFilter { what: BACKUP.to_owned(), ..AuditFilter::default() };
     Ok(audit::list(tx, &filter, most, 0)?.entries)
 }
 
 /// Reads the page of a job, with its tries. Errors: `NotFound`.
-pub fn job(tx: &mut Tx<'_>, id: &str) -> Result<(jobs::JobStatus, Vec<jobs::Try>)> {
+pub fn job(tx: &mut Tx<'_>, id: &str) -> Result<(jobs::JobStatus, Vec<jobs::JobTry>)> {
     let found = id.parse().ok().map(|number| jobs::find(tx, number)).transpose()?.flatten();
     found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no job '{id}'")))
 }
 
 /// A page of the audit log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Changes {
+pub struct AuditChanges {
     /// The entries on it, and how many there are on all pages.
-    pub page: Page,
+    pub page: AuditPage,
     /// Everybody who changed something.
     pub who: Vec<String>,
     /// Everything that was done.
@@ -62,9 +62,14 @@ pub struct Changes {
 }
 
 /// Reads a page of the audit log.
-pub fn changes(tx: &mut Tx<'_>, filter: &Filter, limit: i64, offset: i64) -> Result<Changes> {
+pub fn changes(
+    tx: &mut Tx<'_>,
+    filter: &AuditFilter,
+    limit: i64,
+    offset: i64,
+) -> Result<AuditChanges> {
     let (who, what) = audit::names(tx)?;
-    Ok(Changes { page: audit::list(tx, filter, limit, offset)?, who, what })
+    Ok(AuditChanges { page: audit::list(tx, filter, limit, offset)?, who, what })
 }
 
 /// Reads the page of an entry of the audit log. Errors: `NotFound`.

@@ -1,13 +1,13 @@
 //! The life of a client.
 
-use lyceum_access::{Client, NewClient, Refusal, Scope, client};
+use lyceum_access::{Client, ClientRefusal, NewClient, Scope, client};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, ProblemKind, limits};
+use lyceum_core::{PayloadDialect, ProblemKind, limits};
 use lyceum_store::Db;
 
 use crate::{morning, on_both_stores, write};
 
-fn sign_in(db: &Db, now: Timestamp, id: &str, secret: &str) -> Result<Client, Refusal> {
+fn sign_in(db: &Db, now: Timestamp, id: &str, secret: &str) -> Result<Client, ClientRefusal> {
     db.read_blocking(|tx| client::authenticate(tx, now, id, secret)).unwrap()
 }
 
@@ -15,7 +15,7 @@ fn sign_in(db: &Db, now: Timestamp, id: &str, secret: &str) -> Result<Client, Re
 fn a_client_is_found_as_it_was_made() {
     on_both_stores(|db| {
         let new = NewClient {
-            dialect: Dialect::Standard,
+            dialect: PayloadDialect::Standard,
             scopes: [Scope::RosterRead].into_iter().collect(),
             origins: vec!["https://app.test".into(), "http://localhost:5173".into()],
             requests_per_second: Some(20),
@@ -71,15 +71,15 @@ fn secrets_are_stored_as_hashes_alone() {
 }
 
 #[test]
-fn a_refused_sign_in_says_why() {
+fn a_refused_sign_in_names_the_reason() {
     on_both_stores(|db| {
         let (made, secret) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        assert_eq!(sign_in(db, morning(), "nobody", &secret), Err(Refusal::UnknownClient));
+        assert_eq!(sign_in(db, morning(), "nobody", &secret), Err(ClientRefusal::UnknownClient));
         for wrong in ["", "ls_wrong", &secret[..45], &format!("{secret} ")] {
-            assert_eq!(sign_in(db, morning(), &made.id, wrong), Err(Refusal::WrongSecret));
+            assert_eq!(sign_in(db, morning(), &made.id, wrong), Err(ClientRefusal::WrongSecret));
         }
         write(db, |tx| client::revoke(tx, morning(), &made.id));
-        assert_eq!(sign_in(db, morning(), &made.id, &secret), Err(Refusal::Revoked));
+        assert_eq!(sign_in(db, morning(), &made.id, &secret), Err(ClientRefusal::Revoked));
     });
 }
 
@@ -185,11 +185,11 @@ fn a_server_reads_only_what_changed() {
 }
 
 #[test]
-fn a_client_is_granted_what_it_has() {
+fn a_client_is_granted_its_own_scopes() {
     let client = |scopes: &str| Client {
         id: "x".into(),
         name: "x".into(),
-        dialect: Dialect::Platform,
+        dialect: PayloadDialect::Platform,
         scopes: scopes.parse().unwrap(),
         origins: vec![],
         requests_per_second: None,
@@ -204,11 +204,14 @@ fn a_client_is_granted_what_it_has() {
     assert_eq!(granted(None), Ok("lyceum/roster.read".into()));
     assert_eq!(granted(Some(" ")), Ok("lyceum/roster.read".into()));
     assert_eq!(granted(Some(core)), Ok(core.into()), "it lies within the client's own");
-    assert_eq!(granted(Some(demographics)), Err(Refusal::ScopeNotAllowed(demographics.into())));
+    assert_eq!(
+        granted(Some(demographics)),
+        Err(ClientRefusal::ScopeNotAllowed(demographics.into()))
+    );
     let both = format!("{core} lyceum/roster.write");
-    let refused = Refusal::ScopeNotAllowed("lyceum/roster.write".into());
+    let refused = ClientRefusal::ScopeNotAllowed("lyceum/roster.write".into());
     assert_eq!(granted(Some(&both)), Err(refused));
-    assert_eq!(granted(Some("root")), Err(Refusal::UnknownScope("root".into())));
+    assert_eq!(granted(Some("root")), Err(ClientRefusal::UnknownScope("root".into())));
 }
 
 #[test]

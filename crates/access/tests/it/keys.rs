@@ -1,6 +1,6 @@
 //! Signing keys: made, rotated, sealed.
 
-use lyceum_access::{Keyring, Master, Scopes, TokenFault};
+use lyceum_access::{Keyring, MasterKey, Scopes, TokenError};
 use lyceum_core::config::Environment::{Production, Staging};
 use lyceum_core::limits;
 use lyceum_store::{Db, Tx};
@@ -32,7 +32,7 @@ fn count(db: &Db) -> i64 {
 #[test]
 fn the_first_start_makes_a_key_and_later_starts_read_it() {
     on_both_stores(|db| {
-        let master = Master::random();
+        let master = MasterKey::random();
         let first = keyring(db, Production, &master, morning());
         let second = keyring(db, Production, &master, morning().plus_seconds(DAY_S));
         assert_eq!(kids(&first), kids(&second));
@@ -45,7 +45,7 @@ fn the_first_start_makes_a_key_and_later_starts_read_it() {
 #[test]
 fn a_key_is_published_before_it_signs_and_its_predecessor_verifies_on() {
     on_both_stores(|db| {
-        let master = Master::random();
+        let master = MasterKey::random();
         let before = keyring(db, Production, &master, morning().plus_seconds(-DAY_S));
         let old_token = before.issue("client", Scopes::EVERYTHING, morning());
         let after = write(db, |tx| Keyring::rotate(tx, morning(), &realm(Production), &master));
@@ -62,7 +62,7 @@ fn a_key_is_published_before_it_signs_and_its_predecessor_verifies_on() {
 
         // Another server that read the keys before: it meets the new key once it has read again.
         let now = morning().plus_seconds(limits::KEY_PUBLISH_AHEAD_S);
-        assert_eq!(before.verify(&new_token, now), Err(TokenFault::UnknownKey));
+        assert_eq!(before.verify(&new_token, now), Err(TokenError::UnknownKey));
         let reloaded = db.read_blocking(|tx| before.reload(tx, now)).unwrap();
         assert!(reloaded.verify(&new_token, now).is_ok());
 
@@ -74,15 +74,15 @@ fn a_key_is_published_before_it_signs_and_its_predecessor_verifies_on() {
         assert!(after.verify(&old_token.token, morning()).is_ok());
 
         let end = morning().plus_seconds(limits::KEY_OVERLAP_S);
-        assert_eq!(after.verify(&old_token.token, end), Err(TokenFault::UnknownKey));
+        assert_eq!(after.verify(&old_token.token, end), Err(TokenError::UnknownKey));
         assert_eq!(kids(&db.read_blocking(|tx| after.reload(tx, end)).unwrap()), [new]);
     });
 }
 
 #[test]
-fn an_old_key_is_followed_by_a_new_one_without_being_asked() {
+fn an_old_key_is_replaced_automatically() {
     on_both_stores(|db| {
-        let master = Master::random();
+        let master = MasterKey::random();
         let first = keyring(db, Production, &master, morning());
         let due = morning().plus_seconds(limits::KEY_ROTATION_DAYS * DAY_S);
         assert!(!first.rotation_due(due.plus_seconds(-1)));
@@ -98,7 +98,7 @@ fn an_old_key_is_followed_by_a_new_one_without_being_asked() {
 #[test]
 fn another_master_key_is_refused_until_the_keys_are_replaced() {
     on_both_stores(|db| {
-        let (master, other) = (Master::random(), Master::random());
+        let (master, other) = (MasterKey::random(), MasterKey::random());
         let old = keyring(db, Production, &master, morning());
         let opened =
             db.write_blocking(|tx| Keyring::open(tx, morning(), &realm(Production), &other));
@@ -108,14 +108,14 @@ fn another_master_key_is_refused_until_the_keys_are_replaced() {
         let token = replaced.issue("client", Scopes::EVERYTHING, morning()).token;
         assert_eq!(kids(&replaced), [kid_of(&token)], "it signs at once");
         let former = old.issue("client", Scopes::EVERYTHING, morning()).token;
-        assert_eq!(replaced.verify(&former, morning()), Err(TokenFault::UnknownKey));
+        assert_eq!(replaced.verify(&former, morning()), Err(TokenError::UnknownKey));
     });
 }
 
 #[test]
 fn environments_have_keys_of_their_own() {
     on_both_stores(|db| {
-        let master = Master::random();
+        let master = MasterKey::random();
         let staging = keyring(db, Staging, &master, morning());
         let production = keyring(db, Production, &master, morning());
         assert_ne!(kids(&staging), kids(&production));
@@ -128,7 +128,7 @@ fn environments_have_keys_of_their_own() {
 #[test]
 fn private_keys_are_not_in_the_clear() {
     on_both_stores(|db| {
-        let master = Master::random();
+        let master = MasterKey::random();
         let keyring = keyring(db, Production, &master, morning());
         let shown = format!("{keyring:?}");
         assert!(shown.contains("Master([redacted])"), "{shown}");
@@ -144,7 +144,7 @@ fn private_keys_are_not_in_the_clear() {
 #[test]
 fn servers_that_start_together_end_with_one_key() {
     on_both_stores(|db| {
-        let master = Master::random();
+        let master = MasterKey::random();
         let kids: Vec<_> = std::thread::scope(|scope| {
             let start = || {
                 let (realm, master) = (realm(Production), master.clone());

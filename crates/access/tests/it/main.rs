@@ -10,7 +10,7 @@ mod races;
 mod screens;
 mod tokens;
 
-use lyceum_access::{Keyring, MIGRATIONS, Master, Realm};
+use lyceum_access::{Keyring, MIGRATIONS, MasterKey, Realm};
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
@@ -36,6 +36,6 @@ fn realm(environment: Environment) -> Realm {
     Realm::new(environment, "https://lyceum.test")
 }
 
-fn keyring(db: &Db, environment: Environment, master: &Master, now: Timestamp) -> Keyring {
+fn keyring(db: &Db, environment: Environment, master: &MasterKey, now: Timestamp) -> Keyring {
     write(db, |tx| Keyring::open(tx, now, &realm(environment), master))
 }

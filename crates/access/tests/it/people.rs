@@ -1,10 +1,11 @@
 //! Accounts, sessions, keys, device codes and the limits on guessing.
 
 use lyceum_access::device::{self, TokenRefusal};
-use lyceum_access::holder::{self, Closed};
+use lyceum_access::holder::{self, TokenRejection};
 use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{
-    ApiKey, Holder, NewApiKey, NewPerson, Person, Role, Scope, api_key, guess, password, person,
+    ApiKey, NewApiKey, NewPerson, Person, Role, Scope, TokenHolder, api_key, guess, password,
+    person,
 };
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
@@ -36,12 +37,12 @@ fn begin(db: &Db, person: &Person, sort: SessionKind, former: Option<&str>) -> S
 }
 
 /// Whose session that is.
-fn owner(db: &Db, now: Timestamp, text: &str, sort: SessionKind) -> Result<String, Closed> {
+fn owner(db: &Db, now: Timestamp, text: &str, sort: SessionKind) -> Result<String, TokenRejection> {
     let found = db.read_blocking(|tx| holder::of_session(tx, now, STAGING, text, sort)).unwrap();
     found.map(|(holder, _)| holder.id().to_owned())
 }
 
-fn bearer(db: &Db, environment: Environment, text: &str) -> Result<Holder, Closed> {
+fn bearer(db: &Db, environment: Environment, text: &str) -> Result<TokenHolder, TokenRejection> {
     let found = db.read_blocking(|tx| holder::of_bearer(tx, morning(), environment, text)).unwrap();
     found.map(|(holder, _)| holder)
 }
@@ -82,7 +83,7 @@ fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
             let at = |seconds| owner(db, morning().plus_seconds(seconds), &text, sort);
             assert_eq!(at(0).as_deref(), Ok(ada.id.as_str()));
             assert_eq!(at(sort.idle_s() - 1).as_deref(), Ok(ada.id.as_str()));
-            assert_eq!(at(sort.idle_s()), Err(Closed::Ended));
+            assert_eq!(at(sort.idle_s()), Err(TokenRejection::Ended));
             // Whoever uses it keeps it, but not for ever.
             let mut used = 0;
             while used + sort.idle_s() < sort.lifetime_s() {
@@ -90,18 +91,18 @@ fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
                 write(db, |tx| holder::touch(tx, morning().plus_seconds(used), &text));
             }
             assert_eq!(at(sort.lifetime_s() - 1).as_deref(), Ok(ada.id.as_str()));
-            assert_eq!(at(sort.lifetime_s()), Err(Closed::Ended));
+            assert_eq!(at(sort.lifetime_s()), Err(TokenRejection::Ended));
         }
         let first = begin(db, &ada, SessionKind::Page, None);
         let second = begin(db, &ada, SessionKind::Page, Some(&first));
-        assert_eq!(owner(db, morning(), &first, SessionKind::Page), Err(Closed::Unknown));
+        assert_eq!(owner(db, morning(), &first, SessionKind::Page), Err(TokenRejection::Unknown));
         assert_eq!(
             owner(db, morning(), &second, SessionKind::Token),
-            Err(Closed::Unknown),
+            Err(TokenRejection::Unknown),
             "another sort"
         );
         write(db, |tx| session::end(tx, &second));
-        assert_eq!(owner(db, morning(), &second, SessionKind::Page), Err(Closed::Unknown));
+        assert_eq!(owner(db, morning(), &second, SessionKind::Page), Err(TokenRejection::Unknown));
     });
 }
 
@@ -114,7 +115,7 @@ fn disabling_ends_everything_and_the_last_administrator_stays() {
         let link = write(db, |tx| person::new_link(tx, morning(), &grace));
         assert!(bearer(db, STAGING, &token).is_ok());
         write(db, |tx| person::disable(tx, morning(), "Grace@example.org"));
-        assert_eq!(bearer(db, STAGING, &token), Err(Closed::Unknown));
+        assert_eq!(bearer(db, STAGING, &token), Err(TokenRejection::Unknown));
         assert_eq!(write(db, |tx| person::of_link(tx, morning(), &link)), None);
         assert_eq!(db.read_blocking(|tx| person::password(tx, &grace.id)).unwrap(), None);
         let refused = db.write_blocking(|tx| person::disable(tx, morning(), "ada@example.org"));
@@ -123,7 +124,7 @@ fn disabling_ends_everything_and_the_last_administrator_stays() {
 }
 
 #[test]
-fn a_link_sets_a_password_once_and_in_time() {
+fn a_link_sets_a_password_once_before_it_expires() {
     on_both_stores(|db| {
         let ada = made(db, "ada@example.org", Role::Developer);
         let session = begin(db, &ada, SessionKind::Page, None);
@@ -151,9 +152,12 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
         let (made, text) = key(db, "ci", None);
         // 256 bits in base64url behind the prefix.
         assert_eq!((text.len(), &text[..3]), (46, "lk_"));
-        assert_eq!(bearer(db, STAGING, &text), Ok(Holder::Key(made.clone())));
-        assert_eq!(bearer(db, Environment::Production, &text), Err(Closed::OtherEnvironment));
-        assert_eq!(bearer(db, STAGING, "lk_other"), Err(Closed::UnknownKey));
+        assert_eq!(bearer(db, STAGING, &text), Ok(TokenHolder::Key(made.clone())));
+        assert_eq!(
+            bearer(db, Environment::Production, &text),
+            Err(TokenRejection::OtherEnvironment)
+        );
+        assert_eq!(bearer(db, STAGING, "lk_other"), Err(TokenRejection::UnknownKey));
         write(db, |tx| holder::touch(tx, morning().plus_seconds(61), &text));
         let used = db.read_blocking(api_key::list).unwrap()[0].used;
         assert_eq!(used, Some(morning().plus_seconds(61)));
@@ -161,7 +165,7 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
         let taken = db.write_blocking(|tx| api_key::create(tx, morning(), STAGING, &new));
         assert_eq!(taken.unwrap_err().kind, ProblemKind::Conflict);
         write(db, |tx| api_key::revoke(tx, morning(), "ci"));
-        assert_eq!(bearer(db, STAGING, &text), Err(Closed::Revoked));
+        assert_eq!(bearer(db, STAGING, &text), Err(TokenRejection::Revoked));
         let again = db.write_blocking(|tx| api_key::revoke(tx, morning(), "ci"));
         assert_eq!(again.unwrap_err().kind, ProblemKind::NotFound);
         assert!(db.write_blocking(|tx| api_key::create(tx, morning(), STAGING, &new)).is_ok());
@@ -169,14 +173,14 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
 }
 
 #[test]
-fn roles_and_memberships_say_who_may_change_a_project() {
+fn roles_and_memberships_decide_who_may_change_a_project() {
     on_both_stores(|db| {
-        let may = |who: &Holder, project: &str| {
+        let may = |who: &TokenHolder, project: &str| {
             db.read_blocking(|tx| who.may_change(tx, project)).unwrap()
         };
-        let admin = Holder::Person(made(db, "ada@example.org", Role::Administrator));
+        let admin = TokenHolder::Person(made(db, "ada@example.org", Role::Administrator));
         let developer = made(db, "grace@example.org", Role::Developer);
-        let grace = Holder::Person(developer.clone());
+        let grace = TokenHolder::Person(developer.clone());
         assert!(may(&admin, "fractions") && !may(&grace, "fractions"));
         for _ in 0..2 {
             write(db, |tx| lyceum_access::join(tx, "fractions", &developer.id));
@@ -184,11 +188,11 @@ fn roles_and_memberships_say_who_may_change_a_project() {
         assert!(may(&grace, "fractions") && !may(&grace, "letters"));
         write(db, |tx| lyceum_access::leave(tx, "fractions", &developer.id));
         assert!(!may(&grace, "fractions"));
-        let everywhere = Holder::Key(key(db, "all", None).0);
-        let bound = Holder::Key(key(db, "one", Some("fractions")).0);
+        let everywhere = TokenHolder::Key(key(db, "all", None).0);
+        let bound = TokenHolder::Key(key(db, "one", Some("fractions")).0);
         assert!(may(&everywhere, "letters") && may(&bound, "fractions"));
         assert!(!may(&bound, "letters"));
-        let guide = Holder::Person(made(db, "guide@example.org", Role::Guide));
+        let guide = TokenHolder::Person(made(db, "guide@example.org", Role::Guide));
         assert!(!guide.scopes().rights().allow(Scope::DemographicsRead));
         assert!(!grace.scopes().rights().allow(Scope::RosterRead));
         assert!(admin.scopes().rights().allow(Scope::RosterWrite));
@@ -206,7 +210,7 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
         let decide = |code: &str, approve| {
             write(db, |tx| device::decide(tx, morning(), STAGING, code, &ada, approve))
         };
-        let asked = write(db, |tx| device::ask(tx, morning(), STAGING));
+        let asked = write(db, |tx| device::start(tx, morning(), STAGING));
         let typed = asked.user_code.to_lowercase().replace('-', " ");
         let shown = write(db, |tx| device::waiting(tx, morning(), STAGING, &typed));
         assert_eq!(shown, Some(asked.user_code.clone()));
@@ -223,14 +227,14 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
         let now = morning().plus_seconds(100);
         let (person, token) = write(db, |tx| device::poll(tx, now, STAGING, code)).unwrap();
         assert_eq!(person, ada);
-        assert_eq!(bearer(db, STAGING, &token), Ok(Holder::Person(ada.clone())));
-        assert_eq!(bearer(db, Environment::Production, &token), Err(Closed::Unknown));
+        assert_eq!(bearer(db, STAGING, &token), Ok(TokenHolder::Person(ada.clone())));
+        assert_eq!(bearer(db, Environment::Production, &token), Err(TokenRejection::Unknown));
         assert_eq!(poll(200, code), Err(TokenRefusal::Unknown), "used once");
 
-        let denied = write(db, |tx| device::ask(tx, morning(), STAGING));
+        let denied = write(db, |tx| device::start(tx, morning(), STAGING));
         assert!(decide(&denied.user_code, false));
         assert_eq!(poll(0, &denied.device_code), Err(TokenRefusal::Denied));
-        let late = write(db, |tx| device::ask(tx, morning(), STAGING));
+        let late = write(db, |tx| device::start(tx, morning(), STAGING));
         let end = limits::DEVICE_CODE_LIFETIME_S;
         assert_eq!(poll(end, &late.device_code), Err(TokenRefusal::Expired));
         let now = morning().plus_seconds(end);
@@ -241,10 +245,10 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
 }
 
 #[test]
-fn guesses_are_counted_before_they_are_made_and_forgotten_after_a_while() {
+fn guesses_are_counted_before_they_are_tried_and_expire() {
     on_both_stores(|db| {
         let subjects = vec![("account ada".to_owned(), 3), ("address 192.0.2.1".to_owned(), 5)];
-        let guess = |seconds: i64, subjects: &[guess::Subject]| {
+        let guess = |seconds: i64, subjects: &[guess::GuessedAccount]| {
             let now = morning().plus_seconds(seconds);
             db.write_blocking(|tx| guess::count(tx, now, subjects))
         };

@@ -1,10 +1,11 @@
 //! Rules that hold among requests that come at the same moment.
 
 use lyceum_access::device;
-use lyceum_access::identity::{self, Rule};
-use lyceum_access::oidc::Claims;
+use lyceum_access::identity::{self, IdentityRule};
+use lyceum_access::oidc::IdTokenClaims;
 use lyceum_access::{
-    Master, NewApiKey, NewClient, NewPerson, Person, Role, api_key, client, first, person,
+    MasterKey, NewApiKey, NewClient, NewPerson, Person, Role, api_key, client, first_administrator,
+    person,
 };
 use lyceum_core::config::Environment;
 use lyceum_core::{Result, limits};
@@ -67,12 +68,12 @@ fn two_administrators_who_disable_each_other_leave_one() {
 #[test]
 fn a_first_administrator_is_made_once() {
     on_both_stores(|db| {
-        let master = || Master::parse(&"7".repeat(64)).unwrap();
-        let make = |master: Master, which: &'static str| {
+        let master = || MasterKey::parse(&"7".repeat(64)).unwrap();
+        let make = |master: MasterKey, which: &'static str| {
             move |tx: &mut Tx<'_>| -> Result<Person> {
-                let link = first::link(&master);
+                let link = first_administrator::link(&master);
                 let email = email(0, which);
-                first::make(tx, morning(), &master, &link, (&email, which, "a hash"))
+                first_administrator::make(tx, morning(), &master, &link, (&email, which, "a hash"))
             }
         };
         let (one, other) = at_once(db, make(master(), "one"), make(master(), "other"));
@@ -120,8 +121,8 @@ fn an_account_opens_for_one_identity_of_a_provider() {
         },
         |tx, round, which| {
             let email = Some(email(round, "x"));
-            let claims = Claims { subject: format!("{which}-{round}"), email, name: None };
-            identity::person(tx, morning(), "https://id.test", &claims, &Rule::default())
+            let claims = IdTokenClaims { subject: format!("{which}-{round}"), email, name: None };
+            identity::person(tx, morning(), "https://id.test", &claims, &IdentityRule::default())
         },
     );
 }
@@ -148,7 +149,7 @@ fn a_device_code_gives_one_token() {
         let new = person_of("ada@example.org", Role::Developer);
         let ada = write(db, |tx| person::create(tx, morning(), &new));
         for round in 0..ROUNDS {
-            let asked = write(db, |tx| device::ask(tx, morning(), STAGING));
+            let asked = write(db, |tx| device::start(tx, morning(), STAGING));
             let code = &asked.user_code;
             write(db, |tx| device::decide(tx, morning(), STAGING, code, &ada, true));
             let poll =
@@ -164,7 +165,7 @@ fn a_device_code_gives_one_token() {
 #[test]
 fn programs_that_ask_at_once_keep_the_limit_of_waiting_sign_ins() {
     on_both_stores(|db| {
-        let ask = |tx: &mut Tx<'_>| device::ask(tx, morning(), STAGING);
+        let ask = |tx: &mut Tx<'_>| device::start(tx, morning(), STAGING);
         let room = limits::DEVICE_CODES_MAX_COUNT - 1;
         write(db, |tx| (0..room).try_for_each(|_| ask(tx).map(drop)));
         let (one, other) = at_once(db, ask, ask);

@@ -29,7 +29,7 @@ fn key(db: &Db, name: &str, maker: Option<&Person>) -> String {
 }
 
 fn noted(db: &Db) -> Vec<String> {
-    let log = write(db, |tx| audit::list(tx, &audit::Filter::default(), 50, 0));
+    let log = write(db, |tx| audit::list(tx, &audit::AuditFilter::default(), 50, 0));
     log.entries.into_iter().map(|entry| entry.what).collect()
 }
 
@@ -122,7 +122,7 @@ fn the_server_is_summed_up_and_its_lists_are_pages() {
             backups.iter().map(|entry| &*entry.subject).collect::<Vec<_>>(),
             ["backups/2", "backups/1"]
         );
-        let changes = write(db, |tx| system::changes(tx, &audit::Filter::default(), 1, 1));
+        let changes = write(db, |tx| system::changes(tx, &audit::AuditFilter::default(), 1, 1));
         assert_eq!(
             (changes.page.total, changes.page.entries[0].what.as_str()),
             (3, "client.create")

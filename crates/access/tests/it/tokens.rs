@@ -3,10 +3,10 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
-use lyceum_access::{Keyring, MIGRATIONS, Master, Player, Realm, Scope, Scopes, TokenFault};
+use lyceum_access::{Keyring, MIGRATIONS, MasterKey, Player, Realm, Scope, Scopes, TokenError};
 use lyceum_core::config::Environment::{Production, Staging};
 use lyceum_core::limits;
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use serde_json::{Value, json};
 
 use crate::{keyring, morning, realm, write};
@@ -14,8 +14,8 @@ use crate::{keyring, morning, realm, write};
 /// A database of no interest: what tokens hold does not depend on the store.
 fn with_keyring(body: impl FnOnce(&Db, &Keyring)) {
     let folder = tempfile::tempdir().unwrap();
-    let db = Db::open(&Target::Sqlite(folder.path().join("test.db")), MIGRATIONS).unwrap();
-    let keyring = keyring(&db, Production, &Master::random(), morning());
+    let db = Db::open(&StoreLocation::Sqlite(folder.path().join("test.db")), MIGRATIONS).unwrap();
+    let keyring = keyring(&db, Production, &MasterKey::random(), morning());
     body(&db, &keyring);
 }
 
@@ -57,7 +57,7 @@ fn the_published_key_verifies_the_signature() {
 }
 
 #[test]
-fn claims_say_who_for_whom_and_how_long() {
+fn claims_contain_client_audience_and_expiry() {
     with_keyring(|_, keyring| {
         let issued = keyring.issue("client", [Scope::RosterRead].into_iter().collect(), morning());
         let mut claims = part(&issued.token, 1);
@@ -89,9 +89,9 @@ fn time_is_checked_with_half_a_minute_for_clocks_that_differ() {
         let token = token(keyring);
         let at = |seconds| keyring.verify(&token, morning().plus_seconds(seconds)).map(drop);
         assert_eq!(at(-30), Ok(()));
-        assert_eq!(at(-31), Err(TokenFault::NotYet));
+        assert_eq!(at(-31), Err(TokenError::NotYet));
         assert_eq!(at(3600 + 29), Ok(()));
-        assert_eq!(at(3600 + 30), Err(TokenFault::Expired));
+        assert_eq!(at(3600 + 30), Err(TokenError::Expired));
     });
 }
 
@@ -116,11 +116,11 @@ fn claims_of_another_signature_are_refused() {
         let parts = |token: &str| token.split('.').map(str::to_owned).collect::<Vec<_>>();
         let (one, two) = (parts(&one), parts(&two));
         let mixed = format!("{}.{}.{}", one[0], one[1], two[2]);
-        assert_eq!(keyring.verify(&mixed, morning()), Err(TokenFault::Signature));
+        assert_eq!(keyring.verify(&mixed, morning()), Err(TokenError::Signature));
         let mut claims = part(&one.join("."), 1);
         claims["scope"] = json!(Scopes::EVERYTHING.to_string());
         let widened = format!("{}.{}.{}", one[0], encode(&claims), one[2]);
-        assert_eq!(keyring.verify(&widened, morning()), Err(TokenFault::Signature));
+        assert_eq!(keyring.verify(&widened, morning()), Err(TokenError::Signature));
     });
 }
 
@@ -138,28 +138,28 @@ fn only_our_algorithm_key_and_type_are_accepted() {
             let signature = if sign { signature.as_slice() } else { &[] };
             keyring.verify(&join(&encode(&header), claims, signature), morning()).unwrap_err()
         };
-        assert_eq!(told(&|_| (), true), TokenFault::Signature);
-        assert_eq!(told(&|header| header["alg"] = json!("none"), false), TokenFault::Algorithm);
-        assert_eq!(told(&|header| header["alg"] = json!("HS256"), true), TokenFault::Algorithm);
-        assert_eq!(told(&|header| header["alg"] = json!("eddsa"), true), TokenFault::Algorithm);
-        assert_eq!(told(&|header| header["kid"] = json!("other"), true), TokenFault::UnknownKey);
-        assert_eq!(told(&|header| header["typ"] = json!("JWT"), true), TokenFault::Malformed);
-        assert_eq!(told(&|header| header["crit"] = json!(["exp"]), true), TokenFault::Malformed);
+        assert_eq!(told(&|_| (), true), TokenError::Signature);
+        assert_eq!(told(&|header| header["alg"] = json!("none"), false), TokenError::Algorithm);
+        assert_eq!(told(&|header| header["alg"] = json!("HS256"), true), TokenError::Algorithm);
+        assert_eq!(told(&|header| header["alg"] = json!("eddsa"), true), TokenError::Algorithm);
+        assert_eq!(told(&|header| header["kid"] = json!("other"), true), TokenError::UnknownKey);
+        assert_eq!(told(&|header| header["typ"] = json!("JWT"), true), TokenError::Malformed);
+        assert_eq!(told(&|header| header["crit"] = json!(["exp"]), true), TokenError::Malformed);
         let embedded = BASE64_URL_SAFE_NO_PAD.encode(foreign.verifying_key().as_bytes());
         let jwk = json!({ "kty": "OKP", "crv": "Ed25519", "x": embedded });
-        assert_eq!(told(&|header| header["jwk"] = jwk.clone(), true), TokenFault::Signature);
+        assert_eq!(told(&|header| header["jwk"] = jwk.clone(), true), TokenError::Signature);
     });
 }
 
 #[test]
-fn what_is_no_token_is_refused() {
+fn malformed_tokens_are_refused() {
     with_keyring(|_, keyring| {
         let token = token(keyring);
         let long = format!("{}{token}", "A".repeat(limits::TOKEN_MAX_BYTES));
         let padded = format!("{token}=");
         let four = format!("{token}.x");
         for text in ["", ".", "..", "a.b.c", "Bearer x", "é.é.é", &long, &padded, &four] {
-            assert_eq!(keyring.verify(text, morning()), Err(TokenFault::Malformed), "{text:.40}");
+            assert_eq!(keyring.verify(text, morning()), Err(TokenError::Malformed), "{text:.40}");
         }
     });
 }
@@ -168,16 +168,16 @@ fn what_is_no_token_is_refused() {
 fn environments_refuse_each_others_tokens() {
     with_keyring(|db, production| {
         // Even with the same keys, as after one database was copied over the other.
-        let master = Master::random();
+        let master = MasterKey::random();
         let copied = |realm: &Realm| write(db, |tx| Keyring::open(tx, morning(), realm, &master));
         let staging = copied(&realm(Staging));
         let elsewhere = copied(&Realm::new(Staging, "https://other.test"));
         let token = |keyring: &Keyring| token(keyring);
         assert!(staging.verify(&token(&staging), morning()).is_ok());
-        assert_eq!(production.verify(&token(&staging), morning()), Err(TokenFault::UnknownKey));
-        assert_eq!(staging.verify(&token(production), morning()), Err(TokenFault::UnknownKey));
-        assert_eq!(elsewhere.verify(&token(&staging), morning()), Err(TokenFault::Issuer));
-        assert_eq!(staging.verify(&token(&elsewhere), morning()), Err(TokenFault::Issuer));
+        assert_eq!(production.verify(&token(&staging), morning()), Err(TokenError::UnknownKey));
+        assert_eq!(staging.verify(&token(production), morning()), Err(TokenError::UnknownKey));
+        assert_eq!(elsewhere.verify(&token(&staging), morning()), Err(TokenError::Issuer));
+        assert_eq!(staging.verify(&token(&elsewhere), morning()), Err(TokenError::Issuer));
     });
 }
 
@@ -194,6 +194,6 @@ fn a_game_token_names_user_and_game_and_opens_no_scope() {
         assert!(grant.scopes.is_empty() && Scope::all().all(|scope| !grant.rights.allow(scope)));
         assert_eq!(keyring.verify(&token(keyring), morning()).unwrap().player, None);
         let late = morning().plus_seconds(issued.expires_in_s + limits::TOKEN_LEEWAY_S);
-        assert_eq!(keyring.verify(&issued.token, late), Err(TokenFault::Expired));
+        assert_eq!(keyring.verify(&issued.token, late), Err(TokenError::Expired));
     });
 }

@@ -1,12 +1,19 @@
 //! Chooses the next question.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
-use super::{Bank, Choice, Draw, Log, Reason, is_complete, score_of};
-use crate::{Band, ByDifficulty, Difficulty, Policy, Strategy};
+use super::{
+    AnswerLog, EngineQuestions, QuestionChoice, QuestionDraw, QuestionReason, is_complete, score_of,
+};
+use crate::{ByDifficulty, Difficulty, DifficultyBand, Policy, Strategy};
 
 /// The next question, and why it was chosen; `None` if the attempt is complete or the bank is empty.
-pub fn next(policy: &Policy, bank: &Bank, log: &Log, stream: &mut Stream) -> Option<Choice> {
+pub fn next(
+    policy: &Policy,
+    bank: &EngineQuestions,
+    log: &AnswerLog,
+    stream: &mut RandomStream,
+) -> Option<QuestionChoice> {
     if bank.questions.is_empty() || is_complete(policy, bank, log) {
         return None;
     }
@@ -19,8 +26,8 @@ pub fn next(policy: &Policy, bank: &Bank, log: &Log, stream: &mut Stream) -> Opt
 }
 
 /// The number of questions that were not asked in this attempt, by difficulty.
-pub fn remaining(bank: &Bank, log: &Log) -> ByDifficulty<u32> {
-    let here = log.asked(bank);
+pub fn remaining(bank: &EngineQuestions, log: &AnswerLog) -> ByDifficulty<u32> {
+    let here = log.counts_by_question(bank);
     let mut remaining = ByDifficulty::default();
     for (question, here) in bank.questions.iter().zip(here) {
         remaining[question.difficulty] += u32::from(here == 0);
@@ -28,24 +35,24 @@ pub fn remaining(bank: &Bank, log: &Log) -> ByDifficulty<u32> {
     remaining
 }
 
-fn in_order(bank: &Bank, log: &Log) -> Option<Choice> {
-    let place = log.asked(bank).iter().position(|times| *times == 0)?;
+fn in_order(bank: &EngineQuestions, log: &AnswerLog) -> Option<QuestionChoice> {
+    let place = log.counts_by_question(bank).iter().position(|times| *times == 0)?;
     let place = u32::try_from(place).ok()?;
-    Some(Choice { question: place, reason: Reason::InOrder { place } })
+    Some(QuestionChoice { question: place, reason: QuestionReason::InOrder { place } })
 }
 
 /// Freshness comes first: questions never asked, then those not asked in this attempt, then those asked least often
 /// in it. Among the freshest, the difficulty decides, then how seldom earlier attempts asked the question, then a
 /// random draw.
 fn by_bands(
-    table: &[Band],
+    table: &[DifficultyBand],
     climb: ByDifficulty<[Difficulty; 2]>,
     score: u8,
-    bank: &Bank,
-    log: &Log,
-    stream: &mut Stream,
-) -> Choice {
-    let here = log.asked(bank);
+    bank: &EngineQuestions,
+    log: &AnswerLog,
+    stream: &mut RandomStream,
+) -> QuestionChoice {
+    let here = log.counts_by_question(bank);
     let earlier = |place: usize| log.earlier.get(place).copied().unwrap_or(0);
     let wear = |place: usize| match (here[place], earlier(place)) {
         (0, before) => u32::from(before > 0),
@@ -61,7 +68,7 @@ fn by_bands(
     }
 
     let share = u8::try_from(stream.below(100)).expect("below 100");
-    let wanted = wanted(table, score, share);
+    let wanted = difficulty_for(table, score, share);
     let [second, third] = climb[wanted];
     // `min_by_key` returns the first of equals, so the wanted difficulty comes before the alternatives.
     let served = [wanted, second, third].into_iter().min_by_key(|of| least[*of]);
@@ -74,14 +81,14 @@ fn by_bands(
     let pick = stream.below(candidates.len() as u64);
     let place = candidates[usize::try_from(pick).expect("a place in the bank")];
     let number = |n: usize| u32::try_from(n).expect("a bank's places are 32-bit numbers");
-    Choice {
+    QuestionChoice {
         question: number(place),
-        reason: Reason::Bands {
+        reason: QuestionReason::Bands {
             score,
             wanted,
             served,
             unseen,
-            draw: Draw {
+            draw: QuestionDraw {
                 share,
                 pick: u32::try_from(pick).expect("a place in the bank"),
                 of: number(candidates.len()),
@@ -93,7 +100,7 @@ fn by_bands(
 }
 
 /// The difficulty for a score and a draw from 0 to 99.
-fn wanted(table: &[Band], score: u8, share: u8) -> Difficulty {
+fn difficulty_for(table: &[DifficultyBand], score: u8, share: u8) -> Difficulty {
     let band = table.iter().rev().find(|band| band.from <= score);
     let shares = band.expect("the first band begins at 0").shares;
     let mut below = 0;

@@ -5,21 +5,23 @@ mod choose;
 mod replay;
 mod score;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ByDifficulty, Difficulty};
 
 pub use choose::{next, remaining};
-pub use replay::{Past, Replay, Replayed, ReplayedResult, ResultChange, replay, simulate};
+pub use replay::{
+    AttemptHistory, Replay, ReplayedAnswer, ReplayedResult, ResultChange, replay, simulate,
+};
 pub use score::{
-    Counts, Credit, WHOLE, accuracy, counted, credit, is_complete, score_after, score_of,
+    AnswerCounts, Credit, WHOLE, accuracy, counted, credit, is_complete, score_after, score_of,
 };
 
 /// The questions of a lesson, in order. It stays the same during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Bank {
+pub struct EngineQuestions {
     /// The questions. Logs refer to them by their places, from 0.
     pub questions: Vec<Question>,
 }
@@ -49,9 +51,9 @@ pub struct Calibration {
     pub c: f64,
 }
 
-/// What is known when the next question is chosen.
+/// The data from which the next question is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Log {
+pub struct AnswerLog {
     /// How often each question, by its place in the bank, was answered in earlier attempts. Places beyond the end
     /// were never answered. It stays the same during an attempt.
     pub earlier: Vec<u32>,
@@ -59,9 +61,9 @@ pub struct Log {
     pub answers: Vec<Answer>,
 }
 
-impl Log {
+impl AnswerLog {
     /// How often each question of the bank was answered in this attempt.
-    fn asked(&self, bank: &Bank) -> Vec<u32> {
+    fn counts_by_question(&self, bank: &EngineQuestions) -> Vec<u32> {
         let mut asked = vec![0; bank.questions.len()];
         for answer in &self.answers {
             if let Some(times) = asked.get_mut(answer.question as usize) {
@@ -87,21 +89,20 @@ pub struct Answer {
 
 /// The next question, and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct QuestionChoice {
     /// The place of the question in the bank.
     pub question: u32,
     /// Why it was chosen.
-    pub reason: Reason,
+    pub reason: QuestionReason,
 }
 
-/// Why a question was chosen, by the strategy that chose it.
+/// The reason for choosing a question, by strategy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "strategy", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-#[schemars(rename = "QuestionReason")]
-pub enum Reason {
+pub enum QuestionReason {
     /// It was the first unanswered question in the order of the bank.
     InOrder {
-        /// Its place, from 0.
+        /// Its position, from 0.
         place: u32,
     },
     /// Its difficulty suits the score.
@@ -115,7 +116,7 @@ pub enum Reason {
         /// The number of questions that the student was never asked, by difficulty.
         unseen: ByDifficulty<u32>,
         /// The random draw.
-        draw: Draw,
+        draw: QuestionDraw,
         /// Whether it was already asked in this attempt.
         repeated: bool,
         /// How often it was answered in earlier attempts.
@@ -123,10 +124,9 @@ pub enum Reason {
     },
 }
 
-/// The lots of a choice.
+/// The random draws of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "QuestionDraw")]
-pub struct Draw {
+pub struct QuestionDraw {
     /// 0 to 99. The share of the band that contains it determines the difficulty.
     pub share: u8,
     /// The chosen candidate, from 0.
@@ -137,8 +137,8 @@ pub struct Draw {
 
 /// The random stream of one question: the one after `answers` answers in an attempt with this seed. Repeated requests
 /// draw the same question, and no draw depends on earlier ones.
-pub fn stream(seed: u64, answers: usize) -> Stream {
-    Stream::seeded(mixed(seed, answers as u64))
+pub fn stream(seed: u64, answers: usize) -> RandomStream {
+    RandomStream::seeded(mixed(seed, answers as u64))
 }
 
 /// Derives the n-th seed from a seed. Neighbouring numbers give unrelated seeds.

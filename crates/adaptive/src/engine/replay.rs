@@ -3,13 +3,14 @@
 use serde::Serialize;
 
 use super::{
-    Bank, Choice, Credit, Log, accuracy, counted, credit, is_complete, next, score_of, stream,
+    AnswerLog, Credit, EngineQuestions, QuestionChoice, accuracy, counted, credit, is_complete,
+    next, score_of, stream,
 };
 use crate::{Policy, Scoring};
 
 /// Everything that determines an attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Past {
+pub struct AttemptHistory {
     /// The seed of its random choices.
     pub seed: u64,
     /// The number of the attempt, from 1.
@@ -17,18 +18,18 @@ pub struct Past {
     /// The XP of the lesson.
     pub base_xp: f64,
     /// The questions.
-    pub bank: Bank,
+    pub bank: EngineQuestions,
     /// The counts of earlier attempts, and the answers in order.
-    pub log: Log,
+    pub log: AnswerLog,
 }
 
 /// The course of an attempt under a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
     /// The steps of all answers. If scoring is by steps, they end where the attempt is complete.
-    pub steps: Vec<Replayed>,
+    pub steps: Vec<ReplayedAnswer>,
     /// The question that would come next; `None` if the attempt is complete.
-    pub next: Option<Choice>,
+    pub next: Option<QuestionChoice>,
     /// The result.
     pub outcome: ReplayedResult,
 }
@@ -36,10 +37,10 @@ pub struct Replay {
 /// One answer of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Replayed {
+pub struct ReplayedAnswer {
     /// The policy's choice at this point. Under the attempt's own policy, that is the answered question; under
     /// another one, it may differ. `None` if every question of a test was answered and an answer is changed.
-    pub choice: Option<Choice>,
+    pub choice: Option<QuestionChoice>,
     /// The question that was answered, by its place in the bank.
     pub answered: u32,
     /// Whether the answer was correct.
@@ -75,11 +76,11 @@ pub struct ResultChange {
 }
 
 /// Replays an attempt under a policy, with its answers in their order. Answers after the score of 100 do not count.
-pub fn replay(policy: &Policy, past: &Past) -> Replay {
-    let Past { seed, bank, .. } = past;
-    let mut log = Log { earlier: past.log.earlier.clone(), answers: Vec::new() };
+pub fn replay(policy: &Policy, past: &AttemptHistory) -> Replay {
+    let AttemptHistory { seed, bank, .. } = past;
+    let mut log = AnswerLog { earlier: past.log.earlier.clone(), answers: Vec::new() };
     let mut steps = Vec::new();
-    let choose = |log: &Log| next(policy, bank, log, &mut stream(*seed, log.answers.len()));
+    let choose = |log: &AnswerLog| next(policy, bank, log, &mut stream(*seed, log.answers.len()));
     let mut choice = choose(&log);
     for answer in &past.log.answers {
         if matches!(policy.scoring, Scoring::Steps { .. }) && is_complete(policy, bank, &log) {
@@ -89,7 +90,7 @@ pub fn replay(policy: &Policy, past: &Past) -> Replay {
         log.answers.push(*answer);
         let after = score_of(policy, &log.answers);
         let (answered, correct) = (answer.question, answer.correct);
-        steps.push(Replayed { choice, answered, correct, before, after });
+        steps.push(ReplayedAnswer { choice, answered, correct, before, after });
         choice = choose(&log);
     }
     let counts = counted(policy, &log.answers);
@@ -105,6 +106,6 @@ pub fn replay(policy: &Policy, past: &Past) -> Replay {
 }
 
 /// The result of an attempt under its own policy, and under another one.
-pub fn simulate(old: &Policy, new: &Policy, past: &Past) -> ResultChange {
+pub fn simulate(old: &Policy, new: &Policy, past: &AttemptHistory) -> ResultChange {
     ResultChange { old: replay(old, past).outcome, new: replay(new, past).outcome }
 }

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Bank, Log};
-use crate::{Policy, Scoring, Step};
+use super::{Answer, AnswerLog, EngineQuestions};
+use crate::{Policy, ScoreStep, Scoring};
 
 /// The score at which an attempt with scoring by steps is complete.
 const FULL: u8 = 100;
 
-/// What a complete attempt earns.
+/// The XP and mastery of a complete attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
     /// The XP: those of the lesson times the multiplier.
@@ -28,7 +28,7 @@ pub const WHOLE: u32 = 1_000_000;
 
 /// Counts of answers. Answers that a person must still score are only counted as pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct AnswerCounts {
     /// The sum of the shares, in millionths.
     pub earned: u64,
     /// The number of correct answers.
@@ -39,7 +39,7 @@ pub struct Counts {
     pub pending: u32,
 }
 
-impl Counts {
+impl AnswerCounts {
     /// The counts of `total` answers, of which `correct` are correct and the others wrong.
     pub fn of(correct: u32, total: u32) -> Self {
         Self { earned: u64::from(correct) * u64::from(WHOLE), correct, total, pending: 0 }
@@ -83,7 +83,7 @@ pub fn score_after(policy: &Policy, score: u8, share: Option<u32>) -> u8 {
 }
 
 /// The points of the step that contains a score.
-fn points(steps: &[Step], score: u8) -> u8 {
+fn points(steps: &[ScoreStep], score: u8) -> u8 {
     steps.iter().rev().find(|step| step.from <= score).map_or(0, |step| step.points)
 }
 
@@ -94,7 +94,7 @@ pub fn score_of(policy: &Policy, answers: &[Answer]) -> u8 {
             answers.iter().fold(0, |score, answer| score_after(policy, score, answer.share))
         }
         Scoring::Share => {
-            let Counts { earned, total, .. } = counted(policy, answers);
+            let AnswerCounts { earned, total, .. } = counted(policy, answers);
             let whole = u64::from(total) * u64::from(WHOLE);
             let share = (earned * 100).checked_div(whole).unwrap_or(0);
             u8::try_from(share).expect("a part of the answers is at most 100 %")
@@ -103,26 +103,26 @@ pub fn score_of(policy: &Policy, answers: &[Answer]) -> u8 {
 }
 
 /// The counts of answers: all of them if the policy scores by steps, otherwise the last one to each question.
-pub fn counted(policy: &Policy, answers: &[Answer]) -> Counts {
+pub fn counted(policy: &Policy, answers: &[Answer]) -> AnswerCounts {
     let mut seen = HashSet::new();
     let last = answers.iter().rev().filter(|answer| match policy.scoring {
         Scoring::Steps { .. } => true,
         Scoring::Share => seen.insert(answer.question),
     });
-    last.fold(Counts::default(), |counts, answer| counts.and(answer.share))
+    last.fold(AnswerCounts::default(), |counts, answer| counts.and(answer.share))
 }
 
 /// Whether an attempt is complete: at score 100, or when every question of the bank is answered.
-pub fn is_complete(policy: &Policy, bank: &Bank, log: &Log) -> bool {
+pub fn is_complete(policy: &Policy, bank: &EngineQuestions, log: &AnswerLog) -> bool {
     match policy.scoring {
         Scoring::Steps { .. } => score_of(policy, &log.answers) == FULL,
-        Scoring::Share => log.asked(bank).into_iter().all(|times| times > 0),
+        Scoring::Share => log.counts_by_question(bank).into_iter().all(|times| times > 0),
     }
 }
 
 /// What a complete attempt earns with these answers. `attempt` is its number, from 1, and `base_xp` are the lesson's
 /// XP. Gates compare exact numbers: 7999 of 10000 are below 80 %. An attempt without questions earns nothing.
-pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, counts: &Counts) -> Credit {
+pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, counts: &AnswerCounts) -> Credit {
     let row = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX);
     let gates = policy.xp.get(row).or(policy.xp.last());
     let gate = gates.and_then(|gates| gates.iter().find(|gate| counts.reach(gate.from)));
@@ -134,7 +134,7 @@ pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, counts: &Counts) -> C
 }
 
 /// The percentage of the full score, cut to two decimals; 0 without answers.
-pub fn accuracy(counts: &Counts) -> f64 {
+pub fn accuracy(counts: &AnswerCounts) -> f64 {
     let whole = u128::from(counts.total) * u128::from(WHOLE);
     let hundredths = (u128::from(counts.earned) * 10_000).checked_div(whole).unwrap_or(0);
     let hundredths = u32::try_from(hundredths).expect("a part of the answers is at most 100 %");

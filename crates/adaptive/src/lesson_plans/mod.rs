@@ -4,10 +4,11 @@
 //! applies later operations. `recreate` copies the current course again and applies all operations.
 
 mod operation;
-mod shown;
 mod tree;
+mod view;
 
-use lyceum_core::body::{self, Line};
+use lyceum_core::body::{self, OneLineText};
+use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::course_tree;
@@ -20,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-pub use operation::{Operation, OperationInput, PlanItemSort, TYPES};
-pub use shown::{PlanJson, PlanStructure, PlanTree, structure, tree as visible};
-pub use tree::{Item, Tree};
+pub use operation::{LessonPlanItemSort, LessonPlanOperationInput, Operation, TYPES};
+pub use tree::{PlanItem, PlanTree};
+pub use view::{LessonPlan, LessonPlanStructure, PlanJson, structure, tree as visible};
 
 use operation::spell_plainly;
 
@@ -30,7 +31,7 @@ use crate::repository::lesson_plans as repository;
 
 /// A stored plan.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct StoredLessonPlan {
     /// Its id.
     pub id: String,
     /// The course's sourcedId.
@@ -40,23 +41,22 @@ pub struct Plan {
     /// The class's sourcedId, if one was given.
     pub class: Option<String>,
     /// Its items.
-    pub tree: Tree,
+    pub tree: PlanTree,
     /// The number of the last operation that was applied to the tree.
     pub synced: i64,
 }
 
-/// An operation of the log.
+/// An operation in the log of a lesson plan.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonPlanOperation")]
-pub struct Logged {
+pub struct LessonPlanOperation {
     /// Its id.
     pub id: String,
     /// Its type.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = TYPES))]
     pub kind: String,
-    /// What it asks, as sent.
+    /// The operation as it was sent.
     #[schemars(with = "Map<String, Value>")]
     pub payload: Value,
     /// Why it was requested.
@@ -69,11 +69,10 @@ pub struct Logged {
     pub created_by: Option<String>,
 }
 
-/// What applying operations did.
+/// The result of applying operations.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonPlanSync")]
-pub struct Synced {
+pub struct LessonPlanSync {
     /// Whether all were applied.
     pub success: bool,
     /// The result in one sentence.
@@ -81,60 +80,56 @@ pub struct Synced {
     /// The number of operations, including failed ones.
     pub operation_count: usize,
     /// One result per operation, in order.
-    pub operation_results: Vec<Applied>,
+    pub operation_results: Vec<AppliedOperation>,
 }
 
-/// What became of an operation.
+/// The result of an operation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AppliedOperation")]
-pub struct Applied {
+pub struct AppliedOperation {
     /// Whether it was applied.
     pub success: bool,
     /// Why it was not applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<Why>,
+    pub errors: Vec<OperationFault>,
 }
 
-/// Why an operation was not done.
+/// The reason why an operation was not applied.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "OperationFault")]
-pub struct Why {
+pub struct OperationFault {
     /// The reason in one sentence.
     pub message: String,
 }
 
-/// A plan to make.
+/// A lesson plan to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonPlanInput")]
 #[expect(clippy::struct_field_names, reason = "requests name them so")]
-pub struct NewPlan {
+pub struct LessonPlanInput {
     /// The course's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     course_id: String,
     /// The student's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     user_id: String,
     /// The sourcedId of a class of the course.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     class_id: Option<String>,
 }
 
-/// An operation on a plan, and why it is asked.
+/// An operation on a plan, with its reason.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "LessonPlanOperationRequest")]
-pub struct OperationRequest {
+pub struct LessonPlanOperationRequest {
     /// The operation.
-    operation: OperationInput,
-    /// Why.
-    #[schemars(with = "Option<Line>")]
+    operation: LessonPlanOperationInput,
+    /// The reason.
+    #[schemars(with = "Option<OneLineText>")]
     reason: Option<String>,
 }
 
 /// Makes the plan of a student in a course, or answers the one there is; true, if it is new. Errors: `Invalid`,
 /// `NotFound`.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPlan) -> Result<(String, bool)> {
-    let NewPlan { course_id: course, user_id: user, class_id: class } = new.clone();
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &LessonPlanInput) -> Result<(String, bool)> {
+    let LessonPlanInput { course_id: course, user_id: user, class_id: class } = new.clone();
     fields::in_use(tx, &COURSE, &course)?;
     fields::in_use(tx, &USER, &user)?;
     if let Some(class) = &class {
@@ -146,7 +141,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPlan) -> Result<(String,
     }
     let tree = copy(tx, &course)?;
     let id = Uuid::now_v7().to_string();
-    let plan = Plan { id, course, user, class, tree, synced: 0 };
+    let plan = StoredLessonPlan { id, course, user, class, tree, synced: 0 };
     if repository::insert(tx, &plan, &now.to_string())? {
         return Ok((plan.id, true));
     }
@@ -154,7 +149,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPlan) -> Result<(String,
 }
 
 /// The plan of a student in a course. Errors: `NotFound`.
-pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Plan> {
+pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<StoredLessonPlan> {
     fields::in_use(tx, &COURSE, course)?;
     fields::in_use(tx, &USER, user)?;
     let plan = repository::of(tx, course, user)?;
@@ -168,7 +163,7 @@ pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Plan> {
 }
 
 /// A plan. Errors: `NotFound`, also if its course was deleted.
-pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<Plan> {
+pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<StoredLessonPlan> {
     let plan = repository::get(tx, id)?.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
     })?;
@@ -183,16 +178,16 @@ pub fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
 }
 
 /// The log of a plan. Errors: `NotFound`.
-pub fn operations(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Logged>> {
+pub fn operations(tx: &mut Tx<'_>, id: &str) -> Result<Vec<LessonPlanOperation>> {
     get(tx, id)?;
     repository::operations(tx, id, 0)
 }
 
-/// Writes an operation into the log; the next sync applies it. Reads an [`OperationRequest`], of which the payload is kept
+/// Writes an operation into the log; the next sync applies it. Reads an [`LessonPlanOperationRequest`], of which the payload is kept
 /// as it was sent, and answers the operation's id.
 ///
 /// Errors: `Invalid`; `NotFound` for the plan; `Conflict` if the log is full.
-pub fn ask(
+pub fn request_operation(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: &str,
@@ -203,13 +198,12 @@ pub fn ask(
     if let Some(operation) = request.get_mut("operation") {
         spell_plainly(operation);
     }
-    let OperationRequest { operation, reason } = body::of(request)?;
+    let LessonPlanOperationRequest { operation, reason } = body::of(request)?;
     let asked = &sent["operation"];
     if let Operation::AddCustomResource { resource, .. } = &Operation::from(operation)
         && fields::in_use(tx, &RESOURCE, resource).is_err_and(|p| p.kind == ProblemKind::NotFound)
     {
-        let message =
-            format!("there is no resource with the sourcedId '{resource}'; create it first");
+        let message = unknown_reference("resource", resource);
         return Err(Problem::invalid("operation.payload.resource_id", message));
     }
     let sequence_number = repository::next_operation(tx, id)?.ok_or_else(|| {
@@ -220,7 +214,7 @@ pub fn ask(
         let message = format!("the limit for operations of a lesson plan is {most}");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let logged = Logged {
+    let logged = LessonPlanOperation {
         id: Uuid::now_v7().to_string(),
         kind: asked["type"].as_str().unwrap_or_default().to_owned(),
         payload: asked["payload"].clone(),
@@ -234,19 +228,19 @@ pub fn ask(
 }
 
 /// Applies the operations that the tree does not show yet. Errors: `NotFound`.
-pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
-    let mut plan = held(tx, id)?;
+pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<LessonPlanSync> {
+    let mut plan = find_by_id(tx, id)?;
     let results = advance(tx, &mut plan)?;
     repository::update(tx, &plan)?;
-    Ok(Synced::of(results, "applied"))
+    Ok(LessonPlanSync::of(results, "applied"))
 }
 
 /// Copies the current course and applies all operations. Errors: `NotFound`.
-pub fn recreate(tx: &mut Tx<'_>, id: &str) -> Result<Synced> {
-    let mut plan = held(tx, id)?;
+pub fn recreate(tx: &mut Tx<'_>, id: &str) -> Result<LessonPlanSync> {
+    let mut plan = find_by_id(tx, id)?;
     let results = rebuilt(tx, &mut plan)?;
     repository::update(tx, &plan)?;
-    Ok(Synced::of(results, "applied to the current course"))
+    Ok(LessonPlanSync::of(results, "applied to the current course"))
 }
 
 /// Recreates all plans of a course. Returns the ids of those whose trees changed. Errors: `NotFound`.
@@ -255,7 +249,7 @@ pub fn sync_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
     let fresh = copy(tx, course)?;
     let mut affected = Vec::new();
     for id in repository::of_course(tx, course)? {
-        let mut plan = held(tx, &id)?;
+        let mut plan = find_by_id(tx, &id)?;
         let former = std::mem::replace(&mut plan.tree, fresh.clone());
         plan.synced = 0;
         advance(tx, &mut plan)?;
@@ -268,40 +262,42 @@ pub fn sync_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
 }
 
 /// The plan, locked against other changes until this transaction ends.
-fn held(tx: &mut Tx<'_>, id: &str) -> Result<Plan> {
+fn find_by_id(tx: &mut Tx<'_>, id: &str) -> Result<StoredLessonPlan> {
     repository::hold(tx, id)?;
     get(tx, id)
 }
 
-fn rebuilt(tx: &mut Tx<'_>, plan: &mut Plan) -> Result<Vec<Applied>> {
+fn rebuilt(tx: &mut Tx<'_>, plan: &mut StoredLessonPlan) -> Result<Vec<AppliedOperation>> {
     plan.tree = copy(tx, &plan.course)?;
     plan.synced = 0;
     advance(tx, plan)
 }
 
-fn copy(tx: &mut Tx<'_>, course: &str) -> Result<Tree> {
-    Tree::of(&course_tree::read(tx, course, Status::Active)?)
+fn copy(tx: &mut Tx<'_>, course: &str) -> Result<PlanTree> {
+    PlanTree::of(&course_tree::read(tx, course, Status::Active)?)
 }
 
 /// Applies the operations after `synced`.
-fn advance(tx: &mut Tx<'_>, plan: &mut Plan) -> Result<Vec<Applied>> {
+fn advance(tx: &mut Tx<'_>, plan: &mut StoredLessonPlan) -> Result<Vec<AppliedOperation>> {
     let mut results = Vec::new();
     for logged in repository::operations(tx, &plan.id, plan.synced)? {
         plan.synced = logged.sequence_number;
         let mut asked = json!({ "type": logged.kind, "payload": logged.payload });
         spell_plainly(&mut asked);
-        let operation: OperationInput = body::of(asked).map_err(Problem::internal)?;
+        let operation: LessonPlanOperationInput = body::of(asked).map_err(Problem::internal)?;
         let operation = Operation::from(operation);
         results.push(match plan.tree.apply(&operation) {
-            Ok(()) => Applied { success: true, errors: Vec::new() },
-            Err(message) => Applied { success: false, errors: vec![Why { message }] },
+            Ok(()) => AppliedOperation { success: true, errors: Vec::new() },
+            Err(message) => {
+                AppliedOperation { success: false, errors: vec![OperationFault { message }] }
+            }
         });
     }
     Ok(results)
 }
 
-impl Synced {
-    fn of(results: Vec<Applied>, how: &str) -> Self {
+impl LessonPlanSync {
+    fn of(results: Vec<AppliedOperation>, how: &str) -> Self {
         let failed = results.iter().filter(|result| !result.success).count();
         let done = results.len() - failed;
         let message = match failed {

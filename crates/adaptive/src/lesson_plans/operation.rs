@@ -1,23 +1,22 @@
 //! Operations on a plan.
 
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_roster::record::Object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The sort of an item.
+/// The type of an item in a lesson plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "LessonPlanItemSort")]
-pub enum PlanItemSort {
+pub enum LessonPlanItemSort {
     /// A unit, module or lesson.
     Component,
     /// A resource in a component.
     Resource,
 }
 
-impl PlanItemSort {
+impl LessonPlanItemSort {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -27,15 +26,14 @@ impl PlanItemSort {
     }
 }
 
-/// An item, as operations name it.
+/// The item to which an operation refers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[schemars(rename = "LessonPlanTarget")]
-pub struct PlanTarget {
-    /// Its sort.
+pub struct LessonPlanTarget {
+    /// Its type: component or resource.
     #[serde(rename = "type")]
-    pub sort: PlanItemSort,
+    pub sort: LessonPlanItemSort,
     /// Its id.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     pub id: String,
 }
 
@@ -56,7 +54,7 @@ pub enum Operation {
     /// Hides an item with everything below it, or shows it again.
     SetSkipped {
         /// The item.
-        target: PlanTarget,
+        target: LessonPlanTarget,
         /// Whether it is hidden.
         value: bool,
     },
@@ -72,7 +70,7 @@ pub enum Operation {
     /// Moves an item next to another one of its type, anywhere in the plan.
     MoveBeside {
         /// The item.
-        target: PlanTarget,
+        target: LessonPlanTarget,
         /// The other item.
         reference: String,
         /// Before or after it.
@@ -81,14 +79,14 @@ pub enum Operation {
     /// Moves an item to the start or end of its parent.
     MoveWithin {
         /// The item.
-        target: PlanTarget,
+        target: LessonPlanTarget,
         /// Start or end.
         place: InsertPosition,
     },
     /// Moves an item to the start or end of another component.
     ChangeParent {
         /// The item.
-        target: PlanTarget,
+        target: LessonPlanTarget,
         /// The component.
         parent: String,
         /// Start or end.
@@ -110,67 +108,66 @@ pub const TYPES: [&str; 7] = [
 /// One operation as it is sent. Members of the payload may also be spelled as in `referenceId`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "payload", rename_all = "kebab-case")]
-#[schemars(rename = "LessonPlanOperationInput")]
-pub enum OperationInput {
-    /// Hides an item with what lies below it, or shows it again.
+pub enum LessonPlanOperationInput {
+    /// Hides an item and everything below it, or shows it again.
     SetSkipped {
-        /// Which item.
-        target: PlanTarget,
+        /// The item.
+        target: LessonPlanTarget,
         /// Whether it is hidden.
         value: bool,
     },
     /// Adds a resource that the course does not use, behind the other resources of a component.
     AddCustomResource {
         /// The resource's sourcedId.
-        #[schemars(with = "Line")]
+        #[schemars(with = "OneLineText")]
         resource_id: String,
         /// The component.
-        #[schemars(with = "Line")]
+        #[schemars(with = "OneLineText")]
         parent_component_id: String,
         /// Whether it is hidden.
         skipped: Option<bool>,
     },
-    /// Moves an item before another of its sort, wherever that is.
+    /// Moves an item before another item of its type, in any component.
     MoveItemBefore {
-        /// Which item.
-        target: PlanTarget,
+        /// The item.
+        target: LessonPlanTarget,
         /// The other.
-        #[schemars(with = "Line")]
+        #[schemars(with = "OneLineText")]
         reference_id: String,
     },
-    /// Moves an item behind another of its sort, wherever that is.
+    /// Moves an item after another item of its type, in any component.
     MoveItemAfter {
-        /// Which item.
-        target: PlanTarget,
+        /// The item.
+        target: LessonPlanTarget,
         /// The other.
-        #[schemars(with = "Line")]
+        #[schemars(with = "OneLineText")]
         reference_id: String,
     },
     /// Moves an item to the start of its parent.
     MoveItemToStart {
-        /// Which item.
-        target: PlanTarget,
+        /// The item.
+        target: LessonPlanTarget,
     },
     /// Moves an item to the end of its parent.
     MoveItemToEnd {
-        /// Which item.
-        target: PlanTarget,
+        /// The item.
+        target: LessonPlanTarget,
     },
     /// Moves an item to an end of another component.
     ChangeItemParent {
-        /// Which item.
-        target: PlanTarget,
+        /// The item.
+        target: LessonPlanTarget,
         /// The component.
-        #[schemars(with = "Line")]
+        #[schemars(with = "OneLineText")]
         new_parent_id: String,
-        /// Which end; the end of the list unless it is sent.
+        /// The position; by default the end of the list.
         position: Option<InsertPosition>,
     },
 }
 
-impl From<OperationInput> for Operation {
-    fn from(input: OperationInput) -> Self {
-        use OperationInput as Input;
+impl From<LessonPlanOperationInput> for Operation {
+    fn from(input: LessonPlanOperationInput) -> Self {
+        use LessonPlanOperationInput as Input;
         match input {
             Input::SetSkipped { target, value } => Self::SetSkipped { target, value },
             Input::AddCustomResource { resource_id, parent_component_id, skipped } => {

@@ -11,15 +11,15 @@ use lyceum_roster::fields;
 use lyceum_roster::record::members;
 use serde::{Deserialize, Serialize};
 
-use super::operation::{InsertPosition, Operation, PlanItemSort, PlanTarget};
+use super::operation::{InsertPosition, LessonPlanItemSort, LessonPlanTarget, Operation};
 
 /// A component or a resource in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
+pub struct PlanItem {
     /// 0 at the top of the course.
     pub depth: usize,
     /// Its type.
-    pub sort: PlanItemSort,
+    pub sort: LessonPlanItemSort,
     /// The sourcedId of the component or component resource; for an added resource, the sourcedId of the resource.
     pub id: String,
     /// Whether it was added to this plan.
@@ -30,22 +30,22 @@ pub struct Item {
 
 /// A plan's items.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tree(pub Vec<Item>);
+pub struct PlanTree(pub Vec<PlanItem>);
 
-impl Tree {
+impl PlanTree {
     /// The tree of the course itself.
     pub fn of(course: &CourseTree) -> Result<Self> {
         let mut items = Vec::new();
         let mut push = |depth, sort, (body, extra): &(String, Option<String>)| {
             let record = members(body, extra.as_deref())?;
             let id = fields::text(&record, "sourcedId").to_owned();
-            items.push(Item { depth, sort, id, is_custom: false, skipped: false });
+            items.push(PlanItem { depth, sort, id, is_custom: false, skipped: false });
             Ok::<_, Problem>(())
         };
         for component in &course.components {
-            push(component.depth, PlanItemSort::Component, &component.record)?;
+            push(component.depth, LessonPlanItemSort::Component, &component.record)?;
             for link in &component.links {
-                push(component.depth + 1, PlanItemSort::Resource, &link.record)?;
+                push(component.depth + 1, LessonPlanItemSort::Resource, &link.record)?;
             }
         }
         Ok(Self(items))
@@ -55,13 +55,16 @@ impl Tree {
     pub(super) fn skipping(&self, lessons: &HashSet<String>) -> Self {
         let mut tree = self.clone();
         for item in &mut tree.0 {
-            let is_lesson = item.sort == PlanItemSort::Resource && !item.is_custom;
+            let is_lesson = item.sort == LessonPlanItemSort::Resource && !item.is_custom;
             item.skipped |= is_lesson && lessons.contains(&item.id);
         }
-        for at in (0..tree.0.len()).rev().filter(|at| self.0[*at].sort == PlanItemSort::Component) {
+        for at in
+            (0..tree.0.len()).rev().filter(|at| self.0[*at].sort == LessonPlanItemSort::Component)
+        {
             let inner = &tree.0[tree.below(at)][1..];
-            let is_exempt = |item: &Item| !item.is_custom && lessons.contains(&item.id);
-            let mut resources = inner.iter().filter(|item| item.sort == PlanItemSort::Resource);
+            let is_exempt = |item: &PlanItem| !item.is_custom && lessons.contains(&item.id);
+            let mut resources =
+                inner.iter().filter(|item| item.sort == LessonPlanItemSort::Resource);
             let is_done = resources.clone().any(is_exempt) && resources.all(|item| item.skipped);
             tree.0[at].skipped |= is_done;
         }
@@ -77,19 +80,20 @@ impl Tree {
                 Ok(())
             }
             Operation::AddCustomResource { resource, parent, skipped } => {
-                let target = PlanTarget { sort: PlanItemSort::Resource, id: resource.clone() };
+                let target =
+                    LessonPlanTarget { sort: LessonPlanItemSort::Resource, id: resource.clone() };
                 if self.place(&target).is_ok() {
                     return Err(format!("the resource '{resource}' is already in the plan"));
                 }
                 let parent = self.component(parent)?;
-                let item = Item {
+                let item = PlanItem {
                     depth: self.0[parent].depth + 1,
-                    sort: PlanItemSort::Resource,
+                    sort: LessonPlanItemSort::Resource,
                     id: resource.clone(),
                     is_custom: true,
                     skipped: *skipped,
                 };
-                let at = self.end_of(PlanItemSort::Resource, Some(parent));
+                let at = self.end_of(LessonPlanItemSort::Resource, Some(parent));
                 self.0.insert(at, item);
                 Ok(())
             }
@@ -116,12 +120,13 @@ impl Tree {
 
     fn move_beside(
         &mut self,
-        target: &PlanTarget,
+        target: &LessonPlanTarget,
         reference: &str,
         place: InsertPosition,
     ) -> Result<(), String> {
         let at = self.place(target)?;
-        let beside = self.place(&PlanTarget { sort: target.sort, id: reference.to_owned() })?;
+        let beside =
+            self.place(&LessonPlanTarget { sort: target.sort, id: reference.to_owned() })?;
         if at == beside {
             return Err(format!("'{reference}' cannot be moved next to itself"));
         }
@@ -152,7 +157,7 @@ impl Tree {
         let range = self.below(at);
         let count = range.len();
         let former = self.0[at].depth;
-        let mut moved: Vec<Item> = self.0.drain(range).collect();
+        let mut moved: Vec<PlanItem> = self.0.drain(range).collect();
         for item in &mut moved {
             item.depth = item.depth - former + depth;
         }
@@ -160,13 +165,13 @@ impl Tree {
         self.0.splice(to..to, moved);
     }
 
-    fn place(&self, target: &PlanTarget) -> Result<usize, String> {
+    fn place(&self, target: &LessonPlanTarget) -> Result<usize, String> {
         let at = self.0.iter().position(|item| item.sort == target.sort && item.id == target.id);
         at.ok_or_else(|| format!("the plan has no {} '{}'", target.sort.name(), target.id))
     }
 
     fn component(&self, id: &str) -> Result<usize, String> {
-        self.place(&PlanTarget { sort: PlanItemSort::Component, id: id.to_owned() })
+        self.place(&LessonPlanTarget { sort: LessonPlanItemSort::Component, id: id.to_owned() })
     }
 
     /// The item and everything below it.
@@ -186,21 +191,24 @@ impl Tree {
         parent.map_or(0..self.0.len(), |parent| parent + 1..self.below(parent).end)
     }
 
-    fn start_of(&self, sort: PlanItemSort, parent: Option<usize>) -> usize {
+    fn start_of(&self, sort: LessonPlanItemSort, parent: Option<usize>) -> usize {
         match sort {
-            PlanItemSort::Resource => self.within(parent).start,
-            PlanItemSort::Component => self.end_of(PlanItemSort::Resource, parent),
+            LessonPlanItemSort::Resource => self.within(parent).start,
+            LessonPlanItemSort::Component => self.end_of(LessonPlanItemSort::Resource, parent),
         }
     }
 
-    fn end_of(&self, sort: PlanItemSort, parent: Option<usize>) -> usize {
+    fn end_of(&self, sort: LessonPlanItemSort, parent: Option<usize>) -> usize {
         let within = self.within(parent);
         match sort {
-            PlanItemSort::Component => within.end,
-            PlanItemSort::Resource => {
+            LessonPlanItemSort::Component => within.end,
+            LessonPlanItemSort::Resource => {
                 let items = &self.0[within.clone()];
                 within.start
-                    + items.iter().take_while(|item| item.sort == PlanItemSort::Resource).count()
+                    + items
+                        .iter()
+                        .take_while(|item| item.sort == LessonPlanItemSort::Resource)
+                        .count()
             }
         }
     }

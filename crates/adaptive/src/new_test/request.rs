@@ -1,6 +1,6 @@
 //! What a request for a test contains.
 
-use lyceum_core::body::Line;
+use lyceum_core::body::OneLineText;
 use lyceum_core::{Detail, Problem, Result, limits, messages};
 use lyceum_roster::grade::Grade;
 use lyceum_roster::record::Object;
@@ -27,8 +27,8 @@ pub struct NewTest {
 
 #[derive(Clone, Debug)]
 pub(super) enum TestContent {
-    Qti(Link),
-    Bank(Vec<Link>),
+    Qti(TestLink),
+    Bank(Vec<TestLink>),
     External {
         tool: Tool,
         launch_url: Option<String>,
@@ -37,56 +37,55 @@ pub(super) enum TestContent {
     },
 }
 
-/// Where a test is.
+/// The address of a test.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "TestLink")]
-pub(super) struct Link {
+pub(super) struct TestLink {
     /// The address of the test.
-    #[schemars(with = "Line", extend("pattern" = r"^https?://[^\s]+$"))]
+    #[schemars(with = "OneLineText", extend("pattern" = r"^https?://[^\s]+$"))]
     pub(super) url: String,
     /// The title of its resource.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     pub(super) title: Option<String>,
     /// The metadata of its resource.
     pub(super) metadata: Option<Object>,
 }
 
-/// What a request says of every test.
+/// The members that all requests for tests have.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 struct CommonTestFields {
     /// The course's sourcedId.
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     course_id: String,
     /// The title of the lesson.
-    #[schemars(with = "Option<Line>")]
+    #[schemars(with = "Option<OneLineText>")]
     lesson_title: Option<String>,
-    /// The title of the component that is made.
-    #[schemars(with = "Option<Line>")]
+    /// The title of the new component.
+    #[schemars(with = "Option<OneLineText>")]
     unit_title: Option<String>,
-    /// The component in which the lesson stands, in place of a new one.
-    #[schemars(with = "Option<Line>")]
+    /// The component for the lesson, instead of a new one.
+    #[schemars(with = "Option<OneLineText>")]
     course_component_sourced_id: Option<String>,
     /// The metadata of the resource.
     resource_metadata: Option<Object>,
-    /// The course in which a student is enrolled who does not pass.
-    #[schemars(with = "Option<Line>")]
+    /// The course in which students who fail are enrolled.
+    #[schemars(with = "Option<OneLineText>")]
     course_id_on_fail: Option<String>,
 }
 
-/// A test that is taken here.
+/// A test that students take on this server.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InternalTest {
     #[serde(flatten)]
     shared: CommonTestFields,
-    /// What sort of lesson it is.
+    /// The type of the lesson.
     lesson_type: LessonType,
-    /// What it is made of.
+    /// The source of its questions.
     test_type: TestType,
     /// The test, of the type qti.
-    qti: Option<Link>,
+    qti: Option<TestLink>,
     /// The tests that take turns, of the type assessment-bank.
     assessment_bank: Option<LinkedBank>,
     /// The XP that it is worth.
@@ -97,7 +96,7 @@ pub struct InternalTest {
     grades: Option<Vec<Grade>>,
 }
 
-/// What a test that is taken here is made of.
+/// The source of the questions of a test on this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
@@ -114,7 +113,7 @@ pub enum TestType {
 struct LinkedBank {
     /// The tests.
     #[schemars(length(min = 1, max = limits::BANK_TESTS_MAX_COUNT))]
-    resources: Vec<Link>,
+    resources: Vec<TestLink>,
 }
 
 /// A test that is taken at an outside tool. `X` is the type of its XP, which may be missing or not.
@@ -124,18 +123,18 @@ struct LinkedBank {
 pub struct ExternalTest<X> {
     #[serde(flatten)]
     shared: CommonTestFields,
-    /// The sort of lesson, if it is named at all.
+    /// The type of the lesson; optional.
     lesson_type: Option<String>,
     /// The outside tool.
     tool_provider: Tool,
-    /// Where the tool is.
-    #[schemars(with = "Option<Line>", extend("pattern" = r"^https?://[^\s]+$"))]
+    /// The address of the tool.
+    #[schemars(with = "Option<OneLineText>", extend("pattern" = r"^https?://[^\s]+$"))]
     launch_url: Option<String>,
-    /// What the tool calls the test.
-    #[schemars(with = "Option<Line>")]
+    /// The tool's id of the test.
+    #[schemars(with = "Option<OneLineText>")]
     vendor_id: Option<String>,
-    /// What it is about.
-    #[schemars(with = "Option<Line>")]
+    /// Its subject.
+    #[schemars(with = "Option<OneLineText>")]
     description: Option<String>,
     /// The XP that it is worth.
     #[schemars(range(min = 0))]
@@ -150,9 +149,9 @@ pub struct ExternalTest<X> {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum Tool {
-    /// Edulastic.
+    /// The tool Edulastic.
     Edulastic,
-    /// Mastery Track.
+    /// The tool Mastery Track.
     MasteryTrack,
 }
 

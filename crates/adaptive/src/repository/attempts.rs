@@ -8,7 +8,7 @@ use lyceum_store::{Tx, Value, columns, named_column};
 
 use crate::LessonType;
 use crate::answer::SEEDING;
-use crate::attempt::{Attempt, Beginning, OpenQuestion};
+use crate::attempt::{Attempt, NewAttempt, OpenQuestion};
 
 columns!(Attempt {
     id: "a.id",
@@ -119,7 +119,7 @@ pub(crate) fn mastered(tx: &mut Tx<'_>, student: &str, course: &str) -> Result<H
 }
 
 /// An answer in a running attempt.
-pub(crate) struct Underway {
+pub(crate) struct RunningAnswer {
     pub(crate) student: String,
     pub(crate) lesson: String,
     /// Whether it was correct; `None` while a person must score it.
@@ -127,7 +127,7 @@ pub(crate) struct Underway {
     pub(crate) at: Timestamp,
 }
 
-columns!(Underway {
+columns!(RunningAnswer {
     student: "a.student",
     lesson: "a.lesson",
     correct: "q.correct",
@@ -140,7 +140,7 @@ pub(crate) fn underway(
     tx: &mut Tx<'_>,
     instants: std::ops::Range<i64>,
     student: Option<&str>,
-) -> Result<Vec<Underway>> {
+) -> Result<Vec<RunningAnswer>> {
     let sql = format!(
         "SELECT {} FROM lesson_attempt a \
                JOIN lesson_question q ON q.attempt = a.id AND q.round = a.round \
@@ -149,7 +149,7 @@ pub(crate) fn underway(
                AND (a.lesson_type = 'powerpath-100' OR NOT EXISTS (SELECT 1 FROM lesson_question l \
                WHERE l.attempt = q.attempt AND l.round = q.round AND l.number > q.number \
                AND l.item = q.item)) ORDER BY a.id, q.number",
-        Underway::COLUMNS
+        RunningAnswer::COLUMNS
     );
     let values = [instants.start.into(), instants.end.into(), student.unwrap_or_default().into()];
     tx.rows(&sql, &values)
@@ -172,7 +172,7 @@ const FRESH: [(&str, &str); 12] = [
 ];
 
 /// Stores a new attempt, unless another request has already stored it.
-pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &Beginning<'_>) -> Result<()> {
+pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &NewAttempt<'_>) -> Result<()> {
     let (columns, values) = (FRESH.map(|(name, _)| name), FRESH.map(|(_, value)| value));
     let sql = format!(
         "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \

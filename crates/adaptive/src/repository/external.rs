@@ -3,9 +3,9 @@
 use lyceum_core::Result;
 use lyceum_store::{Tx, columns};
 
-use crate::external::{Assignment, Terms};
+use crate::external::{ExternalTestTerms, StoredExternalTest};
 
-columns!(Assignment {
+columns!(StoredExternalTest {
     id: "id",
     student: "student_id",
     lesson: "lesson_id",
@@ -14,24 +14,29 @@ columns!(Assignment {
     assigned_at: "assigned_at",
     finalized: "finalized",
 });
-columns!(Terms {
+columns!(ExternalTestTerms {
     application: "application",
     test_id: "test_id",
     skip_enrollment: "skip_enrollment",
 });
 
 /// A student's last assignment in a lesson.
-pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Assignment>> {
+pub(crate) fn last(
+    tx: &mut Tx<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<Option<StoredExternalTest>> {
     let sql = format!(
         "SELECT {} FROM external_assignment WHERE student_id = $1 AND lesson_id = $2 \
          ORDER BY attempt DESC LIMIT 1",
-        Assignment::COLUMNS
+        StoredExternalTest::COLUMNS
     );
     tx.row(&sql, &[student.into(), lesson.into()])
 }
 
-pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
-    let Assignment { id, student, lesson, attempt, terms, assigned_at, finalized } = assignment;
+pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &StoredExternalTest) -> Result<()> {
+    let StoredExternalTest { id, student, lesson, attempt, terms, assigned_at, finalized } =
+        assignment;
     tx.send(
         "INSERT INTO external_assignment (student_id, lesson_id, attempt, id, application, test_id, \
          skip_enrollment, assigned_at, finalized) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -51,10 +56,10 @@ pub(crate) fn insert(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
 }
 
 /// Records that the assignment's result was counted.
-pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &Assignment) -> Result<()> {
+pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &StoredExternalTest) -> Result<()> {
     let sql = "UPDATE external_assignment SET finalized = 1 \
                WHERE student_id = $1 AND lesson_id = $2 AND attempt = $3";
-    let Assignment { student, lesson, attempt, .. } = assignment;
+    let StoredExternalTest { student, lesson, attempt, .. } = assignment;
     tx.send(sql, &[student.into(), lesson.into(), i64::from(*attempt).into()])?;
     Ok(())
 }

@@ -3,9 +3,9 @@
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, columns, json_column};
 
-use crate::lesson_plans::{Logged, Plan, Tree};
+use crate::lesson_plans::{LessonPlanOperation, PlanTree, StoredLessonPlan};
 
-columns!(Plan {
+columns!(StoredLessonPlan {
     id: "id",
     course: "course_id",
     user: "user_id",
@@ -13,12 +13,12 @@ columns!(Plan {
     tree: "tree",
     synced: "synced",
 });
-json_column!(Tree);
+json_column!(PlanTree);
 
-const COLUMNS: &str = Plan::COLUMNS;
+const COLUMNS: &str = StoredLessonPlan::COLUMNS;
 
 /// Returns `false` if the student already has a plan in the course.
-pub(crate) fn insert(tx: &mut Tx<'_>, plan: &Plan, now: &str) -> Result<bool> {
+pub(crate) fn insert(tx: &mut Tx<'_>, plan: &StoredLessonPlan, now: &str) -> Result<bool> {
     let tree = serde_json::to_string(&plan.tree).map_err(Problem::internal)?;
     let sql = format!(
         "INSERT INTO lesson_plan ({COLUMNS}, operations, created_at) \
@@ -36,12 +36,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, plan: &Plan, now: &str) -> Result<bool> {
     Ok(tx.execute(&sql, &values)? > 0)
 }
 
-pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<Option<Plan>> {
+pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<Option<StoredLessonPlan>> {
     let sql = format!("SELECT {COLUMNS} FROM lesson_plan WHERE id = $1");
     tx.row(&sql, &[id.into()])
 }
 
-pub(crate) fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Option<Plan>> {
+pub(crate) fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Option<StoredLessonPlan>> {
     let sql = format!("SELECT {COLUMNS} FROM lesson_plan WHERE course_id = $1 AND user_id = $2");
     tx.row(&sql, &[course.into(), user.into()])
 }
@@ -59,7 +59,7 @@ pub(crate) fn hold(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 }
 
 /// Writes a plan's tree.
-pub(crate) fn update(tx: &mut Tx<'_>, plan: &Plan) -> Result<()> {
+pub(crate) fn update(tx: &mut Tx<'_>, plan: &StoredLessonPlan) -> Result<()> {
     let tree = serde_json::to_string(&plan.tree).map_err(Problem::internal)?;
     let sql = "UPDATE lesson_plan SET tree = $1, synced = $2 WHERE id = $3";
     tx.send(sql, &[(&tree).into(), plan.synced.into(), (&plan.id).into()])?;
@@ -84,7 +84,7 @@ pub(crate) fn next_operation(tx: &mut Tx<'_>, plan: &str) -> Result<Option<i64>>
 }
 
 /// Appends to a plan's log.
-pub(crate) fn log(tx: &mut Tx<'_>, plan: &str, logged: &Logged) -> Result<()> {
+pub(crate) fn log(tx: &mut Tx<'_>, plan: &str, logged: &LessonPlanOperation) -> Result<()> {
     let operation = serde_json::json!([logged.kind, logged.payload]).to_string();
     tx.send(
         "INSERT INTO lesson_plan_operation \
@@ -104,12 +104,24 @@ pub(crate) fn log(tx: &mut Tx<'_>, plan: &str, logged: &Logged) -> Result<()> {
 }
 
 /// The plan's operations after that number, in order.
-pub(crate) fn operations(tx: &mut Tx<'_>, plan: &str, after: i64) -> Result<Vec<Logged>> {
+pub(crate) fn operations(
+    tx: &mut Tx<'_>,
+    plan: &str,
+    after: i64,
+) -> Result<Vec<LessonPlanOperation>> {
     let sql = "SELECT id, operation, reason, created_at, sequence, created_by \
                FROM lesson_plan_operation WHERE plan_id = $1 AND sequence > $2 ORDER BY sequence";
     tx.all(sql, &[plan.into(), after.into()], |row| {
         let (id, operation, reason, created_at, sequence_number, created_by) = row.read()?;
         let (kind, payload) = serde_json::from_value(operation).map_err(Problem::internal)?;
-        Ok(Logged { id, kind, payload, reason, created_at, sequence_number, created_by })
+        Ok(LessonPlanOperation {
+            id,
+            kind,
+            payload,
+            reason,
+            created_at,
+            sequence_number,
+            created_by,
+        })
     })
 }

@@ -6,8 +6,8 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, json_column};
 
-use crate::attempt::{Attempt, LogEntry, LoggedAnswer};
-use crate::engine::{Answer, Counts, Reason, WHOLE, accuracy};
+use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry};
+use crate::engine::{Answer, AnswerCounts, QuestionReason, WHOLE, accuracy};
 
 columns!(EntryRow {
     number: "q.number",
@@ -25,14 +25,14 @@ columns!(AnsweredRow {
     points: "q.points",
     share: "q.share",
 });
-json_column!(Reason);
+json_column!(QuestionReason);
 
 struct EntryRow {
     number: i64,
     question: u32,
     item: String,
     served: Timestamp,
-    reason: Reason,
+    reason: QuestionReason,
 }
 
 struct AnsweredRow {
@@ -51,9 +51,9 @@ fn columns() -> String {
     format!("{}, {}", EntryRow::COLUMNS, AnsweredRow::COLUMNS)
 }
 
-fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> LogEntry {
+fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> AttemptLogEntry {
     let EntryRow { number, question, item, served, reason } = entry;
-    let answered = answered.map(|answered| LoggedAnswer {
+    let answered = answered.map(|answered| AttemptLogAnswer {
         at: answered.at,
         responses: answered.responses,
         result: answered.result,
@@ -63,7 +63,7 @@ fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> LogEntry {
         pending: answered.correct.is_none(),
         points: answered.points,
     });
-    LogEntry { number, question, item, served, reason, answered }
+    AttemptLogEntry { number, question, item, served, reason, answered }
 }
 
 /// The share of an answer. Answers from earlier releases have no share and were either correct or wrong.
@@ -72,13 +72,13 @@ fn share(correct: Option<bool>, share: Option<u32>) -> Option<u32> {
 }
 
 /// The log of the attempt's current round, in order.
-pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<LogEntry>> {
+pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<AttemptLogEntry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 ORDER BY number",
         columns()
     );
     let rows = tx.rows(&sql, &[attempt.id.into(), attempt.round.into()])?;
-    let mut entries: Vec<LogEntry> = rows.into_iter().map(entry_of).collect();
+    let mut entries: Vec<AttemptLogEntry> = rows.into_iter().map(entry_of).collect();
     let mut running = RunningScore::default();
     for entry in &mut entries {
         running.note(entry);
@@ -92,12 +92,14 @@ struct RunningScore(HashMap<u32, Option<u32>>);
 
 impl RunningScore {
     /// Stores the score after the entry.
-    fn note(&mut self, entry: &mut LogEntry) {
-        let (Reason::InOrder { .. }, Some(answered)) = (&entry.reason, &mut entry.answered) else {
+    fn note(&mut self, entry: &mut AttemptLogEntry) {
+        let (QuestionReason::InOrder { .. }, Some(answered)) = (&entry.reason, &mut entry.answered)
+        else {
             return;
         };
         self.0.insert(entry.question, answered.share);
-        let counts = self.0.values().fold(Counts::default(), |counts, share| counts.and(*share));
+        let counts =
+            self.0.values().fold(AnswerCounts::default(), |counts, share| counts.and(*share));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
         let score = accuracy(&counts) as u8;
         answered.points = score;
@@ -116,14 +118,14 @@ pub struct AskedQuestion {
     /// Whether the attempt no longer counts or was reset since.
     pub is_set_back: bool,
     /// The question with the reason, and the answer with its result.
-    pub entry: LogEntry,
+    pub entry: AttemptLogEntry,
 }
 
 /// Lesson, attempt, round, the attempt's last round, its era and its id.
 type AttemptOfEntry = (String, i64, i64, i64, i64, i64);
 
 /// All questions that a student was ever asked, in order. Runs one statement.
-pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuestion>> {
+pub fn asked_questions(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuestion>> {
     let sql = format!(
         "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era, a.id FROM lesson_attempt a \
          JOIN lesson_question q ON q.attempt = a.id WHERE a.student = $1 \
@@ -145,7 +147,11 @@ pub fn asked(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuestion>> {
 }
 
 /// The entry with that number in the attempt's current round.
-pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<Option<LogEntry>> {
+pub(crate) fn entry(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    number: i64,
+) -> Result<Option<AttemptLogEntry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND number = $3",
         columns()
@@ -155,7 +161,11 @@ pub(crate) fn entry(tx: &mut Tx<'_>, attempt: &Attempt, number: i64) -> Result<O
 }
 
 /// The last entry of an item in the attempt's current round.
-pub(crate) fn last_of(tx: &mut Tx<'_>, attempt: &Attempt, item: &str) -> Result<Option<LogEntry>> {
+pub(crate) fn last_of(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    item: &str,
+) -> Result<Option<AttemptLogEntry>> {
     let sql = format!(
         "SELECT {} FROM lesson_question q WHERE attempt = $1 AND round = $2 AND item = $3 \
          ORDER BY number DESC LIMIT 1",
@@ -193,7 +203,7 @@ pub fn earlier(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<HashMap<String, u32
 }
 
 /// Appends an entry without an answer, unless an entry with its number exists.
-pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &LogEntry) -> Result<()> {
+pub(crate) fn append(tx: &mut Tx<'_>, attempt: &Attempt, entry: &AttemptLogEntry) -> Result<()> {
     let reason = serde_json::to_string(&entry.reason).map_err(Problem::internal)?;
     let sql = "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason) \
                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
@@ -214,7 +224,7 @@ pub(crate) fn answer(
     tx: &mut Tx<'_>,
     attempt: &Attempt,
     number: i64,
-    answered: &LoggedAnswer,
+    answered: &AttemptLogAnswer,
 ) -> Result<()> {
     let text = |value: &serde_json::Value| value.to_string();
     let (responses, result) = (text(&answered.responses), text(&answered.result));

@@ -4,19 +4,19 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
 
-use crate::policies::Version;
+use crate::policies::PolicyVersion;
 use crate::{LessonType, Policy};
 
 const COLUMNS: &str = "lesson_type, version, created_at, body";
 
-fn read(row: &Row<'_>) -> Result<Version> {
+fn read(row: &Row<'_>) -> Result<PolicyVersion> {
     let (_, number, created_at, body): (&str, _, _, _) = row.read()?;
     let policy = Policy::read(&body).map_err(Problem::internal)?;
-    Ok(Version { number, created_at, policy })
+    Ok(PolicyVersion { number, created_at, policy })
 }
 
 /// The newest version that was set.
-pub(crate) fn newest(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Option<Version>> {
+pub(crate) fn newest(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Option<PolicyVersion>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 ORDER BY version DESC LIMIT 1"
     );
@@ -28,14 +28,14 @@ pub(crate) fn find(
     tx: &mut Tx<'_>,
     lesson_type: LessonType,
     version: i64,
-) -> Result<Option<Version>> {
+) -> Result<Option<PolicyVersion>> {
     let sql =
         format!("SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 AND version = $2");
     tx.query_one(&sql, &[lesson_type.name().into(), version.into()], read)
 }
 
 /// All versions that were set, newest first.
-pub(crate) fn all(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<Version>> {
+pub(crate) fn all(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<Vec<PolicyVersion>> {
     let sql =
         format!("SELECT {COLUMNS} FROM lesson_policy WHERE lesson_type = $1 ORDER BY version DESC");
     tx.all(&sql, &[lesson_type.name().into()], read)

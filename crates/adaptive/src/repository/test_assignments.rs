@@ -5,10 +5,10 @@ use lyceum_core::{Result, limits};
 use lyceum_roster::grade::comparable;
 use lyceum_store::{Param, Sql, Tx, columns};
 
-use crate::test_assignments::{Assignment, CreatedAssignment, Which};
+use crate::test_assignments::{AssignmentFilter, CreatedAssignment, TestAssignment};
 
 /// The stored data of an assignment, besides its ids.
-pub(crate) struct Row<'a> {
+pub(crate) struct AssignmentRow<'a> {
     pub(crate) student: &'a str,
     pub(crate) subject: &'a str,
     pub(crate) grade: &'a str,
@@ -17,7 +17,11 @@ pub(crate) struct Row<'a> {
     pub(crate) expires: Option<Timestamp>,
 }
 
-pub(crate) fn insert(tx: &mut Tx<'_>, made: &CreatedAssignment, row: &Row<'_>) -> Result<()> {
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    made: &CreatedAssignment,
+    row: &AssignmentRow<'_>,
+) -> Result<()> {
     let assigned_ms = row.assigned_at.parse::<Timestamp>().map_or(0, Timestamp::milliseconds);
     tx.send(
         "INSERT INTO test_assignment (id, student_id, subject, subject_value, grade, grade_value, \
@@ -53,7 +57,7 @@ const ASSIGNMENTS: &str = "FROM (SELECT a.seq, a.id, a.student_id, a.subject, a.
     FROM lesson_attempt m WHERE m.student = a.student_id AND m.lesson = a.lesson_id AND m.era = 0 \
     AND COALESCE(m.completed_ms, a.assigned_ms) >= a.assigned_ms)) AS t";
 
-columns!(Assignment {
+columns!(TestAssignment {
     sourced_id: "t.id",
     student_sourced_id: "t.student_id",
     student_email: "''",
@@ -70,8 +74,8 @@ columns!(Assignment {
 });
 
 /// An assignment that is not cancelled.
-pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<Assignment>> {
-    let columns = Assignment::COLUMNS;
+pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<TestAssignment>> {
+    let columns = TestAssignment::COLUMNS;
     let sql = format!(
         "SELECT {columns} {ASSIGNMENTS} WHERE t.id = $2 AND t.assignment_status <> 'cancelled'"
     );
@@ -82,8 +86,8 @@ pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<As
 pub(crate) fn list(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    which: &Which,
-) -> Result<(Vec<Assignment>, u64)> {
+    which: &AssignmentFilter,
+) -> Result<(Vec<TestAssignment>, u64)> {
     let mut sql = Sql::new(tx.dialect());
     sql.placeholder(now.milliseconds());
     sql.push(match which.status {
@@ -104,7 +108,7 @@ pub(crate) fn list(
     let count = format!("SELECT COUNT(*) {ASSIGNMENTS}{}", sql.text);
     let total = tx.row(&count, &sql.values())?.unwrap_or(0);
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
-    let columns = Assignment::COLUMNS;
+    let columns = TestAssignment::COLUMNS;
     sql.text = format!("SELECT {columns} {ASSIGNMENTS}{} ORDER BY t.seq LIMIT ", sql.text);
     sql.bind(number(which.limit.min(limits::PAGE_MAX_RECORDS)));
     sql.push(" OFFSET ").bind(number(which.offset));

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_bridge::analytics::{self, Behind, StudentName};
-use lyceum_bridge::need::Reason;
+use lyceum_bridge::analytics::{self, ContributingEvent, StudentName};
+use lyceum_bridge::need::NeedReason;
 use lyceum_bridge::today::SubjectDay;
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_events::Logged;
+use lyceum_events::LoggedEvent;
 use lyceum_events::facts::MeasureSums;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
@@ -17,9 +17,9 @@ use lyceum_store::Tx;
 
 use crate::repository::log::{self, AskedQuestion};
 
-/// What the page of a student shows.
+/// The data of a student's page.
 #[derive(Debug)]
-pub struct Student {
+pub struct StudentDetails {
     /// First and last name; the sourcedId where there is neither.
     pub name: String,
     /// The grades.
@@ -29,16 +29,16 @@ pub struct Student {
     /// The e-mail address; empty where there is none.
     pub email: String,
     /// Why the student needs attention now, the heaviest reason first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<NeedReason>,
     /// Today, subject by subject.
     pub today: Vec<SubjectDay>,
     /// The daily XP of all subjects together; 0 where there is no goal.
     pub goal_xp: i64,
-    /// What was done on each of the days, the earliest first: a date such as `2026-01-15`, and the sums.
+    /// The sums of each day, earliest first, with a date such as `2026-01-15`.
     pub days: Vec<(String, MeasureSums)>,
-    /// What was done on all of the days, by subject.
+    /// The sums of all days by subject.
     pub subjects: BTreeMap<String, MeasureSums>,
-    /// What was done on all of the days, in all subjects.
+    /// The sums of all days and subjects.
     pub total: MeasureSums,
     /// Everything that the student was ever asked, the last question first.
     pub answers: Vec<LessonAnswer>,
@@ -60,12 +60,12 @@ pub fn read(
     zone: &Zone,
     id: &str,
     day_count: u32,
-) -> Result<Student> {
+) -> Result<StudentDetails> {
     let user = fields::in_use(tx, &USER, id)?;
     let (need, today) = crate::today::student(tx, now, zone, id)?;
     let dates: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
-    let range = Range::inclusive(zone, first, last)?;
+    let range = InstantRange::inclusive(zone, first, last)?;
     let report = analytics::activity(tx, StudentName::Id(id), range, zone)?;
     let (mut subjects, mut total) =
         (BTreeMap::<String, MeasureSums>::new(), MeasureSums::default());
@@ -83,7 +83,7 @@ pub fn read(
     }
     let primary = std::iter::once(fields::reference(&user, "primaryOrg"));
     let school = fields::of_all(tx, &ORG, primary)?.into_values().next();
-    Ok(Student {
+    Ok(StudentDetails {
         name: name(&user),
         grades: fields::texts(&user, "grades"),
         school: school.map(|org| fields::text(&org, "name").to_owned()).unwrap_or_default(),
@@ -108,7 +108,7 @@ fn name_of(tx: &mut Tx<'_>, id: &str) -> Result<String> {
 }
 
 fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
-    let all = log::asked(tx, student)?;
+    let all = log::asked_questions(tx, student)?;
     let ids = all.iter().map(|asked| asked.lesson.as_str());
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
     let titled = |asked: AskedQuestion| {
@@ -164,12 +164,12 @@ pub struct Selection {
 pub struct EventsBehind {
     /// The student's name.
     pub student: String,
-    /// Which events they are; its days are not empty.
+    /// The selection of the events; its days are not empty.
     pub selection: Selection,
-    /// What they add up to.
+    /// The sum of the events.
     pub total: MeasureSums,
     /// The events, the latest first.
-    pub events: Vec<Behind>,
+    pub events: Vec<ContributingEvent>,
 }
 
 /// Reads the page of the events behind a number. Errors: `NotFound`; `Invalid` for wrong days.
@@ -187,7 +187,7 @@ pub fn events_behind(
             *day = zone.day_of(now).to_string();
         }
     }
-    let range = Range::inclusive(zone, Some(&selection.from), Some(&selection.to))?;
+    let range = InstantRange::inclusive(zone, Some(&selection.from), Some(&selection.to))?;
     let subject = Some(selection.subject.as_str()).filter(|subject| !subject.is_empty());
     let events = analytics::behind(tx, StudentName::Id(id), range, subject)?;
     let mut total = MeasureSums::default();
@@ -203,7 +203,7 @@ pub struct StudentEvent {
     /// The student's name.
     pub student: String,
     /// The event.
-    pub logged: Logged,
+    pub logged: LoggedEvent,
 }
 
 /// Reads the page of an event of a student, by its number in the log. Errors: `NotFound`.

@@ -7,25 +7,25 @@ use lyceum_core::text::{distinct, folded};
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-/// Which students are listed. An empty field admits everybody.
+/// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct StudentFilter {
     /// The name of the school.
     pub school: String,
     /// The grade.
     pub grade: String,
 }
 
-impl Filter {
+impl StudentFilter {
     fn admits(&self, day: &StudentDay) -> bool {
         (self.school.is_empty() || day.school == self.school)
             && (self.grade.is_empty() || day.learner.grade == self.grade)
     }
 }
 
-/// What the page shows.
+/// The data of the page.
 #[derive(Debug)]
-pub struct Students {
+pub struct StudentList {
     /// The schools of all students.
     pub schools: Vec<String>,
     /// The grades of all students.
@@ -35,11 +35,16 @@ pub struct Students {
 }
 
 /// Reads the page.
-pub fn read(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, filter: &Filter) -> Result<Students> {
+pub fn read(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    filter: &StudentFilter,
+) -> Result<StudentList> {
     let mut days = crate::today::students(tx, now, zone)?;
     let schools = distinct(days.iter().map(|day| &day.school));
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));
     days.sort_by_cached_key(|day| folded(&day.learner.name()));
-    Ok(Students { schools, grades, days })
+    Ok(StudentList { schools, grades, days })
 }

@@ -7,16 +7,16 @@ use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-/// Which of the students are listed. An empty field admits everybody.
+/// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct TodayFilter {
     /// The id of a rule that gives a reason.
     pub rule: String,
     /// The name of the school.
     pub school: String,
 }
 
-impl Filter {
+impl TodayFilter {
     fn admits(&self, need: &Need) -> bool {
         let has_rule = need.reasons.iter().any(|reason| reason.rule.id == self.rule);
         (self.rule.is_empty() || has_rule)
@@ -24,14 +24,14 @@ impl Filter {
     }
 }
 
-/// What the page shows.
+/// The data of the page.
 #[derive(Debug)]
-pub struct Today {
-    /// How many active students there are.
+pub struct TodayList {
+    /// The number of active students.
     pub student_count: usize,
-    /// How many of them need attention.
+    /// The number of students who need attention.
     pub need_count: usize,
-    /// How many of those are behind the pace of their daily goal.
+    /// The number of those who are behind their daily goal.
     pub behind_count: usize,
     /// The schools of all who need attention.
     pub schools: Vec<String>,
@@ -40,7 +40,12 @@ pub struct Today {
 }
 
 /// Reads the page.
-pub fn read(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, filter: &Filter) -> Result<Today> {
+pub fn read(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    filter: &TodayFilter,
+) -> Result<TodayList> {
     let students = crate::today::students(tx, now, zone)?;
     let student_count = students.len();
     let mut needs = need::needs(students, RULES, now, zone);
@@ -48,5 +53,5 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, filter: &Filter) -> Re
     let behind_count = needs.iter().filter(|need| need.is_behind()).count();
     let schools = distinct(needs.iter().map(|need| &need.day.school));
     needs.retain(|need| filter.admits(need));
-    Ok(Today { student_count, need_count, behind_count, schools, needs })
+    Ok(TodayList { student_count, need_count, behind_count, schools, needs })
 }

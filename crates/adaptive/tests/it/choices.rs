@@ -1,7 +1,7 @@
 //! Which question comes next.
 
-use lyceum_adaptive::engine::{Choice, Log, Reason, next, remaining, stream};
-use lyceum_adaptive::{Band, ByDifficulty, Difficulty, LessonType, Policy, Strategy};
+use lyceum_adaptive::engine::{AnswerLog, QuestionChoice, QuestionReason, next, remaining, stream};
+use lyceum_adaptive::{ByDifficulty, Difficulty, DifficultyBand, LessonType, Policy, Strategy};
 use proptest::prelude::*;
 
 use crate::kit::{answer, attempt, bank, jump_to, powerpath};
@@ -9,17 +9,17 @@ use crate::kit::{answer, attempt, bank, jump_to, powerpath};
 use Difficulty::{Easy, Hard, Medium};
 
 /// What a choice by bands says of itself: wanted, served.
-fn difficulties(choice: &Choice) -> (Difficulty, Difficulty) {
+fn difficulties(choice: &QuestionChoice) -> (Difficulty, Difficulty) {
     match choice.reason {
-        Reason::Bands { wanted, served, .. } => (wanted, served),
-        Reason::InOrder { .. } => panic!("{choice:?}"),
+        QuestionReason::Bands { wanted, served, .. } => (wanted, served),
+        QuestionReason::InOrder { .. } => panic!("{choice:?}"),
     }
 }
 
 /// What is asked at a score, over many seeds; the log holds one answer to the first question.
-fn at_score(score: u8, seeds: u64) -> Vec<Choice> {
+fn at_score(score: u8, seeds: u64) -> Vec<QuestionChoice> {
     let (policy, bank) = (jump_to(score), bank(20, 20, 20));
-    let log = Log { earlier: Vec::new(), answers: vec![answer(0, true)] };
+    let log = AnswerLog { earlier: Vec::new(), answers: vec![answer(0, true)] };
     (0..seeds).filter_map(|seed| next(&policy, &bank, &log, &mut stream(seed, 1))).collect()
 }
 
@@ -56,11 +56,11 @@ fn shares_of_a_band_come_out_over_many_draws() {
     for (n, (easy, medium, hard)) in shares.into_iter().enumerate() {
         let mut policy = powerpath();
         let Strategy::Bands { table, .. } = &mut policy.strategy else { panic!("{policy:?}") };
-        *table = vec![Band { from: 0, shares: ByDifficulty { easy, medium, hard } }];
+        *table = vec![DifficultyBand { from: 0, shares: ByDifficulty { easy, medium, hard } }];
         let (mut counts, mut places) = ([0.0; 3], [0.0; 12]);
         for seed in 0..u64::from(DRAWS) {
             let seed = seed + 1_000_000 * n as u64;
-            let choice = next(&policy, &bank, &Log::default(), &mut stream(seed, 0)).unwrap();
+            let choice = next(&policy, &bank, &AnswerLog::default(), &mut stream(seed, 0)).unwrap();
             counts[difficulties(&choice).1 as usize] += 1.0;
             places[choice.question as usize] += 1.0;
         }
@@ -75,9 +75,9 @@ fn shares_of_a_band_come_out_over_many_draws() {
 }
 
 #[test]
-fn an_exhausted_difficulty_is_climbed_from_step_by_step() {
+fn an_exhausted_difficulty_leads_to_the_next_one() {
     let (policy, bank) = (powerpath(), bank(1, 1, 2));
-    let log = |asked: &[u32]| Log {
+    let log = |asked: &[u32]| AnswerLog {
         earlier: Vec::new(),
         answers: asked.iter().map(|place| answer(*place, false)).collect(),
     };
@@ -91,7 +91,9 @@ fn an_exhausted_difficulty_is_climbed_from_step_by_step() {
     // All were asked: the wanted difficulty again, then what was asked once.
     assert_eq!(served(&[0, 1, 2, 3]), (Easy, Easy));
     assert_eq!(served(&[0, 1, 2, 3, 0]), (Easy, Medium));
-    let Reason::Bands { repeated, .. } = choose(&[0, 1, 2, 3]).unwrap().reason else { panic!() };
+    let QuestionReason::Bands { repeated, .. } = choose(&[0, 1, 2, 3]).unwrap().reason else {
+        panic!()
+    };
     assert!(repeated);
 }
 
@@ -99,7 +101,7 @@ fn an_exhausted_difficulty_is_climbed_from_step_by_step() {
 fn hard_questions_give_way_to_medium_and_then_to_easy_ones() {
     let (policy, bank) = (jump_to(95), bank(2, 1, 1));
     // Places: easy 0 and 3, medium 1, hard 2. The first answer leads to 95, where hard is wanted.
-    let mut log = Log { earlier: Vec::new(), answers: vec![answer(0, true)] };
+    let mut log = AnswerLog { earlier: Vec::new(), answers: vec![answer(0, true)] };
     let mut served = Vec::new();
     for _ in 0..3 {
         let seed = log.answers.len();
@@ -117,7 +119,7 @@ fn questions_of_former_attempts_wait_until_new_ones_are_used_up() {
     // Places: easy 0, hard 1, easy 2 and 3.
     let choose = |earlier: &[u32], asked: &[u32]| {
         let answers = asked.iter().map(|place| answer(*place, false)).collect();
-        let log = Log { earlier: earlier.to_vec(), answers };
+        let log = AnswerLog { earlier: earlier.to_vec(), answers };
         next(&policy, &bank, &log, &mut stream(11, asked.len())).unwrap().question
     };
     assert_eq!(choose(&[1, 1, 0, 2], &[]), 2, "the one that was never asked");
@@ -129,10 +131,10 @@ fn questions_of_former_attempts_wait_until_new_ones_are_used_up() {
 }
 
 #[test]
-fn approval_decides_nothing() {
+fn approval_does_not_affect_the_choice() {
     let policy = powerpath();
     let mut bank = bank(10, 0, 0);
-    let choose = |bank: &_| next(&policy, bank, &Log::default(), &mut stream(1, 0));
+    let choose = |bank: &_| next(&policy, bank, &AnswerLog::default(), &mut stream(1, 0));
     let chosen = choose(&bank);
     for question in &mut bank.questions {
         question.approved = !question.approved;
@@ -149,10 +151,10 @@ fn tests_ask_every_question_once_in_its_order() {
         let (past, choices) = attempt(&policy, &bank, vec![9; 6], 1, 0.5, 100);
         let asked: Vec<u32> = choices.iter().map(|choice| choice.question).collect();
         assert_eq!(asked, [0, 1, 2, 3, 4, 5]);
-        let jumped = Log { earlier: Vec::new(), answers: past.log.answers[..2].to_vec() };
-        let skipped = Log { answers: vec![answer(0, true), answer(4, false)], ..jumped };
+        let jumped = AnswerLog { earlier: Vec::new(), answers: past.log.answers[..2].to_vec() };
+        let skipped = AnswerLog { answers: vec![answer(0, true), answer(4, false)], ..jumped };
         let choice = next(&policy, &bank, &skipped, &mut stream(1, 2)).unwrap();
-        assert_eq!(choice.reason, Reason::InOrder { place: 1 });
+        assert_eq!(choice.reason, QuestionReason::InOrder { place: 1 });
     }
 }
 
@@ -160,13 +162,13 @@ fn tests_ask_every_question_once_in_its_order() {
 fn a_bank_without_questions_asks_nothing() {
     for lesson_type in LessonType::ALL {
         let policy = Policy::shipped(lesson_type);
-        assert_eq!(next(&policy, &bank(0, 0, 0), &Log::default(), &mut stream(1, 0)), None);
+        assert_eq!(next(&policy, &bank(0, 0, 0), &AnswerLog::default(), &mut stream(1, 0)), None);
     }
 }
 
 #[test]
 fn remaining_questions_are_those_not_asked_in_this_attempt() {
-    let log = Log { earlier: vec![1; 6], answers: vec![answer(0, true), answer(0, true)] };
+    let log = AnswerLog { earlier: vec![1; 6], answers: vec![answer(0, true), answer(0, true)] };
     let left = remaining(&bank(3, 2, 1), &log);
     assert_eq!(left, ByDifficulty { easy: 2, medium: 2, hard: 1 });
 }
@@ -198,7 +200,7 @@ proptest! {
             };
             let nearest = [wanted, climb[wanted][0], climb[wanted][1]].into_iter().find(|of| freshest(*of));
             prop_assert_eq!(Some(served), nearest, "a nearer difficulty was as fresh");
-            let Reason::Bands { unseen, repeated, earlier: times, draw, .. } = &choice.reason else {
+            let QuestionReason::Bands { unseen, repeated, earlier: times, draw, .. } = &choice.reason else {
                 panic!("{choice:?}")
             };
             let never = |of| (0..here.len()).filter(|at| {

@@ -1,7 +1,7 @@
 //! What a complete attempt earns, at every gate.
 
-use lyceum_adaptive::engine::{Counts, Credit, credit};
-use lyceum_adaptive::{LessonType, Policy, Shipped};
+use lyceum_adaptive::engine::{AnswerCounts, Credit, credit};
+use lyceum_adaptive::{BuiltInPolicy, LessonType, Policy};
 use proptest::prelude::*;
 
 /// Right answers, answers, and the accuracy that is shown.
@@ -19,7 +19,7 @@ const COUNTS: [(u32, u32, f64); 8] = [
 /// The multipliers of an attempt for each of [`COUNTS`].
 fn earned(policy: &Policy, attempt: u32) -> [f64; 8] {
     COUNTS.map(|(right, total, accuracy)| {
-        let credit = credit(policy, 20.0, attempt, &Counts::of(right, total));
+        let credit = credit(policy, 20.0, attempt, &AnswerCounts::of(right, total));
         assert_eq!(credit.accuracy.to_bits(), accuracy.to_bits(), "{right} of {total}");
         assert_eq!(credit.xp.to_bits(), (20.0 * credit.multiplier).to_bits());
         credit.multiplier
@@ -39,7 +39,7 @@ fn xp_at_every_gate_of_every_attempt() {
 
 #[test]
 fn the_other_policy_pays_less_for_every_attempt() {
-    let policy = Policy::of(LessonType::Quiz, Shipped::Diminishing);
+    let policy = Policy::of(LessonType::Quiz, BuiltInPolicy::Diminishing);
     assert_eq!(earned(&policy, 1), [1.25, 1.0, 1.0, 0.0, 0.0, 1.25, 1.0, 0.0]);
     assert_eq!(earned(&policy, 2), [0.625, 0.5, 0.5, 0.0, 0.0, 0.625, 0.5, 0.0]);
     assert_eq!(earned(&policy, 3), [0.3125, 0.25, 0.25, 0.0, 0.0, 0.3125, 0.25, 0.0]);
@@ -52,7 +52,7 @@ fn the_other_policy_pays_less_for_every_attempt() {
 fn mastery_begins_exactly_at_its_gate() {
     let mastered = |lesson_type, right, total| {
         let Credit { mastered, .. } =
-            credit(&Policy::shipped(lesson_type), 1.0, 1, &Counts::of(right, total));
+            credit(&Policy::shipped(lesson_type), 1.0, 1, &AnswerCounts::of(right, total));
         mastered
     };
     for lesson_type in [LessonType::Placement, LessonType::TestOut] {
@@ -77,7 +77,7 @@ proptest! {
     fn accuracy_is_never_rounded_up_to_a_gate(total in 1..=u32::MAX, part in 0.0..=1.0_f64) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within total")]
         let correct = ((f64::from(total) * part) as u32).min(total);
-        let credit = credit(&Policy::shipped(LessonType::Quiz), 1.0, 1, &Counts::of(correct, total));
+        let credit = credit(&Policy::shipped(LessonType::Quiz), 1.0, 1, &AnswerCounts::of(correct, total));
         prop_assert_eq!(credit.accuracy >= 80.0, credit.multiplier > 0.0);
         prop_assert_eq!(credit.accuracy >= 100.0, credit.multiplier > 1.0);
         prop_assert_eq!(credit.accuracy >= 80.0, credit.mastered);

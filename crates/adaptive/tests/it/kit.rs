@@ -1,11 +1,14 @@
 //! Banks, logs and simulated students.
 
-use lyceum_adaptive::engine::{Answer, Bank, Choice, Log, Past, Question, WHOLE, next, stream};
-use lyceum_adaptive::{Difficulty, LessonType, Policy, Scoring, Step};
-use lyceum_core::random::Stream;
+use lyceum_adaptive::engine::{
+    Answer, AnswerLog, AttemptHistory, EngineQuestions, Question, QuestionChoice, WHOLE, next,
+    stream,
+};
+use lyceum_adaptive::{Difficulty, LessonType, Policy, ScoreStep, Scoring};
+use lyceum_core::random::RandomStream;
 
 /// A bank with that many easy, medium and hard questions, mixed.
-pub(crate) fn bank(easy: usize, medium: usize, hard: usize) -> Bank {
+pub(crate) fn bank(easy: usize, medium: usize, hard: usize) -> EngineQuestions {
     let counts = [easy, medium, hard];
     let most = counts.into_iter().max().unwrap_or(0);
     let mut questions = Vec::new();
@@ -22,7 +25,7 @@ pub(crate) fn bank(easy: usize, medium: usize, hard: usize) -> Bank {
             }
         }
     }
-    Bank { questions }
+    EngineQuestions { questions }
 }
 
 /// An answer to a question.
@@ -37,7 +40,7 @@ pub(crate) fn powerpath() -> Policy {
 
 /// The platform's policy, but that one right answer leads from 0 to the score.
 pub(crate) fn jump_to(score: u8) -> Policy {
-    let steps = vec![Step { from: 0, points: score }];
+    let steps = vec![ScoreStep { from: 0, points: score }];
     Policy { scoring: Scoring::Steps { right: steps.clone(), wrong: steps }, ..powerpath() }
 }
 
@@ -45,14 +48,14 @@ pub(crate) fn jump_to(score: u8) -> Policy {
 /// or there are `most` answers. Answers the log, and every choice on the way.
 pub(crate) fn attempt(
     policy: &Policy,
-    bank: &Bank,
+    bank: &EngineQuestions,
     earlier: Vec<u32>,
     seed: u64,
     chance: f64,
     most: usize,
-) -> (Past, Vec<Choice>) {
-    let mut student = Stream::seeded(seed ^ 0x5EED);
-    let mut log = Log { earlier, answers: Vec::new() };
+) -> (AttemptHistory, Vec<QuestionChoice>) {
+    let mut student = RandomStream::seeded(seed ^ 0x5EED);
+    let mut log = AnswerLog { earlier, answers: Vec::new() };
     let mut choices = Vec::new();
     while log.answers.len() < most
         && let Some(choice) = next(policy, bank, &log, &mut stream(seed, log.answers.len()))
@@ -60,5 +63,5 @@ pub(crate) fn attempt(
         log.answers.push(answer(choice.question, student.unit() < chance));
         choices.push(choice);
     }
-    (Past { seed, attempt: 1, base_xp: 10.0, bank: bank.clone(), log }, choices)
+    (AttemptHistory { seed, attempt: 1, base_xp: 10.0, bank: bank.clone(), log }, choices)
 }

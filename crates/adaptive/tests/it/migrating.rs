@@ -7,7 +7,7 @@ use lyceum_store::{Db, Migration};
 use lyceum_testkit::both_stores;
 
 #[test]
-fn former_attempts_keep_what_they_earned_and_what_they_ask() {
+fn migrated_attempts_keep_their_xp_and_questions() {
     let former: Vec<Migration> =
         MIGRATIONS.iter().filter(|one| one.version < 19).copied().collect();
     both_stores(&former, |target| {

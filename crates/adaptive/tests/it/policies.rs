@@ -1,6 +1,6 @@
 //! Which policy is in force, on both stores.
 
-use lyceum_adaptive::{LessonType, MIGRATIONS, Policy, Shipped, policies};
+use lyceum_adaptive::{BuiltInPolicy, LessonType, MIGRATIONS, Policy, policies};
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Db;
@@ -13,7 +13,7 @@ fn versions_are_appended_and_stay() {
     both_stores(MIGRATIONS, |target| {
         let kind = LessonType::Powerpath100;
         let shipped = Policy::shipped(kind);
-        let other = Policy::of(kind, Shipped::Diminishing);
+        let other = Policy::of(kind, BuiltInPolicy::Diminishing);
         let db = Db::open(target, MIGRATIONS).unwrap();
         let now: Timestamp = NOW.parse().unwrap();
         let set = |policy: &Policy| {

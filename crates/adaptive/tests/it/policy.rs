@@ -1,6 +1,6 @@
 //! Policies as data: what is read, what is refused and where.
 
-use lyceum_adaptive::{Difficulty, LessonType, Policy, Shipped};
+use lyceum_adaptive::{BuiltInPolicy, Difficulty, LessonType, Policy};
 use lyceum_core::limits;
 use serde_json::{Value, json};
 
@@ -25,11 +25,11 @@ fn shipped_policies_are_valid_and_come_back_as_they_are() {
     for lesson_type in LessonType::ALL {
         assert_eq!(LessonType::named(lesson_type.name()), Some(lesson_type));
         assert_eq!(json!(lesson_type), json!(lesson_type.name()));
-        for shipped in Shipped::ALL {
+        for shipped in BuiltInPolicy::ALL {
             let policy = Policy::of(lesson_type, shipped);
             let json = serde_json::to_value(&policy).unwrap();
             assert_eq!(Policy::read(&json).unwrap(), policy);
-            assert_eq!(Shipped::named(&policy.name), Some(shipped));
+            assert_eq!(BuiltInPolicy::named(&policy.name), Some(shipped));
         }
     }
     assert_eq!(LessonType::named("adaptive"), None);
@@ -69,7 +69,7 @@ fn the_shipped_policy_reads_as_documented() {
 }
 
 #[test]
-fn what_a_policy_cannot_say_is_refused_with_its_place() {
+fn invalid_policies_are_refused_with_the_path() {
     let table = "/strategy/bands/table";
     let right = "/scoring/steps/right";
     let cases = [
@@ -116,14 +116,14 @@ fn what_a_policy_cannot_say_is_refused_with_its_place() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let policy = with(powerpath(), "/strategy/bands/table/0/shares/easy", json!(99));
     let policy = with(with(policy, "/mastery", json!(200)), "/xp/0/0/from", json!(200));
     assert_eq!(faults(&policy), ["strategy.bands.table[0].shares", "mastery", "xp[0][0].from"]);
 }
 
 #[test]
-fn what_is_at_the_limit_is_taken() {
+fn values_at_the_limit_are_accepted() {
     let xp = json!(vec![json!([{"from": 0, "multiplier": 10}]); limits::POLICY_ATTEMPTS_MAX_COUNT]);
     let name = json!("n".repeat(limits::POLICY_NAME_MAX_BYTES));
     let policy = with(with(powerpath(), "/xp", xp), "/name", name);
@@ -150,7 +150,7 @@ fn missing_and_unknown_members_are_named() {
 }
 
 #[test]
-fn each_type_keeps_its_way_of_asking() {
+fn each_lesson_type_keeps_its_strategy() {
     let mut quiz = powerpath();
     quiz["lessonType"] = json!("quiz");
     assert_eq!(faults(&quiz), ["scoring", "strategy"]);

@@ -1,7 +1,9 @@
 //! Logs of the past, under their own policy and under others.
 
-use lyceum_adaptive::engine::{Counts, Log, Past, Replay, credit, replay, score_of, simulate};
-use lyceum_adaptive::{LessonType, Policy, Scoring, Shipped};
+use lyceum_adaptive::engine::{
+    AnswerCounts, AnswerLog, AttemptHistory, Replay, credit, replay, score_of, simulate,
+};
+use lyceum_adaptive::{BuiltInPolicy, LessonType, Policy, Scoring};
 use proptest::prelude::*;
 
 use crate::kit::{answer, attempt, bank, powerpath};
@@ -44,7 +46,7 @@ fn a_stored_log_replays_to_the_bit() {
         let stored = serde_json::to_string(&(&past.bank, &past.log)).unwrap();
         let (bank, log) = serde_json::from_str(&stored).unwrap();
         let policy = Policy::read(&serde_json::to_value(&policy).unwrap()).unwrap();
-        let again = replay(&policy, &Past { bank, log, ..past.clone() });
+        let again = replay(&policy, &AttemptHistory { bank, log, ..past.clone() });
         let replayed: Vec<_> =
             again.steps.iter().map(|step| step.choice.clone().unwrap()).collect();
         assert_eq!(replayed, choices);
@@ -67,7 +69,7 @@ fn larger_steps_end_an_attempt_sooner() {
     assert_eq!((change.old.questions, change.old.score), (11, 100.0));
     // 28, 52 (24), 70 (18), 84 (14), 96 (12), 106.
     assert_eq!((change.new.questions, change.new.correct, change.new.score), (6, 6, 100.0));
-    assert_eq!(change.new.credit, Some(credit(&powerpath(), 10.0, 1, &Counts::of(6, 6))));
+    assert_eq!(change.new.credit, Some(credit(&powerpath(), 10.0, 1, &AnswerCounts::of(6, 6))));
 }
 
 #[test]
@@ -86,9 +88,9 @@ fn smaller_steps_leave_an_attempt_unfinished() {
 #[test]
 fn other_multipliers_change_the_xp_alone() {
     let policy = Policy::shipped(LessonType::Quiz);
-    let other = Policy::of(LessonType::Quiz, Shipped::Diminishing);
+    let other = Policy::of(LessonType::Quiz, BuiltInPolicy::Diminishing);
     let (past, _) = attempt(&policy, &bank(5, 0, 0), Vec::new(), 1, 1.0, 100);
-    let change = simulate(&policy, &other, &Past { attempt: 2, ..past });
+    let change = simulate(&policy, &other, &AttemptHistory { attempt: 2, ..past });
     let xp = |outcome: lyceum_adaptive::engine::ReplayedResult| outcome.credit.unwrap().xp;
     assert_eq!((xp(change.old), xp(change.new)), (10.0, 6.25));
     assert_eq!((change.old.questions, change.old.score), (change.new.questions, change.new.score));
@@ -96,12 +98,12 @@ fn other_multipliers_change_the_xp_alone() {
 
 /// A test is finished by its student, who may change answers until then: the last ones count.
 #[test]
-fn changed_answers_of_a_test_count_as_they_were_left() {
+fn changed_answers_of_a_test_count_in_their_last_form() {
     let policy = Policy::shipped(LessonType::Quiz);
     let answers = [(2, true), (0, false), (1, true), (0, true), (2, false)];
     let answers = answers.map(|(question, right)| answer(question, right)).to_vec();
-    let log = Log { earlier: Vec::new(), answers };
-    let past = Past { seed: 1, attempt: 1, base_xp: 10.0, bank: bank(3, 0, 0), log };
+    let log = AnswerLog { earlier: Vec::new(), answers };
+    let past = AttemptHistory { seed: 1, attempt: 1, base_xp: 10.0, bank: bank(3, 0, 0), log };
     let Replay { steps, next, outcome } = replay(&policy, &past);
     assert_eq!(steps.iter().map(|step| step.after).collect::<Vec<_>>(), [100, 50, 66, 100, 66]);
     assert_eq!((steps[2].choice.is_some(), steps[3].choice.is_some(), next), (true, false, None));
@@ -111,8 +113,8 @@ fn changed_answers_of_a_test_count_as_they_were_left() {
 
 #[test]
 fn an_attempt_without_answers_replays_to_its_first_question() {
-    let past = Past {
-        log: Log::default(),
+    let past = AttemptHistory {
+        log: AnswerLog::default(),
         ..attempt(&powerpath(), &bank(2, 0, 0), Vec::new(), 4, 1.0, 1).0
     };
     let Replay { steps, next, outcome } = replay(&powerpath(), &past);
@@ -131,7 +133,7 @@ proptest! {
     ) {
         let (old, new) = (powerpath(), generous(factor));
         let (past, _) = attempt(&old, &bank(8, 8, 8), Vec::new(), seed, chance, 50);
-        let past = Past { attempt: number, ..past };
+        let past = AttemptHistory { attempt: number, ..past };
         let change = simulate(&old, &new, &past);
         prop_assert_eq!(change.old, replay(&old, &past).outcome);
         let again = replay(&new, &past);

@@ -59,7 +59,7 @@ fn a_part_of_the_full_score_moves_by_that_part_of_the_steps() {
 }
 
 #[test]
-fn a_test_scores_shares_and_leaves_out_what_waits_for_a_person() {
+fn a_test_scores_partial_credit_and_leaves_out_pending_answers() {
     let policy = Policy::shipped(LessonType::Quiz);
     let with = |shares: &[Option<u32>]| -> Vec<Answer> {
         let all = (0..).zip(shares);
@@ -118,7 +118,7 @@ fn eleven_right_answers_from_zero_end_an_attempt() {
 /// The expectations of the chain of scores, solved exactly: 13.49, 17.03 and 22.99 answers for students
 /// who are right in 90, 80 and 70 of 100.
 #[test]
-fn attempts_are_as_long_as_the_steps_let_expect() {
+fn attempts_have_the_length_that_the_steps_imply() {
     let (policy, bank) = (powerpath(), bank(60, 60, 60));
     for (chance, expected) in [(0.9, 13.49), (0.8, 17.03), (0.7, 22.99)] {
         let lengths = (0..1000).map(|seed| {
@@ -147,7 +147,7 @@ fn a_test_scores_the_share_of_right_answers() {
 #[test]
 fn a_test_is_complete_when_every_question_was_answered() {
     let (policy, bank) = (Policy::shipped(LessonType::UnitTest), bank(1, 1, 1));
-    let mut log = lyceum_adaptive::engine::Log::default();
+    let mut log = lyceum_adaptive::engine::AnswerLog::default();
     for question in [2, 0, 0] {
         log.answers.push(answer(question, true));
         assert!(!is_complete(&policy, &bank, &log), "{:?}", log.answers);

@@ -99,10 +99,10 @@ fn ids(days: &[lyceum_bridge::today::StudentDay]) -> Vec<&str> {
 }
 
 #[test]
-fn today_counts_all_students_and_lists_those_that_the_filter_admits() {
+fn today_counts_all_students_and_lists_the_filtered_ones() {
     both(|db| {
         let read = |rule: &str, school: &str| {
-            let filter = today::Filter { rule: rule.to_owned(), school: school.to_owned() };
+            let filter = today::TodayFilter { rule: rule.to_owned(), school: school.to_owned() };
             db.read_blocking(|tx| today::read(tx, noon(), &Zone::UTC, &filter)).unwrap()
         };
         let all = read("", "");
@@ -119,10 +119,11 @@ fn today_counts_all_students_and_lists_those_that_the_filter_admits() {
 }
 
 #[test]
-fn students_stand_by_their_names_and_can_be_chosen_by_school_and_grade() {
+fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
     both(|db| {
         let read = |school: &str, grade: &str| {
-            let filter = students::Filter { school: school.to_owned(), grade: grade.to_owned() };
+            let filter =
+                students::StudentFilter { school: school.to_owned(), grade: grade.to_owned() };
             db.read_blocking(|tx| students::read(tx, noon(), &Zone::UTC, &filter)).unwrap()
         };
         let all = read("", "");
@@ -162,7 +163,7 @@ fn a_student_has_sums_by_day_and_subject_and_every_answer() {
 }
 
 #[test]
-fn an_attempt_and_an_event_are_those_of_the_student() {
+fn an_attempt_and_an_event_belong_to_the_student() {
     both(|db| {
         let attempt = |id: &str, number: &str| {
             db.read_blocking(|tx| student::attempt(tx, id, "quiz", number))

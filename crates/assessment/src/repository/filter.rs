@@ -1,9 +1,9 @@
 //! Compiles filters to SQL: fields are columns or members of the metadata.
 
 use lyceum_core::Result;
-use lyceum_core::filter::{Expr, Literal, Op, refused};
+use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue, refused};
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Dialect, Param, Sql, dialect};
+use lyceum_store::{Param, Sql, SqlDialect, dialect};
 
 /// How a field is compared.
 enum Field<'f> {
@@ -43,28 +43,28 @@ fn field(name: &str) -> Result<Field<'_>> {
 }
 
 /// Checks that a filter can be compiled. Errors: `BadFilter` for unknown fields and unsuitable values.
-pub(crate) fn check(expr: &Expr) -> Result<()> {
+pub(crate) fn check(expr: &FilterExpression) -> Result<()> {
     // A filter that compiles for one SQL dialect also compiles for the other.
-    compile(&mut Sql::new(Dialect::Sqlite), expr)
+    compile(&mut Sql::new(SqlDialect::Sqlite), expr)
 }
 
 /// Appends the condition. `t` is the table of documents.
-pub(super) fn compile(sql: &mut Sql, expr: &Expr) -> Result<()> {
+pub(super) fn compile(sql: &mut Sql, expr: &FilterExpression) -> Result<()> {
     match expr {
-        Expr::And(parts) => sql.joined(parts, " AND ", compile),
-        Expr::Or(parts) => sql.joined(parts, " OR ", compile),
-        Expr::Clause(name, op, literal) => clause(sql, name, *op, literal),
+        FilterExpression::And(parts) => sql.joined(parts, " AND ", compile),
+        FilterExpression::Or(parts) => sql.joined(parts, " OR ", compile),
+        FilterExpression::Clause(name, op, literal) => clause(sql, name, *op, literal),
     }
 }
 
-fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
+fn clause(sql: &mut Sql, name: &str, op: FilterOperator, literal: &FilterValue) -> Result<()> {
     let text = &literal.text;
     let (expr, param) = match field(name)? {
-        Field::Column(column, true) if op != Op::Contains => {
+        Field::Column(column, true) if op != FilterOperator::Contains => {
             (column.to_owned(), text.as_str().into())
         }
         Field::Column(column, _) => folded(column, text),
-        Field::Instant(_) if op == Op::Contains => {
+        Field::Instant(_) if op == FilterOperator::Contains => {
             return Err(refused(format!(
                 "'{name}' is an instant, but `~` compares texts; use another operator"
             )));
@@ -79,7 +79,9 @@ fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
             }
         },
         Field::Version => match text.parse::<i64>() {
-            Ok(number) if op != Op::Contains => ("t.version".to_owned(), Param::Int(number)),
+            Ok(number) if op != FilterOperator::Contains => {
+                ("t.version".to_owned(), Param::Int(number))
+            }
             _ => return Err(refused("'version' must be compared with a whole number")),
         },
         Field::Flag(flag) => folded(&dialect::json_text(sql.dialect, "t.json", &[flag])?, text),
@@ -87,7 +89,7 @@ fn clause(sql: &mut Sql, name: &str, op: Op, literal: &Literal) -> Result<()> {
             let member = dialect::json_text(sql.dialect, "t.metadata", &path)
                 .map_err(|problem| refused(format!("'{name}': {}", problem.message)))?;
             match (!literal.quoted).then(|| text.parse::<f64>().ok()).flatten() {
-                Some(number) if op != Op::Contains => {
+                Some(number) if op != FilterOperator::Contains => {
                     (dialect::number(sql.dialect, &member), Param::Real(number))
                 }
                 _ => folded(&member, text),

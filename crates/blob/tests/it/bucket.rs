@@ -8,9 +8,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
-use lyceum_blob::{Blobs, Digest, Swept};
+use lyceum_blob::{Blobs, Digest, SweepReport};
 use lyceum_core::ProblemKind;
-use lyceum_core::config::{S3, Secret};
+use lyceum_core::config::{S3Settings, Secret};
 use lyceum_core::limits::S3_PART_BYTES;
 use lyceum_core::time::Timestamp;
 use s3s::auth::SimpleAuth;
@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use crate::files;
 
 /// A server with one bucket, which is a folder. Both live until the tests end.
-fn bucket() -> (TempDir, S3) {
+fn bucket() -> (TempDir, S3Settings) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("files")).unwrap();
     let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder.path()).unwrap());
@@ -44,8 +44,8 @@ fn bucket() -> (TempDir, S3) {
     (folder, settings(endpoint, "secret"))
 }
 
-fn settings(endpoint: String, secret: &str) -> S3 {
-    S3 {
+fn settings(endpoint: String, secret: &str) -> S3Settings {
+    S3Settings {
         bucket: "files".into(),
         endpoint,
         region: "us-east-1".into(),
@@ -56,7 +56,7 @@ fn settings(endpoint: String, secret: &str) -> S3 {
 }
 
 /// The folder of a server that uses the bucket.
-fn server(s3: &S3) -> (TempDir, Blobs) {
+fn server(s3: &S3Settings) -> (TempDir, Blobs) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
     (folder, blobs)
@@ -142,7 +142,7 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
     other.put(&orphan, &b"orphan"[..]).unwrap();
     let hour = Duration::from_hours(1);
     let sweep = |at| blobs.sweep(at, hour, |digest| *digest == wanted).unwrap();
-    assert_eq!(sweep(after(&folder, 600)), Swept::default());
+    assert_eq!(sweep(after(&folder, 600)), SweepReport::default());
     assert!(blobs.has(&asked).unwrap());
     assert_eq!(sweep(after(&folder, 4000)).blobs, 3, "no request in the last hour");
     assert!(is_in(&bucket, &wanted) && !is_in(&bucket, &orphan) && !is_in(&bucket, &asked));

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use lyceum_blob::{Blobs, Digest, Swept};
+use lyceum_blob::{Blobs, Digest, SweepReport};
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
 use tempfile::TempDir;
@@ -130,8 +130,8 @@ fn a_sweep_removes_unneeded_blobs_that_were_not_used_lately() {
     };
     let hour = Duration::from_hours(1);
     let sweep = |now| blobs.sweep(now, hour, |digest| *digest == wanted).unwrap();
-    assert_eq!(sweep(at(600)), Swept::default());
-    assert_eq!(sweep(at(4000)), Swept { blobs: 1, uploads: 1 });
+    assert_eq!(sweep(at(600)), SweepReport::default());
+    assert_eq!(sweep(at(4000)), SweepReport { blobs: 1, uploads: 1 });
     assert!(blobs.has(&wanted).unwrap() && !blobs.has(&orphan).unwrap());
 }
 

@@ -13,24 +13,22 @@ use serde_json::Value;
 /// The highest grades mastered.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "HighestGrades")]
-pub struct Mastered {
+pub struct HighestGrades {
     /// The student's sourcedId.
     pub student_id: String,
-    /// The subject as asked for.
+    /// The subject as requested.
     pub subject: String,
-    /// The grades; nothing where nothing is known.
-    pub grades: Grades,
-    /// Says so where nothing is known.
+    /// The grades; empty if nothing is known.
+    pub grades: GradesBySource,
+    /// A message if nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// A grade a source, in the text that its result has.
+/// The mastered grade of each source, as its result writes it.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "GradesBySource")]
-pub struct Grades {
+pub struct GradesBySource {
     /// From RIT scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rit_grade: Option<i64>,
@@ -43,7 +41,7 @@ pub struct Grades {
     /// From testing out of courses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_out_grade: Option<String>,
-    /// The highest of them.
+    /// The highest of these grades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_grade_overall: Option<String>,
 }
@@ -51,7 +49,11 @@ pub struct Grades {
 /// The highest grade of each source among the active, fully graded assessment results. Their metadata has `source`
 /// (`rit`, `map`, `edulastic`, `placement`, `test-out`), `grade` and `subject`. Without a subject, the subjects of the
 /// line item's course count. Grades are compared by value. Errors: `NotFound`.
-pub fn highest_grade_mastered(tx: &mut Tx<'_>, student: &str, subject: &str) -> Result<Mastered> {
+pub fn highest_grade_mastered(
+    tx: &mut Tx<'_>,
+    student: &str,
+    subject: &str,
+) -> Result<HighestGrades> {
     fields::in_use(tx, &USER, student)?;
     let mut best: [Option<(i64, String)>; 4] = [None, None, None, None];
     for stored in repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[student])? {
@@ -72,16 +74,17 @@ pub fn highest_grade_mastered(tx: &mut Tx<'_>, student: &str, subject: &str) -> 
     }
     let overall = best.iter().flatten().max_by_key(|(value, _)| *value).cloned();
     let nothing = || {
-        let says = "no assessment result names a source and a grade for this student and subject";
-        says.to_owned()
+        let description =
+            "no assessment result names a source and a grade for this student and subject";
+        description.to_owned()
     };
     let [rit, edulastic, placement, test_out] = best;
     let text = |best: Option<(i64, String)>| best.map(|(_, text)| text);
-    Ok(Mastered {
+    Ok(HighestGrades {
         student_id: student.to_owned(),
         subject: subject.to_owned(),
         message: overall.is_none().then(nothing),
-        grades: Grades {
+        grades: GradesBySource {
             rit_grade: rit.map(|(value, _)| value),
             edulastic_grade: text(edulastic),
             placement_grade: text(placement),
@@ -91,7 +94,7 @@ pub fn highest_grade_mastered(tx: &mut Tx<'_>, student: &str, subject: &str) -> 
     })
 }
 
-/// The position of the named source in [`Grades`].
+/// The position of the named source in [`GradesBySource`].
 fn source(text: &str) -> Option<usize> {
     let letters: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     match letters.to_ascii_lowercase().as_str() {

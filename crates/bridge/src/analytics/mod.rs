@@ -1,36 +1,36 @@
 //! Queries over facts. The student and the enrollment of a fact are determined when it is read, from the roster at that
 //! time. So events of people who are not in the roster yet count as soon as they are added.
 
-mod enrolled;
 mod mastered;
 mod report;
 mod student;
+mod student_enrollments;
 mod weekly;
 
 use std::collections::HashMap;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::{self, BUCKET_MS, Context, MeasureSums, Pieces, REACH_MS};
+use lyceum_events::facts::{self, BUCKET_MS, FactContext, FactPieces, MeasureSums, REACH_MS};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ENROLLMENT;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 
-pub use mastered::{Grades, Mastered, highest_grade_mastered};
+pub use mastered::{GradesBySource, HighestGrades, highest_grade_mastered};
 pub use report::{Day, Days, Metrics, Report};
 pub use student::StudentName;
 pub(crate) use student::actors;
 pub use weekly::{WeeklyFact, weekly_facts};
 
-use crate::zone::{Range, Zone};
-use enrolled::Enrolled;
+use crate::zone::{InstantRange, Zone};
+use student_enrollments::StudentEnrollments;
 
 /// The report on a student in a range, by day of the zone. Errors: `NotFound`.
 pub fn activity(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
-    range: Range,
+    range: InstantRange,
     zone: &Zone,
 ) -> Result<Report> {
     let user = student::find(tx, who)?;
@@ -47,7 +47,7 @@ pub fn activity(
 pub fn activity_in(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
-    range: Range,
+    range: InstantRange,
     zone: &Zone,
     courses: &[&str],
 ) -> Result<Report> {
@@ -68,7 +68,7 @@ pub fn activity_in(
 pub(crate) fn activities(
     tx: &mut Tx<'_>,
     users: &[(&str, &str)],
-    range: Range,
+    range: InstantRange,
     zone: &Zone,
 ) -> Result<Vec<Report>> {
     let owners = student::owners(tx, users)?;
@@ -91,9 +91,9 @@ pub fn actors_of(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Vec<i64>> {
 
 /// An event that contributes to a sum.
 #[derive(Clone, Debug)]
-pub struct Behind {
+pub struct ContributingEvent {
     /// The event.
-    pub logged: lyceum_events::Logged,
+    pub logged: lyceum_events::LoggedEvent,
     /// The subject, as reports name it.
     pub subject: String,
     /// The app that sent the event, as reports name it.
@@ -107,9 +107,9 @@ pub struct Behind {
 pub fn behind(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
-    range: Range,
+    range: InstantRange,
     subject: Option<&str>,
-) -> Result<Vec<Behind>> {
+) -> Result<Vec<ContributingEvent>> {
     let user = student::find(tx, who)?;
     let instants = range.from.milliseconds()..range.to.milliseconds();
     let mut found = Vec::new();
@@ -118,7 +118,7 @@ pub fn behind(
             let Some(sums) = pieces.within(instants.clone()) else { return Ok(()) };
             let (own, app) = report::names(&logged.event.context());
             if subject.is_none_or(|subject| subject.eq_ignore_ascii_case(&own)) {
-                found.push(Behind { logged: logged.clone(), subject: own, app, sums });
+                found.push(ContributingEvent { logged: logged.clone(), subject: own, app, sums });
             }
             Ok(())
         })?;
@@ -130,12 +130,12 @@ pub fn behind(
 /// The report on an enrollment in a range, by day of the zone. It contains the facts whose events name the
 /// enrollment's course, and the facts without a course that belong to it by their subject (see `enrolled.rs`).
 /// Errors: `NotFound`.
-pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Result<Report> {
+pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: InstantRange, zone: &Zone) -> Result<Report> {
     let stored = repository::find(tx, &ENROLLMENT, id)?;
     let stored = stored.ok_or_else(|| lyceum_core::Problem::not_found(ENROLLMENT.one, id))?;
     let asked = fields::of(&stored)?;
     let user = student::find(tx, StudentName::Id(fields::reference(&asked, "user")))?;
-    let enrolled = Enrolled::of(tx, fields::text(&user, "sourcedId"), Some(&stored))?;
+    let enrolled = StudentEnrollments::of(tx, fields::text(&user, "sourcedId"), Some(&stored))?;
     let course = enrolled.course_of(id).unwrap_or_default().to_owned();
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
@@ -155,8 +155,8 @@ pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: Range, zone: &Zone) -> Resul
 fn entries(
     tx: &mut Tx<'_>,
     actors: &[i64],
-    range: Range,
-    mut each: impl FnMut(i64, Timestamp, &Context, &MeasureSums),
+    range: InstantRange,
+    mut each: impl FnMut(i64, Timestamp, &FactContext, &MeasureSums),
 ) -> Result<()> {
     let (from, to) = (range.from.milliseconds(), range.to.milliseconds());
     let first = -(-from).div_euclid(BUCKET_MS) * BUCKET_MS;
@@ -169,7 +169,7 @@ fn entries(
     for &actor in actors {
         for (from, to) in [(from, first.min(to)), (last.max(first), to)] {
             if from < to {
-                let cut = Range {
+                let cut = InstantRange {
                     from: Timestamp::from_milliseconds(from),
                     to: Timestamp::from_milliseconds(to),
                 };
@@ -189,11 +189,11 @@ fn entries(
 fn events_near(
     tx: &mut Tx<'_>,
     actor: i64,
-    range: Range,
-    mut each: impl FnMut(&lyceum_events::Logged, &Pieces) -> Result<()>,
+    range: InstantRange,
+    mut each: impl FnMut(&lyceum_events::LoggedEvent, &FactPieces) -> Result<()>,
 ) -> Result<()> {
     let near = (range.from.milliseconds() - REACH_MS)..(range.to.milliseconds() + REACH_MS);
-    lyceum_events::of_actor(tx, actor, near, |logged| match Pieces::of(&logged.event) {
+    lyceum_events::of_actor(tx, actor, near, |logged| match FactPieces::of(&logged.event) {
         Some(pieces) => each(&logged, &pieces),
         None => Ok(()),
     })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::{Context, Measure, MeasureSums};
+use lyceum_events::facts::{FactContext, Measure, MeasureSums};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
@@ -24,13 +24,13 @@ pub struct Report {
     /// The day that was asked for last: its first instant, the first behind it, its date.
     #[serde(skip)]
     day: Option<(Timestamp, Timestamp, Date)>,
-    /// Day → subject → metrics.
+    /// Metrics by day and subject.
     pub facts: Days,
-    /// App → day → subject → metrics.
+    /// Metrics by app, day and subject.
     pub facts_by_app: BTreeMap<String, Days>,
 }
 
-/// Day → subject → metrics.
+/// Metrics by day and subject.
 pub type Days = BTreeMap<Day, BTreeMap<String, Metrics>>;
 
 /// A date, written `2026-01-15`.
@@ -60,7 +60,7 @@ impl JsonSchema for Day {
 /// The sums of a day in a subject.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// What was summed.
+    /// The sums.
     pub sums: MeasureSums,
     /// The apps that it comes from.
     pub apps: BTreeSet<String>,
@@ -84,7 +84,7 @@ impl Report {
         }
     }
 
-    pub(super) fn add(&mut self, day: Date, context: &Context, sums: &MeasureSums) {
+    pub(super) fn add(&mut self, day: Date, context: &FactContext, sums: &MeasureSums) {
         let (subject, app) = (or(&context.subject, NO_SUBJECT), or(&context.app, NO_APP));
         for days in [&mut self.facts, member(&mut self.facts_by_app, app)] {
             let metrics = member(days.entry(Day(day)).or_default(), subject);
@@ -97,7 +97,7 @@ impl Report {
 }
 
 /// The subject and the app of a context, as a report names them.
-pub(super) fn names(context: &Context) -> (String, String) {
+pub(super) fn names(context: &FactContext) -> (String, String) {
     (or(&context.subject, NO_SUBJECT).to_owned(), or(&context.app, NO_APP).to_owned())
 }
 
@@ -128,13 +128,13 @@ impl Serialize for Metrics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let one = |measure| Thousandths(self.sums.of(measure));
         DayMetrics {
-            activity_metrics: Activity {
+            activity_metrics: ActivityMetrics {
                 xp_earned: one(Measure::Xp),
                 total_questions: one(Measure::TotalQuestions),
                 correct_questions: one(Measure::CorrectQuestions),
                 mastered_units: one(Measure::MasteredUnits),
             },
-            time_spent_metrics: TimeSpent {
+            time_spent_metrics: TimeSpentMetrics {
                 active_seconds: one(Measure::Active),
                 inactive_seconds: one(Measure::Inactive),
                 waste_seconds: one(Measure::Waste),
@@ -151,15 +151,14 @@ impl Serialize for Metrics {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "DayMetrics")]
 struct DayMetrics<'a> {
-    activity_metrics: Activity,
-    time_spent_metrics: TimeSpent,
+    activity_metrics: ActivityMetrics,
+    time_spent_metrics: TimeSpentMetrics,
     apps: &'a BTreeSet<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ActivityMetrics")]
-struct Activity {
+struct ActivityMetrics {
     xp_earned: Thousandths,
     total_questions: Thousandths,
     correct_questions: Thousandths,
@@ -169,8 +168,7 @@ struct Activity {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "they are the names in the JSON")]
-#[schemars(rename = "TimeSpentMetrics")]
-struct TimeSpent {
+struct TimeSpentMetrics {
     active_seconds: Thousandths,
     inactive_seconds: Thousandths,
     waste_seconds: Thousandths,

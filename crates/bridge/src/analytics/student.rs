@@ -46,8 +46,9 @@ pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Object> {
         }
         StudentName::Email(email) => {
             let first = repository::first_user_with_email(tx, email)?.ok_or_else(|| {
-                let says = format!("Unknown Object: no user has the e-mail address '{email}'");
-                Problem::new(lyceum_core::ProblemKind::NotFound, says)
+                let description =
+                    format!("Unknown Object: no user has the e-mail address '{email}'");
+                Problem::new(lyceum_core::ProblemKind::NotFound, description)
             })?;
             fields::of(&first)
         }

@@ -3,20 +3,20 @@
 use jiff::civil::Date;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_events::Logged;
-use lyceum_events::facts::{Measure, MeasureSums, Pieces};
+use lyceum_events::LoggedEvent;
+use lyceum_events::facts::{FactPieces, Measure, MeasureSums};
 use lyceum_roster::fields;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::enrolled::Enrolled;
 use super::report::{Day, Thousandths};
+use super::student_enrollments::StudentEnrollments;
 use super::{StudentName, events_near, student};
-use crate::zone::{Range, Zone};
+use crate::zone::{InstantRange, Zone};
 
-/// What an event adds to a day: the record that clients of weekly facts read.
+/// A weekly fact: the amounts that an event adds to a day.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WeeklyFact {
@@ -43,7 +43,7 @@ pub struct WeeklyFact {
     correct_questions: Thousandths,
     xp_earned: Thousandths,
     mastered_units: Thousandths,
-    /// Seconds as text, which is how clients read them.
+    /// Seconds as text, the format that clients expect.
     active_seconds: String,
     inactive_seconds: String,
     waste_seconds: String,
@@ -64,11 +64,11 @@ pub struct WeeklyFact {
 pub fn weekly_facts(
     tx: &mut Tx<'_>,
     who: StudentName<'_>,
-    week: Range,
+    week: InstantRange,
     zone: &Zone,
 ) -> Result<Vec<WeeklyFact>> {
     let user = student::find(tx, who)?;
-    let enrolled = Enrolled::of(tx, fields::text(&user, "sourcedId"), None)?;
+    let enrolled = StudentEnrollments::of(tx, fields::text(&user, "sourcedId"), None)?;
     let mut facts = Vec::new();
     for actor in student::actors(tx, &user)? {
         events_near(tx, actor, week, |logged, pieces| {
@@ -82,8 +82,12 @@ pub fn weekly_facts(
     Ok(facts)
 }
 
-/// What falls on each day of the week: its first instant, the day, the sums.
-fn by_day(pieces: &Pieces, week: Range, zone: &Zone) -> Vec<(Timestamp, Date, MeasureSums)> {
+/// The sums of each day of the week, with its first instant and date.
+fn by_day(
+    pieces: &FactPieces,
+    week: InstantRange,
+    zone: &Zone,
+) -> Vec<(Timestamp, Date, MeasureSums)> {
     let (first, last) = pieces.extent();
     let mut days = Vec::new();
     let mut at = first.max(week.from);
@@ -100,8 +104,8 @@ fn by_day(pieces: &Pieces, week: Range, zone: &Zone) -> Vec<(Timestamp, Date, Me
 
 fn fact(
     user: &Object,
-    enrolled: &Enrolled,
-    logged: &Logged,
+    enrolled: &StudentEnrollments,
+    logged: &LoggedEvent,
     at: Timestamp,
     day: Date,
     sums: &MeasureSums,
@@ -109,7 +113,7 @@ fn fact(
     let event = &logged.event;
     let context = event.context();
     let home = enrolled.home(&context, day);
-    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let value_of = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let activity = &event.content()["object"]["activity"];
     let one = |measure| Thousandths(sums.of(measure));
     let seconds = |measure| seconds(sums.of(measure));
@@ -123,11 +127,11 @@ fn fact(
         user_family_name: fields::opt_text(user, "familyName"),
         user_given_name: fields::opt_text(user, "givenName"),
         user_id: fields::text(user, "sourcedId").to_owned(),
-        course_id: said(&context.course).or_else(|| home.map(|place| place.course.clone())),
+        course_id: value_of(&context.course).or_else(|| home.map(|place| place.course.clone())),
         course_name: home.map(|place| place.title.clone()),
         enrollment_id: home.map(|place| place.id.clone()),
-        subject: said(&context.subject),
-        app: said(&context.app),
+        subject: value_of(&context.subject),
+        app: value_of(&context.app),
         activity_id: activity["id"].as_str().map(str::to_owned),
         activity_name: activity["name"].as_str().map(str::to_owned),
         total_questions: one(Measure::TotalQuestions),

@@ -2,8 +2,10 @@
 
 mod apps;
 mod tracks;
-pub mod unknown;
+pub mod unknown_actors;
 
 pub(crate) use apps::app_names;
 
-pub(crate) use tracks::{delete_track, led, note_led, put_track, tracks, tracks_of_grades};
+pub(crate) use tracks::{
+    delete_track, enrollments_led_by_tracks, note_led, put_track, tracks, tracks_of_grades,
+};

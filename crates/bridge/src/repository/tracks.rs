@@ -61,7 +61,10 @@ pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
 }
 
 /// Where tracks led these users: `(user, track, course)`.
-pub(crate) fn led(tx: &mut Tx<'_>, users: &[&str]) -> Result<HashSet<(String, String, String)>> {
+pub(crate) fn enrollments_led_by_tracks(
+    tx: &mut Tx<'_>,
+    users: &[&str],
+) -> Result<HashSet<(String, String, String)>> {
     let sql = format!(
         "SELECT user_id, track_id, course_id FROM subject_track_led WHERE {}",
         dialect::is_one_of(tx.dialect(), "user_id", "$1")

@@ -4,18 +4,18 @@ use lyceum_core::Result;
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::MeasureSums;
-use lyceum_roster::repository::{self, Member};
-use lyceum_roster::screens::classes::{self, Class};
+use lyceum_roster::repository::{self, ClassMember};
+use lyceum_roster::screens::classes::{self, ListedClass};
 use lyceum_store::Tx;
 
 use crate::analytics::{self, Report};
-use crate::zone::{Range, Zone};
+use crate::zone::{InstantRange, Zone};
 
 /// The data of the page.
 #[derive(Debug)]
 pub struct ClassWork {
     /// The class.
-    pub class: Class,
+    pub class: ListedClass,
     /// The days, earliest first, as dates such as `2026-01-15`.
     pub days: Vec<String>,
     /// The subjects in which a student worked, and the requested subject.
@@ -31,9 +31,9 @@ pub struct StudentWork {
     pub id: String,
     /// First and last name; the sourcedId if the student has neither.
     pub name: String,
-    /// What was done on each of the days.
+    /// The sums of each day.
     pub by_day: Vec<MeasureSums>,
-    /// What was done on all of the days.
+    /// The sums of all days.
     pub total: MeasureSums,
 }
 
@@ -56,8 +56,11 @@ pub fn read(
 ) -> Result<ClassWork> {
     let class = classes::one(tx, id)?;
     let days: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
-    let range =
-        Range::inclusive(zone, days.first().map(String::as_str), days.last().map(String::as_str))?;
+    let range = InstantRange::inclusive(
+        zone,
+        days.first().map(String::as_str),
+        days.last().map(String::as_str),
+    )?;
     let members = repository::in_class(tx, id, "student")?;
     let users: Vec<(&str, &str)> = members.iter().map(|one| (&*one.id, &*one.email)).collect();
     let reports = analytics::activities(tx, &users, range, zone)?;
@@ -70,7 +73,7 @@ pub fn read(
     Ok(ClassWork { class, subjects, students: students.collect(), days })
 }
 
-fn work(Member { id, name, .. }: Member, by_day: Vec<MeasureSums>) -> StudentWork {
+fn work(ClassMember { id, name, .. }: ClassMember, by_day: Vec<MeasureSums>) -> StudentWork {
     let mut total = MeasureSums::default();
     for sums in &by_day {
         total.add(sums, 1);

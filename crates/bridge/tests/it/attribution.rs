@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_bridge::analytics::{StudentName, activity, enrollment};
 use lyceum_bridge::screens::class;
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::ProblemKind;
 use lyceum_events::facts::Measure;
 use lyceum_roster::screens::classes;
@@ -18,11 +18,11 @@ use crate::kit::{
 const AT: &str = "2026-03-10T12:00:00Z";
 
 fn xp(db: &Db, user: &str) -> i64 {
-    total(&active(db, user, Range::all(), &Zone::UTC), Measure::Xp) / 1000
+    total(&active(db, user, InstantRange::all(), &Zone::UTC), Measure::Xp) / 1000
 }
 
 fn xp_of_enrollment(db: &Db, id: &str) -> i64 {
-    let report = db.read_blocking(|tx| enrollment(tx, id, Range::all(), &Zone::UTC));
+    let report = db.read_blocking(|tx| enrollment(tx, id, InstantRange::all(), &Zone::UTC));
     total(&report.unwrap(), Measure::Xp) / 1000
 }
 
@@ -35,24 +35,25 @@ fn events_of_unknown_people_count_once_they_are_known() {
             ..Said::activity(2, "", AT).with_email("Ann@Example.org")
         };
         send(db, &[Said::activity(1, "ann", AT).sent(SENT), by_email.sent(SENT)]);
-        let unknown =
-            db.read_blocking(|tx| activity(tx, StudentName::Id("ann"), Range::all(), &Zone::UTC));
+        let unknown = db.read_blocking(|tx| {
+            activity(tx, StudentName::Id("ann"), InstantRange::all(), &Zone::UTC)
+        });
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
         let unknown = db.read_blocking(|tx| {
-            activity(tx, StudentName::Email("ann@example.org"), Range::all(), &Zone::UTC)
+            activity(tx, StudentName::Email("ann@example.org"), InstantRange::all(), &Zone::UTC)
         });
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
         student(db, "ann", "ann@example.org");
         assert_eq!(xp(db, "ann"), 20);
         let found = db.read_blocking(|tx| {
-            activity(tx, StudentName::Email("ANN@example.org"), Range::all(), &Zone::UTC)
+            activity(tx, StudentName::Email("ANN@example.org"), InstantRange::all(), &Zone::UTC)
         });
         assert_eq!(total(&found.unwrap(), Measure::Xp), 20_000);
     });
 }
 
 #[test]
-fn an_id_that_names_somebody_outweighs_an_address() {
+fn a_known_id_takes_precedence_over_an_address() {
     both(|db| {
         school(db);
         student(db, "ann", "shared@example.org");
@@ -71,7 +72,7 @@ fn an_id_that_names_somebody_outweighs_an_address() {
 }
 
 #[test]
-fn facts_belong_to_the_course_that_is_named_else_to_that_of_their_subject() {
+fn facts_belong_to_the_named_course_or_the_course_of_their_subject() {
     both(|db| {
         school(db);
         student(db, "ann", "ann@example.org");
@@ -96,7 +97,7 @@ fn facts_belong_to_the_course_that_is_named_else_to_that_of_their_subject() {
         assert_eq!(xp_of_enrollment(db, "e-new"), 20, "1 by time, 6 as the only course");
         assert_eq!(xp_of_enrollment(db, "e-art"), 0);
         assert_eq!(xp(db, "ann"), 70, "what belongs nowhere is still what the student did");
-        let unknown = db.read_blocking(|tx| enrollment(tx, "e", Range::all(), &Zone::UTC));
+        let unknown = db.read_blocking(|tx| enrollment(tx, "e", InstantRange::all(), &Zone::UTC));
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
     });
 }
@@ -114,7 +115,8 @@ fn a_report_has_every_number_that_clients_require() {
         ]);
         send(db, &[Said::activity(1, "ann", AT).with_items(items).sent(SENT)]);
         let zone = Zone::named("Pacific/Kiritimati").unwrap();
-        let report = db.read_blocking(|tx| enrollment(tx, "e", Range::all(), &zone)).unwrap();
+        let report =
+            db.read_blocking(|tx| enrollment(tx, "e", InstantRange::all(), &zone)).unwrap();
         let shown: Value = serde_json::to_value(&report).unwrap();
         let metrics = serde_json::json!({
             "activityMetrics": {
@@ -142,7 +144,7 @@ fn a_report_has_every_number_that_clients_require() {
 }
 
 #[test]
-fn a_class_is_read_as_its_students_are_one_by_one() {
+fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
     both(|db| {
         school(db);
         let students = [
@@ -173,7 +175,7 @@ fn a_class_is_read_as_its_students_are_one_by_one() {
             said(7, "eve"),
         ];
         send(db, &events.map(|one| one.sent(SENT)));
-        let class = lyceum_roster::repository::Members { students: 4, teachers: 0 };
+        let class = lyceum_roster::repository::MemberCounts { students: 4, teachers: 0 };
         let of_course = db.read_blocking(|tx| classes::of_course(tx, "c")).unwrap();
         let [own] = of_course.as_slice() else { panic!("{of_course:?}") };
         assert_eq!(own.members, class);
@@ -186,7 +188,7 @@ fn a_class_is_read_as_its_students_are_one_by_one() {
             let month = read(30, "");
             assert_eq!((month.days.len(), month.students.len()), (30, 4));
             assert_eq!(month.subjects, ["Math", "Reading"]);
-            let range = Range::inclusive(&zone, Some(&month.days[0]), None).unwrap();
+            let range = InstantRange::inclusive(&zone, Some(&month.days[0]), None).unwrap();
             for student in &month.students {
                 let alone = active(db, &student.id, range, &zone);
                 assert_eq!(student.total.of(Measure::Xp), total(&alone, Measure::Xp));

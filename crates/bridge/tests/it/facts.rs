@@ -3,7 +3,7 @@
 
 use lyceum_bridge::analytics::Report;
 use lyceum_bridge::zone::Zone;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
 use lyceum_events::{Appended, Event};
@@ -31,18 +31,18 @@ fn rounds(small: u64, full: u64) -> u64 {
 }
 
 /// A random millisecond within four days around a change of clocks.
-fn instant(random: &mut Stream) -> i64 {
+fn instant(random: &mut RandomStream) -> i64 {
     let begin = "2026-03-06T12:00:00Z".parse::<Timestamp>().unwrap().milliseconds();
     let at = begin + below(random, 4 * 24 * 3600 * 1000);
     // Some are exactly on a bound.
     if random.below(4) == 0 { at - at.rem_euclid(QUARTER) } else { at }
 }
 
-fn below(random: &mut Stream, bound: u64) -> i64 {
+fn below(random: &mut RandomStream, bound: u64) -> i64 {
     i64::try_from(random.below(bound)).unwrap()
 }
 
-fn some(random: &mut Stream, number: u64) -> Said {
+fn some(random: &mut RandomStream, number: u64) -> Said {
     let at = instant(random);
     let people = ["ann", "bob", "cleo%20d"];
     let person = random.below(people.len() as u64);
@@ -62,7 +62,7 @@ fn some(random: &mut Stream, number: u64) -> Said {
     }
 }
 
-fn result(random: &mut Stream) -> Value {
+fn result(random: &mut RandomStream) -> Value {
     let kinds = ["xpEarned", "totalQuestions", "correctQuestions", "masteredUnits"];
     let kind = *random.pick(&kinds);
     if kind == "xpEarned" && random.below(2) == 0 {
@@ -74,7 +74,7 @@ fn result(random: &mut Stream) -> Value {
 }
 
 /// Seconds. Half of them have a time, and some of those are implausible.
-fn time(random: &mut Stream, at: i64) -> Value {
+fn time(random: &mut RandomStream, at: i64) -> Value {
     let kind = *random.pick(&["active", "inactive", "waste", "unknown", "anti-pattern"]);
     let mut item = json!({"type": kind, "value": random.below(5000)});
     if random.below(2) == 0 {
@@ -141,7 +141,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
         {
             student(db, id, email);
         }
-        let mut random = Stream::seeded(3);
+        let mut random = RandomStream::seeded(3);
         let said: Vec<Said> = (0..300).map(|number| some(&mut random, number)).collect();
         send(db, &sent(&said));
         for round in 0..rounds(60, 2000) {
@@ -174,7 +174,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
 fn order_duplicates_and_batches_leave_the_same_rows() {
     both(|db| {
         for round in 0..rounds(4, 60) {
-            let mut random = Stream::seeded(100 + round);
+            let mut random = RandomStream::seeded(100 + round);
             let said: Vec<Said> = (0..80).map(|number| some(&mut random, number)).collect();
             let events = sent(&said);
             send(db, &events);
@@ -206,7 +206,7 @@ fn order_duplicates_and_batches_leave_the_same_rows() {
 fn a_correction_takes_the_place_of_what_it_corrects() {
     both(|db| {
         for round in 0..rounds(4, 60) {
-            let mut random = Stream::seeded(500 + round);
+            let mut random = RandomStream::seeded(500 + round);
             let first: Vec<Said> = (0..40).map(|number| some(&mut random, number)).collect();
             let last: Vec<Said> = (0..40).map(|number| some(&mut random, number)).collect();
             let final_events: Vec<Event> = last.iter().map(|one| one.sent(LATER)).collect();
@@ -260,9 +260,9 @@ fn a_correction_through_another_connection_takes_back_what_was_counted() {
 }
 
 #[test]
-fn a_rebuild_mends_what_is_wrong() {
+fn a_rebuild_corrects_wrong_facts() {
     both(|db| {
-        let mut random = Stream::seeded(9);
+        let mut random = RandomStream::seeded(9);
         let said: Vec<Said> = (0..100).map(|number| some(&mut random, number)).collect();
         let (together, apart) = said.split_at(60);
         send(db, &sent(together));
@@ -280,9 +280,9 @@ fn a_rebuild_mends_what_is_wrong() {
 /// Facts that arrive together become runs immediately, and single facts later. Both are corrected in place and give the
 /// same sums.
 #[test]
-fn facts_in_runs_are_those_in_rows() {
+fn facts_in_runs_equal_facts_in_rows() {
     both(|db| {
-        let mut random = Stream::seeded(57);
+        let mut random = RandomStream::seeded(57);
         let said: Vec<Said> = (0..4_500).map(|number| some(&mut random, number)).collect();
         let corrected: Vec<Event> = (0..200)
             .map(|number| Said { number: number * 20, ..some(&mut random, number) }.sent(LATER))
@@ -323,7 +323,7 @@ fn spoil(db: &Db) {
 }
 
 #[test]
-fn time_is_spread_over_what_it_spans_and_not_believed_when_absurd() {
+fn time_is_spread_over_its_span_and_absurd_values_are_ignored() {
     both(|db| {
         school(db);
         student(db, "ann", "ann@example.org");

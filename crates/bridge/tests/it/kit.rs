@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use lyceum_bridge::analytics::{Report, StudentName, activity};
-use lyceum_bridge::zone::{Range, Zone};
-use lyceum_core::Dialect;
+use lyceum_bridge::zone::{InstantRange, Zone};
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
 use lyceum_events::{Appended, Event, parse};
 use lyceum_events::{append, facts};
 use lyceum_roster::collections::at;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::{Db, Migration};
 use serde_json::{Value, json};
 
@@ -190,7 +190,8 @@ pub(crate) fn empty(db: &Db) {
 
 pub(crate) fn create(db: &Db, path: &str, value: Value) {
     let Value::Object(object) = value else { panic!("not an object: {value}") };
-    let rules = Rules { dialect: Dialect::Platform, now: now(), allocate_missing_ids: false };
+    let rules =
+        WriteRules { dialect: PayloadDialect::Platform, now: now(), allocate_missing_ids: false };
     let created =
         db.write_blocking(|tx| write::create(tx, at(path).unwrap(), object.clone(), &rules));
     created.unwrap_or_else(|problem| panic!("{path} {object:?}: {problem:?}"));
@@ -234,11 +235,11 @@ pub(crate) fn enroll(db: &Db, id: &str, user: &str, course: &str, begin: Option<
     create(db, "enrollments", enrollment);
 }
 
-pub(crate) fn range(from: i64, to: i64) -> Range {
-    Range { from: Timestamp::from_milliseconds(from), to: Timestamp::from_milliseconds(to) }
+pub(crate) fn range(from: i64, to: i64) -> InstantRange {
+    InstantRange { from: Timestamp::from_milliseconds(from), to: Timestamp::from_milliseconds(to) }
 }
 
-pub(crate) fn active(db: &Db, user: &str, range: Range, zone: &Zone) -> Report {
+pub(crate) fn active(db: &Db, user: &str, range: InstantRange, zone: &Zone) -> Report {
     db.read_blocking(|tx| activity(tx, StudentName::Id(user), range, zone)).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! The migration from the state before V10, in which facts were sums of many events.
 
-use lyceum_core::random::Stream;
-use lyceum_store::{Db, Dialect, Migration, Param, Target, Tx, Value};
+use lyceum_core::random::RandomStream;
+use lyceum_store::{Db, Migration, Param, SqlDialect, StoreLocation, Tx, Value};
 
 use crate::kit::{LATER, SENT, Said, migrations, rebuild, rows, send};
 
@@ -50,13 +50,13 @@ const COPIED: [(&str, &str, &[&str]); 6] = [
 ];
 
 #[test]
-fn facts_of_the_former_state_stay_are_corrected_and_taken_apart() {
+fn migrated_facts_stay_and_can_be_corrected_and_split() {
     let all = migrations();
     let former: Vec<Migration> = all.iter().filter(|one| one.version < 10).copied().collect();
     let folder = tempfile::tempdir().unwrap();
-    let file = Target::Sqlite(folder.path().join("now.db"));
+    let file = StoreLocation::Sqlite(folder.path().join("now.db"));
     let now = Db::open(&file, &all).unwrap();
-    let mut random = Stream::seeded(31);
+    let mut random = RandomStream::seeded(31);
     let mut said: Vec<Said> = (0..60).map(|number| one(&mut random, number)).collect();
     let events =
         |said: &[Said], sent: &str| said.iter().map(|one| one.sent(sent)).collect::<Vec<_>>();
@@ -94,7 +94,7 @@ fn facts_of_the_former_state_stay_are_corrected_and_taken_apart() {
     });
 }
 
-fn one(random: &mut Stream, number: u64) -> Said {
+fn one(random: &mut RandomStream, number: u64) -> Said {
     let minute = random.below(60);
     Said::activity(number, &format!("u-{}", number % 7), &format!("2026-03-10T12:{minute:02}:00Z"))
 }
@@ -127,7 +127,7 @@ fn value(cell: &Param) -> Value<'_> {
 
 /// New numbers follow the copied ones.
 fn count_on(tx: &mut Tx<'_>) -> lyceum_core::Result<()> {
-    if tx.dialect() == Dialect::Sqlite {
+    if tx.dialect() == SqlDialect::Sqlite {
         return Ok(());
     }
     for (table, column) in [("event_sources", "id"), ("event_actors", "id"), ("event_log", "seq")] {

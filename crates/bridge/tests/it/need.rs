@@ -2,9 +2,9 @@
 
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::need::{Need, RULES, needs};
-use lyceum_bridge::repository::unknown;
+use lyceum_bridge::repository::unknown_actors;
 use lyceum_bridge::today::{self, StudentDay};
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
 use lyceum_store::Db;
@@ -48,7 +48,7 @@ fn told(needs: &[Need]) -> Vec<(String, Vec<&'static str>)> {
 }
 
 #[test]
-fn each_rule_speaks_of_whom_it_is_for_and_of_nobody_else() {
+fn each_rule_finds_only_the_students_it_is_for() {
     both(|db| {
         school(db);
         course(db, "goal", &["Math"]);
@@ -112,13 +112,13 @@ fn each_rule_speaks_of_whom_it_is_for_and_of_nobody_else() {
         let rules: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
         let spoken: Vec<&str> = wanted.iter().flat_map(|(_, rules)| rules.clone()).collect();
         assert_eq!(spoken, rules, "every rule speaks of somebody");
-        assert_eq!(needs[0].reasons[0].says(), "75 % of the XP due by now");
-        assert_eq!(needs[2].reasons[0].says(), "60 % of 20 answers correct today");
+        assert_eq!(needs[0].reasons[0].description(), "75 % of the XP due by now");
+        assert_eq!(needs[2].reasons[0].description(), "60 % of 20 answers correct today");
     });
 }
 
 #[test]
-fn whoever_is_behind_comes_first_however_light_the_other_reasons() {
+fn students_behind_their_goal_come_first() {
     let day = |id: &str, goal_xp, failed: i64| {
         let mut day = StudentDay { goal_xp, ..StudentDay::default() };
         day.learner.id = id.to_owned();
@@ -140,7 +140,7 @@ fn whoever_is_behind_comes_first_however_light_the_other_reasons() {
 }
 
 #[test]
-fn a_day_of_all_is_what_the_analytics_say_of_each() {
+fn a_day_of_all_students_agrees_with_the_reports_of_each() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);
@@ -163,7 +163,8 @@ fn a_day_of_all_is_what_the_analytics_say_of_each() {
             Said::activity(6, "nobody", "2026-03-10T09:00:00Z").with_email("nobody@example.org"),
         ];
         send(db, &events.map(|one| one.sent(SENT)));
-        let range = Range::inclusive(&zone(), Some("2026-03-10"), Some("2026-03-10")).unwrap();
+        let range =
+            InstantRange::inclusive(&zone(), Some("2026-03-10"), Some("2026-03-10")).unwrap();
         let found = days(db);
         let ids: Vec<&str> = found.iter().map(|day| day.learner.id.as_str()).collect();
         assert_eq!(ids, ["ann", "bob", "cy"]);
@@ -196,9 +197,9 @@ fn a_day_of_all_is_what_the_analytics_say_of_each() {
         assert_eq!(xp, [20_000, 10_000, 0]);
         assert_eq!(found[0].sums.of(Measure::Active), 300_000);
         assert_eq!(found[0].last, Some("2026-03-10T09:30:00Z".parse().unwrap()));
-        let strangers = db.read_blocking(|tx| unknown::list(tx, 10)).unwrap();
+        let strangers = db.read_blocking(|tx| unknown_actors::list(tx, 10)).unwrap();
         let emails: Vec<&str> = strangers.iter().map(|one| one.email.as_str()).collect();
         assert_eq!(emails, ["nobody@example.org"]);
-        assert_eq!(db.read_blocking(unknown::count).unwrap(), 1);
+        assert_eq!(db.read_blocking(unknown_actors::count).unwrap(), 1);
     });
 }

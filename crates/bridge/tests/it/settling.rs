@@ -3,11 +3,11 @@
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments;
 use lyceum_bridge::settle::{self, SettledUsers};
-use lyceum_bridge::tracks::{self, Track, TrackInput};
+use lyceum_bridge::tracks::{self, SubjectTrackInput, Track};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, ProblemKind, limits};
+use lyceum_core::{PayloadDialect, ProblemKind, limits};
 use lyceum_roster::collections::at;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::{Db, Tx};
 use lyceum_testkit::race;
 use serde_json::{Value, json};
@@ -19,8 +19,8 @@ fn instant(text: &str) -> Timestamp {
 }
 
 fn create(db: &Db, path: &str, record: Value) {
-    let rules = Rules {
-        dialect: Dialect::Platform,
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
         now: instant("2026-01-15"),
         allocate_missing_ids: false,
     };
@@ -70,11 +70,11 @@ fn courses(db: &Db, now: Timestamp, user: &str) -> Vec<(String, Option<String>)>
 
 fn track(course: &str) -> Track {
     let body = json!({"subject": "Math", "grade": "3", "courseId": course});
-    serde_json::from_value::<TrackInput>(body).unwrap().into()
+    serde_json::from_value::<SubjectTrackInput>(body).unwrap().into()
 }
 
 #[test]
-fn everybody_is_led_and_goes_on_though_nobody_asks() {
+fn tracks_and_school_years_apply_without_a_request() {
     both(|db| {
         let students = limits::SETTLE_PAGE_RECORDS + 20;
         school(db, students);
@@ -100,7 +100,7 @@ fn everybody_is_led_and_goes_on_though_nobody_asks() {
 }
 
 #[test]
-fn a_read_that_something_is_due_for_says_so() {
+fn a_read_reports_that_enrollments_are_due() {
     both(|db| {
         school(db, 1);
         let now = instant("2026-03-01");
@@ -114,7 +114,7 @@ fn a_read_that_something_is_due_for_says_so() {
 }
 
 #[test]
-fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
+fn another_class_with_the_id_of_a_default_class_is_not_used() {
     both(|db| {
         school(db, 1);
         let now = instant("2026-03-01");
@@ -148,7 +148,7 @@ fn a_class_that_has_the_id_of_a_default_class_is_not_taken_for_it() {
             json!({"sourcedId": "d", "title": "Reading", "org": {"sourcedId": "s"}}),
         );
         let reading = json!({"subject": "Reading", "grade": "3", "courseId": "d"});
-        let reading = Track::from(serde_json::from_value::<TrackInput>(reading).unwrap());
+        let reading = Track::from(serde_json::from_value::<SubjectTrackInput>(reading).unwrap());
         db.write_blocking(|tx| tracks::put(tx, &track("c"))).unwrap();
         db.write_blocking(|tx| tracks::put(tx, &reading)).unwrap();
         db.write_blocking(|tx| settle::settle(tx, now, &SettledUsers::Everybody, 0)).unwrap();

@@ -1,7 +1,7 @@
 //! Weekly facts: one fact for each event of a week.
 
 use lyceum_bridge::analytics::{StudentName, weekly_facts};
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_events::facts::Measure;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn a_week_shows_its_events_by_day_and_adds_up() {
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         let zone = Zone::named("America/New_York").unwrap();
-        let week = Range::week(&zone, "2026-03-12").unwrap();
+        let week = InstantRange::week(&zone, "2026-03-12").unwrap();
         let facts =
             db.read_blocking(|tx| weekly_facts(tx, StudentName::Id("ann"), week, &zone)).unwrap();
         let facts = serde_json::to_value(facts).unwrap();

@@ -5,21 +5,22 @@ use std::path::Path;
 use std::process::Command;
 
 use jiff::tz::TimeZoneDatabase;
-use lyceum_bridge::zone::{Range, Zone};
-use lyceum_core::random::Stream;
+use lyceum_bridge::zone::{InstantRange, Zone};
+use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
 
 const PAIRS: usize = 100_000;
 
 #[test]
-fn days_begin_and_end_as_the_table_says() {
+fn days_begin_and_end_at_the_listed_instants() {
     let table = include_str!("../fixtures/day_bounds.csv");
     let mut cases = 0;
     for line in table.lines().skip(1) {
         let [name, day, start, end, seconds] = line.split(',').collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
-        let range = Range::inclusive(&Zone::named(name).unwrap(), Some(day), Some(day)).unwrap();
+        let range =
+            InstantRange::inclusive(&Zone::named(name).unwrap(), Some(day), Some(day)).unwrap();
         let [start, end]: [Timestamp; 2] = [start, end].map(|text| text.parse().unwrap());
         assert_eq!((range.from, range.to), (start, end), "{line}");
         assert_eq!((end.seconds() - start.seconds()).to_string(), seconds, "{line}");
@@ -36,7 +37,7 @@ fn days_agree_with_python() {
     assert!(zones.len() > 400, "{}", zones.len());
     let first = "1972-02-01T00:00:00Z".parse::<Timestamp>().unwrap().milliseconds();
     let last = "2037-12-01T00:00:00Z".parse::<Timestamp>().unwrap().milliseconds();
-    let mut random = Stream::seeded(11);
+    let mut random = RandomStream::seeded(11);
     let pairs: Vec<(&String, i64)> = (0..PAIRS)
         .map(|_| {
             let span = u64::try_from(last - first).unwrap();
@@ -78,24 +79,27 @@ fn days_agree_with_python() {
 }
 
 #[test]
-fn ranges_are_inclusive_to_the_millisecond_and_say_what_is_wrong() {
+fn ranges_include_their_last_millisecond_and_invalid_ones_are_refused() {
     let zone = Zone::named("America/New_York").unwrap();
-    let day = Range::inclusive(&zone, Some("2026-03-08"), Some("2026-03-08")).unwrap();
-    let sent =
-        Range::inclusive(&zone, Some("2026-03-08T05:00:00.000Z"), Some("2026-03-09T03:59:59.999Z"));
+    let day = InstantRange::inclusive(&zone, Some("2026-03-08"), Some("2026-03-08")).unwrap();
+    let sent = InstantRange::inclusive(
+        &zone,
+        Some("2026-03-08T05:00:00.000Z"),
+        Some("2026-03-09T03:59:59.999Z"),
+    );
     assert_eq!(day, sent.unwrap(), "what the published client sends for that day");
-    let instants = |week: Range| (week.from.to_string(), week.to.to_string());
-    let week = Range::week(&zone, "2026-03-08T12:00:00Z").unwrap();
+    let instants = |week: InstantRange| (week.from.to_string(), week.to.to_string());
+    let week = InstantRange::week(&zone, "2026-03-08T12:00:00Z").unwrap();
     let monday_to_monday =
         ("2026-03-02T05:00:00.000Z".to_owned(), "2026-03-09T04:00:00.000Z".to_owned());
     assert_eq!(instants(week), monday_to_monday);
-    assert_eq!(Range::week(&zone, "2026-03-02").unwrap(), week);
+    assert_eq!(InstantRange::week(&zone, "2026-03-02").unwrap(), week);
     for name in ["Mars/Olympus", "EST5EDT4", "+05:17", "", "../etc/passwd"] {
         let refused = Zone::named(name).unwrap_err();
         assert_eq!(refused.details[0].path, "timezone");
     }
     let path = |start, end| {
-        let refused = Range::inclusive(&zone, start, end).unwrap_err();
+        let refused = InstantRange::inclusive(&zone, start, end).unwrap_err();
         refused.details[0].path.clone()
     };
     assert_eq!(path(Some("soon"), None), "startDate");

@@ -30,7 +30,10 @@ pub(super) fn render(text: &str) -> Rendered {
     let (sections, about) = sections(&events);
     let mut headings = sections.iter();
     let mut html = String::with_capacity(text.len() * 2);
-    html::push_html(&mut html, events.into_iter().map(|event| shown(event, &mut headings)));
+    html::push_html(
+        &mut html,
+        events.into_iter().map(|event| add_heading_id(event, &mut headings)),
+    );
     // The security policy of pages forbids inline styles. A table can be wider than the screen, so it scrolls in a box
     // that can be focused with the keyboard.
     let html = html
@@ -45,7 +48,7 @@ pub(super) fn render(text: &str) -> Rendered {
 }
 
 /// Adapts a Markdown event to our pages.
-fn shown<'t>(event: Event<'t>, headings: &mut std::slice::Iter<'_, Section>) -> Event<'t> {
+fn add_heading_id<'t>(event: Event<'t>, headings: &mut std::slice::Iter<'_, Section>) -> Event<'t> {
     match event {
         Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
             let id = headings.next().map(|section| section.id.clone().into());

@@ -13,10 +13,10 @@ use std::fmt::Write;
 use rust_embed::RustEmbed;
 
 pub use search::FoundSection;
-pub use view::{Document, Explorer, Search, Snippet};
+pub use view::{DocumentPage, ExplorerPage, SearchFragment, SearchPage};
 
 use markdown::Rendered;
-use search::Index;
+use search::SearchIndex;
 
 /// Markdown files that the table of contents lists, in this order.
 const PLACED: [(&str, &str); 11] = [
@@ -42,7 +42,7 @@ pub const FIRST: &str = "start";
 struct Files;
 
 /// A page of the documentation.
-pub struct Page {
+pub struct DocsPage {
     /// The last segment of the path below `/docs`, such as `integrators`.
     pub slug: String,
     /// The group in the table of contents.
@@ -56,39 +56,40 @@ pub struct Page {
 
 /// All pages and their search index.
 pub struct Library {
-    pages: Vec<Page>,
-    index: Index,
+    pages: Vec<DocsPage>,
+    index: SearchIndex,
 }
 
 impl Library {
     /// Loads the pages of this build. `project_config` is the reference of projects' config files as Markdown, and
     /// `commands` that of the command line, if the program that runs the server has one.
     pub fn new(commands: Option<&str>, project_config: &str) -> Self {
-        let mut pages: Vec<Page> = PLACED
+        let mut pages: Vec<DocsPage> = PLACED
             .iter()
-            .map(|&(group, file)| Page::new(stem(file), group, &embedded(file)))
+            .map(|&(group, file)| DocsPage::new(stem(file), group, &embedded(file)))
             .collect();
-        pages.extend(commands.map(|text| Page::new("commands", REFERENCE, text)));
-        pages.push(Page::new("project-config", REFERENCE, project_config));
-        pages.push(Page::new("settings", REFERENCE, &settings::reference()));
+        pages.extend(commands.map(|text| DocsPage::new("commands", REFERENCE, text)));
+        pages.push(DocsPage::new("project-config", REFERENCE, project_config));
+        pages.push(DocsPage::new("settings", REFERENCE, &settings::reference()));
         let mut decisions: Vec<_> = Files::iter()
             .filter(|file| file.starts_with("decisions/") && !file.ends_with("README.md"))
             .collect();
         decisions.sort();
-        pages.push(Page::new("decisions", DECISIONS, &embedded("decisions/README.md")));
-        pages
-            .extend(decisions.iter().map(|file| Page::new(stem(file), DECISIONS, &embedded(file))));
-        let index = Index::new(&pages);
+        pages.push(DocsPage::new("decisions", DECISIONS, &embedded("decisions/README.md")));
+        pages.extend(
+            decisions.iter().map(|file| DocsPage::new(stem(file), DECISIONS, &embedded(file))),
+        );
+        let index = SearchIndex::new(&pages);
         Self { pages, index }
     }
 
     /// Finds a page by its slug.
-    pub fn page(&self, slug: &str) -> Option<&Page> {
+    pub fn page(&self, slug: &str) -> Option<&DocsPage> {
         self.pages.iter().find(|page| page.slug == slug)
     }
 
     /// All pages, in the order of the table of contents.
-    pub fn pages(&self) -> &[Page] {
+    pub fn pages(&self) -> &[DocsPage] {
         &self.pages
     }
 
@@ -112,15 +113,15 @@ impl Library {
                 let _ = writeln!(text, "- [{title}]({base_url}/docs/{}.md): {about}", page.slug);
             }
             if group == REFERENCE {
-                let says = "every operation with its schemas";
-                let _ = writeln!(text, "- [OpenAPI]({base_url}/openapi.json): {says}");
+                let description = "every operation with its schemas";
+                let _ = writeln!(text, "- [OpenAPI]({base_url}/openapi.json): {description}");
             }
         }
         text
     }
 }
 
-impl Page {
+impl DocsPage {
     fn new(slug: &str, group: &'static str, text: &str) -> Self {
         let rendered = markdown::render(text);
         Self {

@@ -1,6 +1,6 @@
 //! Searches the sections of the documentation by words.
 
-use super::Page;
+use super::DocsPage;
 
 /// The most sections that a search returns.
 const FOUND_MAX_COUNT: usize = 20;
@@ -10,9 +10,9 @@ const WORDS_MAX_COUNT: usize = 8;
 const AROUND_CHARS: usize = 70;
 
 /// The search index of all sections.
-pub(super) struct Index(Vec<Entry>);
+pub(super) struct SearchIndex(Vec<SearchEntry>);
 
-struct Entry {
+struct SearchEntry {
     page: usize,
     section: usize,
     title: String,
@@ -22,7 +22,7 @@ struct Entry {
 /// A section that was found.
 pub struct FoundSection<'l> {
     /// The page that contains the section.
-    pub page: &'l Page,
+    pub page: &'l DocsPage,
     /// The anchor on the page.
     pub anchor: &'l str,
     /// The heading.
@@ -31,10 +31,10 @@ pub struct FoundSection<'l> {
     pub snippet: [String; 3],
 }
 
-impl Index {
-    pub(super) fn new(pages: &[Page]) -> Self {
+impl SearchIndex {
+    pub(super) fn new(pages: &[DocsPage]) -> Self {
         let sections = pages.iter().enumerate().flat_map(|(number, page)| {
-            page.rendered.sections.iter().enumerate().map(move |(section, found)| Entry {
+            page.rendered.sections.iter().enumerate().map(move |(section, found)| SearchEntry {
                 page: number,
                 section,
                 title: found.title.to_lowercase(),
@@ -46,7 +46,7 @@ impl Index {
 
     /// Finds the sections that contain each word, either in the section or in the page's title. Best matches come
     /// first.
-    pub(super) fn search<'l>(&self, pages: &'l [Page], query: &str) -> Vec<FoundSection<'l>> {
+    pub(super) fn search<'l>(&self, pages: &'l [DocsPage], query: &str) -> Vec<FoundSection<'l>> {
         let query = query.to_lowercase();
         let words: Vec<&str> = query
             .split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c))
@@ -56,7 +56,7 @@ impl Index {
         if words.is_empty() {
             return Vec::new();
         }
-        let mut found: Vec<(usize, &Entry)> = self
+        let mut found: Vec<(usize, &SearchEntry)> = self
             .0
             .iter()
             .filter_map(|entry| Some((entry.rank(&pages[entry.page], &words)?, entry)))
@@ -67,9 +67,9 @@ impl Index {
     }
 }
 
-impl Entry {
+impl SearchEntry {
     /// How well the section matches; `None` if a word is missing.
-    fn rank(&self, page: &Page, words: &[&str]) -> Option<usize> {
+    fn rank(&self, page: &DocsPage, words: &[&str]) -> Option<usize> {
         let page_title = page.title.to_lowercase();
         let mut rank = 0;
         for word in words {
@@ -86,7 +86,7 @@ impl Entry {
         Some(rank * weight)
     }
 
-    fn found<'l>(&self, page: &'l Page, words: &[&str]) -> FoundSection<'l> {
+    fn found<'l>(&self, page: &'l DocsPage, words: &[&str]) -> FoundSection<'l> {
         let section = &page.rendered.sections[self.section];
         FoundSection {
             page,

@@ -2,22 +2,22 @@
 
 use askama::Template;
 
-use super::{FoundSection, Library, Page};
+use super::{DocsPage, FoundSection, Library};
 
 /// A page of the documentation.
 #[derive(Template)]
 #[template(path = "docs_page.html")]
-pub struct Document<'l> {
+pub struct DocumentPage<'l> {
     /// All pages, for the table of contents.
     pub library: &'l Library,
     /// The page.
-    pub page: &'l Page,
+    pub page: &'l DocsPage,
 }
 
 /// The search results as a page.
 #[derive(Template)]
 #[template(path = "docs_search.html")]
-pub struct Search<'l> {
+pub struct SearchPage<'l> {
     /// All pages, for the table of contents.
     pub library: &'l Library,
     /// The search text.
@@ -29,7 +29,7 @@ pub struct Search<'l> {
 /// The search results as a fragment, which a script shows while the reader types.
 #[derive(Template)]
 #[template(path = "docs_found.html")]
-pub struct Snippet<'l> {
+pub struct SearchFragment<'l> {
     /// The search text.
     pub query: &'l str,
     /// The sections that were found, best first.
@@ -39,27 +39,27 @@ pub struct Snippet<'l> {
 /// The page with the API explorer.
 #[derive(Template)]
 #[template(path = "docs_api.html")]
-pub struct Explorer<'l> {
+pub struct ExplorerPage<'l> {
     /// All pages, for the table of contents.
     pub library: &'l Library,
     /// Whether this build includes the explorer.
     pub is_built: bool,
 }
 
-impl Document<'_> {
+impl DocumentPage<'_> {
     fn is_here(&self, slug: &str) -> bool {
         self.page.slug == slug
     }
 }
 
-impl Search<'_> {
+impl SearchPage<'_> {
     #[expect(clippy::unused_self, reason = "the frame asks every page")]
     fn is_here(&self, _: &str) -> bool {
         false
     }
 }
 
-impl Explorer<'_> {
+impl ExplorerPage<'_> {
     #[expect(clippy::unused_self, reason = "the frame asks every page")]
     fn is_here(&self, slug: &str) -> bool {
         slug == "api"
@@ -67,17 +67,17 @@ impl Explorer<'_> {
 }
 
 /// A group in the table of contents: a heading with its pages.
-struct Group<'l> {
+struct ContentsGroup<'l> {
     name: &'static str,
-    pages: Vec<&'l Page>,
+    pages: Vec<&'l DocsPage>,
 }
 
 impl Library {
     /// The table of contents. Single decisions are left out, because the page "Decisions" lists them.
-    fn groups(&self) -> Vec<Group<'_>> {
+    fn groups(&self) -> Vec<ContentsGroup<'_>> {
         ["Guides", super::REFERENCE, super::DECISIONS]
             .into_iter()
-            .map(|name| Group {
+            .map(|name| ContentsGroup {
                 name,
                 pages: self
                     .pages
@@ -89,7 +89,7 @@ impl Library {
     }
 }
 
-impl Page {
+impl DocsPage {
     /// Whether the page is a single decision, which the page "Decisions" lists.
     fn is_a_decision(&self) -> bool {
         self.group == super::DECISIONS && self.slug != "decisions"

@@ -9,7 +9,7 @@ fn many(values: &[f64]) -> Vec<Bar> {
     let bar = |(at, value): (usize, &f64)| Bar {
         value: *value,
         label: format!("label-{at}"),
-        says: format!("{value} XP"),
+        description: format!("{value} XP"),
         href: None,
     };
     values.iter().enumerate().map(bar).collect()
@@ -68,7 +68,7 @@ fn many_bars_have_five_labels() {
 fn a_plot_without_students_has_its_axes() {
     let empty = scatter(&[], "XP by minute").to_string();
     assert!(is_drawn(&empty) && empty.contains("class=\"diagonal\""));
-    let point = Point { x: 0.0, y: 9_000.0, says: "<Ann>".into(), href: "/a&b".into() };
+    let point = Point { x: 0.0, y: 9_000.0, description: "<Ann>".into(), href: "/a&b".into() };
     let one = scatter(&[point], "XP by minute").to_string();
     assert!(is_drawn(&one) && count(&one, "<circle") == 1);
     assert!(one.contains("href=\"/a&amp;b\" aria-label=\"&lt;Ann&gt;\""), "{one}");

@@ -1,23 +1,23 @@
 //! The page of a course: its tree, however deep, and the standards that it covers.
 
-use lyceum_console::courses::{Course, Covered, Node, Standard};
+use lyceum_console::courses::{CourseNode, CoursePage, CourseStandard, CoveredStandard};
 use lyceum_console::html;
 
 use crate::{count, frame};
 
-fn node(place: &str, depth: usize) -> Node {
-    Node {
+fn node(place: &str, depth: usize) -> CourseNode {
+    CourseNode {
         place: place.into(),
         id: format!("id-{place}"),
         title: format!("Node {place}"),
         depth,
         is_component: true,
-        ..Node::default()
+        ..CourseNode::default()
     }
 }
 
-fn page(nodes: Vec<Node>, covered: Vec<Covered>) -> String {
-    let course = Course {
+fn page(nodes: Vec<CourseNode>, covered: Vec<CoveredStandard>) -> String {
+    let course = CoursePage {
         frame: frame("guide"),
         about: vec!["MATH-3".into()],
         counts: [nodes.len(), 0, covered.len()],
@@ -57,7 +57,7 @@ fn a_course_without_content_says_how_to_add_it() {
 #[test]
 fn lists_nest_as_the_tree_does() {
     let depths_in = [0, 1, 2, 3, 1, 0, 1, 0];
-    let nodes: Vec<Node> =
+    let nodes: Vec<CourseNode> =
         (0..).zip(depths_in).map(|(at, depth)| node(&format!("n{at}"), depth)).collect();
     let shown = depths(&page(nodes, Vec::new()));
     let expected: Vec<(String, usize)> =
@@ -75,10 +75,10 @@ fn a_deep_tree_is_closed_again() {
 #[test]
 fn a_standard_names_its_places_and_each_place_its_standards() {
     let standard =
-        Standard { item: "i-1".into(), code: "3.NF".into(), states: "Know \"⅓\"".into() };
-    let covering = Node { standards: vec![standard.clone()], ..node("1", 0) };
+        CourseStandard { item: "i-1".into(), code: "3.NF".into(), states: "Know \"⅓\"".into() };
+    let covering = CourseNode { standards: vec![standard.clone()], ..node("1", 0) };
     let by = vec![(String::new(), String::new()), ("1".into(), "Node 1".into())];
-    let shown = page(vec![covering], vec![Covered { standard, by }]);
+    let shown = page(vec![covering], vec![CoveredStandard { standard, by }]);
     assert!(
         shown.contains("href=\"#standard-i-1\" title=\"Know &#34;⅓&#34;\">3.NF</a>"),
         "{shown}"

@@ -1,13 +1,13 @@
 //! The frame around every page: what a role sees, and that text stays text.
 
-use lyceum_console::courses::{COLUMNS, Courses};
+use lyceum_console::courses::{COLUMNS, CoursesPage};
 use lyceum_console::{List, SCREENS, html, screens};
 
 use crate::{count, frame, query};
 
 fn page(role: &'static str) -> String {
     let list = List::new("Courses", COLUMNS, query(""), Vec::new());
-    html(&Courses { frame: frame(role), list }).unwrap()
+    html(&CoursesPage { frame: frame(role), list }).unwrap()
 }
 
 #[test]

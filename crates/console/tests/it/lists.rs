@@ -1,6 +1,6 @@
 //! Lists: which rows they show, in which order, on which page and in which file.
 
-use lyceum_console::{Button, Cell, Choice, Column, Export, List, Query, Row};
+use lyceum_console::{Button, Cell, Column, ExportFormat, List, ListFilter, ListQuery, Row};
 use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use serde_json::{Value, json};
 
@@ -13,20 +13,21 @@ fn row(name: &str, xp: Option<i64>) -> Row {
     let button = Button {
         path: "/change".into(),
         fields: vec![("token", "t".into())],
-        says: "Remove".into(),
+        description: "Remove".into(),
         tone: "bad",
     };
     vec![Cell::text(name), xp.map_or_else(Cell::none, Cell::count), Cell::button(button)]
 }
 
-fn list(query: Query) -> List {
+fn list(query: ListQuery) -> List {
     let rows = [("Zoë", Some(5)), ("ann", Some(40)), ("Bob", None), ("Ann-Marie", Some(-3))];
     List::new("Students", COLUMNS, query, rows.map(|(name, xp)| row(name, xp)).into())
 }
 
 /// The names that a list has, in its order.
 fn names(query: &str) -> Vec<String> {
-    let file = list(crate::query(&format!("{query}&export=json"))).exported(Export::Json).unwrap();
+    let file =
+        list(crate::query(&format!("{query}&export=json"))).exported(ExportFormat::Json).unwrap();
     let rows: Vec<Value> = serde_json::from_slice(&file).unwrap();
     rows.into_iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -63,17 +64,18 @@ fn an_empty_list_says_how_to_fill_it() {
         "{shown}"
     );
     assert_eq!((count(&shown, "<table"), count(&shown, "<nav")), (0, 0));
-    assert_eq!(empty().exported(Export::Json).unwrap(), b"[]");
-    assert_eq!(empty().exported(Export::Csv).unwrap(), b"name,xp\n");
+    assert_eq!(empty().exported(ExportFormat::Json).unwrap(), b"[]");
+    assert_eq!(empty().exported(ExportFormat::Csv).unwrap(), b"name,xp\n");
     let chosen = List::new("Students", COLUMNS, query("school=north"), Vec::new());
-    let chosen = chosen.choice(Choice::of("school", "School", [("north", "North")].into_iter()));
+    let chosen =
+        chosen.choice(ListFilter::of("school", "School", [("north", "North")].into_iter()));
     assert!(chosen.to_string().contains("Nothing matches the search."));
 }
 
 #[test]
 fn a_long_list_has_pages_and_its_files_have_all_rows() {
     let total = 3 * CONSOLE_PAGE_ROWS_COUNT + 1;
-    let long = |query: Query| {
+    let long = |query: ListQuery| {
         let rows = (1..=total).map(|number| row(&format!("name-{number}"), Some(1))).collect();
         List::new("Students", COLUMNS, query, rows)
     };
@@ -94,7 +96,7 @@ fn a_long_list_has_pages_and_its_files_have_all_rows() {
     assert!(beyond.contains("The list does not have this page."));
     assert_eq!(count(&page(usize::MAX), "<table"), 0);
     assert_eq!(long(query("page=0")).to_string(), long(query("page=none")).to_string());
-    let file = long(query("page=2&export=csv")).exported(Export::Csv).unwrap();
+    let file = long(query("page=2&export=csv")).exported(ExportFormat::Csv).unwrap();
     assert_eq!(count(&String::from_utf8(file).unwrap(), "\n"), total + 1);
 }
 
@@ -102,9 +104,9 @@ fn a_long_list_has_pages_and_its_files_have_all_rows() {
 fn files_contain_values_and_no_formulas() {
     let rows = vec![row("=1+2", Some(7)), row("-a", None), row("a, \"b\"\nc", Some(-1))];
     let list = List::new("Students", COLUMNS, query("export=csv"), rows);
-    let csv = String::from_utf8(list.exported(Export::Csv).unwrap()).unwrap();
+    let csv = String::from_utf8(list.exported(ExportFormat::Csv).unwrap()).unwrap();
     assert_eq!(csv, "name,xp\n'=1+2,7\n'-a,\n\"a, \"\"b\"\"\nc\",-1\n");
-    let json: Value = serde_json::from_slice(&list.exported(Export::Json).unwrap()).unwrap();
+    let json: Value = serde_json::from_slice(&list.exported(ExportFormat::Json).unwrap()).unwrap();
     // JSON keeps the text: no program runs it.
     assert_eq!(json[0], json!({ "name": "=1+2", "xp": 7 }));
     assert_eq!(json[1], json!({ "name": "-a", "xp": null }));

@@ -10,7 +10,7 @@ mod words;
 
 use std::borrow::Cow;
 
-use lyceum_console::{Frame, Query, screens};
+use lyceum_console::{Frame, ListQuery, screens};
 
 /// The frame of a page of courses for that role.
 fn frame(role: &'static str) -> Frame {
@@ -27,10 +27,10 @@ fn frame(role: &'static str) -> Frame {
 }
 
 /// The parameters of an address such as `sort=-xp&page=2`.
-fn query(text: &str) -> Query {
+fn query(text: &str) -> ListQuery {
     let pairs = text.split('&').filter(|pair| !pair.is_empty());
     let pairs = pairs.map(|pair| pair.split_once('=').unwrap());
-    Query::of("/list", pairs.map(|(name, value)| (Cow::from(name), Cow::from(value))))
+    ListQuery::of("/list", pairs.map(|(name, value)| (Cow::from(name), Cow::from(value))))
 }
 
 /// How often the text contains the part.

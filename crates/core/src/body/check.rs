@@ -14,19 +14,19 @@ use crate::time::{Timestamp, parse_date};
 /// Every error of the value, in the order of its members; at most [`BODY_ERRORS_MAX_COUNT`].
 pub(super) fn errors(schema: &TypeSchema, value: &Value) -> Vec<Detail> {
     let mut check =
-        Check { definitions: &schema.definitions, path: String::new(), errors: Vec::new() };
+        SchemaCheck { definitions: &schema.definitions, path: String::new(), errors: Vec::new() };
     check.value(&schema.schema, value);
     check.errors
 }
 
 /// A value under comparison with a schema.
-struct Check<'s> {
+struct SchemaCheck<'s> {
     definitions: &'s Map<String, Value>,
     path: String,
     errors: Vec<Detail>,
 }
 
-impl<'s> Check<'s> {
+impl<'s> SchemaCheck<'s> {
     fn value(&mut self, schema: &'s Value, value: &Value) {
         let Value::Object(rules) = schema else { return };
         if let Some(reference) = rules.get("$ref") {
@@ -239,13 +239,13 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// What an alternative asks for, as `a string`; nothing where it is null.
+    /// The expected value of an alternative, such as `a string`; nothing for null.
     fn kind(&self, schema: &'s Value) -> Option<String> {
         let kind = expected(self.resolved(schema).as_object()?);
         (kind != "null" && !kind.is_empty()).then_some(kind)
     }
 
-    /// What to send where a value is missing.
+    /// The value to send if one is missing.
     fn to_send(&self, schema: &'s Value) -> String {
         let schema = self.resolved(schema);
         if let Some(words) = words(schema) {

@@ -13,14 +13,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::limits::INPUT_TEXT_MAX_BYTES;
-use crate::problem::{Kind, Problem, Result};
+use crate::problem::{Problem, ProblemKind, Result};
 use crate::schema::TypeSchema;
 
 /// The schema of each type that was read so far.
 static SCHEMAS: LazyLock<RwLock<HashMap<TypeId, Arc<TypeSchema>>>> =
     LazyLock::new(Default::default);
 
-/// The format of a [`Line`] in schemas.
+/// The format of a [`OneLineText`] in schemas.
 const LINE_FORMAT: &str = "line";
 
 /// Reads a JSON body as a type; an empty body is an empty object.
@@ -37,7 +37,7 @@ pub fn parse(text: &[u8]) -> Result<Value> {
     serde_json::from_slice(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = format!("the body is not JSON at line {line}, column {column}: {error}");
-        Problem::new(Kind::Malformed, message)
+        Problem::new(ProblemKind::Malformed, message)
     })
 }
 
@@ -48,7 +48,7 @@ pub fn of<T: DeserializeOwned + JsonSchema + 'static>(value: Value) -> Result<T>
         None => {}
         Some(first) if first.path.is_empty() => {
             let what = first.message.replace("an object", "a JSON object");
-            return Err(Problem::new(Kind::Malformed, format!("the body {what}")));
+            return Err(Problem::new(ProblemKind::Malformed, format!("the body {what}")));
         }
         Some(_) => return Err(Problem::invalid_all(errors)),
     }
@@ -68,10 +68,10 @@ fn schema<T: JsonSchema + 'static>() -> Arc<TypeSchema> {
     Arc::clone(schemas.entry(id).or_insert(schema))
 }
 
-/// The schema of a one-line text that is not blank. Fields name it: `#[schemars(with = "Line")]`.
-pub struct Line;
+/// The schema of a one-line text that is not blank. Fields name it: `#[schemars(with = "OneLineText")]`.
+pub struct OneLineText;
 
-impl JsonSchema for Line {
+impl JsonSchema for OneLineText {
     fn schema_name() -> Cow<'static, str> {
         "Line".into()
     }

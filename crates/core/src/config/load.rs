@@ -43,7 +43,7 @@ const NOT_SETTINGS: [&str; 14] = [
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// The compiled-in defaults.
     Default,
     /// A line of the file of `--config`, counted from 1.
@@ -54,7 +54,7 @@ pub enum Origin {
     Flag(&'static str),
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -68,18 +68,18 @@ impl fmt::Display for Origin {
 /// A setting that cannot be used: which layer, what is wrong, and what was perhaps meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}: {message}")]
-pub struct Error {
+pub struct SettingError {
     /// The layer at fault.
-    pub origin: Origin,
-    /// What is wrong, with the setting's name.
+    pub origin: SettingOrigin,
+    /// The error, with the setting's name.
     pub message: String,
-    /// What to do next, where we know.
+    /// How to fix it, if known.
     pub hint: Option<String>,
 }
 
 /// A value that a flag of the command line gives to a setting.
 #[derive(Clone, Debug)]
-pub struct Flag {
+pub struct FlagValue {
     /// The flag with its dashes, such as `--listen`.
     pub flag: &'static str,
     /// The setting, such as `server.listen`.
@@ -90,27 +90,27 @@ pub struct Flag {
 
 /// The settings in force, and where each came from.
 #[derive(Clone)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The settings.
     pub config: Config,
     values: Table,
-    origins: BTreeMap<String, Origin>,
+    origins: BTreeMap<String, SettingOrigin>,
 }
 
-impl fmt::Debug for Loaded {
+impl fmt::Debug for LoadedConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.effective()).finish()
     }
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Where a setting such as `server.listen` came from.
-    pub fn origin(&self, key: &str) -> &Origin {
-        self.origins.get(key).unwrap_or(&Origin::Default)
+    pub fn origin(&self, key: &str) -> &SettingOrigin {
+        self.origins.get(key).unwrap_or(&SettingOrigin::Default)
     }
 
     /// Every setting: name, value as TOML (secrets redacted), origin; in the order of the names.
-    pub fn effective(&self) -> Vec<(String, String, &Origin)> {
+    pub fn effective(&self) -> Vec<(String, String, &SettingOrigin)> {
         keys(&self.values)
             .map(|(key, value)| {
                 let redact = SECRET.contains(&key.as_str()) && value.as_str() != Some("");
@@ -122,16 +122,16 @@ impl Loaded {
     }
 
     /// Sets one value and checks it at once, so that a fault has the right origin.
-    fn set(&mut self, origin: Origin, key: &str, value: Value) -> Result<(), Error> {
-        let fail = |message: String| Error { origin: origin.clone(), message, hint: None };
+    fn set(&mut self, origin: SettingOrigin, key: &str, value: Value) -> Result<(), SettingError> {
+        let fail = |message: String| SettingError { origin: origin.clone(), message, hint: None };
         let (section, name) = key.split_once('.').expect("callers pass section.name");
         let Some(place) = self.values.get_mut(section).and_then(|section| section.get_mut(name))
         else {
             let hint = self.nearest(key).map(|nearest| match &origin {
-                Origin::Variable(_) => format!("did you mean {}?", variable_of(&nearest)),
+                SettingOrigin::Variable(_) => format!("did you mean {}?", variable_of(&nearest)),
                 _ => format!("did you mean '{nearest}'?"),
             });
-            return Err(Error { hint, ..fail(format!("'{key}' is not a setting")) });
+            return Err(SettingError { hint, ..fail(format!("'{key}' is not a setting")) });
         };
         if !place.same_type(&value) {
             let found =
@@ -145,7 +145,12 @@ impl Loaded {
         Ok(())
     }
 
-    fn set_text(&mut self, origin: Origin, key: &str, text: &str) -> Result<(), Error> {
+    fn set_text(
+        &mut self,
+        origin: SettingOrigin,
+        key: &str,
+        text: &str,
+    ) -> Result<(), SettingError> {
         let value = match self.value(key) {
             Some(Value::Boolean(_)) => text.parse().map(Value::Boolean).ok(),
             Some(Value::Integer(_)) => text.parse().map(Value::Integer).ok(),
@@ -158,13 +163,13 @@ impl Loaded {
         self.set(origin, key, value.unwrap_or_else(|| text.into()))
     }
 
-    fn set_file(&mut self, path: &Path) -> Result<(), Error> {
-        let origin = |line| Origin::File(path.to_owned(), line);
-        let fail = |line, message| Error { origin: origin(line), message, hint: None };
+    fn set_file(&mut self, path: &Path) -> Result<(), SettingError> {
+        let origin = |line| SettingOrigin::File(path.to_owned(), line);
+        let fail = |line, message| SettingError { origin: origin(line), message, hint: None };
         let text = std::fs::read_to_string(path).map_err(|error| {
             let message = format!("the settings file cannot be read: {}", io_reason(&error));
             let hint = "`lyceum config --default` prints a file to start from";
-            Error { hint: Some(hint.into()), ..fail(1, message) }
+            SettingError { hint: Some(hint.into()), ..fail(1, message) }
         })?;
         let line = |span: std::ops::Range<usize>| {
             1 + text[..span.start.min(text.len())].matches('\n').count()
@@ -178,7 +183,7 @@ impl Loaded {
                 let hint = self
                     .nearest(section.get_ref())
                     .map(|nearest| format!("did you mean '{nearest}'?"));
-                return Err(Error { hint, ..fail(line(section.span()), message) });
+                return Err(SettingError { hint, ..fail(line(section.span()), message) });
             };
             for (name, value) in entries {
                 let at = line(name.span());
@@ -191,12 +196,12 @@ impl Loaded {
         Ok(())
     }
 
-    fn set_variable(&mut self, name: &str, text: &str) -> Result<(), Error> {
+    fn set_variable(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
         let Some(rest) = name.strip_prefix("LYCEUM_") else { return Ok(()) };
         if NOT_SETTINGS.iter().any(|known| name.starts_with(known)) {
             return Ok(());
         }
-        let origin = Origin::Variable(name.to_owned());
+        let origin = SettingOrigin::Variable(name.to_owned());
         let rest = rest.to_lowercase();
         let Some((section, key)) = rest.split_once("__") else {
             let hint = self
@@ -204,7 +209,7 @@ impl Loaded {
                 .map(|nearest| format!("did you mean {}?", variable_of(&nearest)));
             let message =
                 "no setting has this name; names have the form LYCEUM_<SECTION>__<KEY>".to_owned();
-            return Err(Error { origin, message, hint });
+            return Err(SettingError { origin, message, hint });
         };
         self.set_text(origin, &format!("{section}.{key}"), text)
     }
@@ -238,33 +243,35 @@ impl Loaded {
 pub fn load(
     file: Option<&Path>,
     variables: impl IntoIterator<Item = (String, String)>,
-    flags: &[Flag],
-) -> Result<Loaded, Error> {
+    flags: &[FlagValue],
+) -> Result<LoadedConfig, SettingError> {
     let values: Table = toml::from_str(DEFAULTS).expect("the compiled-in defaults are TOML");
     let config = Config::deserialize(Value::Table(values.clone()))
         .expect("the compiled-in defaults hold every setting");
-    let mut loaded = Loaded { config, values, origins: BTreeMap::new() };
+    let mut loaded = LoadedConfig { config, values, origins: BTreeMap::new() };
     if let Some(path) = file {
         loaded.set_file(path)?;
     }
     for (name, value) in variables {
         loaded.set_variable(&name, &value)?;
     }
-    for Flag { flag, key, value } in flags {
-        loaded.set_text(Origin::Flag(flag), key, value)?;
+    for FlagValue { flag, key, value } in flags {
+        loaded.set_text(SettingOrigin::Flag(flag), key, value)?;
     }
     check_pairs(&loaded)?;
     Ok(loaded)
 }
 
 /// The variables of the process that may be settings. Errors: one that is not UTF-8.
-pub fn environment() -> Result<Vec<(String, String)>, Error> {
+pub fn environment() -> Result<Vec<(String, String)>, SettingError> {
     let ours =
         std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"LYCEUM_"));
     ours.map(|(name, value)| match (name.into_string(), value.into_string()) {
         (Ok(name), Ok(value)) => Ok((name, value)),
-        (name, _) => Err(Error {
-            origin: Origin::Variable(name.unwrap_or_else(|raw| raw.to_string_lossy().into_owned())),
+        (name, _) => Err(SettingError {
+            origin: SettingOrigin::Variable(
+                name.unwrap_or_else(|raw| raw.to_string_lossy().into_owned()),
+            ),
             message: "the name or the value is not UTF-8".to_owned(),
             hint: None,
         }),
@@ -290,7 +297,7 @@ const PAIRS: [(&str, &str, &str); 3] = [
     ("oidc.issuer", "oidc.client_id", "where people sign in by password"),
 ];
 
-fn check_pairs(loaded: &Loaded) -> Result<(), Error> {
+fn check_pairs(loaded: &LoadedConfig) -> Result<(), SettingError> {
     let is_set =
         |key: &str| loaded.value(key).and_then(Value::as_str).is_some_and(|v| !v.is_empty());
     for (one, other, without) in PAIRS {
@@ -299,7 +306,7 @@ fn check_pairs(loaded: &Loaded) -> Result<(), Error> {
             (false, true) => (other, one),
             _ => continue,
         };
-        return Err(Error {
+        return Err(SettingError {
             origin: loaded.origin(given).clone(),
             message: format!("'{given}' is set, but '{missing}' is not"),
             hint: Some(format!("set both, or neither {without}")),

@@ -1,6 +1,6 @@
 //! Bodies as types: every error with its path, in words without Rust.
 
-use lyceum_core::body::{self, Line};
+use lyceum_core::body::{self, OneLineText};
 use lyceum_core::schema::TypeSchema;
 use lyceum_core::{Problem, ProblemKind};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "only reading is tested")]
 struct Order {
-    #[schemars(with = "Line")]
+    #[schemars(with = "OneLineText")]
     buyer: String,
     note: Option<String>,
     #[schemars(length(min = 1, max = 2))]
@@ -66,7 +66,7 @@ fn order(changes: Value) -> Value {
 }
 
 #[test]
-fn what_fits_is_read() {
+fn valid_bodies_are_read() {
     for changes in [
         json!({}),
         json!({ "note": null, "pay": null, "state": "closed", "day": "2026-01-15" }),
@@ -77,7 +77,7 @@ fn what_fits_is_read() {
 }
 
 #[test]
-fn every_error_is_told_with_its_path() {
+fn every_error_has_its_path() {
     let problem = refused(json!({
         "buyer": null,
         "note": 3,
@@ -108,7 +108,7 @@ fn every_error_is_told_with_its_path() {
 }
 
 #[test]
-fn each_sort_of_error_has_its_words() {
+fn each_kind_of_error_has_its_message() {
     for (changes, told) in [
         (json!({ "buyer": " " }), "buyer: must not be empty"),
         (json!({ "buyer": "a\nb" }), "buyer: must not contain control characters"),
@@ -135,7 +135,7 @@ fn each_sort_of_error_has_its_words() {
 }
 
 #[test]
-fn what_is_no_such_json_is_malformed() {
+fn json_of_another_type_is_malformed() {
     for (text, told) in [
         ("{", "the body is not JSON at line 1, column 1"),
         ("[]", "the body must be a JSON object"),
@@ -149,7 +149,7 @@ fn what_is_no_such_json_is_malformed() {
 }
 
 #[test]
-fn an_answer_lists_so_many_errors() {
+fn an_answer_lists_a_limited_number_of_errors() {
     let problem = body::of::<Vec<u32>>(json!(vec!["x"; 1000])).unwrap_err();
     assert_eq!(problem.details.len(), 100);
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use lyceum_core::config::{Environment, Flag, LogFormat, Origin, load};
+use lyceum_core::config::{Environment, FlagValue, LogFormat, SettingOrigin, load};
 use lyceum_core::limits;
 
 fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -17,14 +17,14 @@ fn file(text: &str) -> tempfile::NamedTempFile {
 }
 
 /// The error's text with the file's name taken out, and its hint.
-fn refusal(text: &str, pairs: &[(&str, &str)], flags: &[Flag]) -> (String, Option<String>) {
+fn refusal(text: &str, pairs: &[(&str, &str)], flags: &[FlagValue]) -> (String, Option<String>) {
     let file = file(text);
     let error = load(Some(file.path()), variables(pairs), flags).unwrap_err();
     (error.to_string().replace(&file.path().display().to_string(), "FILE"), error.hint)
 }
 
-fn flag(flag: &'static str, key: &'static str, value: &str) -> Flag {
-    Flag { flag, key, value: value.to_owned() }
+fn flag(flag: &'static str, key: &'static str, value: &str) -> FlagValue {
+    FlagValue { flag, key, value: value.to_owned() }
 }
 
 #[test]
@@ -37,10 +37,10 @@ fn later_layers_win() {
     let server = &loaded.config.server;
     assert_eq!((server.listen.as_str(), server.workers), ("c:3", 4));
     assert_eq!((server.log_format, server.env), (LogFormat::Json, Environment::Staging));
-    assert_eq!(*loaded.origin("server.listen"), Origin::Flag("--listen"));
+    assert_eq!(*loaded.origin("server.listen"), SettingOrigin::Flag("--listen"));
     assert_eq!(loaded.origin("server.workers").to_string(), "LYCEUM_SERVER__WORKERS");
-    assert_eq!(*loaded.origin("server.log_format"), Origin::File(file.path().to_owned(), 4));
-    assert_eq!(*loaded.origin("server.keep_alive_s"), Origin::Default);
+    assert_eq!(*loaded.origin("server.log_format"), SettingOrigin::File(file.path().to_owned(), 4));
+    assert_eq!(*loaded.origin("server.keep_alive_s"), SettingOrigin::Default);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn unknown_names_are_refused_with_the_nearest() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_refused_where_they_stand() {
+fn invalid_values_are_refused_with_their_location() {
     let told = |text: &str, pairs: &[(&str, &str)]| refusal(text, pairs, &[]).0;
     assert_eq!(
         told("[server]\nworkers = 'many'", &[]),

@@ -4,7 +4,7 @@ mod png;
 mod svg;
 
 use lyceum_core::limits::BAKED_IMAGE_MAX_BYTES;
-use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::problem::{Problem, ProblemKind, Result};
 
 pub(crate) use png::{SIGNATURE as PNG_SIGNATURE, write_chunk};
 
@@ -37,12 +37,12 @@ fn within_limit(image: &[u8]) -> Result<()> {
     match image.len() <= BAKED_IMAGE_MAX_BYTES {
         true => Ok(()),
         false => Err(Problem::new(
-            Kind::TooLarge,
+            ProblemKind::TooLarge,
             format!("an image of a badge has at most {BAKED_IMAGE_MAX_BYTES} bytes"),
         )),
     }
 }
 
 fn malformed(message: impl Into<String>) -> Problem {
-    Problem::new(Kind::Malformed, message)
+    Problem::new(ProblemKind::Malformed, message)
 }

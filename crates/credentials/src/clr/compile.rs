@@ -8,7 +8,7 @@ use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COURSE, LINE_ITEM, RESULT, USER,
 };
@@ -26,8 +26,8 @@ use crate::repository::records as repository;
 
 /// A kind of results, the kind of their line items, and the reference to them.
 struct ResultKind {
-    result: &'static Kind,
-    item: &'static Kind,
+    result: &'static RecordKind,
+    item: &'static RecordKind,
     reference: &'static str,
     achievement_type: &'static str,
 }
@@ -215,7 +215,7 @@ impl FoundResults<'_> {
         Ok(found)
     }
 
-    fn address(&self, kind: &Kind, id: &str) -> String {
+    fn address(&self, kind: &RecordKind, id: &str) -> String {
         let id = segment(id);
         format!("{}{}/{}/{id}", self.base_url, kind.service.prefix(), kind.path)
     }

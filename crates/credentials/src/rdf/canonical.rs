@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
 use lyceum_core::limits::CANONIZE_MAX_COUNT;
-use lyceum_core::problem::{Kind, Problem, Result};
+use lyceum_core::problem::{Problem, ProblemKind, Result};
 use sha2::Digest;
 
 use super::{Dataset, GraphTerm, Quad};
@@ -265,7 +265,7 @@ impl<'a, D: Digest> Canonical<'a, D> {
         match self.steps <= CANONIZE_MAX_COUNT {
             true => Ok(()),
             false => Err(Problem::new(
-                Kind::Invalid,
+                ProblemKind::Invalid,
                 format!(
                     "the document has so many nodes without an id that are alike that telling \
                      them apart takes more than {CANONIZE_MAX_COUNT} steps; give them ids"

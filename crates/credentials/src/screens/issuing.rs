@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::text::folded;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ORG;
-use lyceum_roster::repository::{self, Learner};
+use lyceum_roster::repository::{self, ListedStudent};
 use lyceum_store::Tx;
 
 use super::MOST;
@@ -28,7 +28,7 @@ pub struct Choices {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The learner.
-    pub learner: Learner,
+    pub learner: ListedStudent,
     /// The name of the school; empty where there is none.
     pub school: String,
 }
@@ -45,7 +45,7 @@ pub fn read(tx: &mut Tx<'_>, search: &str) -> Result<Choices> {
     let more_count = found.len().saturating_sub(CHOICES);
     found.truncate(CHOICES);
     let orgs = fields::of_all(tx, &ORG, found.iter().map(|learner| learner.org.as_str()))?;
-    let candidate = |learner: Learner| {
+    let candidate = |learner: ListedStudent| {
         let school = orgs.get(&learner.org).map(|org| fields::text(org, "name").to_owned());
         Candidate { school: school.unwrap_or_default(), learner }
     };
@@ -53,7 +53,7 @@ pub fn read(tx: &mut Tx<'_>, search: &str) -> Result<Choices> {
 }
 
 /// The learner with that sourcedId alone, or all whose name, address or sourcedId contains the search.
-fn find(tx: &mut Tx<'_>, search: &str) -> Result<Vec<Learner>> {
+fn find(tx: &mut Tx<'_>, search: &str) -> Result<Vec<ListedStudent>> {
     let mut learners = repository::learners(tx)?;
     if let Some(at) = learners.iter().position(|learner| folded(&learner.id) == search) {
         return Ok(vec![learners.swap_remove(at)]);

@@ -1,6 +1,6 @@
 //! Credentials in images.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_credentials::{badge_image, baking, did, jwt};
 use serde_json::Value;
 
@@ -118,7 +118,7 @@ fn damaged_images_are_refused_without_a_panic() {
         baking::bake_png(&badge_image::png("a", "b"), &token).unwrap(),
         baking::bake_svg(&badge_image::svg("a", "b"), &json).unwrap().into_bytes(),
     ];
-    let mut random = Stream::seeded(3);
+    let mut random = RandomStream::seeded(3);
     for image in images {
         for _ in 0..1000 {
             let mut image = image.clone();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_credentials::canonize;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ const OURS: &[(&str, &str)] = &[
 #[test]
 fn canonical_text_is_that_of_the_javascript_stack() {
     let full = standards::variable("LYCEUM_TEST_SIZE").is_some_and(|size| size == "full");
-    let mut random = Stream::seeded(26);
+    let mut random = RandomStream::seeded(26);
     let seeds = seeds();
     let mut documents = seeds.clone();
     while documents.len() < DOCUMENTS[usize::from(full)] {
@@ -127,7 +127,7 @@ fn alike() -> Value {
 }
 
 /// Changes one place: a value, a key, or what stands there.
-fn mutate(document: &mut Value, donor: &Value, random: &mut Stream) {
+fn mutate(document: &mut Value, donor: &Value, random: &mut RandomStream) {
     let place = pick(document, random);
     let count = |value: &Value| value.as_object().map_or(0, serde_json::Map::len) as u64;
     match (place, random.below(6)) {
@@ -166,7 +166,7 @@ fn mutate(document: &mut Value, donor: &Value, random: &mut Stream) {
 }
 
 /// A place below the document, deeper ones as likely as others.
-fn pick<'a>(value: &'a mut Value, random: &mut Stream) -> &'a mut Value {
+fn pick<'a>(value: &'a mut Value, random: &mut RandomStream) -> &'a mut Value {
     let children = match value {
         Value::Object(object) => object.len(),
         Value::Array(items) => items.len(),

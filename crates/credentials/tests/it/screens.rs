@@ -78,7 +78,7 @@ fn badges_stand_newest_first_with_their_learners_and_can_be_chosen() {
         for _ in 0..2 {
             assert_eq!(revoke("by mistake").unwrap().reason.as_deref(), Some("by mistake"));
         }
-        let noted = db.read_blocking(|tx| audit::list(tx, &audit::Filter::default(), 9, 0));
+        let noted = db.read_blocking(|tx| audit::list(tx, &audit::AuditFilter::default(), 9, 0));
         assert_eq!(noted.unwrap().total, 1, "a revocation is noted once");
         let read = |is_revoked, achievement: &str| {
             let filter = badges::Filter { is_revoked, achievement: achievement.to_owned() };

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_credentials::key::PublicKey;
 use lyceum_credentials::verify::{CheckOutcome, Report, verify};
 use lyceum_credentials::{did, proof};
@@ -130,7 +130,7 @@ fn a_credential_of_every_suite_is_confirmed() {
 
 #[test]
 fn no_changed_byte_of_any_suite_is_accepted() {
-    let mut random = Stream::seeded(29);
+    let mut random = RandomStream::seeded(29);
     for (name, credential) in credentials() {
         let text = credential.to_string();
         let mut at = 0;
@@ -399,7 +399,7 @@ fn an_open_badge_of_the_second_version_is_refused_by_that_name() {
 
 #[test]
 fn whatever_a_selective_proof_holds_gets_a_report() {
-    let mut random = Stream::seeded(2023);
+    let mut random = RandomStream::seeded(2023);
     for name in ["ecdsa-sd-2023 base, second", "ecdsa-sd-2023 derived, second"] {
         let whole = credential(name);
         let value = whole["proof"]["proofValue"].as_str().unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
 use lyceum_credentials::key::PublicKey;
 use lyceum_credentials::status_list::{self, Bits, RevocationList};
@@ -329,7 +329,7 @@ fn whatever_is_sent_gets_a_report() {
         token.clone().into_bytes(),
         baking::bake_svg(&badge_image::svg("a", "b"), &token).unwrap().into_bytes(),
     ];
-    let mut random = Stream::seeded(5);
+    let mut random = RandomStream::seeded(5);
     let pieces: [&[u8]; 12] = [
         b"null",
         b"[]",

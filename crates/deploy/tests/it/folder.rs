@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lyceum_core::ProblemKind;
-use lyceum_deploy::{Evaluator, Local, Options, secrets_in};
+use lyceum_deploy::{DeployOptions, Evaluator, LocalProject, secrets_in};
 use lyceum_project::{State, plan, secrets};
 use tempfile::{TempDir, tempdir};
 
@@ -18,32 +18,39 @@ fn project(config: &str) -> TempDir {
     folder
 }
 
-fn read(folder: &Path, options: &Options) -> lyceum_core::Result<Local> {
+fn read(folder: &Path, options: &DeployOptions) -> lyceum_core::Result<LocalProject> {
     let evaluator = Evaluator::default();
     let config = evaluator.config(folder)?;
-    Local::read(folder, config.as_ref(), options, &folder.join("dist"), &evaluator, |_, _| ())
+    LocalProject::read(
+        folder,
+        config.as_ref(),
+        options,
+        &folder.join("dist"),
+        &evaluator,
+        |_, _| (),
+    )
 }
 
 #[test]
 fn options_replace_what_the_config_says() {
     let folder = project(r#"{ "name": "Wild Rivers", "description": "Maps", "emoji": "🗺" }"#);
-    let local = read(folder.path(), &Options::default()).unwrap();
+    let local = read(folder.path(), &DeployOptions::default()).unwrap();
     assert_eq!((local.slug.as_str(), local.metadata.name.as_str()), ("wild-rivers", "Wild Rivers"));
-    let options = Options {
+    let options = DeployOptions {
         name: Some("Calm Lakes".into()),
         description: Some("Boats".into()),
-        ..Options::default()
+        ..DeployOptions::default()
     };
     let local = read(folder.path(), &options).unwrap();
     assert_eq!(local.slug, "calm-lakes");
     assert_eq!(local.metadata.description.as_deref(), Some("Boats"));
     assert_eq!(local.metadata.emoji.as_deref(), Some("🗺"));
-    let (kind, message) = refused(read(project("{}").path(), &Options::default()));
+    let (kind, message) = refused(read(project("{}").path(), &DeployOptions::default()));
     assert!(
         kind == ProblemKind::Invalid && message.contains("the project has no name"),
         "{message}"
     );
-    let nothing = Options { name: Some("🗺".into()), ..Options::default() };
+    let nothing = DeployOptions { name: Some("🗺".into()), ..DeployOptions::default() };
     let (_, message) = refused(read(folder.path(), &nothing));
     assert!(message.contains("cannot make a slug from the name '🗺'"), "{message}");
 }
@@ -52,7 +59,7 @@ fn options_replace_what_the_config_says() {
 fn secrets_are_sent_as_digests_under_the_servers_key() {
     let folder = project(r#"{ "name": "Rivers" }"#);
     let desired = |state: &State| {
-        read(folder.path(), &Options::default()).unwrap().desired(state, None).unwrap()
+        read(folder.path(), &DeployOptions::default()).unwrap().desired(state, None).unwrap()
     };
     assert_eq!(
         desired(&no_project()).secrets,
@@ -70,7 +77,7 @@ fn secrets_are_sent_as_digests_under_the_servers_key() {
     assert_ne!(secrets, digests(b"another key"));
     let mut state = no_project();
     state.secrets.key = "?".into();
-    let local = read(folder.path(), &Options::default()).unwrap();
+    let local = read(folder.path(), &DeployOptions::default()).unwrap();
     assert_eq!(refused(local.desired(&state, None)).0, ProblemKind::Internal);
 }
 
@@ -78,7 +85,7 @@ fn secrets_are_sent_as_digests_under_the_servers_key() {
 fn required_secrets_may_be_in_the_file_or_else_on_the_server() {
     let folder = project(r#"{ "name": "Rivers" }"#);
     let missing = |state: &State| {
-        let mut local = read(folder.path(), &Options::default()).unwrap();
+        let mut local = read(folder.path(), &DeployOptions::default()).unwrap();
         local.required = ["A", "B"].map(str::to_owned).into();
         local.missing(state)
     };
@@ -103,10 +110,10 @@ fn an_error_in_the_secrets_names_file_and_line() {
 }
 
 #[test]
-fn a_deploy_of_what_the_server_has_changes_nothing() {
+fn a_deploy_without_changes_changes_nothing() {
     let folder = project(r#"{ "name": "Rivers", "emoji": "🗺" }"#);
     write(folder.path(), ".env", "A=one\n");
-    let local = read(folder.path(), &Options::default()).unwrap();
+    let local = read(folder.path(), &DeployOptions::default()).unwrap();
     let mut state = no_project();
     let desired = local.desired(&state, None).unwrap();
     let first = plan(&state, &desired).unwrap();
@@ -117,8 +124,9 @@ fn a_deploy_of_what_the_server_has_changes_nothing() {
     state.metadata = Some(desired.metadata.clone());
     state.frontend.clone_from(&desired.frontend);
     state.secrets.digests = desired.secrets.clone().unwrap();
-    let again = read(folder.path(), &Options::default()).unwrap().desired(&state, None).unwrap();
+    let again =
+        read(folder.path(), &DeployOptions::default()).unwrap().desired(&state, None).unwrap();
     let second = plan(&state, &again).unwrap();
     assert!(!second.makes_version() && second.artifacts().is_empty(), "{second:?}");
-    assert_eq!(lyceum_deploy::told::changes(&second), "");
+    assert_eq!(lyceum_deploy::summary::changes(&second), "");
 }

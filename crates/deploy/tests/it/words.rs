@@ -1,6 +1,6 @@
 //! A plan in words.
 
-use lyceum_deploy::told::{bytes, changes, fields};
+use lyceum_deploy::summary::{bytes, changes, fields};
 use lyceum_project::{Artifact, FieldChange, Plan, Replacement};
 
 use crate::no_project;

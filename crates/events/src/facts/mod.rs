@@ -17,15 +17,15 @@ use crate::repository::facts::FactRows;
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    Did, EventPosition, last_of_all, of_all, place, read, unplaced, users_of_app,
+    ActorFacts, EventPosition, last_of_all, of_all, place, read, unplaced, users_of_app,
 };
-pub use piece::{Metric, Pieces, REACH_MS};
+pub use piece::{FactPieces, Metric, REACH_MS};
 
 /// Milliseconds of a bucket.
 pub const BUCKET_MS: i64 = 15 * 60 * 1000;
 
-/// What is summed, in the order of the columns of the table. Thousandths: of XP, of questions, of
-/// units, of seconds.
+/// A measure that is summed, in the order of the table's columns. Values are thousandths of XP, questions, units or
+/// seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// `xpEarned`
@@ -96,9 +96,9 @@ impl MeasureSums {
     }
 }
 
-/// What was worked on, as the event says.
+/// The course, subject and app that an event names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Context {
+pub struct FactContext {
     /// The course's sourcedId; empty where the event names none.
     pub course: String,
     /// The subject; empty where the event names none.
@@ -107,8 +107,8 @@ pub struct Context {
     pub app: String,
 }
 
-impl Context {
-    /// What an event says was worked on.
+impl FactContext {
+    /// The course, subject and app that an event names.
     fn of(event: &Tree<'_>) -> Self {
         let object = &event["object"];
         let text = |value: &Tree<'_>| value.as_str().map(str::to_owned);
@@ -135,7 +135,7 @@ impl Context {
     }
 }
 
-/// What an event adds: the sums of each quarter hour that it has a part in.
+/// The facts of an event: its sums in each quarter hour that it touches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
     /// The quarter hour of its time.
@@ -143,18 +143,18 @@ pub(crate) struct Facts {
     /// Number and sums, ascending; empty for an event that adds nothing.
     pub(crate) buckets: Vec<(i64, MeasureSums)>,
     /// Of what, with its number; `None` where there are no sums.
-    pub(crate) context: Option<(i64, Context)>,
+    pub(crate) context: Option<(i64, FactContext)>,
 }
 
 impl Facts {
     pub(crate) fn of(event: &Tree<'_>, time: Timestamp) -> Self {
-        match Pieces::told(event, time) {
-            Some(pieces) => Self::new(time, &pieces, Context::of(event)),
+        match FactPieces::of_tree(event, time) {
+            Some(pieces) => Self::new(time, &pieces, FactContext::of(event)),
             None => Self { own: own_bucket(time), ..Self::default() },
         }
     }
 
-    pub(crate) fn new(time: Timestamp, pieces: &Pieces, context: Context) -> Self {
+    pub(crate) fn new(time: Timestamp, pieces: &FactPieces, context: FactContext) -> Self {
         let (own, buckets) = (own_bucket(time), pieces.by_bucket());
         Self { own, buckets, context: Some((context.number(), context)) }
     }
@@ -165,14 +165,14 @@ fn own_bucket(time: Timestamp) -> i64 {
     time.milliseconds().div_euclid(BUCKET_MS)
 }
 
-/// What [`rebuild`] did.
+/// The result of [`rebuild`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rebuilt {
     /// The last actor; the next call goes on behind it.
     pub last: i64,
-    /// How many actors.
+    /// The number of actors.
     pub actors: u64,
-    /// How many events of theirs.
+    /// The number of their events.
     pub events: u64,
 }
 

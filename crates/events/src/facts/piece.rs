@@ -20,7 +20,7 @@ const SPAN_MS: i64 = TIME_SPENT_SPAN_MAX_H * HOUR_MS;
 pub struct Metric {
     /// Of what.
     pub measure: Measure,
-    /// How much: XP, questions, units or seconds.
+    /// The amount: XP, questions, units or seconds.
     pub value: f64,
     /// When it began and ended; none: at the time of the event.
     pub span: Option<(Timestamp, Timestamp)>,
@@ -42,9 +42,9 @@ impl Metric {
     }
 }
 
-/// What one event adds: amounts at an instant or evenly over a time.
+/// The amounts that an event adds, at an instant or evenly over a time.
 #[derive(Debug)]
-pub struct Pieces {
+pub struct FactPieces {
     /// Without an amount where the event has no item that counts.
     pieces: Vec<FactPiece>,
 }
@@ -57,14 +57,14 @@ struct FactPiece {
     amount: Option<(Measure, i64)>,
 }
 
-impl Pieces {
-    /// What an event of the custom profile adds; none for another event.
+impl FactPieces {
+    /// The amounts of an event of the custom profile; `None` for another event.
     pub fn of(event: &Event) -> Option<Self> {
-        Self::told(&event.tree(), event.time)
+        Self::of_tree(&event.tree(), event.time)
     }
 
-    /// What the event of that time adds.
-    pub(super) fn told(event: &Tree<'_>, time: Timestamp) -> Option<Self> {
+    /// The amounts of the event at that time.
+    pub(super) fn of_tree(event: &Tree<'_>, time: Timestamp) -> Option<Self> {
         if !matches!(event["type"].as_str(), Some("ActivityEvent" | "TimeSpentEvent")) {
             return None;
         }
@@ -73,7 +73,7 @@ impl Pieces {
         Some(Self::of_metrics(time, &metrics))
     }
 
-    /// What an event of that time with these metrics adds.
+    /// The amounts of an event at that time with these metrics.
     pub(crate) fn of_metrics(time: Timestamp, metrics: &[Metric]) -> Self {
         let at = time.milliseconds();
         let of_metric = |metric| FactPiece::of_metric(at, metric);
@@ -98,7 +98,7 @@ impl Pieces {
         buckets.into_iter().collect()
     }
 
-    /// What falls into the range of milliseconds; none where no part of the event does.
+    /// The amounts within the range of milliseconds; `None` if no part of the event is in it.
     pub fn within(&self, Range { start: from, end: to }: Range<i64>) -> Option<MeasureSums> {
         let mut sums = MeasureSums::default();
         for piece in &self.pieces {

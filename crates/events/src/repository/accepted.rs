@@ -82,7 +82,7 @@ pub struct AcceptedEnvelope {
 }
 
 /// Reads the state of a job.
-pub fn done(tx: &mut Tx<'_>, job: i64) -> Result<Option<AcceptedEnvelope>> {
+pub fn finished_job(tx: &mut Tx<'_>, job: i64) -> Result<Option<AcceptedEnvelope>> {
     let sql = "SELECT received_ms, seqs FROM event_batches WHERE id = $1";
     let found = tx.query_one(sql, &[job.into()], |row| {
         Ok((Timestamp::from_milliseconds(row.int(0)?), numbers(row.text(1)?)))

@@ -8,10 +8,10 @@ use lyceum_store::{Tx, Value, log};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
-use super::names::{self, KnownNames, Learned};
-use super::read::{Logged, StoredEvent, logged};
+use super::names::{self, KnownNames, LookedUpNames};
+use super::read::{LoggedEvent, StoredEvent, logged};
+use super::run_list_lock::RunListLock;
 use super::spans::Spans;
-use super::turn::RunListLock;
 use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
 use crate::event::{Event, hash};
 
@@ -65,7 +65,7 @@ pub struct ClientEvents<'a> {
 
 /// An event to append.
 #[derive(Clone, Copy)]
-struct Item<'a> {
+struct EventToAppend<'a> {
     client: &'a str,
     event: &'a Event,
     source: i64,
@@ -98,25 +98,25 @@ pub fn append_all(
     now: Timestamp,
     sent: &[ClientEvents<'_>],
     known: &KnownNames,
-) -> Result<(Vec<Appended>, Learned)> {
+) -> Result<(Vec<Appended>, LookedUpNames)> {
     let events: Vec<&Event> = sent.iter().flat_map(|one| one.events).collect();
-    let mut learned = Learned::default();
+    let mut learned = LookedUpNames::default();
     let actors = names::actors(tx, known, &mut learned, &events)?;
     let clients = sent.iter().flat_map(|one| one.events.iter().map(|_| one.client));
     let said = events.iter().copied().zip(clients);
     let names = said.clone().map(|(event, client)| (event.sensor.as_str(), client));
     let sources = names::sources(tx, known, &mut learned, names)?;
-    let items: Vec<Item<'_>> = said
+    let items: Vec<EventToAppend<'_>> = said
         .zip(actors)
         .map(|((event, client), actor)| {
             let source = sources[&(event.sensor.as_str(), client)];
-            Item { client, event, source, actor }
+            EventToAppend { client, event, source, actor }
         })
         .collect();
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
     // A transaction that draws one of these numbers moves young rows into runs.
     let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
-    let rows: Vec<(Item<'_>, i64)> = items.into_iter().zip(seqs).collect();
+    let rows: Vec<(EventToAppend<'_>, i64)> = items.into_iter().zip(seqs).collect();
     // Done before waiting for the turn to claim ids, because nearly all events are new.
     let blocks = insert(tx, now, &rows)?;
     let mut keys: Vec<(i64, i64)> =
@@ -126,7 +126,7 @@ pub fn append_all(
         false => None,
     };
     let taken = ids::claim(tx, &mut keys, gathered, turn.as_mut())?;
-    let is_new = |(item, seq): &(Item<'_>, i64)| {
+    let is_new = |(item, seq): &(EventToAppend<'_>, i64)| {
         taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
     };
     let blocks_of = |are_new: bool| {
@@ -175,13 +175,17 @@ fn withdraw(
 }
 
 /// Inserts rows into the log; returns their blocks.
-fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<Vec<Option<i64>>> {
+fn insert(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    rows: &[(EventToAppend<'_>, i64)],
+) -> Result<Vec<Option<i64>>> {
     let now = now.milliseconds();
     let texts: Vec<(i64, &str)> =
         rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
     let blocks = Blocks::pack(&texts)?;
     let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
-    for ((Item { event, source, actor, .. }, seq), block) in rows.iter().zip(&blocks.of) {
+    for ((EventToAppend { event, source, actor, .. }, seq), block) in rows.iter().zip(&blocks.of) {
         values.extend([
             Value::Int(*seq),
             (*source).into(),
@@ -212,7 +216,11 @@ fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &[(Item<'_>, i64)]) -> Result<V
 }
 
 /// Counts events, and writes their spans and facts.
-fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)], turn: Option<&mut RunListLock>) -> Result<()> {
+fn count(
+    tx: &mut Tx<'_>,
+    rows: &[(EventToAppend<'_>, i64)],
+    turn: Option<&mut RunListLock>,
+) -> Result<()> {
     let (mut spans, mut facts) = (Spans::default(), facts::FactRows::default());
     for (item, seq) in rows {
         tx.tally(COLLECTION, *seq, 1);
@@ -224,7 +232,7 @@ fn count(tx: &mut Tx<'_>, rows: &[(Item<'_>, i64)], turn: Option<&mut RunListLoc
 }
 
 /// The events that hold the hashes.
-fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
+fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, LoggedEvent>> {
     let held = ids::holders(tx, hashes)?;
     if held.is_empty() {
         return Ok(BTreeMap::new());
@@ -244,19 +252,19 @@ fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, Logged>> {
 }
 
 /// Whether the event changes nothing, because it already exists or its id belongs to another client.
-fn is_same(holder: &Logged, &Item { client, event, .. }: &Item<'_>) -> bool {
+fn is_same(holder: &LoggedEvent, &EventToAppend { client, event, .. }: &EventToAppend<'_>) -> bool {
     holder.event.id == event.id
         && (holder.client != client
-            || holder.event.send_time >= event.send_time && says(&holder.event, event))
+            || holder.event.send_time >= event.send_time && has_same_content(&holder.event, event))
 }
 
 /// Whether two events have the same content.
-fn says(one: &Event, other: &Event) -> bool {
+fn has_same_content(one: &Event, other: &Event) -> bool {
     one.body() == other.body() || one.content() == other.content()
 }
 
 /// Appends one event whose id or hash may be taken.
-fn version(tx: &mut Tx<'_>, now: Timestamp, item: Item<'_>) -> Result<Appended> {
+fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<Appended> {
     let event = item.event;
     let (hash, holder) = find(tx, &event.id)?;
     let Some(holder) = holder else {
@@ -269,13 +277,13 @@ fn version(tx: &mut Tx<'_>, now: Timestamp, item: Item<'_>) -> Result<Appended> 
     if is_same(&holder, &item) {
         return Ok(Appended::Same { seq: holder.seq });
     }
-    if says(&holder.event, event) {
+    if has_same_content(&holder.event, event) {
         sent_again(tx, holder.seq, event)?;
         return Ok(Appended::Same { seq: holder.seq });
     }
     let wins = rank(event) > rank(&holder.event);
     let others = versions(tx, hash)?;
-    let known = others.iter().filter(|other| says(&other.event, event));
+    let known = others.iter().filter(|other| has_same_content(&other.event, event));
     match known.max_by_key(|other| other.event.send_time) {
         Some(known) if known.event.send_time >= event.send_time => {
             return Ok(Appended::Older { seq: known.seq });
@@ -311,7 +319,7 @@ fn rank(event: &Event) -> (Timestamp, [u8; 32]) {
 
 /// The slot of an id, and the event that holds it. If another id has the same hash, the next number is tried, and so
 /// on.
-pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
+pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<LoggedEvent>)> {
     let mut slot = hash(id);
     loop {
         match holders(tx, &[slot])?.remove(&slot) {
@@ -322,7 +330,7 @@ pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<Logged>)> {
 }
 
 /// The versions that do not count.
-fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<Logged>> {
+fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<LoggedEvent>> {
     let sql = format!(
         "SELECT {} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
          JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq",

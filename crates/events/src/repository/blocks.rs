@@ -117,9 +117,9 @@ fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
 
 /// Texts that were read from their blocks, by the numbers of their events.
 #[derive(Default)]
-pub(super) struct Texts(BTreeMap<i64, String>);
+pub(super) struct BlockTexts(BTreeMap<i64, String>);
 
-impl Texts {
+impl BlockTexts {
     /// Reads the texts of events, given by number and block. Each block is decompressed once.
     pub(super) fn read(tx: &mut Tx<'_>, wanted: &[(i64, i64)]) -> Result<Self> {
         let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();

@@ -7,8 +7,8 @@ use lyceum_core::limits::EVENT_FLOW_UNORDERED_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use super::list::{By, Filter, Order, list};
-use super::read::Logged;
+use super::list::{EventFilter, EventOrder, EventOrderKey, list};
+use super::read::LoggedEvent;
 
 const MINUTE_MS: i64 = 60_000;
 
@@ -23,23 +23,23 @@ pub struct Minute {
     pub last: i64,
 }
 
-/// What has arrived recently.
+/// The events that arrived recently.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Events by minute since 1970-01-01T00:00:00Z. Of a corrected event, the version that counts. Minutes without
     /// events are left out.
     pub minutes: BTreeMap<i64, Minute>,
     /// The newest event.
-    pub newest: Option<Logged>,
+    pub newest: Option<LoggedEvent>,
     /// The number of rejected envelopes that were not replayed.
     pub refused: i64,
 }
 
-/// What has arrived since an instant.
+/// The events that arrived since an instant.
 pub fn flow(tx: &mut Tx<'_>, since: Timestamp) -> Result<Flow> {
     let mut flow = Flow { minutes: minutes(tx, since)?, ..Flow::default() };
-    let backwards = Order { by: By::Arrival, is_reversed: true };
-    flow.newest = list(tx, &Filter::default(), backwards, 1, 0)?.events.pop();
+    let backwards = EventOrder { by: EventOrderKey::Arrival, is_reversed: true };
+    flow.newest = list(tx, &EventFilter::default(), backwards, 1, 0)?.events.pop();
     let sql = "SELECT COUNT(*) FROM event_refusals WHERE received_ms >= $1 AND replayed_ms IS NULL";
     let refused = tx.query_one(sql, &[since.milliseconds().into()], |row| row.int(0))?;
     flow.refused = refused.unwrap_or_default();

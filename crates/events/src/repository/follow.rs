@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use lyceum_store::{Tx, log};
 
-use super::read::{Logged, StoredEvent, logged};
+use super::read::{LoggedEvent, StoredEvent, logged};
 
 /// The position of a reader in the log.
 ///
@@ -36,7 +36,7 @@ impl Follow {
 
     /// A limited number of events since the position, and the new position. Of a corrected event, the version that
     /// counts.
-    pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<Logged>)> {
+    pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<LoggedEvent>)> {
         let horizon = log::horizon(tx)?;
         let sql = format!(
             "SELECT {}, l.superseded_by FROM event_log l \

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value, log};
 
-use super::runs::{Packed, Record, RunListValidity, Runs, pack};
-use super::turn::RunListLock;
+use super::run_list_lock::RunListLock;
+use super::runs::{PackedNumbers, RunListValidity, RunRecord, Runs, pack};
 use super::{GATHERED_ROWS, MARKS, lists};
 
 /// The hash of an id, and the number of the version that counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Id {
+pub(super) struct EventIdHash {
     hash: i64,
     seq: i64,
 }
 
-impl Record for Id {
+impl RunRecord for EventIdHash {
     const LIST: &'static str = "ids";
     const CHUNKS: &'static str = "event_id_chunks";
     const IN_CHUNK: usize = 256;
@@ -36,7 +36,7 @@ impl Record for Id {
         pack(self.seq - before.seq, out);
     }
 
-    fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self> {
+    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
         let hash = before.hash.wrapping_add(packed.next()?);
         Some(Self { hash, seq: before.seq.checked_add(packed.next()?)? })
     }
@@ -84,16 +84,16 @@ pub(super) fn claim(
 /// If a hash occurs twice among the keys, the first number holds it.
 fn claim_in_run(
     tx: &mut Tx<'_>,
-    runs: &mut Runs<Id>,
+    runs: &mut Runs<EventIdHash>,
     keys: &[(i64, i64)],
     taken: &mut BTreeMap<i64, i64>,
 ) -> Result<()> {
-    let mut free: Vec<Id> = Vec::with_capacity(keys.len());
+    let mut free: Vec<EventIdHash> = Vec::with_capacity(keys.len());
     for &(hash, seq) in keys {
         if free.last().is_some_and(|last| last.hash == hash) {
             taken.insert(hash, free[free.len() - 1].seq);
         } else if !taken.contains_key(&hash) {
-            free.push(Id { hash, seq });
+            free.push(EventIdHash { hash, seq });
         }
     }
     runs.add(tx, free)
@@ -146,9 +146,13 @@ pub(super) fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
 
 /// Those of the hashes that are in runs. A correction is in a later run than the event that it corrects, and has a
 /// greater number. The hashes must be sorted.
-fn in_runs(tx: &mut Tx<'_>, runs: &Runs<Id>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
+fn in_runs(
+    tx: &mut Tx<'_>,
+    runs: &Runs<EventIdHash>,
+    hashes: &[i64],
+) -> Result<BTreeMap<i64, i64>> {
     let mut found = BTreeMap::new();
-    runs.find(tx, hashes, &(0..1), |Id { hash, seq }| {
+    runs.find(tx, hashes, &(0..1), |EventIdHash { hash, seq }| {
         let holder = found.entry(hash).or_insert(seq);
         *holder = seq.max(*holder);
     })?;
@@ -169,10 +173,11 @@ fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
 }
 
 /// Moves young rows into a run.
-fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Id>) -> Result<()> {
+fn gather(tx: &mut Tx<'_>, runs: &mut Runs<EventIdHash>) -> Result<()> {
     let sql = "SELECT hash, seq FROM event_ids ORDER BY hash LIMIT $1";
-    let ids =
-        tx.all(sql, &[GATHERED_ROWS.into()], |row| Ok(Id { hash: row.int(0)?, seq: row.int(1)? }))?;
+    let ids = tx.all(sql, &[GATHERED_ROWS.into()], |row| {
+        Ok(EventIdHash { hash: row.int(0)?, seq: row.int(1)? })
+    })?;
     // If no arriving id was new, there are no young rows.
     let Some(last) = ids.last() else { return Ok(()) };
     tx.send("DELETE FROM event_ids WHERE hash <= $1", &[last.hash.into()])?;

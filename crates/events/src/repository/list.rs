@@ -6,15 +6,15 @@ use std::fmt::Write;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::{is_among, is_one_of_numbers};
-use lyceum_store::{Dialect, Tx, Value};
+use lyceum_store::{SqlDialect, Tx, Value};
 
 use super::append::find;
-use super::read::{Logged, StoredEvent, logged};
+use super::read::{LoggedEvent, StoredEvent, logged};
 use super::{COLLECTION, facts, spans};
 
 /// The events that a list shows. An empty filter shows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct EventFilter {
     /// The sensor's IRI.
     pub sensor: Option<String>,
     /// The actor's IRI.
@@ -26,13 +26,13 @@ pub struct Filter {
     /// The latest `eventTime`.
     pub end: Option<Timestamp>,
     /// Only events that arrived in some time.
-    pub arrived: Option<Arrived>,
+    pub arrived: Option<ArrivalRange>,
 }
 
 /// A time range, with the numbers of the first and last event that arrived in it. Arrival times have no index, but
 /// numbers follow them almost exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived {
+pub struct ArrivalRange {
     /// The beginning.
     pub from: Timestamp,
     /// The end, exclusive.
@@ -45,7 +45,7 @@ pub struct Arrived {
 
 /// The order of events. Equal ones are in order of arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum EventOrderKey {
     /// By time of arrival.
     #[default]
     Arrival,
@@ -57,9 +57,9 @@ pub enum By {
 
 /// The order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Order {
+pub struct EventOrder {
     /// The sort key.
-    pub by: By,
+    pub by: EventOrderKey,
     /// Whether the last comes first.
     pub is_reversed: bool,
 }
@@ -68,7 +68,7 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventPage {
     /// The events, in the order of the list.
-    pub events: Vec<Logged>,
+    pub events: Vec<LoggedEvent>,
     /// The number of events on all pages.
     pub total: i64,
 }
@@ -78,7 +78,7 @@ const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE 
 
 /// How a list finds its events.
 struct ListPlan {
-    by: By,
+    by: EventOrderKey,
     /// Whether it uses spans. Spans do not overlap, and each belongs to one source and one day.
     by_spans: bool,
     /// The sources of the filter's sensor.
@@ -86,10 +86,11 @@ struct ListPlan {
 }
 
 impl ListPlan {
-    fn of(tx: &mut Tx<'_>, filter: &Filter, by: By) -> Result<Self> {
-        let Filter { sensor, actor_id, actor_email, start, end, arrived } = filter;
+    fn of(tx: &mut Tx<'_>, filter: &EventFilter, by: EventOrderKey) -> Result<Self> {
+        let EventFilter { sensor, actor_id, actor_email, start, end, arrived } = filter;
         let are_few = actor_id.is_some() || actor_email.is_some() || arrived.is_some();
-        let asks = by != By::Arrival || sensor.is_some() || start.is_some() || end.is_some();
+        let asks =
+            by != EventOrderKey::Arrival || sensor.is_some() || start.is_some() || end.is_some();
         let of_sensor = "SELECT id FROM event_sources WHERE sensor = $1";
         let sources =
             sensor.as_ref().map(|sensor| tx.all(of_sensor, &[sensor.into()], |row| row.int(0)));
@@ -97,17 +98,17 @@ impl ListPlan {
     }
 
     /// The tables to read, and their join conditions.
-    fn from(&self, dialect: Dialect) -> String {
+    fn from(&self, dialect: SqlDialect) -> String {
         if !self.by_spans {
             return EVENTS.to_owned();
         }
         let events = spans::events(dialect, "l");
         match self.by {
             // SQLite joins in this order, so that a page does not read events of other sources.
-            By::Sensor => {
+            EventOrderKey::Sensor => {
                 format!("event_sources s CROSS JOIN event_spans p {events} WHERE p.source = s.id")
             }
-            By::Arrival | By::Time => {
+            EventOrderKey::Arrival | EventOrderKey::Time => {
                 format!("event_spans p JOIN event_sources s ON s.id = p.source {events} WHERE true")
             }
         }
@@ -115,18 +116,18 @@ impl ListPlan {
 
     fn order(&self, is_reversed: bool) -> String {
         let columns = match (self.by, self.by_spans) {
-            (By::Arrival, true) => "p.first, l.seq",
-            (By::Time, true) => "p.day, l.event_ms, l.seq",
-            (By::Sensor, true) => "s.sensor, s.client, p.first, l.seq",
-            (By::Arrival, false) => "l.seq",
-            (By::Time, false) => "l.event_ms, l.seq",
-            (By::Sensor, false) => "s.sensor, s.client, l.seq",
+            (EventOrderKey::Arrival, true) => "p.first, l.seq",
+            (EventOrderKey::Time, true) => "p.day, l.event_ms, l.seq",
+            (EventOrderKey::Sensor, true) => "s.sensor, s.client, p.first, l.seq",
+            (EventOrderKey::Arrival, false) => "l.seq",
+            (EventOrderKey::Time, false) => "l.event_ms, l.seq",
+            (EventOrderKey::Sensor, false) => "s.sensor, s.client, l.seq",
         };
         if is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns.to_owned() }
     }
 
     /// The condition for the sources. The spans of a single source are already sorted.
-    fn of_sensor(&self, dialect: Dialect) -> Result<(String, Option<BoundValue>)> {
+    fn of_sensor(&self, dialect: SqlDialect) -> Result<(String, Option<BoundValue>)> {
         Ok(match self.sources.as_deref() {
             None => (String::new(), None),
             Some(&[source]) => ("s.id = ?".to_owned(), Some(BoundValue::Number(source))),
@@ -144,7 +145,7 @@ enum BoundValue {
     Number(i64),
 }
 
-impl Filter {
+impl EventFilter {
     /// The conditions, and their values.
     fn conditions(&self, tx: &mut Tx<'_>, way: &ListPlan) -> Result<(String, Vec<BoundValue>)> {
         let (is_of_sensor, sensor) = way.of_sensor(tx.dialect())?;
@@ -156,8 +157,9 @@ impl Filter {
         let day = |at: Option<Timestamp>| {
             at.filter(|_| way.by_spans).map(|at| BoundValue::Number(spans::day(at)))
         };
-        let arrived =
-            |of: fn(&Arrived) -> i64| self.arrived.as_ref().map(|at| BoundValue::Number(of(at)));
+        let arrived = |of: fn(&ArrivalRange) -> i64| {
+            self.arrived.as_ref().map(|at| BoundValue::Number(of(at)))
+        };
         // Each `?` stands for a value.
         let all = [
             (is_of_sensor, sensor),
@@ -192,9 +194,9 @@ fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<
     facts::seqs(tx, &actors, &facts::EVER).map(|seqs| Some(BoundValue::Text(seqs)))
 }
 
-impl Filter {
+impl EventFilter {
     /// Whether the filter matches an event.
-    pub fn takes(&self, logged: &Logged) -> bool {
+    pub fn takes(&self, logged: &LoggedEvent) -> bool {
         let event = &logged.event;
         self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
             && self.actor_id.as_ref().is_none_or(|id| *id == event.actor)
@@ -208,8 +210,8 @@ impl Filter {
     }
 }
 
-impl Arrived {
-    fn takes(&self, logged: &Logged) -> bool {
+impl ArrivalRange {
+    fn takes(&self, logged: &LoggedEvent) -> bool {
         (self.first..=self.last).contains(&logged.seq)
             && (self.from..self.to).contains(&logged.received)
     }
@@ -228,15 +230,15 @@ fn values(wanted: &[BoundValue]) -> Vec<Value<'_>> {
 /// Lists a page of events in a stable order.
 pub fn list(
     tx: &mut Tx<'_>,
-    filter: &Filter,
-    order: Order,
+    filter: &EventFilter,
+    order: EventOrder,
     limit: i64,
     offset: i64,
 ) -> Result<EventPage> {
     let way = ListPlan::of(tx, filter, order.by)?;
     let from = way.from(tx.dialect());
     let (mut conditions, mut wanted) = filter.conditions(tx, &way)?;
-    let everything = *filter == Filter::default();
+    let everything = *filter == EventFilter::default();
     let total = match &way.sources {
         _ if everything => tx.tally_total(COLLECTION)?,
         Some(sources) if way.by_spans && filter.start.is_none() && filter.end.is_none() => {
@@ -248,7 +250,7 @@ pub fn list(
         }
     };
     let (mut skip, mut limit, mut is_reversed) = (offset, limit, order.is_reversed);
-    if everything && order.by == By::Arrival {
+    if everything && order.by == EventOrderKey::Arrival {
         // A page from the end is read forwards from the beginning and then reversed.
         if order.is_reversed {
             limit = limit.min(total - offset).max(0);
@@ -278,7 +280,12 @@ pub fn list(
 }
 
 /// The numbers of the first `most` events, in the order of the list.
-pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Result<Vec<i64>> {
+pub fn numbers(
+    tx: &mut Tx<'_>,
+    filter: &EventFilter,
+    order: EventOrder,
+    most: i64,
+) -> Result<Vec<i64>> {
     let way = ListPlan::of(tx, filter, order.by)?;
     let (conditions, mut wanted) = filter.conditions(tx, &way)?;
     let sql = format!(
@@ -292,7 +299,7 @@ pub fn numbers(tx: &mut Tx<'_>, filter: &Filter, order: Order, most: i64) -> Res
 }
 
 /// The events with these numbers, in the order of the numbers.
-pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
+pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<LoggedEvent>> {
     let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$1");
     let sql = format!("SELECT {} FROM {EVENTS} AND {is_one}", StoredEvent::COLUMNS);
     let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
@@ -302,7 +309,7 @@ pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Logged>> {
 }
 
 /// The newest event of each sensor that sent something, at most `most`, sorted by sensor.
-pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
+pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<LoggedEvent>> {
     let newest = format!(
         "SELECT (SELECT n.seq FROM event_spans p {} WHERE p.source = t.id \
          AND n.superseded_by IS NULL ORDER BY p.first DESC, n.seq DESC LIMIT 1) \
@@ -322,7 +329,7 @@ pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Logged>> {
 }
 
 /// Finds an event by its id, in the version that counts.
-pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<Option<Logged>> {
+pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<Option<LoggedEvent>> {
     find(tx, id).map(|(_, found)| found)
 }
 

@@ -11,23 +11,23 @@ mod list;
 mod names;
 mod read;
 mod refusals;
+mod run_list_lock;
 mod runs;
 mod spans;
-mod turn;
 
 use std::sync::LazyLock;
 
-pub use accepted::{Accepted, AcceptedEnvelope, accept, done, take_jobs};
+pub use accepted::{Accepted, AcceptedEnvelope, accept, finished_job, take_jobs};
 pub use append::{Appended, ClientEvents, append, append_all};
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
 pub use list::{
-    Arrived, By, EventPage, Filter, Order, list, newest, newest_of_sensors, numbers, of_numbers,
-    read,
+    ArrivalRange, EventFilter, EventOrder, EventOrderKey, EventPage, list, newest,
+    newest_of_sensors, numbers, of_numbers, read,
 };
-pub use names::{Actor, KnownNames, Learned, actors_behind, actors_called, last_actor};
-pub use read::{Logged, of_actor, scan};
-pub use refusals::{Refusal, refuse, refused, refused_counts, refused_one, replay};
+pub use names::{Actor, KnownNames, LookedUpNames, actors_behind, actors_called, last_actor};
+pub use read::{LoggedEvent, of_actor, scan};
+pub use refusals::{StoredRejection, refuse, refused, refused_counts, refused_one, replay};
 
 /// The tally's collection for events.
 const COLLECTION: &str = "events";

@@ -11,16 +11,16 @@ use lyceum_store::{Tx, Value};
 use crate::event::{Event, local_id};
 
 /// The numbers of sources, by sensor and client.
-pub(super) type Sources<'a> = BTreeMap<NamePair<'a>, i64>;
+pub(super) type SourceNumbers<'a> = BTreeMap<NamePair<'a>, i64>;
 
 /// The numbers of these sensors and clients. New ones get numbers.
 pub(super) fn sources<'a>(
     tx: &mut Tx<'_>,
     known: &KnownNames,
-    learned: &mut Learned,
+    learned: &mut LookedUpNames,
     names: impl Iterator<Item = NamePair<'a>>,
-) -> Result<Sources<'a>> {
-    let mut found: Sources<'a> = names.map(|name| (name, 0)).collect();
+) -> Result<SourceNumbers<'a>> {
+    let mut found: SourceNumbers<'a> = names.map(|name| (name, 0)).collect();
     let mut text = String::new();
     for (&(sensor, client), number) in &mut found {
         if let Some(known) = known.read().sources.number((sensor, client), &mut text) {
@@ -65,24 +65,24 @@ pub struct KnownNames(RwLock<KnownNumbers>);
 
 #[derive(Debug, Default)]
 struct KnownNumbers {
-    actors: Numbers,
-    sources: Numbers,
+    actors: NumbersByName,
+    sources: NumbersByName,
 }
 
 /// Numbers by both names.
 #[derive(Debug, Default)]
-struct Numbers(HashMap<Box<str>, i64>);
+struct NumbersByName(HashMap<Box<str>, i64>);
 
 /// Names that a transaction looked up, with their numbers.
 #[derive(Debug, Default)]
-pub struct Learned {
+pub struct LookedUpNames {
     actors: Vec<(String, String, i64)>,
     sources: Vec<(String, String, i64)>,
 }
 
 impl KnownNames {
     /// Caches what a committed transaction looked up.
-    pub fn learn(&self, learned: Learned) {
+    pub fn learn(&self, learned: LookedUpNames) {
         if learned.actors.is_empty() && learned.sources.is_empty() {
             return;
         }
@@ -96,7 +96,7 @@ impl KnownNames {
     }
 }
 
-impl Numbers {
+impl NumbersByName {
     fn learn(&mut self, learned: Vec<(String, String, i64)>) {
         if self.0.len() + learned.len() > EVENT_NAMES_KNOWN_COUNT {
             *self = Self::default();
@@ -124,7 +124,7 @@ fn both<'t>((first, second): NamePair<'_>, text: &'t mut String) -> &'t str {
 pub(super) fn actors(
     tx: &mut Tx<'_>,
     known: &KnownNames,
-    learned: &mut Learned,
+    learned: &mut LookedUpNames,
     events: &[&Event],
 ) -> Result<Vec<i64>> {
     let mut numbers: Vec<Option<i64>> = {

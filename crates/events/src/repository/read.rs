@@ -8,21 +8,21 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::{Row, Tx, Value};
 
-use super::blocks::Texts;
+use super::blocks::BlockTexts;
 use super::{MARKS, facts, lists};
 use crate::event::Event;
 use crate::facts::BUCKET_MS;
 
 /// An event of the log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Logged {
+pub struct LoggedEvent {
     /// Its number, in order of arrival.
     pub seq: i64,
     /// The number of its actor.
     pub actor: i64,
     /// The client that sent it.
     pub client: String,
-    /// When it arrived.
+    /// When it was received.
     pub received: Timestamp,
     /// When its row was last changed.
     pub changed: Timestamp,
@@ -30,7 +30,7 @@ pub struct Logged {
     pub event: Event,
 }
 
-impl Logged {
+impl LoggedEvent {
     /// Milliseconds from when the event was sent to when it arrived; 0 if the sender's clock is ahead.
     pub fn delay_ms(&self) -> i64 {
         (self.received.milliseconds() - self.event.send_time.milliseconds()).max(0)
@@ -73,9 +73,9 @@ impl StoredEvent {
         })
     }
 
-    fn logged(self, texts: &Texts) -> Result<Logged> {
+    fn logged(self, texts: &BlockTexts) -> Result<LoggedEvent> {
         let body = if self.block.is_some() { texts.of(self.seq)? } else { &self.body };
-        Ok(Logged {
+        Ok(LoggedEvent {
             event: Event::read(body, &self.sensor, self.sent)?,
             seq: self.seq,
             actor: self.actor,
@@ -87,10 +87,10 @@ impl StoredEvent {
 }
 
 /// The events of rows, in the order of the rows.
-pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<StoredEvent>) -> Result<Vec<Logged>> {
+pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<StoredEvent>) -> Result<Vec<LoggedEvent>> {
     let packed: Vec<(i64, i64)> =
         rows.iter().filter_map(|row| Some((row.seq, row.block?))).collect();
-    let texts = Texts::read(tx, &packed)?;
+    let texts = BlockTexts::read(tx, &packed)?;
     rows.into_iter().map(|row| row.logged(&texts)).collect()
 }
 
@@ -99,7 +99,7 @@ pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<StoredEvent>) -> Result<Vec<Logg
 pub(super) fn numbered(
     tx: &mut Tx<'_>,
     seqs: &[i64],
-    mut each: impl FnMut(Logged) -> Result<()>,
+    mut each: impl FnMut(LoggedEvent) -> Result<()>,
 ) -> Result<()> {
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
@@ -110,7 +110,7 @@ pub(super) fn numbered(
         let values: Vec<Value<'_>> = list.iter().copied().map(Value::Int).collect();
         let rows = tx.all(&sql, &values, StoredEvent::read)?;
         let events = logged(tx, rows)?.into_iter().map(|event| (event.seq, event));
-        let mut events: BTreeMap<i64, Logged> = events.collect();
+        let mut events: BTreeMap<i64, LoggedEvent> = events.collect();
         // The list is padded with its first number.
         list.iter().filter_map(|seq| events.remove(seq)).try_for_each(&mut each)?;
     }
@@ -123,7 +123,7 @@ pub fn scan(
     tx: &mut Tx<'_>,
     after: i64,
     limit: i64,
-    mut each: impl FnMut(Logged) -> Result<()>,
+    mut each: impl FnMut(LoggedEvent) -> Result<()>,
 ) -> Result<Option<i64>> {
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source \
@@ -151,7 +151,7 @@ pub fn of_actor(
     tx: &mut Tx<'_>,
     actor: i64,
     times: Range<i64>,
-    each: impl FnMut(Logged) -> Result<()>,
+    each: impl FnMut(LoggedEvent) -> Result<()>,
 ) -> Result<()> {
     let bucket = |at: i64| at.div_euclid(BUCKET_MS);
     let Range { start, end } = times;

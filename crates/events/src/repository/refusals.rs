@@ -9,12 +9,12 @@ use crate::envelope::parse;
 
 /// A rejected envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct StoredRejection {
     /// Its number.
     pub id: i64,
     /// The client that sent it.
     pub client: String,
-    /// When it arrived.
+    /// When it was received.
     pub received: String,
     /// When it was replayed successfully.
     pub replayed: Option<String>,
@@ -59,7 +59,7 @@ pub fn refuse(
 const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults";
 
 /// The newest rejected envelopes, at most `limit`.
-pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
+pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<StoredRejection>> {
     let sql = format!("SELECT {COLUMNS} FROM event_refusals ORDER BY id DESC LIMIT $1");
     let mut found = Vec::new();
     tx.query(&sql, &[limit.into()], |row| {
@@ -70,7 +70,7 @@ pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Refusal>> {
 }
 
 /// A rejected envelope, with its body up to [`limits::EVENT_REFUSED_MAX_BYTES`].
-pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Refusal, String)>> {
+pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(StoredRejection, String)>> {
     let sql = format!("SELECT {COLUMNS}, body FROM event_refusals WHERE id = $1");
     tx.query_one(&sql, &[id.into()], |row| Ok((refusal(row)?, row.string(6)?)))
 }
@@ -111,9 +111,9 @@ fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     tx.send(sql, &[now.milliseconds().into(), id.into()])
 }
 
-fn refusal(row: &Row<'_>) -> Result<Refusal> {
+fn refusal(row: &Row<'_>) -> Result<StoredRejection> {
     let time = |milliseconds| Timestamp::from_milliseconds(milliseconds).to_string();
-    Ok(Refusal {
+    Ok(StoredRejection {
         id: row.int(0)?,
         client: row.text(1)?.to_owned(),
         received: time(row.int(2)?),

@@ -7,7 +7,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::log::join_between;
-use lyceum_store::{Dialect, Tx, Value};
+use lyceum_store::{SqlDialect, Tx, Value};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -52,7 +52,7 @@ pub(super) fn day(at: Timestamp) -> i64 {
 }
 
 /// The `FROM` item with the events of the spans `p`, which come before it.
-pub(super) fn events(dialect: Dialect, name: &str) -> String {
+pub(super) fn events(dialect: SqlDialect, name: &str) -> String {
     join_between(dialect, ("event_log", name), "seq", ("p.first", "p.last"))
 }
 

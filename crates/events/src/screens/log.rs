@@ -5,29 +5,29 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::Value;
 
-use crate::repository::{self, EventPage, Filter, Logged, Order};
+use crate::repository::{self, EventFilter, EventOrder, EventPage, LoggedEvent};
 
-/// What a page of the log shows.
+/// The data of a page of the log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Log {
+pub struct LogPage {
     /// The events on it, and how many there are on all pages.
     pub page: EventPage,
     /// Whether the filter leaves so few events that they can be sorted by what no index has.
     pub is_few: bool,
     /// The apps that sent something: the sensor, and what people call the app.
     pub apps: Vec<(String, String)>,
-    /// How many rejected envelopes wait to be replayed.
+    /// The number of rejected envelopes that wait to be replayed.
     pub waiting_count: i64,
 }
 
 /// Reads a page of the log. With `is_whole`, a log of few events is read whole instead.
 pub fn read(
     tx: &mut Tx<'_>,
-    filter: &Filter,
-    order: Order,
+    filter: &EventFilter,
+    order: EventOrder,
     is_whole: bool,
     (limit, offset): (i64, i64),
-) -> Result<Log> {
+) -> Result<LogPage> {
     let mut page = repository::list(tx, filter, order, limit, offset)?;
     let is_few = page.total <= limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
     if is_whole && is_few {
@@ -36,16 +36,16 @@ pub fn read(
     }
     let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
     let (waiting_count, _) = repository::refused_counts(tx)?;
-    Ok(Log { page, is_few, apps: apps(&sensors), waiting_count })
+    Ok(LogPage { page, is_few, apps: apps(&sensors), waiting_count })
 }
 
 /// Hands the first events, `most` of them at most, to `each`, in the order of the log. Answers whether there are more.
 pub fn each(
     tx: &mut Tx<'_>,
-    filter: &Filter,
-    order: Order,
+    filter: &EventFilter,
+    order: EventOrder,
     most: i64,
-    mut each: impl FnMut(&Logged) -> Result<()>,
+    mut each: impl FnMut(&LoggedEvent) -> Result<()>,
 ) -> Result<bool> {
     let index = |number: i64| usize::try_from(number).map_err(Problem::internal);
     let (most, slice) = (index(most)?, index(limits::CONSOLE_EXPORT_SLICE_ROWS)?);
@@ -62,7 +62,7 @@ pub fn each(
 }
 
 /// Reads the page of an event. Errors: `NotFound`.
-pub fn event(tx: &mut Tx<'_>, id: &str) -> Result<Logged> {
+pub fn event(tx: &mut Tx<'_>, id: &str) -> Result<LoggedEvent> {
     let found = repository::read(tx, id)?;
     found.ok_or_else(|| {
         let message = format!("there is no event with the id '{id}'");
@@ -72,8 +72,8 @@ pub fn event(tx: &mut Tx<'_>, id: &str) -> Result<Logged> {
 
 /// The filter for a search: an e-mail address, the IRI of an actor, or the sourcedId of a user on the server at
 /// `base_url`.
-pub fn filter(search: &str, base_url: &str) -> Filter {
-    let mut filter = Filter::default();
+pub fn filter(search: &str, base_url: &str) -> EventFilter {
+    let mut filter = EventFilter::default();
     match search {
         "" => {}
         iri if iri.contains("://") || iri.starts_with("urn:") => {
@@ -98,8 +98,8 @@ pub fn app<'e>(content: &'e Value, sensor: &'e str) -> &'e str {
 }
 
 /// The sensors with the apps that their newest events name. If two apps have one name, the sensor stands beside it.
-fn apps(newest: &[Logged]) -> Vec<(String, String)> {
-    let app_of = |one: &Logged| {
+fn apps(newest: &[LoggedEvent]) -> Vec<(String, String)> {
+    let app_of = |one: &LoggedEvent| {
         let sensor = &one.event.sensor;
         (sensor.clone(), app(&one.event.content(), sensor).to_owned())
     };

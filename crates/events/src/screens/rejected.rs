@@ -6,11 +6,11 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
-use crate::repository::{self, Refusal};
+use crate::repository::{self, StoredRejection};
 
-/// Which envelopes are listed. An empty filter admits all.
+/// The envelopes to list. An empty filter admits all.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct RejectedFilter {
     /// The id of the client.
     pub client: String,
     /// Only those that wait to be replayed, or only those that were.
@@ -21,8 +21,8 @@ pub struct Filter {
     pub to: Option<Timestamp>,
 }
 
-impl Filter {
-    fn admits(&self, refusal: &Refusal) -> bool {
+impl RejectedFilter {
+    fn admits(&self, refusal: &StoredRejection) -> bool {
         let received: Option<Timestamp> = refusal.received.parse().ok();
         (self.client.is_empty() || refusal.client == self.client)
             && self.is_replayed.is_none_or(|wanted| refusal.replayed.is_some() == wanted)
@@ -31,32 +31,33 @@ impl Filter {
     }
 }
 
-/// What the list shows.
+/// The data of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
-    /// How many envelopes wait to be replayed.
+pub struct RejectedList {
+    /// The number of envelopes that wait to be replayed.
     pub waiting_count: i64,
-    /// How many were read for the list.
+    /// The number of envelopes that were read for the list.
     pub read_count: usize,
     /// The clients of all that were read.
     pub clients: Vec<String>,
     /// Those that the filter admits, the newest first.
-    pub envelopes: Vec<Refusal>,
+    pub envelopes: Vec<StoredRejection>,
 }
 
 /// Reads the list.
-pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Rejected> {
+pub fn read(tx: &mut Tx<'_>, filter: &RejectedFilter) -> Result<RejectedList> {
     let (waiting_count, _) = repository::refused_counts(tx)?;
     let mut envelopes = repository::refused(tx, limits::EVENT_REFUSED_KEPT_COUNT)?;
     let read_count = envelopes.len();
     let clients = distinct(envelopes.iter().map(|envelope| &envelope.client));
     envelopes.retain(|envelope| filter.admits(envelope));
-    Ok(Rejected { waiting_count, read_count, clients, envelopes })
+    Ok(RejectedList { waiting_count, read_count, clients, envelopes })
 }
 
 /// The numbers of the envelopes that wait to be replayed, in the order in which they arrived.
 pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
-    let waiting = read(tx, &Filter { is_replayed: Some(false), ..Filter::default() })?;
+    let waiting =
+        read(tx, &RejectedFilter { is_replayed: Some(false), ..RejectedFilter::default() })?;
     Ok(waiting.envelopes.iter().rev().map(|envelope| envelope.id).collect())
 }
 
@@ -64,10 +65,10 @@ pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedEnvelope {
     /// The envelope.
-    pub envelope: Refusal,
+    pub envelope: StoredRejection,
     /// Its errors: each path in the body, and the message.
     pub errors: Vec<(String, String)>,
-    /// What was sent, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
+    /// The sent text, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
     pub body: String,
 }
 

@@ -4,9 +4,10 @@ use lyceum_core::Result;
 use lyceum_core::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::{
-    Accepted, By, Filter, Follow, Order, accept, done, list, read, take_jobs,
+    Accepted, EventFilter, EventOrder, EventOrderKey, Follow, accept, finished_job, list, read,
+    take_jobs,
 };
-use lyceum_events::{Envelope, Event, Logged, MIGRATIONS, append, of_actor, scan};
+use lyceum_events::{Envelope, Event, LoggedEvent, MIGRATIONS, append, of_actor, scan};
 use lyceum_store::{Db, Tx};
 use lyceum_testkit::both_stores;
 
@@ -31,18 +32,27 @@ fn events() -> Vec<Event> {
 }
 
 /// All that is read of the log, in each way that there is.
-fn all_reads(tx: &mut Tx<'_>) -> Result<Vec<Logged>> {
+fn all_reads(tx: &mut Tx<'_>) -> Result<Vec<LoggedEvent>> {
     let mut found = Vec::new();
     let filters = [
-        Filter::default(),
-        Filter { sensor: Some("https://app.example.org/sensors/2".into()), ..Filter::default() },
-        Filter { actor_id: Some("https://example.org/users/1".into()), ..Filter::default() },
-        Filter { start: Some(event(0, "", EARLY).time.plus_seconds(9000)), ..Filter::default() },
+        EventFilter::default(),
+        EventFilter {
+            sensor: Some("https://app.example.org/sensors/2".into()),
+            ..EventFilter::default()
+        },
+        EventFilter {
+            actor_id: Some("https://example.org/users/1".into()),
+            ..EventFilter::default()
+        },
+        EventFilter {
+            start: Some(event(0, "", EARLY).time.plus_seconds(9000)),
+            ..EventFilter::default()
+        },
     ];
     for filter in &filters {
-        for by in [By::Arrival, By::Time, By::Sensor] {
+        for by in [EventOrderKey::Arrival, EventOrderKey::Time, EventOrderKey::Sensor] {
             for is_reversed in [false, true] {
-                let order = Order { by, is_reversed };
+                let order = EventOrder { by, is_reversed };
                 found.extend(list(tx, filter, order, 100, 3)?.events);
             }
         }
@@ -68,7 +78,7 @@ fn blocks(db: &Db) -> usize {
 }
 
 /// Reads of the log after events were appended so many at a time, and some of them corrected.
-fn reads(db: &Db, together: usize) -> Vec<Logged> {
+fn reads(db: &Db, together: usize) -> Vec<LoggedEvent> {
     let events = events();
     events.chunks(together).for_each(|chunk| drop(send(db, "app", chunk)));
     send(db, "app", &[event(7, "corrected", LATE), event(41, "corrected", LATE)]);
@@ -91,8 +101,9 @@ fn events_in_blocks_are_read_as_those_in_rows() {
                 assert!(packed.event == alone.event, "{}", packed.event.id);
             }
             let sent = events();
-            let kept =
-                |logged: &&Logged| sent.iter().any(|event| event.body() == logged.event.body());
+            let kept = |logged: &&LoggedEvent| {
+                sent.iter().any(|event| event.body() == logged.event.body())
+            };
             assert!(packed.iter().filter(kept).count() > 500, "the texts are those that were sent");
         });
     });
@@ -100,7 +111,7 @@ fn events_in_blocks_are_read_as_those_in_rows() {
 
 /// Rows are written before it is known whose ids are taken.
 #[test]
-fn what_was_there_leaves_neither_row_nor_block() {
+fn repeated_events_leave_neither_row_nor_block() {
     both(|db| {
         let all = |numbers: std::ops::Range<u32>| {
             numbers.map(|number| event(number, "a", EARLY)).collect::<Vec<_>>()
@@ -142,7 +153,7 @@ fn events_in_blocks_are_followed_and_named_by_their_job() {
             Ok(job)
         });
         let job = job.unwrap();
-        let done = db.read_blocking(|tx| done(tx, job)).unwrap().unwrap();
+        let done = db.read_blocking(|tx| finished_job(tx, job)).unwrap().unwrap();
         let ids = |events: Vec<String>| events.join(" ");
         let sent = ids(events.iter().map(|event| event.id.clone()).collect());
         assert_eq!(ids(done.events.into_iter().map(|(_, id)| id).collect()), sent);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::thread;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_events::{Appended, Event, append, facts, scan};
 use lyceum_store::Db;
 
@@ -24,7 +24,7 @@ pub(crate) fn complete(db: &Db, event: Event) -> Vec<Appended> {
 }
 
 #[test]
-fn ids_count_once_however_those_who_claim_them_meet() {
+fn ids_count_once_under_concurrent_writes() {
     let sends = if lyceum_testkit::full_size() { 400 } else { 40 };
     both(|db| {
         let (sent, answers) = (Mutex::new(BTreeSet::new()), Mutex::new([0; 2]));
@@ -32,7 +32,7 @@ fn ids_count_once_however_those_who_claim_them_meet() {
             for sender in 0..SENDERS {
                 let (sent, answers) = (&sent, &answers);
                 scope.spawn(move || {
-                    let mut random = Stream::seeded(63 + sender);
+                    let mut random = RandomStream::seeded(63 + sender);
                     for _ in 0..sends {
                         let size = *random.pick(&[1, 1, 20, 60, 300]);
                         let batch: Vec<(u64, usize)> = (0..size)

@@ -36,7 +36,7 @@ fn look_on(db: &Db, follow: &Follow) -> (Follow, Vec<String>) {
 }
 
 #[test]
-fn a_version_that_counts_again_is_followed() {
+fn a_reader_gets_a_version_that_counts_again() {
     both(|db| {
         send(db, "app", &[event(1, "first", EARLY)]);
         send(db, "app", &[event(1, "second", "2026-01-15T09:30:00.000Z")]);
@@ -49,7 +49,7 @@ fn a_version_that_counts_again_is_followed() {
 }
 
 #[test]
-fn a_number_that_no_event_has_holds_nobody_up() {
+fn a_gap_in_the_numbers_delays_no_reader() {
     both(|db| {
         send(db, "app", &[event(1, "first", EARLY)]);
         send(db, "app", &[event(1, "first", EARLY)]);

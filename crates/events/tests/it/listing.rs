@@ -1,8 +1,10 @@
 //! The log as a list: in every order, from both ends, by what the filter takes; sensors by their newest event.
 
-use lyceum_core::random::Stream;
-use lyceum_events::repository::{By, Filter, Order, newest_of_sensors, numbers};
-use lyceum_events::{Event, Logged, MIGRATIONS, repository, scan};
+use lyceum_core::random::RandomStream;
+use lyceum_events::repository::{
+    EventFilter, EventOrder, EventOrderKey, newest_of_sensors, numbers,
+};
+use lyceum_events::{Event, LoggedEvent, MIGRATIONS, repository, scan};
 use lyceum_store::Db;
 use lyceum_testkit::both_stores;
 
@@ -23,12 +25,12 @@ fn number(event: &Event) -> u32 {
 
 fn ids(
     db: &Db,
-    filter: &Filter,
-    by: By,
+    filter: &EventFilter,
+    by: EventOrderKey,
     is_reversed: bool,
     (limit, offset): (i64, i64),
 ) -> Vec<u32> {
-    let order = Order { by, is_reversed };
+    let order = EventOrder { by, is_reversed };
     let page = db.read_blocking(|tx| repository::list(tx, filter, order, limit, offset)).unwrap();
     page.events.iter().map(|logged| number(&logged.event)).collect()
 }
@@ -42,13 +44,15 @@ fn a_list_has_every_order_from_both_ends() {
         send(db, "app", &events);
         // A corrected event keeps its place of arrival out of the list: the version that counts is new.
         send(db, "app", &[event(2, "b", LATE)]);
-        let wanted: [(By, [u32; 5]); 3] = [
-            (By::Arrival, [1, 3, 4, 5, 2]),
-            (By::Time, [2, 3, 4, 1, 5]),
-            (By::Sensor, [4, 5, 1, 3, 2]),
+        let wanted: [(EventOrderKey, [u32; 5]); 3] = [
+            (EventOrderKey::Arrival, [1, 3, 4, 5, 2]),
+            (EventOrderKey::Time, [2, 3, 4, 1, 5]),
+            (EventOrderKey::Sensor, [4, 5, 1, 3, 2]),
         ];
-        let filters =
-            [Filter::default(), Filter { start: Some(from(0, "", 0).time), ..Filter::default() }];
+        let filters = [
+            EventFilter::default(),
+            EventFilter { start: Some(from(0, "", 0).time), ..EventFilter::default() },
+        ];
         for filter in &filters {
             for (by, wanted) in wanted {
                 let turned: Vec<u32> = wanted.iter().rev().copied().collect();
@@ -79,7 +83,7 @@ fn a_list_has_every_order_from_both_ends() {
 
 /// Events of three sensors on five days around the beginning of 1970 and of 2026, some of which come again,
 /// corrected or not, from several clients in envelopes of any size.
-fn fill(db: &Db, random: &mut Stream) {
+fn fill(db: &Db, random: &mut RandomStream) {
     for _ in 0..40 {
         let client = *random.pick(&["app", "other"]);
         let envelope = (0..=random.below(60)).map(|_| any(random)).collect::<Vec<_>>();
@@ -87,7 +91,7 @@ fn fill(db: &Db, random: &mut Stream) {
     }
 }
 
-fn any(random: &mut Stream) -> Event {
+fn any(random: &mut RandomStream) -> Event {
     let number = u32::try_from(random.below(900)).unwrap();
     let (sent, name) = (*random.pick(&[EARLY, EARLY, EARLY, LATE]), *random.pick(&["a", "b"]));
     let sensor = format!("https://app.example.org/sensors/{}", number / 30 % 3);
@@ -98,31 +102,39 @@ fn any(random: &mut Stream) -> Event {
 }
 
 /// Filters that take some of [`fill`]'s events.
-fn filters(random: &mut Stream, all: &[Logged]) -> Vec<Filter> {
+fn filters(random: &mut RandomStream, all: &[LoggedEvent]) -> Vec<EventFilter> {
     let mut some = || random.pick(all).event.clone();
     let sensor = || Some("https://app.example.org/sensors/1".to_owned());
     let (one, other) = (some().time, some().time);
     let (start, end) = (Some(one.min(other)), Some(one.max(other)));
     let actor_id = Some(some().actor);
     vec![
-        Filter::default(),
-        Filter { sensor: sensor(), ..Filter::default() },
-        Filter { start, ..Filter::default() },
-        Filter { end, ..Filter::default() },
-        Filter { sensor: sensor(), start, end, ..Filter::default() },
-        Filter { actor_id: actor_id.clone(), ..Filter::default() },
-        Filter { actor_id, sensor: sensor(), start, end, ..Filter::default() },
-        Filter { sensor: Some("https://nobody.example.org".into()), ..Filter::default() },
+        EventFilter::default(),
+        EventFilter { sensor: sensor(), ..EventFilter::default() },
+        EventFilter { start, ..EventFilter::default() },
+        EventFilter { end, ..EventFilter::default() },
+        EventFilter { sensor: sensor(), start, end, ..EventFilter::default() },
+        EventFilter { actor_id: actor_id.clone(), ..EventFilter::default() },
+        EventFilter { actor_id, sensor: sensor(), start, end, ..EventFilter::default() },
+        EventFilter { sensor: Some("https://nobody.example.org".into()), ..EventFilter::default() },
     ]
 }
 
 /// What a list has to have: numbers, in its order.
-fn wanted(all: &[Logged], filter: &Filter, Order { by, is_reversed }: Order) -> Vec<i64> {
-    let mut taken: Vec<&Logged> = all.iter().filter(|logged| filter.takes(logged)).collect();
+fn wanted(
+    all: &[LoggedEvent],
+    filter: &EventFilter,
+    EventOrder { by, is_reversed }: EventOrder,
+) -> Vec<i64> {
+    let mut taken: Vec<&LoggedEvent> = all.iter().filter(|logged| filter.takes(logged)).collect();
     taken.sort_by_key(|logged| match by {
-        By::Arrival => (0, String::new(), String::new(), logged.seq),
-        By::Time => (logged.event.time.milliseconds(), String::new(), String::new(), logged.seq),
-        By::Sensor => (0, logged.event.sensor.clone(), logged.client.clone(), logged.seq),
+        EventOrderKey::Arrival => (0, String::new(), String::new(), logged.seq),
+        EventOrderKey::Time => {
+            (logged.event.time.milliseconds(), String::new(), String::new(), logged.seq)
+        }
+        EventOrderKey::Sensor => {
+            (0, logged.event.sensor.clone(), logged.client.clone(), logged.seq)
+        }
     });
     if is_reversed {
         taken.reverse();
@@ -130,7 +142,7 @@ fn wanted(all: &[Logged], filter: &Filter, Order { by, is_reversed }: Order) -> 
     taken.iter().map(|logged| logged.seq).collect()
 }
 
-fn check_lists(db: &Db, random: &mut Stream) {
+fn check_lists(db: &Db, random: &mut RandomStream) {
     let mut all = Vec::new();
     db.read_blocking(|tx| {
         scan(tx, 0, i64::MAX, |logged| {
@@ -141,9 +153,9 @@ fn check_lists(db: &Db, random: &mut Stream) {
     .unwrap();
     assert!(all.len() > 500, "{}", all.len());
     for filter in &filters(random, &all) {
-        for by in [By::Arrival, By::Time, By::Sensor] {
+        for by in [EventOrderKey::Arrival, EventOrderKey::Time, EventOrderKey::Sensor] {
             for is_reversed in [false, true] {
-                let order = Order { by, is_reversed };
+                let order = EventOrder { by, is_reversed };
                 let wanted = wanted(&all, filter, order);
                 let found = db.read_blocking(|tx| numbers(tx, filter, order, 2000)).unwrap();
                 assert_eq!(found, wanted, "{order:?} {filter:?}");
@@ -161,9 +173,9 @@ fn check_lists(db: &Db, random: &mut Stream) {
 }
 
 #[test]
-fn lists_have_what_the_log_has_whatever_came_in() {
+fn lists_contain_exactly_the_events_of_the_log() {
     both_stores(MIGRATIONS, |target| {
-        let mut random = Stream::seeded(17);
+        let mut random = RandomStream::seeded(17);
         let db = Db::open(target, MIGRATIONS).unwrap();
         fill(&db, &mut random);
         check_lists(&db, &mut random);
@@ -183,7 +195,7 @@ fn lists_have_what_the_log_has_whatever_came_in() {
 
 /// Events of one sender that come together are one span; those that were there already are in no other.
 #[test]
-fn what_comes_together_is_one_span() {
+fn events_that_arrive_together_form_one_span() {
     both(|db| {
         let events: Vec<Event> = (0..100).map(|number| event(number, "a", EARLY)).collect();
         let spans = || {

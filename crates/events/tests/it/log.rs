@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
 use lyceum_events::{
     Appended, ClientEvents, Event, KnownNames, MIGRATIONS, append_all, parse, scan,
@@ -144,7 +144,7 @@ fn the_version_that_counts_does_not_depend_on_the_order() {
 fn order_repetition_and_split_do_not_matter() {
     let rounds = if lyceum_testkit::full_size() { 60 } else { 6 };
     both(|db| {
-        let mut random = Stream::seeded(11);
+        let mut random = RandomStream::seeded(11);
         for round in 0..rounds {
             let sent: Vec<Event> = (0..25).map(|_| any_event(&mut random)).collect();
             let mut ends = Vec::new();
@@ -183,14 +183,14 @@ fn order_repetition_and_split_do_not_matter() {
 }
 
 /// One of few ids, contents and times, so that they meet.
-fn any_event(random: &mut Stream) -> Event {
+fn any_event(random: &mut RandomStream) -> Event {
     let number = u32::try_from(random.below(6)).unwrap();
     let name = *random.pick(&["a", "b", "c"]);
     event(number, name, &format!("2026-01-15T09:0{}:00.000Z", random.below(3)))
 }
 
 /// The events in a random order, some of them again, in envelopes of random sizes.
-fn mixed(random: &mut Stream, events: &[Event]) -> Vec<Vec<Event>> {
+fn mixed(random: &mut RandomStream, events: &[Event]) -> Vec<Vec<Event>> {
     let mut waiting = events.to_vec();
     for _ in 0..events.len() / 2 {
         waiting.push(random.pick(events).clone());

@@ -66,7 +66,7 @@ fn valid_fixtures_are_accepted() {
 }
 
 #[test]
-fn invalid_fixtures_are_refused_with_the_fault_that_their_name_tells() {
+fn invalid_fixtures_are_refused_with_the_error_in_their_name() {
     let mut wrong = Vec::new();
     for (name, text) in fixtures("invalid") {
         // `"maxScore": 15`. The official schema of Score says of `maxScore`: `"type": "number"`,

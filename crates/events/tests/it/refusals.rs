@@ -21,7 +21,7 @@ fn kept(db: &Db) -> Vec<String> {
 }
 
 #[test]
-fn the_oldest_go_when_there_are_too_many_or_they_are_too_old() {
+fn the_oldest_rejected_envelopes_are_deleted_by_number_and_age() {
     both(|db| {
         db.write_blocking(|tx| {
             for number in 0..EVENT_REFUSED_KEPT_COUNT + 2 {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::random::Stream;
-use lyceum_events::repository::{Filter, Order, list, read};
+use lyceum_core::random::RandomStream;
+use lyceum_events::repository::{EventFilter, EventOrder, list, read};
 use lyceum_events::{Appended, Event, scan};
 
 use crate::log::{EARLY, LATE, both, event, send};
@@ -14,7 +14,7 @@ const EVENTS: u32 = 9_000;
 #[test]
 fn events_in_runs_are_known_corrected_and_found() {
     both(|db| {
-        let mut random = Stream::seeded(57);
+        let mut random = RandomStream::seeded(57);
         let mut names: BTreeMap<u32, &str> = BTreeMap::new();
         while names.len() < EVENTS as usize {
             let size = *random.pick(&[1, 40, 300, 1900]);
@@ -61,11 +61,12 @@ fn events_in_runs_are_known_corrected_and_found() {
         }
         assert_eq!(db.read_blocking(|tx| read(tx, &id(EVENTS * 2))).unwrap(), None);
         for actor in 0..3 {
-            let filter = Filter {
+            let filter = EventFilter {
                 actor_id: Some(format!("https://example.org/users/{actor}")),
-                ..Filter::default()
+                ..EventFilter::default()
             };
-            let page = db.read_blocking(|tx| list(tx, &filter, Order::default(), 3, 2500)).unwrap();
+            let page =
+                db.read_blocking(|tx| list(tx, &filter, EventOrder::default(), 3, 2500)).unwrap();
             let wanted = names.keys().filter(|number| *number % 3 == actor).count();
             assert_eq!((page.total, page.events.len()), (i64::try_from(wanted).unwrap(), 3));
         }
@@ -80,7 +81,7 @@ fn events_in_runs_are_known_corrected_and_found() {
 
 /// Who is told that an event is known takes no number, so that the next one is at the same bound again.
 #[test]
-fn what_is_known_is_told_so_where_all_ids_became_a_run() {
+fn known_events_are_recognised_after_all_ids_became_a_run() {
     both(|db| {
         let events: Vec<Event> = (0..4095).map(|number| event(number, "a", EARLY)).collect();
         send(db, "app", &events);

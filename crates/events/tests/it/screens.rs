@@ -2,14 +2,14 @@
 
 use lyceum_core::ProblemKind;
 use lyceum_core::limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
-use lyceum_events::repository::{self, By, Filter, Order};
+use lyceum_events::repository::{self, EventFilter, EventOrder, EventOrderKey};
 use lyceum_events::screens::{log, rejected};
 use lyceum_store::Db;
 use serde_json::json;
 
 use crate::log::{EARLY, NOW, both, event, event_at, send};
 
-const NEWEST_FIRST: Order = Order { by: By::Arrival, is_reversed: true };
+const NEWEST_FIRST: EventOrder = EventOrder { by: EventOrderKey::Arrival, is_reversed: true };
 
 fn reject(db: &Db, client: &str, after_s: i64) {
     let at = NOW.plus_seconds(after_s);
@@ -35,7 +35,7 @@ fn a_page_of_the_log_has_the_apps_and_the_rejected_count() {
         );
         reject(db, "app", 0);
         let read = |is_whole, page| {
-            let all = Filter::default();
+            let all = EventFilter::default();
             db.read_blocking(|tx| log::read(tx, &all, NEWEST_FIRST, is_whole, page)).unwrap()
         };
         let first = read(false, (2, 0));
@@ -52,14 +52,14 @@ fn a_page_of_the_log_has_the_apps_and_the_rejected_count() {
 }
 
 #[test]
-fn a_file_has_the_first_events_and_tells_whether_there_are_more() {
+fn an_exported_file_has_the_first_events_and_reports_whether_there_are_more() {
     both(|db| {
         send(db, "app", &[1, 2, 3].map(|number| event(number, "a", EARLY)));
         let read = |most| {
             let mut found = Vec::new();
             let is_cut = db.read_blocking(|tx| {
                 found.clear();
-                log::each(tx, &Filter::default(), NEWEST_FIRST, most, |logged| {
+                log::each(tx, &EventFilter::default(), NEWEST_FIRST, most, |logged| {
                     found.push(logged.seq);
                     Ok(())
                 })
@@ -79,7 +79,7 @@ fn a_file_has_the_first_events_and_tells_whether_there_are_more() {
 #[test]
 fn a_search_is_an_address_an_iri_or_a_sourced_id() {
     let filter = |search| log::filter(search, "https://lyceum.test");
-    assert_eq!(filter(""), Filter::default());
+    assert_eq!(filter(""), EventFilter::default());
     assert_eq!(filter("Ann@example.org").actor_email.as_deref(), Some("Ann@example.org"));
     assert_eq!(filter("urn:uuid:1").actor_id.as_deref(), Some("urn:uuid:1"));
     let user = "https://lyceum.test/ims/oneroster/rostering/v1p2/users/ann";
@@ -96,17 +96,17 @@ fn a_search_is_an_address_an_iri_or_a_sourced_id() {
 }
 
 #[test]
-fn rejected_envelopes_can_be_chosen_and_wait_in_their_order() {
+fn rejected_envelopes_are_filtered_and_listed_in_order() {
     both(|db| {
         for (client, after_s) in [("b", 0), ("a", 60), ("b", 120)] {
             reject(db, client, after_s);
         }
-        let read = |filter: rejected::Filter| {
+        let read = |filter: rejected::RejectedFilter| {
             let list = db.read_blocking(|tx| rejected::read(tx, &filter)).unwrap();
             let ids: Vec<i64> = list.envelopes.iter().map(|envelope| envelope.id).collect();
             (ids, list)
         };
-        let (all, list) = read(rejected::Filter::default());
+        let (all, list) = read(rejected::RejectedFilter::default());
         assert_eq!(
             (list.waiting_count, list.read_count, list.clients),
             (3, 3, vec!["a".to_owned(), "b".to_owned()])
@@ -114,15 +114,25 @@ fn rejected_envelopes_can_be_chosen_and_wait_in_their_order() {
         let [third, second, first] = all[..] else { panic!("{all:?}") };
         let waiting = db.read_blocking(rejected::waiting).unwrap();
         assert_eq!(waiting, [first, second, third]);
-        let of_b = rejected::Filter { client: "b".to_owned(), ..rejected::Filter::default() };
+        let of_b = rejected::RejectedFilter {
+            client: "b".to_owned(),
+            ..rejected::RejectedFilter::default()
+        };
         assert_eq!(read(of_b).0, [third, first]);
-        let later =
-            rejected::Filter { from: Some(NOW.plus_seconds(60)), ..rejected::Filter::default() };
+        let later = rejected::RejectedFilter {
+            from: Some(NOW.plus_seconds(60)),
+            ..rejected::RejectedFilter::default()
+        };
         assert_eq!(read(later).0, [third, second]);
-        let earlier =
-            rejected::Filter { to: Some(NOW.plus_seconds(60)), ..rejected::Filter::default() };
+        let earlier = rejected::RejectedFilter {
+            to: Some(NOW.plus_seconds(60)),
+            ..rejected::RejectedFilter::default()
+        };
         assert_eq!(read(earlier).0, [first]);
-        let replayed = rejected::Filter { is_replayed: Some(true), ..rejected::Filter::default() };
+        let replayed = rejected::RejectedFilter {
+            is_replayed: Some(true),
+            ..rejected::RejectedFilter::default()
+        };
         assert_eq!(read(replayed).0, [0; 0]);
         let one = db.read_blocking(|tx| rejected::one(tx, second)).unwrap();
         assert_eq!((one.envelope.client.as_str(), one.body.as_str()), ("a", "{}"));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::ProblemKind;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_events::{CONTEXT, parse};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -202,7 +202,7 @@ fn a_good_envelope_is_read() {
 }
 
 #[test]
-fn what_rfc_3339_and_json_write_otherwise_is_the_same() {
+fn other_spellings_of_instants_and_json_are_equal() {
     for time in
         ["2026-01-15T08:00:00+00:00", "2026-01-15t08:00:00.000z", "2026-01-15T08:00:00-00:00"]
     {
@@ -218,7 +218,7 @@ fn what_rfc_3339_and_json_write_otherwise_is_the_same() {
 }
 
 #[test]
-fn each_fault_is_told_at_its_place() {
+fn each_error_has_its_path_in_the_envelope() {
     for (pointer, value, path) in cases() {
         let mut envelope = good();
         let (parent, member) = pointer.rsplit_once('/').unwrap();
@@ -248,7 +248,7 @@ fn negative_experience_is_allowed() {
 }
 
 #[test]
-fn more_correct_answers_than_questions_are_told_with_both_numbers() {
+fn more_correct_answers_than_questions_are_refused_with_both_numbers() {
     let mut envelope = good();
     envelope["data"][0]["generated"]["items"][1]["value"] = json!(1);
     let problem = parse(&envelope.to_string()).unwrap_err();
@@ -273,7 +273,7 @@ fn caliper_1_1_is_accepted_under_the_same_rules() {
 }
 
 #[test]
-fn another_version_is_told_apart() {
+fn another_caliper_version_is_recognised() {
     let mut envelope = good();
     envelope["dataVersion"] = json!("http://purl.imsglobal.org/ctx/caliper/v1p0");
     let problem = parse(&envelope.to_string()).unwrap_err();
@@ -281,13 +281,13 @@ fn another_version_is_told_apart() {
 }
 
 #[test]
-fn a_member_twice_is_a_fault() {
+fn a_repeated_member_is_an_error() {
     let text = good().to_string().replacen('{', r#"{"sensor":"https://other.example.org","#, 1);
     assert_eq!(parse(&text).unwrap_err().details[0].path, "sensor");
 }
 
 #[test]
-fn faults_are_bounded_in_number_and_keep_their_order() {
+fn errors_are_limited_in_number_and_ordered() {
     let mut envelope = good();
     envelope["data"] = json!(vec![json!({"type": "Person"}); 500]);
     let problem = parse(&envelope.to_string()).unwrap_err();
@@ -297,7 +297,7 @@ fn faults_are_bounded_in_number_and_keep_their_order() {
 }
 
 #[test]
-fn too_many_items_are_one_fault() {
+fn too_many_items_are_one_error() {
     let mut envelope = good();
     envelope["data"] = json!(vec![1; 10_001]);
     let problem = parse(&envelope.to_string()).unwrap_err();
@@ -326,7 +326,7 @@ fn broken_envelopes_never_stop_the_parser() {
             assert_eq!(parse(text).unwrap(), envelope);
         }
     });
-    let mut random = Stream::seeded(7);
+    let mut random = RandomStream::seeded(7);
     for _ in 0..200 {
         let cut = usize::try_from(random.below(good.len() as u64)).unwrap();
         if good.is_char_boundary(cut) {

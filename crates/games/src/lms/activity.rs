@@ -9,22 +9,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::told::{Actor, Scene, actor, event, object, time_event};
-use super::{Integration, Taught, award, grade_text};
+use super::events::{EventContext, EventLearner, actor, event, object, time_event};
+use super::{Integration, TaughtCourse, award, grade_text};
 use crate::input::Faults;
 use crate::levels::{self, Xp};
 use crate::repository::lms as repository;
 
-/// Which activity.
+/// The activity.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "GameActivity")]
-pub struct Activity {
+pub struct GameActivity {
     /// Its id in the game.
     #[serde(rename = "activityId")]
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub(super) id: String,
-    /// What people call it; none: its id.
+    /// Its name for people; by default its id.
     #[serde(rename = "activityName")]
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub(super) name: Option<String>,
@@ -38,10 +37,10 @@ pub struct Activity {
         "maxLength" = limits::GAME_SLUG_MAX_BYTES
     ))]
     grade: Value,
-    /// What the app is called; none: as the game.
+    /// The name of the app; by default the name of the game.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub(super) app_name: Option<String>,
-    /// The address that ids of activities begin with; none: this server's.
+    /// The address with which ids of activities begin; by default this server's.
     #[schemars(extend("pattern" = "^https?://"))]
     pub(super) sensor_url: Option<String>,
 }
@@ -55,13 +54,13 @@ pub struct EndedActivity {
     pub game_id: Option<String>,
     /// The student, unless the token names one.
     pub student_id: Option<String>,
-    /// Which activity.
-    activity_data: Activity,
-    /// What was answered.
-    score_data: Score,
-    /// How long it took.
-    timing_data: Timing,
-    /// XP in place of those that time, answers and attempt make; below 0 for a penalty.
+    /// The activity.
+    activity_data: GameActivity,
+    /// The numbers of correct answers and questions.
+    score_data: ActivityScore,
+    /// The time that the activity took.
+    timing_data: ActivityTiming,
+    /// XP instead of the computed ones; negative for a penalty.
     xp_earned: Option<f64>,
     /// Units that the activity has mastered.
     #[schemars(range(min = 0))]
@@ -70,23 +69,21 @@ pub struct EndedActivity {
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ActivityScore")]
-struct Score {
+struct ActivityScore {
     /// Correct answers.
     correct_questions: u32,
-    /// Questions in all.
+    /// The total number of questions.
     #[schemars(range(max = limits::EVENT_METRIC_MAX_COUNT))]
     total_questions: u32,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ActivityTiming")]
-struct Timing {
-    /// Active time in all.
+struct ActivityTiming {
+    /// The total active time.
     #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     duration_seconds: f64,
-    /// When it ended; none: now.
+    /// When it ended; by default now.
     #[schemars(extend("format" = "date-time"))]
     ended_at: Option<String>,
 }
@@ -100,37 +97,35 @@ pub struct SpentTime {
     pub game_id: Option<String>,
     /// The student, unless the token names one.
     pub student_id: Option<String>,
-    /// Which activity.
-    activity_data: Activity,
-    /// How much time.
-    timing_data: Window,
+    /// The activity.
+    activity_data: GameActivity,
+    /// The time that was spent.
+    timing_data: SpentTimeWindow,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SpentTimeWindow")]
-struct Window {
+struct SpentTimeWindow {
     /// When it began.
     #[schemars(extend("format" = "date-time"))]
     started_at: Option<String>,
-    /// When it ended; none: now.
+    /// When it ended; by default now.
     #[schemars(extend("format" = "date-time"))]
     ended_at: Option<String>,
-    /// Time at work.
+    /// The active time.
     #[serde(default)]
     #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     active_seconds: f64,
-    /// Time without work.
+    /// The inactive time.
     #[serde(default)]
     #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     inactive_seconds: f64,
 }
 
-/// What an activity has earned.
+/// The XP of an activity.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "EarnedXp")]
-pub struct Earned {
+pub struct EarnedXp {
     /// The XP.
     pub xp_awarded: Xp,
     /// The number of the attempt, from 1.
@@ -159,7 +154,7 @@ pub struct ActivityOutcome<T> {
 /// before is logged as a `TimeSpentEvent`.
 ///
 /// Errors: `Invalid`; `Forbidden` if the player is not a student of the course.
-pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &EndedActivity) -> Result<Earned> {
+pub fn end(tx: &mut Tx<'_>, scene: &EventContext<'_>, ended: &EndedActivity) -> Result<EarnedXp> {
     ended.check()?;
     let course = student_of(tx, scene, &ended.activity_data)?;
     let actor = actor(tx, scene)?;
@@ -175,18 +170,19 @@ pub fn end(tx: &mut Tx<'_>, scene: &Scene<'_>, ended: &EndedActivity) -> Result<
 /// Errors: `Invalid`.
 pub fn weigh(
     tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
-    course: &Taught,
-    actor: &Actor,
+    scene: &EventContext<'_>,
+    course: &TaughtCourse,
+    actor: &EventLearner,
     ended: &EndedActivity,
-) -> Result<ActivityOutcome<Earned>> {
+) -> Result<ActivityOutcome<EarnedXp>> {
     let activity = &ended.activity_data;
     let at = instant(scene.now, "timingData.endedAt", ended.timing_data.ended_at.as_deref())?;
-    let (attempts, told_ms) = repository::begun(tx, scene.user, &course.course_id, &activity.id)?;
+    let (attempts, told_ms) =
+        repository::activity_progress(tx, scene.user, &course.course_id, &activity.id)?;
     let attempt = attempts + 1;
-    let Score { correct_questions: correct, total_questions: total } = ended.score_data;
+    let ActivityScore { correct_questions: correct, total_questions: total } = ended.score_data;
     let active_s = ended.timing_data.duration_seconds;
-    let result = award::Result { active_s, correct, total, attempt };
+    let result = award::ActivityResult { active_s, correct, total, attempt };
     let own = ended.xp_earned.map(Xp::nearest);
     let xp = own.unwrap_or_else(|| award::xp(result));
     let units = ended.units();
@@ -218,7 +214,7 @@ pub fn weigh(
         let items = vec![metric(Measure::Active, seconds)];
         events.push(time_event(scene, actor, at, object, items));
     }
-    let answer = Earned {
+    let answer = EarnedXp {
         xp_awarded: xp,
         attempt,
         multiplier: own.is_none().then(|| award::multiplier(result)),
@@ -233,9 +229,9 @@ pub fn weigh(
 /// Counts a finished activity whose events are stored: the attempt, the units and the player's XP.
 pub fn count(
     tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
+    scene: &EventContext<'_>,
     ended: &EndedActivity,
-    earned: &Earned,
+    earned: &EarnedXp,
 ) -> Result<()> {
     let course = &earned.course_id;
     repository::ended(tx, scene.user, course, &ended.activity_data.id)?;
@@ -246,7 +242,7 @@ pub fn count(
 /// Logs time spent in an activity as a `TimeSpentEvent`.
 ///
 /// Errors: `Invalid`; `Forbidden` if the player is not a student of the course.
-pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &SpentTime) -> Result<String> {
+pub fn spend(tx: &mut Tx<'_>, scene: &EventContext<'_>, spent: &SpentTime) -> Result<String> {
     spent.check()?;
     let course = student_of(tx, scene, &spent.activity_data)?;
     let actor = actor(tx, scene)?;
@@ -260,12 +256,13 @@ pub fn spend(tx: &mut Tx<'_>, scene: &Scene<'_>, spent: &SpentTime) -> Result<St
 ///
 /// Errors: `Invalid`.
 pub fn time(
-    scene: &Scene<'_>,
-    course: &Taught,
-    actor: &Actor,
+    scene: &EventContext<'_>,
+    course: &TaughtCourse,
+    actor: &EventLearner,
     spent: &SpentTime,
 ) -> Result<ActivityOutcome<String>> {
-    let Window { started_at, ended_at, active_seconds, inactive_seconds } = &spent.timing_data;
+    let SpentTimeWindow { started_at, ended_at, active_seconds, inactive_seconds } =
+        &spent.timing_data;
     let end = instant(scene.now, "timingData.endedAt", ended_at.as_deref())?;
     let start =
         started_at.as_deref().map(|text| instant(scene.now, "timingData.startedAt", Some(text)));
@@ -285,21 +282,21 @@ pub fn time(
 /// Counts time whose event is stored, so that the end of the activity does not count it again.
 pub fn count_time(
     tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
+    scene: &EventContext<'_>,
     course: &str,
     spent: &SpentTime,
 ) -> Result<()> {
     let SpentTime { activity_data, timing_data, .. } = spent;
     #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
     let active_ms = (timing_data.active_seconds * 1000.0).round() as i64;
-    repository::told(tx, scene.user, course, &activity_data.id, active_ms)
+    repository::add_active_time(tx, scene.user, course, &activity_data.id, active_ms)
 }
 
 /// Adds XP to a player, or takes XP away.
 pub(super) fn correct_xp(
     tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
-    course: &Taught,
+    scene: &EventContext<'_>,
+    course: &TaughtCourse,
     difference: i64,
 ) -> Result<()> {
     let actor = actor(tx, scene)?;
@@ -311,19 +308,23 @@ pub(super) fn correct_xp(
 /// The event that adds XP to a player, or takes XP away.
 ///
 /// Errors: `Internal` for an integration without a course.
-pub fn correction(scene: &Scene<'_>, actor: &Actor, difference: Xp) -> Result<LearningEvent> {
+pub fn correction(
+    scene: &EventContext<'_>,
+    actor: &EventLearner,
+    difference: Xp,
+) -> Result<LearningEvent> {
     let course = scene.integration.courses.first();
     let course = course.ok_or_else(|| Problem::internal("an integration has no course"))?;
     Ok(correction_in(scene, actor, course, difference))
 }
 
 fn correction_in(
-    scene: &Scene<'_>,
-    actor: &Actor,
-    course: &Taught,
+    scene: &EventContext<'_>,
+    actor: &EventLearner,
+    course: &TaughtCourse,
     difference: Xp,
 ) -> LearningEvent {
-    let activity = Activity {
+    let activity = GameActivity {
         id: "xp-correction".to_owned(),
         name: Some("Correction of XP".to_owned()),
         subject: course.subject.clone(),
@@ -341,11 +342,11 @@ fn correction_in(
     event(scene, actor, "ActivityEvent", scene.now, object, metrics)
 }
 
-impl Activity {
+impl GameActivity {
     /// The course that the activity counts for. Errors: `Invalid` if the game does not teach it.
-    pub fn course<'i>(&self, integration: &'i Integration) -> Result<&'i Taught> {
+    pub fn course<'i>(&self, integration: &'i Integration) -> Result<&'i TaughtCourse> {
         let grade = grade_text(&self.grade).unwrap_or_default();
-        super::taught(integration, &self.subject, &grade)
+        super::course_for(integration, &self.subject, &grade)
     }
 }
 
@@ -354,7 +355,7 @@ impl EndedActivity {
     pub fn check(&self) -> Result<()> {
         let mut faults = Faults::default();
         check_activity(&mut faults, &self.activity_data);
-        let Score { correct_questions: correct, total_questions: total } = self.score_data;
+        let ActivityScore { correct_questions: correct, total_questions: total } = self.score_data;
         faults.counts("scoreData.correctQuestions", correct.into(), total.into());
         // A penalty is less than nothing.
         let xp = self.xp_earned.unwrap_or_default();
@@ -364,11 +365,11 @@ impl EndedActivity {
         let units = self.mastered_units.unwrap_or_default();
         let message = format!("must be a number of at least 0: got {units}");
         faults.unless(Xp::of(units).is_some(), "masteredUnits", message);
-        faults.none()
+        faults.into_result()
     }
 
     /// The activity.
-    pub fn activity(&self) -> &Activity {
+    pub fn activity(&self) -> &GameActivity {
         &self.activity_data
     }
 
@@ -382,17 +383,21 @@ impl SpentTime {
     pub fn check(&self) -> Result<()> {
         let mut faults = Faults::default();
         check_activity(&mut faults, &self.activity_data);
-        faults.none()
+        faults.into_result()
     }
 
     /// The activity.
-    pub fn activity(&self) -> &Activity {
+    pub fn activity(&self) -> &GameActivity {
         &self.activity_data
     }
 }
 
 /// The course that an activity counts for. The player must be a student of it.
-fn student_of<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>, activity: &Activity) -> Result<&'i Taught> {
+fn student_of<'i>(
+    tx: &mut Tx<'_>,
+    scene: &EventContext<'i>,
+    activity: &GameActivity,
+) -> Result<&'i TaughtCourse> {
     let course = activity.course(scene.integration)?;
     if lyceum_bridge::enroll::learns(tx, scene.now, scene.user, &course.course_id)? {
         return Ok(course);
@@ -401,7 +406,7 @@ fn student_of<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>, activity: &Activity) -> Re
 }
 
 /// The problem of a player who is not a student of the course.
-pub fn no_student(user: &str, course: &Taught) -> Problem {
+pub fn no_student(user: &str, course: &TaughtCourse) -> Problem {
     let message = format!(
         "'{user}' is not a student of the course '{}'; enroll the player as a student first",
         course.course_id
@@ -409,7 +414,7 @@ pub fn no_student(user: &str, course: &Taught) -> Problem {
     Problem::new(ProblemKind::Forbidden, message)
 }
 
-fn check_activity(faults: &mut Faults, activity: &Activity) {
+fn check_activity(faults: &mut Faults, activity: &GameActivity) {
     faults.text("activityData.activityId", &activity.id);
     faults.text("activityData.subject", &activity.subject);
     faults.opt_text("activityData.activityName", activity.name.as_deref());

@@ -11,7 +11,7 @@ const ATTEMPTS: [f64; 3] = [1.0, 0.5, 0.25];
 
 /// The outcome of an activity.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Result {
+pub(super) struct ActivityResult {
     pub(super) active_s: f64,
     pub(super) correct: u32,
     pub(super) total: u32,
@@ -20,7 +20,7 @@ pub(super) struct Result {
 }
 
 /// The product of the factors for accuracy and attempt. An activity without questions counts as accurate.
-pub(super) fn multiplier(result: Result) -> f64 {
+pub(super) fn multiplier(result: ActivityResult) -> f64 {
     let of_accuracy = match (result.correct, result.total) {
         (_, 0) => GOOD,
         (correct, total) if correct >= total => PERFECT,
@@ -32,7 +32,7 @@ pub(super) fn multiplier(result: Result) -> f64 {
 }
 
 /// The XP, rounded to tenths.
-pub(super) fn xp(result: Result) -> Xp {
+pub(super) fn xp(result: ActivityResult) -> Xp {
     let xp = result.active_s / 60.0 * multiplier(result);
     #[expect(clippy::cast_possible_truncation, reason = "times are bounded")]
     let tenths = (xp * 10.0).round() as i64;
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn xp_depend_on_time_accuracy_and_attempt() {
         let earned = |active_s: f64, correct, total, attempt| {
-            xp(Result { active_s, correct, total, attempt }).0
+            xp(ActivityResult { active_s, correct, total, attempt }).0
         };
         assert_eq!(earned(600.0, 10, 10, 1), 12_500);
         assert_eq!(earned(600.0, 9, 10, 1), 10_000);

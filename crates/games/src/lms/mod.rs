@@ -3,8 +3,8 @@
 
 pub mod activity;
 mod award;
+pub mod events;
 mod resources;
-pub mod told;
 pub mod xp;
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::courses::{App, CODE, TITLE};
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -30,26 +30,26 @@ use crate::levels::Xp;
 use crate::repository::lms as repository;
 
 pub use resources::{
-    CheckedResources, Needed, Resource, State, Writable, check, checked, is_created_elsewhere,
-    named, note_created_elsewhere, organization, shown,
+    CheckedCourse, CheckedRecord, NeededRecord, RecordState, WritableRecords, check, checked,
+    is_created_elsewhere, note_created_elsewhere, organization, organization_of_record,
+    organization_of_setup,
 };
 
-/// What a game teaches.
+/// The integration of a game with courses of the roster.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
     /// The game's id.
     pub game_id: String,
     /// The organization that the courses belong to.
-    pub organization: Organization,
+    pub organization: LearningOrganization,
     /// The courses, in the order of the setup.
-    pub courses: Vec<Taught>,
+    pub courses: Vec<TaughtCourse>,
 }
 
 /// An organization.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "LearningOrganization")]
-pub struct Organization {
+pub struct LearningOrganization {
     /// Its sourcedId.
     pub id: String,
     /// Its name.
@@ -62,8 +62,7 @@ pub struct Organization {
 /// A course that a game teaches.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "TaughtCourse")]
-pub struct Taught {
+pub struct TaughtCourse {
     /// The course's sourcedId.
     pub course_id: String,
     /// The subject, such as `Math`.
@@ -80,25 +79,23 @@ pub struct Taught {
     pub masterable_units: Xp,
 }
 
-/// What an integration is made from.
+/// An integration to set up.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "IntegrationSetup")]
-pub struct Setup {
+pub struct IntegrationSetup {
     /// Id or slug of the game, unless the token names it.
     pub game_id: Option<String>,
     /// The organization of the courses. Missing members are the platform's defaults.
     #[serde(default)]
-    pub organization: NewOrganization,
-    /// What is taught.
+    pub organization: IntegrationSetupOrganization,
+    /// The courses.
     #[schemars(length(min = 1, max = limits::LMS_COURSES_MAX_COUNT))]
-    pub courses: Vec<NewCourse>,
+    pub courses: Vec<IntegrationSetupCourse>,
 }
 
-/// An organization as a setup names it.
+/// The organization of a setup.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[schemars(rename = "IntegrationSetupOrganization")]
-pub struct NewOrganization {
+pub struct IntegrationSetupOrganization {
     /// Its sourcedId. An organization that is already in the roster stays as it is.
     pub id: Option<String>,
     /// Its name.
@@ -108,11 +105,10 @@ pub struct NewOrganization {
     pub kind: Option<String>,
 }
 
-/// A course as a setup names it.
+/// A course of a setup.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "IntegrationSetupCourse")]
-pub struct NewCourse {
+pub struct IntegrationSetupCourse {
     /// Such as `Math`.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub subject: String,
@@ -123,13 +119,13 @@ pub struct NewCourse {
         "maxLength" = limits::GAME_SLUG_MAX_BYTES
     ))]
     pub grade: Value,
-    /// XP in all, above 0; there is no setup before it is known.
+    /// The total XP, above 0. It is required for a setup.
     #[schemars(range(min = 0))]
     pub total_xp: Option<f64>,
     /// Units to master.
     #[schemars(range(min = 0))]
     pub masterable_units: Option<f64>,
-    /// What people call it.
+    /// Its name for people.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub title: Option<String>,
     /// Its code.
@@ -140,42 +136,39 @@ pub struct NewCourse {
     pub course_id: Option<String>,
 }
 
-/// Who learns, in which role, where.
+/// A learner with their courses and organizations.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "LearnerAccount")]
-pub struct Learner {
+pub struct LearnerAccount {
     /// The user's sourcedId.
     pub id: String,
     /// The primary role.
     pub role: String,
     /// The courses.
-    pub enrollments: Vec<Enrolled>,
+    pub enrollments: Vec<LearnerCourse>,
     /// The organizations.
-    pub organizations: Vec<Belongs>,
+    pub organizations: Vec<LearnerOrganization>,
 }
 
-/// A course that somebody is enrolled in.
+/// A course in which the learner is enrolled.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LearnerCourse")]
-pub struct Enrolled {
+pub struct LearnerCourse {
     /// Its first subject.
     pub subject: String,
-    /// Its first grade, a number where it is one.
+    /// Its first grade, as a number if possible.
     #[schemars(extend("type" = ["integer", "string"]))]
     pub grade: Value,
     /// Its sourcedId.
     pub course_id: String,
 }
 
-/// An organization that somebody belongs to.
+/// An organization that the learner belongs to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LearnerOrganization")]
-pub struct Belongs {
+pub struct LearnerOrganization {
     /// The organization.
     #[serde(flatten)]
-    pub organization: Organization,
+    pub organization: LearningOrganization,
     /// Whether it is the primary one.
     pub is_primary: bool,
 }
@@ -189,8 +182,8 @@ pub fn set_up(
     tx: &mut Tx<'_>,
     now: Timestamp,
     game: &Game,
-    setup: &Setup,
-    may_write: Writable,
+    setup: &IntegrationSetup,
+    may_write: WritableRecords,
 ) -> Result<Integration> {
     let planned = writable(tx, game, setup, may_write)?;
     let organization = resources::put_organization(tx, now, game, &planned.organization)?;
@@ -213,7 +206,7 @@ pub fn enrol(
     former: Option<&Integration>,
     integration: &Integration,
 ) -> Result<()> {
-    let is_taught = |course: &&Taught| {
+    let is_taught = |course: &&TaughtCourse| {
         integration.courses.iter().any(|taught| taught.course_id == course.course_id)
     };
     for course in former.iter().flat_map(|former| &former.courses).filter(|it| !is_taught(it)) {
@@ -228,10 +221,10 @@ pub fn enrol(
         Some("siteAdministrator") => "administrator",
         _ => return Ok(()),
     };
-    let wish = EnrollmentRequest::in_role(role);
+    let request = EnrollmentRequest::in_role(role);
     for course in &integration.courses {
         let school = Some(integration.organization.id.as_str());
-        enroll::enroll(tx, now, user, &course.course_id, school, &wish)?;
+        enroll::enroll(tx, now, user, &course.course_id, school, &request)?;
     }
     Ok(())
 }
@@ -245,9 +238,9 @@ fn primary_role(user: &Object) -> Option<&Object> {
 /// The integration that a setup would create. Changes nothing.
 ///
 /// Errors: `Invalid` with all errors.
-pub fn planned(game: &Game, setup: &Setup) -> Result<Integration> {
+pub fn planned(game: &Game, setup: &IntegrationSetup) -> Result<Integration> {
     let courses = read_courses(game, &setup.courses)?;
-    let organization = resources::named(&setup.organization);
+    let organization = resources::organization_of_setup(&setup.organization);
     Ok(Integration { game_id: game.id.clone(), organization, courses })
 }
 
@@ -257,8 +250,8 @@ pub fn planned(game: &Game, setup: &Setup) -> Result<Integration> {
 pub fn writable(
     tx: &mut Tx<'_>,
     game: &Game,
-    setup: &Setup,
-    may_write: Writable,
+    setup: &IntegrationSetup,
+    may_write: WritableRecords,
 ) -> Result<Integration> {
     let planned = planned(game, setup)?;
     resources::check_writable(tx, game, &planned, may_write)?;
@@ -267,7 +260,7 @@ pub fn writable(
 
 /// Forgets which setups created the purged records of a kind, so that a later record with the same sourcedId does not
 /// belong to the game.
-pub fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
+pub fn forget_purged(tx: &mut Tx<'_>, kind: &RecordKind) -> Result<()> {
     repository::forget_purged(tx, kind)
 }
 
@@ -302,7 +295,7 @@ pub fn teaches(tx: &mut Tx<'_>, now: Timestamp, game: &Game, user: &str) -> Resu
 
 /// The roster records that the integration needs, course by course and with the organization first. Each comes after
 /// those that it refers to.
-pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<Needed>> {
+pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<NeededRecord>> {
     let of = |course| resources::needed(game, &integration.organization, course);
     integration.courses.iter().map(of).collect()
 }
@@ -336,7 +329,7 @@ pub fn delete(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<()> {
 }
 
 /// Checks each record that the integration needs. Errors: `NotFound`.
-pub fn verify(tx: &mut Tx<'_>, game: &Game) -> Result<Vec<CheckedResources>> {
+pub fn verify(tx: &mut Tx<'_>, game: &Game) -> Result<Vec<CheckedCourse>> {
     let integration = find(tx, game)?;
     resources::check(tx, &integration)
 }
@@ -348,7 +341,7 @@ pub fn learner(
     now: Timestamp,
     user: &str,
     settles: bool,
-) -> Result<Option<Learner>> {
+) -> Result<Option<LearnerAccount>> {
     let enrollments = match settles {
         true => Some(enrollments::settled_of_user(tx, now, user)?),
         false => enrollments::of_user(tx, now, user)?,
@@ -359,9 +352,9 @@ pub fn learner(
     let enrollments = enrollments.into_iter().map(|enrollment| {
         let first = |texts: &[String]| texts.first().cloned().unwrap_or_default();
         let EnrolledCourse { id, subjects, grades, .. } = &enrollment.course;
-        Enrolled::of(id, &first(subjects), &first(grades))
+        LearnerCourse::of(id, &first(subjects), &first(grades))
     });
-    Ok(Some(Learner::of(user, &record, &orgs, enrollments.collect())))
+    Ok(Some(LearnerAccount::of(user, &record, &orgs, enrollments.collect())))
 }
 
 /// The sourcedIds of the organizations that a user's record names.
@@ -371,7 +364,7 @@ pub fn organizations(user: &Object) -> impl Iterator<Item = &str> {
     of_roles.chain([fields::reference(user, "primaryOrg")])
 }
 
-impl Enrolled {
+impl LearnerCourse {
     /// An enrollment in a course with that subject and grade.
     pub fn of(course: &str, subject: &str, grade: &str) -> Self {
         let (subject, course_id) = (subject.to_owned(), course.to_owned());
@@ -379,24 +372,24 @@ impl Enrolled {
     }
 }
 
-impl Learner {
+impl LearnerAccount {
     /// The learner in a user record, with organizations by their ids.
     pub fn of(
         id: &str,
         user: &Object,
         orgs: &HashMap<String, Object>,
-        enrollments: Vec<Enrolled>,
+        enrollments: Vec<LearnerCourse>,
     ) -> Self {
         let primary = primary_role(user);
         let main = match fields::reference(user, "primaryOrg") {
             "" => primary.map(|role| fields::reference(role, "org")).unwrap_or_default(),
             org => org,
         };
-        let belongs = |(id, org): (&String, &Object)| Belongs {
-            organization: resources::shown(id, org),
+        let belongs = |(id, org): (&String, &Object)| LearnerOrganization {
+            organization: resources::organization_of_record(id, org),
             is_primary: id == main,
         };
-        let mut organizations: Vec<Belongs> = orgs.iter().map(belongs).collect();
+        let mut organizations: Vec<LearnerOrganization> = orgs.iter().map(belongs).collect();
         organizations.sort_by(|a, b| a.organization.id.cmp(&b.organization.id));
         let word = primary.map(|role| fields::text(role, "role")).unwrap_or_default();
         let role = if word == "siteAdministrator" { "administrator" } else { word };
@@ -405,8 +398,12 @@ impl Learner {
 }
 
 /// The course with a subject and grade, ignoring differences of spelling.
-fn taught<'i>(integration: &'i Integration, subject: &str, grade: &str) -> Result<&'i Taught> {
-    let same = |course: &&Taught| {
+fn course_for<'i>(
+    integration: &'i Integration,
+    subject: &str,
+    grade: &str,
+) -> Result<&'i TaughtCourse> {
+    let same = |course: &&TaughtCourse| {
         course.subject.eq_ignore_ascii_case(subject)
             && comparable(&course.grade) == comparable(grade)
     };
@@ -422,9 +419,9 @@ fn taught<'i>(integration: &'i Integration, subject: &str, grade: &str) -> Resul
     })
 }
 
-fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
+fn read_courses(game: &Game, sent: &[IntegrationSetupCourse]) -> Result<Vec<TaughtCourse>> {
     let mut faults = Faults::default();
-    let mut courses: Vec<Taught> = Vec::new();
+    let mut courses: Vec<TaughtCourse> = Vec::new();
     for (number, new) in sent.iter().enumerate() {
         let at = |member: &str| format!("courses[{number}].{member}");
         faults.text(&at("subject"), &new.subject);
@@ -452,7 +449,7 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
         faults.unless(is_new, &at("subject"), "occurs twice with this grade");
         let app = App { slug: &game.slug, name: &game.display_name };
         let filled = |template: &str| app.filled(template, &new.subject, &grade);
-        courses.push(Taught {
+        courses.push(TaughtCourse {
             course_id: new.course_id.clone().unwrap_or_else(|| app.course_id(&new.subject, &grade)),
             title: filled(new.title.as_deref().unwrap_or(TITLE)),
             course_code: filled(new.course_code.as_deref().unwrap_or(CODE)),
@@ -462,7 +459,7 @@ fn read_courses(game: &Game, sent: &[NewCourse]) -> Result<Vec<Taught>> {
             masterable_units: units.unwrap_or_default(),
         });
     }
-    faults.none()?;
+    faults.into_result()?;
     Ok(courses)
 }
 

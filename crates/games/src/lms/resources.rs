@@ -1,55 +1,52 @@
 //! The roster records of a game's courses.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_project::courses::{PLATFORM, records};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, ORG, RESOURCE};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository::{self, WriteOutcome};
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Integration, NewOrganization, Organization, Taught};
+use super::{Integration, IntegrationSetupOrganization, LearningOrganization, TaughtCourse};
 use crate::games::Game;
 use crate::repository::lms;
 
-/// What was found of the records of a course.
+/// The roster records that a course needs, with their states.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "CheckedCourse")]
-pub struct CheckedResources {
+pub struct CheckedCourse {
     /// The course's subject.
     pub subject: String,
     /// Its grade.
     pub grade: String,
     /// All records that the course needs.
-    pub resources: Vec<Resource>,
+    pub resources: Vec<CheckedRecord>,
 }
 
 /// A record that a course needs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CheckedRecord")]
-pub struct Resource {
+pub struct CheckedRecord {
     /// `org`, `course`, `courseComponent`, `resource`, `componentResource`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// Its sourcedId.
     pub id: String,
     /// Its state in the roster.
-    pub state: State,
+    pub state: RecordState,
 }
 
-/// Whether a record is there.
+/// The state of a record in the roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "RecordState")]
-pub enum State {
+pub enum RecordState {
     /// It exists and is active.
     Ok,
     /// It is marked `tobedeleted`.
@@ -59,9 +56,9 @@ pub enum State {
 }
 
 /// A record that a course needs, with its content.
-pub struct Needed {
+pub struct NeededRecord {
     /// Its kind.
-    pub kind: &'static Kind,
+    pub kind: &'static RecordKind,
     /// Its sourcedId.
     pub id: String,
     /// Its content.
@@ -69,9 +66,9 @@ pub struct Needed {
 }
 
 /// The organization of a setup, with defaults for missing members.
-pub fn named(new: &NewOrganization) -> Organization {
+pub fn organization_of_setup(new: &IntegrationSetupOrganization) -> LearningOrganization {
     let or = |text: &Option<String>, usual: &str| text.as_deref().unwrap_or(usual).to_owned();
-    Organization {
+    LearningOrganization {
         id: or(&new.id, PLATFORM),
         name: or(&new.name, "Lyceum"),
         kind: or(&new.kind, "department"),
@@ -80,16 +77,16 @@ pub fn named(new: &NewOrganization) -> Organization {
 
 /// The roster records that a setup may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writable {
+pub enum WritableRecords {
     /// Records that it creates, or that an earlier setup of the same game created.
     Created,
     /// All records, because the caller has write access to the roster.
     All,
 }
 
-impl Writable {
+impl WritableRecords {
     /// Errors: `Forbidden` if the record exists and no setup of the game created it.
-    fn check(self, tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<()> {
+    fn check(self, tx: &mut Tx<'_>, game: &Game, kind: &RecordKind, id: &str) -> Result<()> {
         if self == Self::All || repository::find(tx, kind, id)?.is_none() {
             return Ok(());
         }
@@ -106,7 +103,7 @@ impl Writable {
 }
 
 /// Whether a setup of the game created the record.
-fn is_created_by(tx: &mut Tx<'_>, game: &Game, kind: &Kind, id: &str) -> Result<bool> {
+fn is_created_by(tx: &mut Tx<'_>, game: &Game, kind: &RecordKind, id: &str) -> Result<bool> {
     Ok(lms::creator(tx, lms::HERE, kind, id)?.is_some_and(|creator| creator == game.id))
 }
 
@@ -115,7 +112,7 @@ pub fn is_created_elsewhere(
     tx: &mut Tx<'_>,
     platform: &str,
     game: &Game,
-    Needed { kind, id, .. }: &Needed,
+    NeededRecord { kind, id, .. }: &NeededRecord,
 ) -> Result<bool> {
     Ok(lms::creator(tx, platform, kind, id)?.is_some_and(|creator| creator == game.id))
 }
@@ -125,7 +122,7 @@ pub fn note_created_elsewhere(
     tx: &mut Tx<'_>,
     platform: &str,
     game: &Game,
-    Needed { kind, id, .. }: &Needed,
+    NeededRecord { kind, id, .. }: &NeededRecord,
 ) -> Result<()> {
     lms::note_creator(tx, platform, kind, id, &game.id)
 }
@@ -138,10 +135,10 @@ pub(super) fn check_writable(
     tx: &mut Tx<'_>,
     game: &Game,
     planned: &Integration,
-    writable: Writable,
+    writable: WritableRecords,
 ) -> Result<()> {
     let org = &planned.organization.id;
-    if state(tx, &ORG, org)? != State::Ok {
+    if state(tx, &ORG, org)? != RecordState::Ok {
         writable.check(tx, game, &ORG, org)?;
     }
     for course in &planned.courses {
@@ -157,41 +154,43 @@ pub(super) fn put_organization(
     tx: &mut Tx<'_>,
     now: Timestamp,
     game: &Game,
-    named: &Organization,
-) -> Result<Organization> {
-    if state(tx, &ORG, &named.id)? != State::Ok {
+    named: &LearningOrganization,
+) -> Result<LearningOrganization> {
+    if state(tx, &ORG, &named.id)? != RecordState::Ok {
         write_one(tx, now, game, &organization(named))?;
     }
     stored_organization(tx, &named.id)
 }
 
 /// The record of an organization.
-pub fn organization(Organization { id, name, kind }: &Organization) -> Needed {
+pub fn organization(
+    LearningOrganization { id, name, kind }: &LearningOrganization,
+) -> NeededRecord {
     needed_one(&ORG, id, json!({ "name": name, "type": kind }))
 }
 
-fn needed_one(kind: &'static Kind, id: &str, record: Value) -> Needed {
+fn needed_one(kind: &'static RecordKind, id: &str, record: Value) -> NeededRecord {
     let Value::Object(mut record) = record else { unreachable!("records are objects") };
     record.insert("sourcedId".into(), id.into());
     record.insert("status".into(), "active".into());
-    Needed { kind, id: id.to_owned(), record }
+    NeededRecord { kind, id: id.to_owned(), record }
 }
 
 /// The organization as it is stored, without a name if the record no longer exists.
-pub(super) fn stored_organization(tx: &mut Tx<'_>, id: &str) -> Result<Organization> {
+pub(super) fn stored_organization(tx: &mut Tx<'_>, id: &str) -> Result<LearningOrganization> {
     let stored = repository::find(tx, &ORG, id)?;
     let org = stored.map(|stored| fields::of(&stored)).transpose()?.unwrap_or_default();
-    Ok(shown(id, &org))
+    Ok(organization_of_record(id, &org))
 }
 
 /// The organization in a record.
-pub fn shown(id: &str, org: &Object) -> Organization {
+pub fn organization_of_record(id: &str, org: &Object) -> LearningOrganization {
     let text = |name: &str| fields::text(org, name).to_owned();
-    Organization { id: id.to_owned(), name: text("name"), kind: text("type") }
+    LearningOrganization { id: id.to_owned(), name: text("name"), kind: text("type") }
 }
 
 /// The sourcedIds of a course's records. Each record refers only to those before it.
-fn ids(course: &Taught) -> [(&'static Kind, String); 4] {
+fn ids(course: &TaughtCourse) -> [(&'static RecordKind, String); 4] {
     let [course, component, resource, link] = records(&course.course_id).map(|(_, id)| id);
     [
         (&COURSE, course),
@@ -206,8 +205,8 @@ pub(super) fn put(
     tx: &mut Tx<'_>,
     now: Timestamp,
     game: &Game,
-    organization: &Organization,
-    course: &Taught,
+    organization: &LearningOrganization,
+    course: &TaughtCourse,
 ) -> Result<()> {
     let all = needed(game, organization, course);
     // The first record is the organization, which stays as it is.
@@ -215,7 +214,11 @@ pub(super) fn put(
 }
 
 /// The records that a course needs, the organization first.
-pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) -> Vec<Needed> {
+pub(super) fn needed(
+    game: &Game,
+    organization: &LearningOrganization,
+    course: &TaughtCourse,
+) -> Vec<NeededRecord> {
     let reference = |id: &str| json!({ "sourcedId": id });
     let [(_, course_id), (_, component), (_, resource), _] = ids(course);
     let bodies = [
@@ -252,9 +255,14 @@ pub(super) fn needed(game: &Game, organization: &Organization, course: &Taught) 
 
 /// Marks the records of a course that a setup of the game created as `tobedeleted`, starting with those that refer to
 /// others. Records that were in the roster before stay.
-pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught) -> Result<()> {
+pub(super) fn mark(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game: &Game,
+    course: &TaughtCourse,
+) -> Result<()> {
     for (kind, id) in ids(course).into_iter().rev() {
-        if is_created_by(tx, game, kind, &id)? && state(tx, kind, &id)? == State::Ok {
+        if is_created_by(tx, game, kind, &id)? && state(tx, kind, &id)? == RecordState::Ok {
             let collection = at(kind.path).expect("every kind has a collection");
             write::delete(tx, collection, &id, now, false, None)?;
         }
@@ -263,13 +271,13 @@ pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp, game: &Game, course: &Taught
 }
 
 /// The state of each record that the integration needs.
-pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<CheckedResources>> {
+pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<CheckedCourse>> {
     let mut all = Vec::new();
     for course in &integration.courses {
         let own = [(&ORG, integration.organization.id.clone())];
         let mut resources = Vec::new();
         for (kind, id) in own.into_iter().chain(ids(course)) {
-            resources.push(Resource { kind: kind.one, state: state(tx, kind, &id)?, id });
+            resources.push(CheckedRecord { kind: kind.one, state: state(tx, kind, &id)?, id });
         }
         all.push(checked(course, resources));
     }
@@ -277,17 +285,17 @@ pub fn check(tx: &mut Tx<'_>, integration: &Integration) -> Result<Vec<CheckedRe
 }
 
 /// The result of checking a course's records.
-pub fn checked(course: &Taught, resources: Vec<Resource>) -> CheckedResources {
-    CheckedResources { subject: course.subject.clone(), grade: course.grade.clone(), resources }
+pub fn checked(course: &TaughtCourse, resources: Vec<CheckedRecord>) -> CheckedCourse {
+    CheckedCourse { subject: course.subject.clone(), grade: course.grade.clone(), resources }
 }
 
-fn state(tx: &mut Tx<'_>, kind: &Kind, id: &str) -> Result<State> {
+fn state(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<RecordState> {
     let stored = repository::find(tx, kind, id)?;
     let record = stored.map(|stored| fields::of(&stored)).transpose()?;
-    Ok(State::of(record.as_ref()))
+    Ok(RecordState::of(record.as_ref()))
 }
 
-impl State {
+impl RecordState {
     /// The state of a record, or of a missing one.
     pub fn of(record: Option<&Object>) -> Self {
         match record {
@@ -303,9 +311,9 @@ fn write_one(
     tx: &mut Tx<'_>,
     now: Timestamp,
     game: &Game,
-    Needed { kind, id, record }: &Needed,
+    NeededRecord { kind, id, record }: &NeededRecord,
 ) -> Result<()> {
-    let rules = Rules { dialect: Dialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
     let collection = at(kind.path).expect("every kind has a collection");
     let put = write::put(tx, collection, id, record.clone(), None, true, &rules)?;
     if put.outcome == WriteOutcome::Created {

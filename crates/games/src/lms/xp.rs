@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
 use lyceum_events::facts::Measure;
@@ -10,9 +10,9 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Taught;
+use super::TaughtCourse;
 use super::activity::{correct_xp, no_student};
-use super::told::Scene;
+use super::events::EventContext;
 use crate::levels::Xp;
 
 /// The XP of a day.
@@ -25,10 +25,9 @@ pub struct DayXp {
     pub xp: Xp,
 }
 
-/// What a day's XP are set to.
+/// The new XP of a day.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "NewDayXp")]
-pub struct NewXp {
+pub struct NewDayXp {
     /// The XP.
     #[schemars(range(min = 0))]
     xp: f64,
@@ -36,7 +35,7 @@ pub struct NewXp {
     timezone: Option<String>,
 }
 
-impl NewXp {
+impl NewDayXp {
     /// The time zone of the day. Errors: `Invalid` for an unknown one.
     pub fn zone(&self) -> Result<Zone> {
         self.timezone.as_deref().map_or(Ok(Zone::UTC), Zone::named)
@@ -48,19 +47,19 @@ impl NewXp {
     }
 
     /// The XP. Errors: `Invalid`.
-    pub fn wanted(&self) -> Result<Xp> {
+    pub fn checked_xp(&self) -> Result<Xp> {
         Xp::of(self.xp).ok_or_else(|| Problem::invalid("xp", "must be a number of at least 0"))
     }
 }
 
 /// A range of days, including the first and the last.
 #[derive(Clone, Copy, Debug)]
-pub struct Days {
+pub struct DayRange {
     first: Date,
     last: Date,
 }
 
-impl Days {
+impl DayRange {
     /// One day: the given one, or today in the zone. Errors: `Invalid` if the text is not a date.
     pub fn one(now: Timestamp, zone: &Zone, date: Option<&str>) -> Result<Self> {
         let day = date.map_or_else(|| Ok(zone.day_of(now)), |date| day("date", date))?;
@@ -106,8 +105,8 @@ impl Days {
         days.map(|date| DayXp { date: date.to_string(), xp: xp(date) }).collect()
     }
 
-    fn range(self, zone: &Zone) -> Result<Range> {
-        Range::inclusive(zone, Some(&self.first()), Some(&self.last()))
+    fn range(self, zone: &Zone) -> Result<InstantRange> {
+        InstantRange::inclusive(zone, Some(&self.first()), Some(&self.last()))
     }
 }
 
@@ -125,13 +124,13 @@ pub fn of_day(
     zone: &Zone,
     date: Option<&str>,
 ) -> Result<DayXp> {
-    let mut days = of_days(tx, user, zone, Days::one(now, zone, date)?)?;
+    let mut days = of_days(tx, user, zone, DayRange::one(now, zone, date)?)?;
     days.pop().ok_or_else(|| Problem::internal("a day has no XP"))
 }
 
-/// Which XP a correction may take away.
+/// The XP that a correction may take away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Corrects {
+pub enum CorrectionScope {
     /// All XP of the day, from any source.
     Everything,
     /// Only XP from the game's courses.
@@ -145,15 +144,15 @@ pub enum Corrects {
 /// take away XP that it may not.
 pub fn set_today(
     tx: &mut Tx<'_>,
-    scene: &Scene<'_>,
-    new: &NewXp,
-    corrects: Corrects,
+    scene: &EventContext<'_>,
+    new: &NewDayXp,
+    corrects: CorrectionScope,
 ) -> Result<DayXp> {
     let course = learned(tx, scene)?;
-    let (zone, wanted) = (new.zone()?, new.wanted()?);
+    let (zone, wanted) = (new.zone()?, new.checked_xp()?);
     let there = of_day(tx, scene.now, scene.user, &zone, None)?;
     let difference = wanted.0 - there.xp.0;
-    if difference < 0 && corrects == Corrects::OwnCourses {
+    if difference < 0 && corrects == CorrectionScope::OwnCourses {
         let own = own_today(tx, scene, &zone)?;
         if own.0 + difference < 0 {
             let message = format!(
@@ -171,7 +170,7 @@ pub fn set_today(
 }
 
 /// The first course of the game of which the player is a student.
-fn learned<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>) -> Result<&'i Taught> {
+fn learned<'i>(tx: &mut Tx<'_>, scene: &EventContext<'i>) -> Result<&'i TaughtCourse> {
     let courses = &scene.integration.courses;
     for course in courses {
         if lyceum_bridge::enroll::learns(tx, scene.now, scene.user, &course.course_id)? {
@@ -183,10 +182,10 @@ fn learned<'i>(tx: &mut Tx<'_>, scene: &Scene<'i>) -> Result<&'i Taught> {
 }
 
 /// Today's XP from the courses of the game.
-fn own_today(tx: &mut Tx<'_>, scene: &Scene<'_>, zone: &Zone) -> Result<Xp> {
+fn own_today(tx: &mut Tx<'_>, scene: &EventContext<'_>, zone: &Zone) -> Result<Xp> {
     let courses: Vec<&str> =
         scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
-    let range = Days::one(scene.now, zone, None)?.range(zone)?;
+    let range = DayRange::one(scene.now, zone, None)?.range(zone)?;
     let report = analytics::activity_in(tx, StudentName::Id(scene.user), range, zone, &courses)?;
     Ok(sum_of(&report))
 }
@@ -197,12 +196,12 @@ fn sum_of(report: &analytics::Report) -> Xp {
 
 /// The total XP. Errors: `NotFound`.
 pub fn total(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
-    let report = analytics::activity(tx, StudentName::Id(user), Range::all(), &Zone::UTC)?;
+    let report = analytics::activity(tx, StudentName::Id(user), InstantRange::all(), &Zone::UTC)?;
     Ok(sum_of(&report))
 }
 
 /// The XP of each day. Errors: `NotFound`.
-pub fn of_days(tx: &mut Tx<'_>, user: &str, zone: &Zone, days: Days) -> Result<Vec<DayXp>> {
+pub fn of_days(tx: &mut Tx<'_>, user: &str, zone: &Zone, days: DayRange) -> Result<Vec<DayXp>> {
     let report = analytics::activity(tx, StudentName::Id(user), days.range(zone)?, zone)?;
     let sum = |metrics: &analytics::Metrics| metrics.sums.of(Measure::Xp);
     Ok(days.filled(|date| {

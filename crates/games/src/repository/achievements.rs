@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
 
 use super::ms;
-use crate::achievements::{Achievement, Reached};
+use crate::achievements::{Achievement, AchievementProgress};
 
 columns!(Achievement {
     id: "a.id",
@@ -50,7 +50,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, achievement: &Achievement) -> Result<()> {
     )
 }
 
-pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Reached>> {
+pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<AchievementProgress>> {
     let columns = Achievement::COLUMNS;
     let sql = format!(
         "SELECT {columns}, p.progress, p.unlocked_ms FROM game_achievements a \
@@ -60,7 +60,7 @@ pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Rea
     let rows = tx.rows(&sql, &[user.into(), game.into()])?;
     let reached = |(achievement, progress, unlocked_at): (Achievement, Option<i64>, _)| {
         let progress = progress.unwrap_or_default().min(achievement.goal);
-        Reached { achievement, progress, unlocked_at }
+        AchievementProgress { achievement, progress, unlocked_at }
     };
     Ok(rows.into_iter().map(reached).collect())
 }

@@ -5,7 +5,7 @@ use lyceum_store::{Tx, columns, dialect};
 
 use super::{list_of, ms};
 use crate::games::Game;
-use crate::input::{Page, text_of};
+use crate::input::{PageRequest, text_of};
 
 columns!(Game {
     id: "id",
@@ -35,7 +35,7 @@ pub(crate) fn of_slugs(tx: &mut Tx<'_>, slugs: &[String]) -> Result<Vec<Game>> {
     tx.rows(&sql, &[list_of(slugs)?.as_str().into()])
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, page: Page) -> Result<Vec<Game>> {
+pub(crate) fn list(tx: &mut Tx<'_>, page: PageRequest) -> Result<Vec<Game>> {
     let sql = format!("SELECT {COLUMNS} FROM games ORDER BY display_name, slug LIMIT $1 OFFSET $2");
     tx.rows(&sql, &[page.limit.into(), page.offset.into()])
 }

@@ -5,10 +5,10 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
 
 use super::ms;
-use crate::input::{Page, text_of};
-use crate::inventory::{HeldItem, Item};
+use crate::input::{PageRequest, text_of};
+use crate::inventory::{HeldItem, InventoryItem};
 
-columns!(Item {
+columns!(InventoryItem {
     id: "i.id",
     slug: "i.slug",
     game_id: "i.game_id",
@@ -18,15 +18,19 @@ columns!(Item {
     metadata: "i.metadata",
 });
 
-const COLUMNS: &str = Item::COLUMNS;
+const COLUMNS: &str = InventoryItem::COLUMNS;
 
 /// Slugs never look like ids, so at most one item matches.
-pub(crate) fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<Item>> {
+pub(crate) fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Option<InventoryItem>> {
     let sql = format!("SELECT {COLUMNS} FROM game_items i WHERE i.id = $1 OR i.slug = $1");
     tx.row(&sql, &[id_or_slug.into()])
 }
 
-pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<Vec<Item>> {
+pub(crate) fn items(
+    tx: &mut Tx<'_>,
+    game: Option<&str>,
+    page: PageRequest,
+) -> Result<Vec<InventoryItem>> {
     let of_game = "(i.game_id IS NULL OR i.game_id = $1)";
     let which = if game.is_some() { of_game } else { "$1 = ''" };
     let sql = format!(
@@ -37,7 +41,7 @@ pub(crate) fn items(tx: &mut Tx<'_>, game: Option<&str>, page: Page) -> Result<V
 }
 
 /// Returns whether the slug was free.
-pub(crate) fn insert_item(tx: &mut Tx<'_>, item: &Item) -> Result<bool> {
+pub(crate) fn insert_item(tx: &mut Tx<'_>, item: &InventoryItem) -> Result<bool> {
     let metadata = text_of(&item.metadata);
     let inserted = tx.execute(
         "INSERT INTO game_items (id, slug, game_id, display_name, description, kind, metadata) \
@@ -55,12 +59,12 @@ pub(crate) fn insert_item(tx: &mut Tx<'_>, item: &Item) -> Result<bool> {
     Ok(inserted > 0)
 }
 
-pub(crate) fn held(tx: &mut Tx<'_>, user: &str) -> Result<Vec<HeldItem>> {
+pub(crate) fn held_items(tx: &mut Tx<'_>, user: &str) -> Result<Vec<HeldItem>> {
     let sql = format!(
         "SELECT {COLUMNS}, h.quantity, h.updated_ms FROM game_inventory h \
          JOIN game_items i ON i.id = h.item_id WHERE h.user_id = $1 AND h.quantity > 0"
     );
-    let held = |(item, quantity, updated_at): (Item, _, _)| HeldItem {
+    let held = |(item, quantity, updated_at): (InventoryItem, _, _)| HeldItem {
         id: item.id.clone(),
         quantity,
         updated_at,

@@ -1,13 +1,13 @@
 //! Games' courses, and players' activities in them.
 
 use lyceum_core::Result;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_store::{Tx, Value, columns};
 
 use crate::levels::Xp;
-use crate::lms::Taught;
+use crate::lms::TaughtCourse;
 
-columns!(Taught {
+columns!(TaughtCourse {
     course_id: "course_id",
     subject: "subject",
     grade: "grade",
@@ -18,12 +18,12 @@ columns!(Taught {
 });
 
 /// The courses of a game and their organization; `None` if it has none.
-pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec<Taught>)>> {
-    let columns = Taught::COLUMNS;
+pub(crate) fn courses(tx: &mut Tx<'_>, game: &str) -> Result<Option<(String, Vec<TaughtCourse>)>> {
+    let columns = TaughtCourse::COLUMNS;
     let sql =
         format!("SELECT {columns}, org_id FROM lms_courses WHERE game_id = $1 ORDER BY number");
-    let rows: Vec<(Taught, String)> = tx.rows(&sql, &[game.into()])?;
-    let (courses, orgs): (Vec<Taught>, Vec<String>) = rows.into_iter().unzip();
+    let rows: Vec<(TaughtCourse, String)> = tx.rows(&sql, &[game.into()])?;
+    let (courses, orgs): (Vec<TaughtCourse>, Vec<String>) = rows.into_iter().unzip();
     Ok(orgs.into_iter().next().map(|org| (org, courses)))
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn set_courses(
     tx: &mut Tx<'_>,
     game: &str,
     org: &str,
-    courses: &[Taught],
+    courses: &[TaughtCourse],
 ) -> Result<()> {
     delete_courses(tx, game)?;
     let values: Vec<Value<'_>> = (0..)
@@ -78,7 +78,7 @@ pub(crate) const HERE: &str = "";
 pub(crate) fn creator(
     tx: &mut Tx<'_>,
     platform: &str,
-    kind: &Kind,
+    kind: &RecordKind,
     id: &str,
 ) -> Result<Option<String>> {
     tx.row(
@@ -91,7 +91,7 @@ pub(crate) fn creator(
 pub(crate) fn note_creator(
     tx: &mut Tx<'_>,
     platform: &str,
-    kind: &Kind,
+    kind: &RecordKind,
     id: &str,
     game: &str,
 ) -> Result<()> {
@@ -103,7 +103,7 @@ pub(crate) fn note_creator(
 }
 
 /// Forgets who created records of the kind that are no longer in this server's roster.
-pub(crate) fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
+pub(crate) fn forget_purged(tx: &mut Tx<'_>, kind: &RecordKind) -> Result<()> {
     let sql = format!(
         "DELETE FROM lms_records WHERE platform = $1 AND kind = $2 AND NOT EXISTS \
          (SELECT 1 FROM {} t WHERE t.sourced_id = lms_records.sourced_id)",
@@ -113,7 +113,7 @@ pub(crate) fn forget_purged(tx: &mut Tx<'_>, kind: &Kind) -> Result<()> {
 }
 
 /// How often a player has finished an activity, and the reported active time of the current attempt.
-pub(crate) fn begun(
+pub(crate) fn activity_progress(
     tx: &mut Tx<'_>,
     user: &str,
     course: &str,
@@ -138,7 +138,7 @@ pub(crate) fn ended(tx: &mut Tx<'_>, user: &str, course: &str, activity: &str) -
 }
 
 /// Adds reported active time to the current attempt.
-pub(crate) fn told(
+pub(crate) fn add_active_time(
     tx: &mut Tx<'_>,
     user: &str,
     course: &str,

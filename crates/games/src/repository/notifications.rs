@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
 
 use super::ms;
-use crate::input::{Page, text_of};
+use crate::input::{PageRequest, text_of};
 use crate::notifications::Notification;
 
 columns!(Notification {
@@ -46,7 +46,7 @@ pub(crate) fn of_user(
     tx: &mut Tx<'_>,
     user: &str,
     unread: bool,
-    page: Page,
+    page: PageRequest,
 ) -> Result<Vec<Notification>> {
     let which = if unread { "AND read_ms IS NULL" } else { "" };
     let sql = format!(

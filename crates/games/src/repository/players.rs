@@ -1,23 +1,25 @@
 //! The platform's data about players, besides the roster.
 
 use lyceum_core::Result;
-use lyceum_store::{Dialect, Tx, dialect};
+use lyceum_store::{SqlDialect, Tx, dialect};
 
 use super::list_of;
-use crate::input::Page;
-use crate::players::Role;
-use crate::reach::Games;
+use crate::input::PageRequest;
+use crate::players::PlayerRole;
+use crate::visible_games::VisibleGames;
 
 /// The active users who have played one of the games: id, username and given name, in the order in which they were
 /// created.
 pub(crate) fn list(
     tx: &mut Tx<'_>,
-    games: &Games,
-    page: Page,
+    games: &VisibleGames,
+    page: PageRequest,
 ) -> Result<Vec<(String, String, String)>> {
     let (list, which) = match games {
-        Games::Every => (String::new(), "$1 = ''".to_owned()),
-        Games::Only(games) => (list_of(games)?, played(tx.dialect(), "users.sourced_id", "$1")),
+        VisibleGames::Every => (String::new(), "$1 = ''".to_owned()),
+        VisibleGames::Only(games) => {
+            (list_of(games)?, played(tx.dialect(), "users.sourced_id", "$1"))
+        }
     };
     let sql = format!(
         "SELECT sourced_id, COALESCE(username, ''), COALESCE(given_name, '') FROM users \
@@ -36,7 +38,7 @@ pub(crate) fn has_played(tx: &mut Tx<'_>, user: &str, games: &[String]) -> Resul
 }
 
 /// A condition: the user that the expression names has data in one of the games of the JSON array.
-fn played(dialect: Dialect, user: &str, games: &str) -> String {
+fn played(dialect: SqlDialect, user: &str, games: &str) -> String {
     let among = |game: &str| dialect::is_one_of(dialect, game, games);
     let traces = [
         ("game_sessions t", "t.user_id", among("t.game_id")),
@@ -61,14 +63,20 @@ fn played(dialect: Dialect, user: &str, games: &str) -> String {
 }
 
 /// Role and developer status.
-pub(crate) fn standing(tx: &mut Tx<'_>, user: &str) -> Result<(Role, String)> {
+pub(crate) fn role_and_name(tx: &mut Tx<'_>, user: &str) -> Result<(PlayerRole, String)> {
     let sql = "SELECT role, developer_status FROM game_players WHERE user_id = $1";
     let found: Option<(String, String)> = tx.row(sql, &[user.into()])?;
-    let standing = found.map(|(role, status)| (Role::of(&role).unwrap_or(Role::Player), status));
-    Ok(standing.unwrap_or_else(|| (Role::Player, "none".to_owned())))
+    let standing =
+        found.map(|(role, status)| (PlayerRole::of(&role).unwrap_or(PlayerRole::Player), status));
+    Ok(standing.unwrap_or_else(|| (PlayerRole::Player, "none".to_owned())))
 }
 
-pub(crate) fn put_standing(tx: &mut Tx<'_>, user: &str, role: Role, status: &str) -> Result<()> {
+pub(crate) fn put_standing(
+    tx: &mut Tx<'_>,
+    user: &str,
+    role: PlayerRole,
+    status: &str,
+) -> Result<()> {
     tx.send(
         "INSERT INTO game_players (user_id, role, developer_status, xp) VALUES ($1, $2, $3, 0) \
          ON CONFLICT (user_id) DO UPDATE SET role = excluded.role, \

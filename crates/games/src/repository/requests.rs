@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::ms;
-use crate::once::Owner;
+use crate::idempotency::KeyOwner;
 
 /// The scope of requests that were stored before keys had one.
 const FORMER: &str = "";
@@ -15,7 +15,7 @@ const FORMER: &str = "";
 pub(crate) fn begin(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    Owner { user, scope }: &Owner,
+    KeyOwner { user, scope }: &KeyOwner,
     key: &str,
     request: &str,
 ) -> Result<bool> {
@@ -29,7 +29,7 @@ pub(crate) fn begin(
 
 pub(crate) fn answered(
     tx: &mut Tx<'_>,
-    Owner { user, scope }: &Owner,
+    KeyOwner { user, scope }: &KeyOwner,
     key: &str,
     answer: &str,
 ) -> Result<()> {
@@ -43,7 +43,7 @@ pub(crate) fn answered(
 /// The request's digest and its answer.
 pub(crate) fn find(
     tx: &mut Tx<'_>,
-    Owner { user, scope }: &Owner,
+    KeyOwner { user, scope }: &KeyOwner,
     key: &str,
 ) -> Result<Option<(String, String)>> {
     tx.row(

@@ -4,9 +4,9 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, dialect};
 
 use super::{list_of, ms};
-use crate::input::{Page, text_of};
-use crate::reach::Games;
-use crate::scores::{Board, Line, Score};
+use crate::input::{PageRequest, text_of};
+use crate::scores::{Board, GameScore, LeaderboardLine};
+use crate::visible_games::VisibleGames;
 
 /// The names of the tables for scores and best scores.
 fn tables(board: Board) -> (&'static str, &'static str) {
@@ -16,7 +16,7 @@ fn tables(board: Board) -> (&'static str, &'static str) {
     }
 }
 
-columns!(Score {
+columns!(GameScore {
     id: "id",
     game_id: "game_id",
     user_id: "user_id",
@@ -26,7 +26,7 @@ columns!(Score {
 });
 
 /// Returns the score's number.
-pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &Score) -> Result<i64> {
+pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &GameScore) -> Result<i64> {
     let metadata = text_of(&score.metadata);
     let (scores, _) = tables(board);
     let sql = format!(
@@ -52,7 +52,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, board: Board, score: &Score) -> Result<i64
 pub(crate) fn keep_best(
     tx: &mut Tx<'_>,
     board: Board,
-    score: &Score,
+    score: &GameScore,
     seq: i64,
     periods: &[String],
 ) -> Result<()> {
@@ -92,17 +92,19 @@ pub(crate) fn of_user(
     tx: &mut Tx<'_>,
     board: Board,
     user: &str,
-    games: &Games,
-    page: Page,
-) -> Result<Vec<Score>> {
+    games: &VisibleGames,
+    page: PageRequest,
+) -> Result<Vec<GameScore>> {
     let (list, which) = match games {
-        Games::Every => (String::new(), "$2 = ''".to_owned()),
-        Games::Only(games) => (list_of(games)?, dialect::is_one_of(tx.dialect(), "game_id", "$2")),
+        VisibleGames::Every => (String::new(), "$2 = ''".to_owned()),
+        VisibleGames::Only(games) => {
+            (list_of(games)?, dialect::is_one_of(tx.dialect(), "game_id", "$2"))
+        }
     };
     let (scores, _) = tables(board);
     let sql = format!(
         "SELECT {} FROM {scores} WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4",
-        Score::COLUMNS
+        GameScore::COLUMNS
     );
     let params = [user.into(), list.as_str().into(), page.limit.into(), page.offset.into()];
     tx.rows(&sql, &params)
@@ -114,15 +116,15 @@ pub(crate) fn best(
     board: Board,
     game: &str,
     period: &str,
-    page: Page,
-) -> Result<Vec<Line>> {
+    page: PageRequest,
+) -> Result<Vec<LeaderboardLine>> {
     let (_, bests) = tables(board);
     let sql = format!(
         "SELECT user_id, score, at_ms FROM {bests} WHERE game_id = $1 AND period = $2 \
          ORDER BY score DESC, seq LIMIT $3 OFFSET $4"
     );
     let params = [game.into(), period.into(), page.limit.into(), page.offset.into()];
-    let line = |(user_id, score, achieved_at)| Line {
+    let line = |(user_id, score, achieved_at)| LeaderboardLine {
         rank: 0,
         user_id,
         username: String::new(),

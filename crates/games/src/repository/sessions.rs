@@ -5,16 +5,16 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx};
 
 use super::ms;
-use crate::input::Page;
-use crate::sessions::Session;
+use crate::input::PageRequest;
+use crate::sessions::GameSession;
 
 const COLUMNS: &str = "id, game_id, user_id, started_ms, ended_ms";
 
-fn read(row: &Row<'_>) -> Result<Session> {
+fn read(row: &Row<'_>) -> Result<GameSession> {
     let (session_id, game_id, user_id, started_at, ended_at): (_, _, _, Timestamp, _) =
         row.read()?;
     let seconds = |end: Timestamp| (end.milliseconds() - started_at.milliseconds()) / 1000;
-    Ok(Session {
+    Ok(GameSession {
         session_id,
         game_id,
         user_id,
@@ -37,7 +37,12 @@ pub(crate) fn insert(
     )
 }
 
-pub(crate) fn find(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<Option<Session>> {
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    game: &str,
+    user: &str,
+    id: &str,
+) -> Result<Option<GameSession>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM game_sessions WHERE id = $1 AND game_id = $2 AND user_id = $3"
     );
@@ -49,7 +54,12 @@ pub(crate) fn end(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     tx.send(sql, &[ms(now), id.into()])
 }
 
-pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str, page: Page) -> Result<Vec<Session>> {
+pub(crate) fn of_user(
+    tx: &mut Tx<'_>,
+    game: &str,
+    user: &str,
+    page: PageRequest,
+) -> Result<Vec<GameSession>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM game_sessions WHERE user_id = $1 AND game_id = $2 \
          ORDER BY started_ms DESC, id DESC LIMIT $3 OFFSET $4"

@@ -3,18 +3,18 @@
 use lyceum_core::ProblemKind;
 use lyceum_core::limits::ACHIEVEMENTS_MAX_COUNT;
 use lyceum_core::time::Timestamp;
-use lyceum_games::achievements::{self, Achievement, Definition, Reached};
+use lyceum_games::achievements::{self, Achievement, AchievementDefinition, AchievementProgress};
 use lyceum_games::inventory;
 use lyceum_games::levels::{self, Xp};
 use lyceum_games::notifications;
-use lyceum_games::reach::Games;
+use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::{ALL, at, body, both, noon, paths, run};
 
 fn define(db: &Db, name: &'static str, definition: Value) -> (Achievement, bool) {
-    let new: Definition = body(definition);
+    let new: AchievementDefinition = body(definition);
     run(db, move |tx| achievements::define(tx, "rivers", name, new.clone())).unwrap()
 }
 
@@ -23,7 +23,7 @@ fn laps(db: &Db) -> (Achievement, bool) {
     define(db, "laps", laps)
 }
 
-fn advance(db: &Db, now: Timestamp, progress: Option<i64>) -> Reached {
+fn advance(db: &Db, now: Timestamp, progress: Option<i64>) -> AchievementProgress {
     let rule = move |tx: &mut lyceum_store::Tx<'_>| {
         achievements::advance(tx, now, "rivers", "ann", "laps", progress)
     };
@@ -58,7 +58,8 @@ fn unlocking_rewards_once() {
         // 60.5 XP reach level 2, which brings 50 credits besides the achievement's own 25.
         let level = db.read_blocking(|tx| levels::progress(tx, "ann")).unwrap();
         assert_eq!((level.level, level.total_xp), (2, Xp(60_500)));
-        let held = db.read_blocking(|tx| inventory::of_user(tx, &Games::Every, "ann")).unwrap();
+        let held =
+            db.read_blocking(|tx| inventory::of_user(tx, &VisibleGames::Every, "ann")).unwrap();
         assert_eq!((held.len(), held[0].quantity), (1, 75));
         let news = db.read_blocking(|tx| notifications::of_user(tx, "ann", true, ALL)).unwrap();
         let kinds: Vec<&str> = news.iter().map(|news| news.kind.as_str()).collect();
@@ -89,7 +90,7 @@ fn a_new_definition_keeps_id_and_progress() {
 fn names_are_plain_and_a_game_has_a_limit_of_achievements() {
     both(|db| {
         let define = |name: String| {
-            let new: Definition = body(json!({ "title": "One" }));
+            let new: AchievementDefinition = body(json!({ "title": "One" }));
             run(db, move |tx| achievements::define(tx, "rivers", &name, new.clone()).map(drop))
         };
         for name in ["", "a b", "ä", &"a".repeat(51)] {
@@ -98,7 +99,7 @@ fn names_are_plain_and_a_game_has_a_limit_of_achievements() {
         }
         run(db, move |tx| {
             for number in 0..ACHIEVEMENTS_MAX_COUNT {
-                let new: Definition = body(json!({ "title": "One" }));
+                let new: AchievementDefinition = body(json!({ "title": "One" }));
                 achievements::define(tx, "rivers", &format!("a-{number}"), new)?;
             }
             Ok(())

@@ -2,19 +2,19 @@
 
 use lyceum_core::limits::INVENTORY_MAX_COUNT;
 use lyceum_core::{ProblemKind, Result};
-use lyceum_games::inventory::{self, Item, Movement, NewItem};
-use lyceum_games::reach::Games;
+use lyceum_games::inventory::{self, InventoryItem, InventoryMovement, NewInventoryItem};
+use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::{ALL, body, both, game, noon, paths, run};
 
-fn create(db: &Db, item: Value) -> Result<(Item, bool)> {
-    let new: NewItem = body(item);
+fn create(db: &Db, item: Value) -> Result<(InventoryItem, bool)> {
+    let new: NewInventoryItem = body(item);
     run(db, move |tx| inventory::create_item(tx, new.clone()))
 }
 
-fn movement(item: &str, count: i64) -> Movement {
+fn movement(item: &str, count: i64) -> InventoryMovement {
     body(json!({ "itemId": item, "qty": count }))
 }
 
@@ -28,7 +28,7 @@ fn remove(db: &Db, item: &str, count: i64) -> Result<i64> {
     run(db, move |tx| inventory::remove(tx, noon(), "ann", &movement))
 }
 
-fn held(db: &Db, games: &Games) -> Vec<(String, i64)> {
+fn held(db: &Db, games: &VisibleGames) -> Vec<(String, i64)> {
     let held = db.read_blocking(|tx| inventory::of_user(tx, games, "ann")).unwrap();
     held.into_iter().map(|held| (held.item.slug, held.quantity)).collect()
 }
@@ -57,7 +57,10 @@ fn a_quantity_has_a_limit() {
         );
         let refused = add(db, "ann", "LYCEUM_CREDITS", 1).unwrap_err();
         assert_eq!((refused.kind, paths(&refused)), (ProblemKind::Invalid, vec!["qty"]));
-        assert_eq!(held(db, &Games::Every), [("LYCEUM_CREDITS".to_owned(), INVENTORY_MAX_COUNT)]);
+        assert_eq!(
+            held(db, &VisibleGames::Every),
+            [("LYCEUM_CREDITS".to_owned(), INVENTORY_MAX_COUNT)]
+        );
     });
 }
 
@@ -74,12 +77,15 @@ fn credits_are_listed_first_and_items_of_other_games_not_at_all() {
         item("boat", Some("rivers"));
         item("comet", Some("planets"));
         add(db, "ann", "LYCEUM_CREDITS", 1).unwrap();
-        let slugs = |games: &Games| -> Vec<String> {
+        let slugs = |games: &VisibleGames| -> Vec<String> {
             held(db, games).into_iter().map(|(slug, _)| slug).collect()
         };
-        assert_eq!(slugs(&Games::Every), ["LYCEUM_CREDITS", "anchor", "boat", "comet"]);
-        assert_eq!(slugs(&Games::Only(vec![rivers.clone()])), ["LYCEUM_CREDITS", "anchor", "boat"]);
-        assert_eq!(slugs(&Games::Only(vec![])), ["LYCEUM_CREDITS", "anchor"]);
+        assert_eq!(slugs(&VisibleGames::Every), ["LYCEUM_CREDITS", "anchor", "boat", "comet"]);
+        assert_eq!(
+            slugs(&VisibleGames::Only(vec![rivers.clone()])),
+            ["LYCEUM_CREDITS", "anchor", "boat"]
+        );
+        assert_eq!(slugs(&VisibleGames::Only(vec![])), ["LYCEUM_CREDITS", "anchor"]);
         let of_game = |game: Option<&str>| -> Vec<String> {
             let items = db.read_blocking(|tx| inventory::items(tx, game, ALL)).unwrap();
             items.into_iter().map(|item| item.slug).collect()

@@ -3,25 +3,25 @@
 use lyceum_core::ProblemKind;
 use lyceum_core::limits::FACT_VALUE_MAX_COUNT;
 use lyceum_games::inventory::{self, CREDITS};
-use lyceum_games::levels::{self, NewLevels, Progress, Xp};
+use lyceum_games::levels::{self, LevelProgress, NewLevels, Xp};
 use lyceum_games::notifications;
-use lyceum_games::reach::Games;
+use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::{ALL, body, both, noon, paths, run};
 
-fn earn(db: &Db, thousandths: i64) -> Progress {
+fn earn(db: &Db, thousandths: i64) -> LevelProgress {
     run(db, move |tx| levels::earn(tx, noon(), "ann", Xp(thousandths))).unwrap();
     progress(db)
 }
 
-fn progress(db: &Db) -> Progress {
+fn progress(db: &Db) -> LevelProgress {
     db.read_blocking(|tx| levels::progress(tx, "ann")).unwrap()
 }
 
 fn credits(db: &Db) -> i64 {
-    let held = db.read_blocking(|tx| inventory::of_user(tx, &Games::Every, "ann")).unwrap();
+    let held = db.read_blocking(|tx| inventory::of_user(tx, &VisibleGames::Every, "ann")).unwrap();
     held.iter().filter(|held| held.item.slug == CREDITS).map(|held| held.quantity).sum()
 }
 

@@ -5,9 +5,9 @@
 
 mod achievements;
 mod games;
+mod idempotency;
 mod inventory;
 mod levels;
-mod once;
 mod scores;
 mod sessions;
 mod states;
@@ -16,14 +16,14 @@ mod visitors;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_games::games::{Game, create};
-use lyceum_games::{MIGRATIONS, Page};
+use lyceum_games::{MIGRATIONS, PageRequest};
 use lyceum_store::{Db, Migration, Tx};
 use lyceum_testkit::both_stores;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// All records of a list.
-const ALL: Page = Page { limit: 100, offset: 0 };
+const ALL: PageRequest = PageRequest { limit: 100, offset: 0 };
 
 fn migrations() -> Vec<Migration> {
     [lyceum_roster::MIGRATIONS, MIGRATIONS].concat()

@@ -3,17 +3,17 @@
 use lyceum_core::limits::SCORE_MAX_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Result};
-use lyceum_games::Page;
-use lyceum_games::reach::Games;
-use lyceum_games::scores::{self, Board, NewScore, Score, Timeframe};
+use lyceum_games::PageRequest;
+use lyceum_games::scores::{self, Board, GameScore, NewGameScore, Timeframe};
+use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;
 use lyceum_testkit::records;
 use serde_json::{Value, json};
 
 use crate::{ALL, at, body, both, noon, paths, run};
 
-fn send(db: &Db, now: Timestamp, user: &'static str, score: Value) -> Result<Score> {
-    let new: NewScore = body(score);
+fn send(db: &Db, now: Timestamp, user: &'static str, score: Value) -> Result<GameScore> {
+    let new: NewGameScore = body(score);
     run(db, move |tx| scores::submit(tx, now, "rivers", user, new.clone()))
 }
 
@@ -22,7 +22,12 @@ fn submit(db: &Db, now: Timestamp, user: &'static str, score: f64) {
 }
 
 /// Rank, player and score of each line.
-fn lines(db: &Db, now: Timestamp, timeframe: Timeframe, page: Page) -> Vec<(i64, String, f64)> {
+fn lines(
+    db: &Db,
+    now: Timestamp,
+    timeframe: Timeframe,
+    page: PageRequest,
+) -> Vec<(i64, String, f64)> {
     let board = ("rivers", Board::Players);
     let lines = db.read_blocking(|tx| scores::leaderboard(tx, now, board, timeframe, page));
     lines.unwrap().into_iter().map(|line| (line.rank, line.user_id, line.score)).collect()
@@ -48,7 +53,7 @@ fn the_earlier_of_equal_scores_ranks_higher() {
         submit(db, noon(), "ann", 50.5);
         let all = [(1, "bob", 50.5), (2, "ann", 50.5), (3, "cleo", 50.0)];
         assert_eq!(lines(db, noon(), Timeframe::AllTime, ALL), expected(&all));
-        let page = Page { limit: 1, offset: 1 };
+        let page = PageRequest { limit: 1, offset: 1 };
         assert_eq!(lines(db, noon(), Timeframe::AllTime, page), expected(&all[1..2]));
     });
 }
@@ -94,13 +99,13 @@ fn lines_name_players_and_scores_are_listed_newest_first() {
         let names: Vec<String> =
             db.read_blocking(all).unwrap().into_iter().map(|line| line.username).collect();
         assert_eq!(names, ["ann", ""]);
-        let of_ann = |games: Games| -> Vec<f64> {
+        let of_ann = |games: VisibleGames| -> Vec<f64> {
             let found = db.read_blocking(|tx| scores::of_user(tx, &games, "ann", ALL)).unwrap();
             found.into_iter().map(|score| score.score).collect()
         };
-        assert_eq!(of_ann(Games::Every), [0.5, 1.0]);
-        assert_eq!(of_ann(Games::Only(vec!["rivers".into()])), [0.5, 1.0]);
-        assert_eq!(of_ann(Games::Only(vec!["planets".into()])), [0.0; 0]);
+        assert_eq!(of_ann(VisibleGames::Every), [0.5, 1.0]);
+        assert_eq!(of_ann(VisibleGames::Only(vec!["rivers".into()])), [0.5, 1.0]);
+        assert_eq!(of_ann(VisibleGames::Only(vec!["planets".into()])), [0.0; 0]);
     });
 }
 

@@ -2,14 +2,14 @@
 
 use lyceum_core::limits::GAME_STATE_MAX_BYTES;
 use lyceum_core::{ProblemKind, Result};
-use lyceum_games::states::{self, NewState, Saved, StateToSave};
+use lyceum_games::states::{self, CheckedGameState, NewGameState, SavedGameState};
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::{body, both, noon, paths, run};
 
-fn save(db: &Db, user: &'static str, sent: Value) -> Result<Saved> {
-    let new = NewState::try_from(body::<StateToSave>(sent))?;
+fn save(db: &Db, user: &'static str, sent: Value) -> Result<SavedGameState> {
+    let new = CheckedGameState::try_from(body::<NewGameState>(sent))?;
     run(db, move |tx| states::save(tx, noon(), "rivers", user, &new))
 }
 

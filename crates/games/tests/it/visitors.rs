@@ -2,7 +2,7 @@
 
 use lyceum_core::ProblemKind;
 use lyceum_core::limits::{DEMO_KEPT_DAYS, DEMO_SCORES_MAX_COUNT};
-use lyceum_games::scores::{self, Board, NewScore, Timeframe};
+use lyceum_games::scores::{self, Board, NewGameScore, Timeframe};
 use lyceum_games::visitors::{self, Visitor};
 use lyceum_store::Db;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn board(db: &Db, game: &str, board: Board) -> Vec<String> {
 fn submit(db: &Db, game: &str, user: &str) -> lyceum_core::Result<()> {
     let (game, user) = (game.to_owned(), user.to_owned());
     run(db, move |tx| {
-        let new: NewScore = body(json!({ "score": 1 }));
+        let new: NewGameScore = body(json!({ "score": 1 }));
         scores::submit(tx, noon(), &game, &user, new).map(drop)
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! | entry | what |
 //! |---|---|
-//! | `backup.json` | what the backup contains: [`Cover`] |
+//! | `backup.json` | what the backup contains: [`BackupCover`] |
 //! | `database` | a SQLite file, or an archive from `pg_dump` |
 //! | `projects/<slug>/…` | databases, restore points, keys and the bucket index of a project |
 //! | `projects/<slug>/objects/<sha256>` | the bytes of an object of its bucket |
@@ -23,15 +23,15 @@ use std::collections::BTreeMap;
 use lyceum_blob::Digest;
 use serde::{Deserialize, Serialize};
 
-pub use names::{NamedFiles, blobs_of, named};
+pub use names::{NamedFiles, blobs_of, named_files};
 pub use read::{BackupReport, check, is_archive};
-pub use restore::{Restored, UnpackedBackup, take};
+pub use restore::{RestoreReport, UnpackedBackup, take};
 pub use write::{Backup, WrittenBackup};
 
-/// What a backup contains.
+/// The contents of a backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Cover {
+pub struct BackupCover {
     /// Format of this description: 1.
     pub format: u32,
     /// The release that made the backup.
@@ -57,7 +57,7 @@ pub const FORMAT: u32 = 1;
 /// The last entry: checksums of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Manifest {
+pub(crate) struct BackupManifest {
     /// Entries that are not named by their SHA-256.
     files: BTreeMap<String, FileChecksum>,
     /// Number of entries that are named by their SHA-256.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lyceum_blob::Digest;
 use lyceum_core::Result;
 use lyceum_project::Uses;
-use lyceum_store::{Dialect, Tx};
+use lyceum_store::{SqlDialect, Tx};
 
 use crate::nodes::Node;
 use crate::{databases, homes, repository};
@@ -24,7 +24,7 @@ pub struct NamedFiles {
 }
 
 /// The files that belong to the database and to this node. `others` are files that belong to no project, by SHA-256.
-pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<NamedFiles> {
+pub fn named_files(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<NamedFiles> {
     let mut named = NamedFiles::default();
     for digest in others {
         named.others.insert(digest.parse()?);
@@ -33,13 +33,13 @@ pub fn named(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<NamedF
         let slug = project.slug;
         let Some(known) = repository::homes::find(tx, &slug)? else { continue };
         // A SQLite database has a single node, even if its identity was lost.
-        let is_alone = tx.dialect() == Dialect::Sqlite;
+        let is_alone = tx.dialect() == SqlDialect::Sqlite;
         let is_here = match &known.home {
             Some(home) => is_alone || home.node.id == node.id(),
             None => is_alone || node.folder_of(&slug).exists(),
         };
         if !is_here {
-            let holder = known.home.map(|home| homes::shown(&home.node));
+            let holder = known.home.map(|home| homes::describe_node(&home.node));
             named.elsewhere.insert(slug, holder.unwrap_or_else(|| "unknown".to_owned()));
             continue;
         }

@@ -10,8 +10,8 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
-use super::write::Hashed;
-use super::{BackupEntry, Cover, FORMAT, FileChecksum, Manifest};
+use super::write::HashingReader;
+use super::{BackupCover, BackupEntry, BackupManifest, FORMAT, FileChecksum};
 
 /// The first bytes of zstd data.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -31,7 +31,7 @@ pub fn is_archive(file: &Path) -> Result<bool> {
 #[derive(Debug)]
 pub struct BackupReport {
     /// What it contains; `None` if it is too damaged to tell.
-    pub cover: Option<Cover>,
+    pub cover: Option<BackupCover>,
     /// Number of entries read.
     pub files: u64,
     /// What is wrong, with the entry.
@@ -51,9 +51,9 @@ impl BackupReport {
     }
 }
 
-/// Reads a whole backup: the checksum of each entry, and the pages of each project database. `told` is called
+/// Reads a whole backup: the checksum of each entry, and the pages of each project database. `on_read` is called
 /// with the number of bytes read.
-pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<BackupReport> {
+pub fn check(file: &Path, on_read: impl FnMut(u64)) -> Result<BackupReport> {
     // Unpacked next to the backup, because the folder for temporary files may be in memory.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
@@ -61,7 +61,7 @@ pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<BackupReport> {
     let (database, scratch) =
         (folder.path().join("database"), folder.path().join("project.sqlite"));
     let (mut blobs, mut damaged) = (HashSet::new(), Vec::new());
-    let walked = walk(file, told, |entry, reader| {
+    let walked = walk(file, on_read, |entry, reader| {
         match entry {
             BackupEntry::Database => write(&database, reader)?,
             BackupEntry::File(..) => {
@@ -76,7 +76,7 @@ pub fn check(file: &Path, told: impl FnMut(u64)) -> Result<BackupReport> {
         }
         Ok(())
     })?;
-    let Walked { cover, files, mut faults, missing } = walked;
+    let ArchiveContent { cover, files, mut faults, missing } = walked;
     faults.extend(damaged);
     let database = Some(database).filter(|file| file.exists());
     Ok(BackupReport { cover, files, faults, database, missing, blobs, _folder: folder })
@@ -97,10 +97,10 @@ pub(super) fn write(file: &Path, mut reader: impl Read) -> Result<()> {
     written.map_err(|fault| failed("write what a backup holds", &fault))
 }
 
-/// What was read of an archive.
+/// The content of an archive.
 #[derive(Debug, Default)]
-pub(super) struct Walked {
-    pub(super) cover: Option<Cover>,
+pub(super) struct ArchiveContent {
+    pub(super) cover: Option<BackupCover>,
     pub(super) files: u64,
     pub(super) faults: Vec<String>,
     pub(super) missing: Vec<String>,
@@ -110,15 +110,15 @@ pub(super) struct Walked {
 /// `visit` end the walk.
 pub(super) fn walk(
     file: &Path,
-    told: impl FnMut(u64),
+    on_read: impl FnMut(u64),
     mut visit: impl FnMut(&BackupEntry, &mut dyn Read) -> Result<()>,
-) -> Result<Walked> {
+) -> Result<ArchiveContent> {
     let opened = File::open(file).and_then(move |file| {
-        let packed = Hashed::new(file, told);
+        let packed = HashingReader::new(file, on_read);
         zstd::Decoder::with_buffer(BufReader::with_capacity(limits::BACKUP_BUFFER_BYTES, packed))
     });
     let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);
-    let (mut walked, mut found) = (Walked::default(), FoundEntries::default());
+    let (mut walked, mut found) = (ArchiveContent::default(), FoundEntries::default());
     let mut last = "its beginning".to_owned();
     // Raw entries: otherwise the library reads long names into memory, whatever their size.
     let entries = tar.entries().map_err(|fault| failed("read the backup", &fault))?.raw(true);
@@ -149,7 +149,7 @@ pub(super) fn walk(
             walked.faults.push(format!("{path}: a backup cannot have such an entry"));
             continue;
         };
-        let mut reader = Hashed::new(entry, |_| ());
+        let mut reader = HashingReader::new(entry, |_| ());
         let seen = match what {
             BackupEntry::Cover | BackupEntry::Manifest => found.take(&what, &mut reader),
             _ => visit(&what, &mut reader),
@@ -187,8 +187,8 @@ fn name_in(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<String> {
 /// Checksums of the entries, to be compared with the manifest.
 #[derive(Default)]
 struct FoundEntries {
-    cover: Option<Cover>,
-    manifest: Option<Manifest>,
+    cover: Option<BackupCover>,
+    manifest: Option<BackupManifest>,
     files: BTreeMap<String, FileChecksum>,
     blobs: u64,
     names: Hasher,
@@ -237,7 +237,7 @@ impl FoundEntries {
         }
     }
 
-    fn compare(self, walked: &mut Walked) {
+    fn compare(self, walked: &mut ArchiveContent) {
         walked.cover = self.cover;
         let Some(manifest) = self.manifest else {
             walked.faults.push(

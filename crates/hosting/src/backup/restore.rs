@@ -5,13 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lyceum_blob::{Blobs, Digest, failed};
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
-use super::read::{Walked, walk, write};
-use super::{BackupEntry, Cover};
+use super::read::{ArchiveContent, walk, write};
+use super::{BackupCover, BackupEntry};
 use crate::nodes::Node;
 use crate::{homes, nodes};
 
@@ -20,25 +20,25 @@ use crate::{homes, nodes};
 pub struct UnpackedBackup {
     folder: PathBuf,
     /// What the backup contains.
-    pub cover: Cover,
+    pub cover: BackupCover,
     /// Entries that were missing on the server when the backup was made.
     pub missing: Vec<String>,
     /// The blobs in it; those of a bucket come with its project.
     kept: Vec<(Option<String>, Digest)>,
 }
 
-/// What a restore did with existing files.
+/// The result of a restore for existing files.
 #[derive(Clone, Debug, Default)]
-pub struct Restored {
+pub struct RestoreReport {
     /// The folders that existing files were moved to.
     pub moved: Vec<PathBuf>,
 }
 
 /// Unpacks a backup next to the data. Errors: `Invalid` with everything that is wrong with it.
-pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<UnpackedBackup> {
+pub fn take(file: &Path, data: &Path, on_read: impl FnMut(u64)) -> Result<UnpackedBackup> {
     let folder = data.join("restore.partial");
     let mut kept = Vec::new();
-    let unpack = |folder: &Path| -> Result<Walked> {
+    let unpack = |folder: &Path| -> Result<ArchiveContent> {
         let hosting = folder.join(crate::FOLDER);
         let made = |path: &Path| {
             fs::create_dir_all(path).map_err(|fault| failed("write what a backup holds", &fault))
@@ -46,7 +46,7 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<UnpackedB
         made(&hosting)?;
         let blobs = Blobs::on_disk(&hosting)?;
         let mut bucket: Option<(String, Blobs)> = None;
-        walk(file, told, |entry, reader| match entry {
+        walk(file, on_read, |entry, reader| match entry {
             BackupEntry::Database => write(&folder.join("database"), reader),
             BackupEntry::File(slug, name) => {
                 let file = hosting.join("projects").join(slug).join(name);
@@ -69,7 +69,7 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<UnpackedB
             BackupEntry::Cover | BackupEntry::Manifest => Ok(()),
         })
     };
-    gone(&folder)?;
+    remove_folder(&folder)?;
     let walked = unpack(&folder);
     let refuse = |faults: &[String]| {
         let more = match faults.len() {
@@ -81,12 +81,12 @@ pub fn take(file: &Path, data: &Path, told: impl FnMut(u64)) -> Result<UnpackedB
         Problem::new(ProblemKind::Invalid, message)
     };
     let draft = walked.and_then(|walked| match walked {
-        Walked { cover: Some(cover), faults, missing, .. } if faults.is_empty() => {
+        ArchiveContent { cover: Some(cover), faults, missing, .. } if faults.is_empty() => {
             Ok(UnpackedBackup { folder: folder.clone(), cover, missing, kept })
         }
-        Walked { faults, .. } => Err(refuse(&faults)),
+        ArchiveContent { faults, .. } => Err(refuse(&faults)),
     });
-    draft.inspect_err(|_| drop(gone(&folder)))
+    draft.inspect_err(|_| drop(remove_folder(&folder)))
 }
 
 /// Unpacks a blob. A damaged one is reported later by its checksum, with all other faults.
@@ -101,7 +101,7 @@ fn objects_of(hosting: &Path, slug: &str) -> PathBuf {
     hosting.join("projects").join(slug).join(homes::BUCKET).join("objects")
 }
 
-fn gone(folder: &Path) -> Result<()> {
+fn remove_folder(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
             Err(failed("remove what an earlier restore left", &fault))
@@ -131,7 +131,7 @@ impl UnpackedBackup {
     }
 
     /// Refuses a server without the S3 bucket that the backup relies on. Errors: `Conflict`.
-    pub fn fits(&self, s3: &S3) -> Result<()> {
+    pub fn fits(&self, s3: &S3Settings) -> Result<()> {
         let Some(bucket) = self.cover.s3_bucket.as_deref().filter(|name| *name != s3.bucket) else {
             return Ok(());
         };
@@ -147,10 +147,10 @@ impl UnpackedBackup {
     }
 
     /// Puts the files of projects into the data folder. Existing files are moved aside.
-    pub fn install(&self, data: &Path, now: Timestamp) -> Result<Restored> {
-        let mut restored = Restored::default();
+    pub fn install(&self, data: &Path, now: Timestamp) -> Result<RestoreReport> {
+        let mut restored = RestoreReport::default();
         let hosting = data.join(crate::FOLDER);
-        let install = |restored: &mut Restored| -> io::Result<()> {
+        let install = |restored: &mut RestoreReport| -> io::Result<()> {
             fs::create_dir_all(&hosting)?;
             for name in ["projects", "blobs", "copies"] {
                 let (from, to) = (self.folder.join(crate::FOLDER).join(name), hosting.join(name));
@@ -172,7 +172,7 @@ impl UnpackedBackup {
     }
 
     /// Copies the blobs to the S3 bucket, if the settings name one. It never replaces anything.
-    pub fn upload(&self, s3: &S3) -> Result<()> {
+    pub fn upload(&self, s3: &S3Settings) -> Result<()> {
         if s3.bucket.is_empty() {
             return Ok(());
         }

@@ -5,13 +5,13 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use lyceum_blob::{Blobs, Digest, Hasher, failed};
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
-use super::{BackupEntry, Cover, FileChecksum, Manifest, NamedFiles};
+use super::{BackupCover, BackupEntry, BackupManifest, FileChecksum, NamedFiles};
 use crate::bindings::copies;
 use crate::homes;
 
@@ -32,7 +32,7 @@ pub struct Backup {
 #[derive(Clone, Debug)]
 pub struct WrittenBackup {
     /// What it contains.
-    pub cover: Cover,
+    pub cover: BackupCover,
     /// Its size in bytes.
     pub bytes: u64,
     /// Number of files in it.
@@ -43,7 +43,7 @@ pub struct WrittenBackup {
 
 impl Backup {
     /// Begins a backup of the data folder. Errors: `Conflict` while another one is in progress.
-    pub fn begin(data: &Path, s3: &S3, now: Timestamp) -> Result<Self> {
+    pub fn begin(data: &Path, s3: &S3Settings, now: Timestamp) -> Result<Self> {
         let folder = data.join(crate::FOLDER);
         let blobs = crate::blobs(data, s3)?;
         let begun = || -> io::Result<Option<(File, TempDir)>> {
@@ -174,16 +174,16 @@ impl Backup {
     }
 
     /// Writes the backup from the database copy and the staged files. It gets its name when it is complete
-    /// and synced. `missing` are entries that could not be staged; `told` is called with the number of bytes read.
+    /// and synced. `missing` are entries that could not be staged; `on_read` is called with the number of bytes read.
     pub fn write(
         self,
         to: &Path,
-        cover: Cover,
+        cover: BackupCover,
         (named, missing): (&NamedFiles, Vec<String>),
-        told: impl FnMut(u64),
+        on_read: impl FnMut(u64),
     ) -> Result<WrittenBackup> {
         let partial = partial(to);
-        let written = self.archive(&partial, &cover, (named, &missing), told);
+        let written = self.archive(&partial, &cover, (named, &missing), on_read);
         let written = written.and_then(|files| {
             let moved = fs::rename(&partial, to).and_then(|()| {
                 let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -199,11 +199,11 @@ impl Backup {
     fn archive(
         &self,
         partial: &Path,
-        cover: &Cover,
+        cover: &BackupCover,
         (named, missing): (&NamedFiles, &[String]),
-        told: impl FnMut(u64),
+        on_read: impl FnMut(u64),
     ) -> Result<u64> {
-        let mut archive = Archive::create(partial, self.now.seconds(), told)?;
+        let mut archive = Archive::create(partial, self.now.seconds(), on_read)?;
         let text = serde_json::to_vec_pretty(cover).map_err(Problem::internal)?;
         archive.add(&BackupEntry::Cover, text.len() as u64, &text[..])?;
         archive.add_file(&BackupEntry::Database, &self.database())?;
@@ -274,15 +274,15 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
 struct Archive<F> {
     tar: tar::Builder<zstd::Encoder<'static, BufWriter<File>>>,
     seconds: u64,
-    manifest: Manifest,
+    manifest: BackupManifest,
     names: Hasher,
     files: u64,
     bytes: u64,
-    told: F,
+    on_read: F,
 }
 
 impl<F: FnMut(u64)> Archive<F> {
-    fn create(file: &Path, seconds: i64, told: F) -> Result<Self> {
+    fn create(file: &Path, seconds: i64, on_read: F) -> Result<Self> {
         let made = || -> io::Result<_> {
             let file = private(file)?;
             let buffered = BufWriter::with_capacity(limits::BACKUP_BUFFER_BYTES, file);
@@ -292,8 +292,8 @@ impl<F: FnMut(u64)> Archive<F> {
         };
         let tar = made().map_err(|fault| failed("write the backup", &fault))?;
         let seconds = u64::try_from(seconds).unwrap_or_default();
-        let (manifest, names) = (Manifest::default(), Hasher::default());
-        Ok(Self { tar, seconds, manifest, names, files: 0, bytes: 0, told })
+        let (manifest, names) = (BackupManifest::default(), Hasher::default());
+        Ok(Self { tar, seconds, manifest, names, files: 0, bytes: 0, on_read })
     }
 
     fn add_file(&mut self, entry: &BackupEntry, file: &Path) -> Result<()> {
@@ -309,7 +309,7 @@ impl<F: FnMut(u64)> Archive<F> {
         header.set_mode(0o600);
         header.set_mtime(self.seconds);
         let before = self.bytes;
-        let mut hashed = Hashed::new(reader, |bytes| (self.told)(before + bytes));
+        let mut hashed = HashingReader::new(reader, |bytes| (self.on_read)(before + bytes));
         let added = self.tar.append_data(&mut header, &path, &mut hashed);
         let (digest, bytes) = (hashed.hash.digest(), hashed.bytes);
         added.map_err(|fault| failed("write the backup", &fault))?;
@@ -354,28 +354,28 @@ fn private(file: &Path) -> io::Result<File> {
 }
 
 /// Hashes what is read through it.
-pub(super) struct Hashed<R, F> {
+pub(super) struct HashingReader<R, F> {
     reader: R,
     pub(super) hash: Hasher,
     pub(super) bytes: u64,
     /// The first read error.
     pub(super) failed: Option<String>,
-    told: F,
+    on_read: F,
 }
 
-impl<R, F> Hashed<R, F> {
-    pub(super) fn new(reader: R, told: F) -> Self {
-        Self { reader, hash: Hasher::default(), bytes: 0, failed: None, told }
+impl<R, F> HashingReader<R, F> {
+    pub(super) fn new(reader: R, on_read: F) -> Self {
+        Self { reader, hash: Hasher::default(), bytes: 0, failed: None, on_read }
     }
 }
 
-impl<R: Read, F: FnMut(u64)> Read for Hashed<R, F> {
+impl<R: Read, F: FnMut(u64)> Read for HashingReader<R, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer);
         let count = read.inspect_err(|fault| self.failed = Some(fault.to_string()))?;
         self.hash.write_all(&buffer[..count])?;
         self.bytes += count as u64;
-        (self.told)(self.bytes);
+        (self.on_read)(self.bytes);
         Ok(count)
     }
 }

@@ -9,7 +9,7 @@ use lyceum_core::limits::D1_REQUEST_MAX_BYTES;
 use serde_json::json;
 
 use super::answer::Answer;
-use super::sql::{self, D1, Format};
+use super::sql::{self, D1, RowFormat};
 use super::{blocking, whole_body};
 
 /// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says which form the
@@ -22,8 +22,8 @@ pub(super) async fn answer(d1: &Arc<D1>, request: Request<Incoming>) -> Answer {
     let query = request.uri().query().unwrap_or_default();
     let format = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "resultsFormat");
     let format = match format.as_ref().map(|(_, value)| value.as_ref()) {
-        Some("ROWS_AND_COLUMNS") => Format::Rows,
-        _ => Format::Objects,
+        Some("ROWS_AND_COLUMNS") => RowFormat::Rows,
+        _ => RowFormat::Objects,
     };
     let d1 = Arc::clone(d1);
     let answered = async {

@@ -28,7 +28,7 @@ type KvResult = Result<Answer, Answer>;
 pub(super) async fn answer(kv: &Arc<Kv>, request: Request<Incoming>) -> Answer {
     let kv = Arc::clone(kv);
     let path = request.uri().path().strip_prefix('/').unwrap_or_default().to_owned();
-    let question = Question::of(request.uri().query().unwrap_or_default());
+    let question = KvParameters::of(request.uri().query().unwrap_or_default());
     let answered = match (request.method(), path.as_str()) {
         (&Method::GET, "") => blocking(move || list(&kv, &question)).await,
         (&Method::GET, _) => blocking(move || get(&kv, &path, &question)).await,
@@ -41,9 +41,9 @@ pub(super) async fn answer(kv: &Arc<Kv>, request: Request<Incoming>) -> Answer {
 }
 
 /// The parameters of a request.
-struct Question(Vec<(String, String)>);
+struct KvParameters(Vec<(String, String)>);
 
-impl Question {
+impl KvParameters {
     fn of(query: &str) -> Self {
         Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
     }
@@ -95,7 +95,7 @@ fn check_length(key: &str) -> Result<(), Answer> {
     Err(Answer::refusal(StatusCode::URI_TOO_LONG, &message))
 }
 
-fn get(kv: &Kv, path: &str, question: &Question) -> KvResult {
+fn get(kv: &Kv, path: &str, question: &KvParameters) -> KvResult {
     let key = question.key(path)?;
     if let Some((ttl, text)) = question.number("cache_ttl")
         && ttl < KV_CACHE_MIN_S
@@ -117,7 +117,12 @@ fn get(kv: &Kv, path: &str, question: &Question) -> KvResult {
     Ok(answer)
 }
 
-async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Incoming>) -> KvResult {
+async fn put(
+    kv: Arc<Kv>,
+    path: &str,
+    question: &KvParameters,
+    request: Request<Incoming>,
+) -> KvResult {
     let metadata = request.headers().get(METADATA);
     let metadata = metadata.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     // Read before any refusal: a client that is still sending may lose the response with the connection.
@@ -142,7 +147,7 @@ async fn put(kv: Arc<Kv>, path: &str, question: &Question, request: Request<Inco
 }
 
 /// When the entry expires, in seconds since 1970.
-fn expires(question: &Question, now: i64) -> Result<Option<i64>, Answer> {
+fn expires(question: &KvParameters, now: i64) -> Result<Option<i64>, Answer> {
     if let Some((ttl, text)) = question.number("expiration_ttl") {
         let hint = match ttl {
             ..=0 => "Please specify integer greater than 0.".to_owned(),
@@ -165,12 +170,12 @@ fn expires(question: &Question, now: i64) -> Result<Option<i64>, Answer> {
     Err(refused(&format!("Invalid expiration of {text}. {hint}")))
 }
 
-fn delete(kv: &Kv, path: &str, question: &Question) -> KvResult {
+fn delete(kv: &Kv, path: &str, question: &KvParameters) -> KvResult {
     kv.delete(&question.key(path)?).map_err(|problem| failed(&problem))?;
     Ok(Answer::empty())
 }
 
-fn list(kv: &Kv, question: &Question) -> KvResult {
+fn list(kv: &Kv, question: &KvParameters) -> KvResult {
     let limit = match question.number("key_count_limit") {
         None => KV_PAGE_MAX_KEYS,
         Some((limit, text)) => usize::try_from(limit)
@@ -214,7 +219,7 @@ fn list(kv: &Kv, question: &Question) -> KvResult {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Many {
+struct KeyBatch {
     keys: Vec<String>,
     r#type: Option<String>,
     #[serde(default)]
@@ -226,7 +231,8 @@ const MANY_BYTES: usize = KV_BULK_KEYS_MAX_COUNT * KV_KEY_MAX_BYTES * 6;
 
 async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> KvResult {
     let body = whole_body(request, MANY_BYTES).await?;
-    let asked: Many = serde_json::from_slice(&body).map_err(|fault| refused(&fault.to_string()))?;
+    let asked: KeyBatch =
+        serde_json::from_slice(&body).map_err(|fault| refused(&fault.to_string()))?;
     let is_json = match asked.r#type.as_deref() {
         None | Some("text") => false,
         Some("json") => true,
@@ -246,7 +252,7 @@ async fn get_many(kv: Arc<Kv>, request: Request<Incoming>) -> KvResult {
     blocking(move || values(&kv, &asked, is_json)).await?
 }
 
-fn values(kv: &Kv, asked: &Many, is_json: bool) -> KvResult {
+fn values(kv: &Kv, asked: &KeyBatch, is_json: bool) -> KvResult {
     let mut values = Map::new();
     let mut bytes = 0;
     for key in &asked.keys {

@@ -18,8 +18,8 @@ use rusqlite::Connection;
 pub(super) use d1::D1;
 pub(super) use kv::{Kv, KvEntry};
 pub(super) use query::queries;
-pub(crate) use r2::Bucket;
-pub(super) use results::Format;
+pub(crate) use r2::R2Bucket;
+pub(super) use results::RowFormat;
 
 /// Opens a file so that confirmed changes survive a crash of the machine.
 fn open(path: &Path) -> Result<Connection> {
@@ -35,7 +35,7 @@ fn open(path: &Path) -> Result<Connection> {
 }
 
 /// Limits the size of the file.
-fn bound(connection: &Connection, max_bytes: u64) -> rusqlite::Result<()> {
+fn limit_size(connection: &Connection, max_bytes: u64) -> rusqlite::Result<()> {
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let pages = i64::try_from(max_bytes).unwrap_or(i64::MAX) / page;
     connection.pragma_update(None, "max_page_count", pages)

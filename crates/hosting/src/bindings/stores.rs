@@ -5,22 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 
-use super::sql::{Bucket, D1, Kv};
+use super::sql::{D1, Kv, R2Bucket};
 use crate::engine::EngineSettings;
 
 /// Open files by path. Two versions of a backend that run side by side share them.
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
-    s3: S3,
+    s3: S3Settings,
     /// Size limits of a database and of a bucket, in bytes.
     quotas: (u64, u64),
     d1: OpenStores<D1>,
     kv: OpenStores<Kv>,
-    buckets: OpenStores<Bucket>,
+    buckets: OpenStores<R2Bucket>,
     /// Buckets swept since the server started.
     swept: Mutex<HashSet<PathBuf>>,
 }
@@ -53,9 +53,9 @@ impl Stores {
         self.kv.get(path, |path| Kv::open(path, Arc::clone(&self.clock)))
     }
 
-    pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<Bucket>> {
+    pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<R2Bucket>> {
         self.buckets.get(path, |path| {
-            let bucket = Bucket::open(path, &self.s3, Arc::clone(&self.clock), self.quotas.1)?;
+            let bucket = R2Bucket::open(path, &self.s3, Arc::clone(&self.clock), self.quotas.1)?;
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
             if swept.insert(path.to_owned()) {
                 bucket.sweep()?;

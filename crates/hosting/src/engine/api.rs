@@ -15,24 +15,26 @@ use super::Body;
 pub const BACKEND_HEADER: HeaderName = HeaderName::from_static("lyceum-backend");
 
 /// A response in progress.
-pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+pub type ResponseInProgress = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
 /// Answers what a backend asks the platform. The function knows to which backend it was given.
 #[derive(Clone)]
-pub struct Api(Arc<dyn Fn(Request<Incoming>) -> Answering + Send + Sync>);
+pub struct PlatformApi(Arc<dyn Fn(Request<Incoming>) -> ResponseInProgress + Send + Sync>);
 
-impl Api {
+impl PlatformApi {
     /// An API that the function serves.
-    pub fn new(answer: impl Fn(Request<Incoming>) -> Answering + Send + Sync + 'static) -> Self {
+    pub fn new(
+        answer: impl Fn(Request<Incoming>) -> ResponseInProgress + Send + Sync + 'static,
+    ) -> Self {
         Self(Arc::new(answer))
     }
 
-    pub(crate) fn answer(&self, request: Request<Incoming>) -> Answering {
+    pub(crate) fn answer(&self, request: Request<Incoming>) -> ResponseInProgress {
         (self.0)(request)
     }
 }
 
-impl fmt::Debug for Api {
+impl fmt::Debug for PlatformApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Api")
     }

@@ -14,8 +14,8 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::timeout;
 
 use super::connections::{Body, BoxError, boxed};
-use super::logs::{Logs, Stream};
-use super::process::{End, Flight, Process};
+use super::logs::{LogStream, Logs};
+use super::process::{HandledRequest, Process, ProcessEnd};
 use super::progress::watched;
 use super::start::{start, unavailable};
 use super::{EngineShared, Worker, upgrade};
@@ -90,13 +90,13 @@ impl App {
                 request.headers_mut().remove(name);
             }
         }
-        let told = format!("{} {}", request.method(), request.uri().path());
+        let text = format!("{} {}", request.method(), request.uri().path());
         let begun = Instant::now();
         let flight = self.flight().await?;
         drop(pass);
         let mut response = self.send(flight, request, upgrades).await?;
-        let line = format!("{told} {} ({} ms)", response.status(), begun.elapsed().as_millis());
-        self.logs.say(Stream::Request, line);
+        let line = format!("{text} {} ({} ms)", response.status(), begun.elapsed().as_millis());
+        self.logs.add(LogStream::Request, line);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             for name in [CONNECTION, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
                 response.headers_mut().remove(name);
@@ -106,7 +106,7 @@ impl App {
     }
 
     /// Reserves the process for a request, and starts it if it is not running.
-    async fn flight(&self) -> Result<Flight> {
+    async fn flight(&self) -> Result<HandledRequest> {
         if let Some(flight) = self.running().and_then(|process| process.begin()) {
             return Ok(flight);
         }
@@ -128,7 +128,7 @@ impl App {
             }
             Err(problem) => {
                 crashes.count_start();
-                self.logs.say(Stream::Engine, problem.message.clone());
+                self.logs.add(LogStream::Engine, problem.message.clone());
                 tracing::warn!(slug = self.worker.slug, "{problem}");
                 Err(unavailable(&self.worker.slug).because(problem))
             }
@@ -137,7 +137,7 @@ impl App {
 
     async fn send(
         &self,
-        flight: Flight,
+        flight: HandledRequest,
         request: Request<Body>,
         upgrades: bool,
     ) -> Result<Response<Body>> {
@@ -187,26 +187,28 @@ impl App {
         }
     }
 
-    fn ended(&self, end: End) -> Problem {
+    fn ended(&self, end: ProcessEnd) -> Problem {
         let settings = &self.shared.settings;
         let what = match end {
-            End::Unneeded => "was stopped before it answered".to_owned(),
-            End::Spun => format!(
+            ProcessEnd::Unneeded => "was stopped before it answered".to_owned(),
+            ProcessEnd::Spun => format!(
                 "ran for {} ms without a pause, probably in an endless loop, and was stopped",
                 settings.spin.as_millis()
             ),
-            End::Memory => {
+            ProcessEnd::Memory => {
                 format!("used more than {} bytes of memory and was stopped", settings.memory_bytes)
             }
-            End::Heap => format!("filled its heap of {} bytes and stopped", settings.heap_bytes),
-            End::Silent => "no longer answered and was stopped".to_owned(),
-            End::Crashed => "crashed before it answered".to_owned(),
+            ProcessEnd::Heap => {
+                format!("filled its heap of {} bytes and stopped", settings.heap_bytes)
+            }
+            ProcessEnd::Silent => "no longer answered and was stopped".to_owned(),
+            ProcessEnd::Crashed => "crashed before it answered".to_owned(),
         };
         let message = format!(
             "the backend of '{}' {what}; a later request starts it again",
             self.worker.slug
         );
-        self.logs.say(Stream::Engine, message.clone());
+        self.logs.add(LogStream::Engine, message.clone());
         let mut problem = Problem::new(ProblemKind::Unavailable, message);
         problem.retry_after_s = Some(1);
         problem
@@ -225,7 +227,7 @@ async fn question(process: Arc<Process>, patience: Duration) {
     if let Some(_asking) = process.begin_question()
         && timeout(patience, process.front.send(health(), ())).await.is_err()
     {
-        process.kill(End::Silent);
+        process.kill(ProcessEnd::Silent);
     }
 }
 
@@ -234,15 +236,15 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 impl Drop for App {
     fn drop(&mut self) {
         if let Some(process) = self.retire() {
-            process.kill(End::Unneeded);
+            process.kill(ProcessEnd::Unneeded);
         }
     }
 }
 
 impl Crashes {
     /// The first crash has no consequence. Each further one doubles the wait.
-    fn count(&mut self, end: End, lived: Duration) {
-        if end == End::Unneeded {
+    fn count(&mut self, end: ProcessEnd, lived: Duration) {
+        if end == ProcessEnd::Unneeded {
             *self = Self::default();
             return;
         }

@@ -69,7 +69,8 @@ impl Connections {
             match sender.try_send_request(request).await {
                 Ok(response) => {
                     return Ok(response.map(|body| {
-                        let lent = Lent { sender: Some(sender), pool: Arc::clone(self) };
+                        let lent =
+                            PooledConnection { sender: Some(sender), pool: Arc::clone(self) };
                         Answer { body, _lent: lent, _guard: guard }.boxed_unsync()
                     }));
                 }
@@ -106,12 +107,12 @@ async fn is_ready(sender: &mut SendRequest<Body>) -> bool {
 }
 
 /// A connection that returns to the pool when the response has been read.
-struct Lent {
+struct PooledConnection {
     sender: Option<SendRequest<Body>>,
     pool: Arc<Connections>,
 }
 
-impl Drop for Lent {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = self.sender.take().filter(|sender| !sender.is_closed());
@@ -123,7 +124,7 @@ impl Drop for Lent {
 
 struct Answer<G> {
     body: Incoming,
-    _lent: Lent,
+    _lent: PooledConnection,
     _guard: G,
 }
 

@@ -12,11 +12,10 @@ use serde::Serialize;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Where a line came from.
+/// The source of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "LogStream")]
-pub enum Stream {
+pub enum LogStream {
     /// `console.log`, `console.info` and `console.debug`.
     Out,
     /// `console.warn`, `console.error` and the runtime.
@@ -27,16 +26,15 @@ pub enum Stream {
     Request,
 }
 
-/// One record: what a call of the console printed, in all its lines, or what is told of the process.
+/// One log entry: the output of one console call with all its lines, or a message about the process.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BackendLogLine")]
-pub struct LogLine {
+pub struct BackendLogLine {
     /// Increases with each line, also across versions and restarts of the server.
     pub id: i64,
     /// When it was read.
     pub at: Timestamp,
-    /// Where it came from.
-    pub stream: Stream,
+    /// Its source.
+    pub stream: LogStream,
     /// Its text, which may have several lines, such as a stack trace. Long texts are cut.
     pub text: String,
 }
@@ -46,17 +44,17 @@ pub(super) type LastId = Arc<AtomicI64>;
 
 /// The latest lines of a version of a backend.
 pub(super) struct Logs {
-    lines: Mutex<VecDeque<LogLine>>,
+    lines: Mutex<VecDeque<BackendLogLine>>,
     clock: Arc<dyn Clock>,
     /// Receives each line as it arrives.
-    echo: Option<UnboundedSender<LogLine>>,
+    echo: Option<UnboundedSender<BackendLogLine>>,
     last: LastId,
 }
 
 impl Logs {
     pub(super) fn new(
         clock: Arc<dyn Clock>,
-        echo: Option<UnboundedSender<LogLine>>,
+        echo: Option<UnboundedSender<BackendLogLine>>,
         last: LastId,
     ) -> Self {
         Self { lines: Mutex::default(), clock, echo, last }
@@ -72,18 +70,18 @@ impl Logs {
         lines.extend(all.drain(surplus..));
     }
 
-    pub(super) fn lines(&self) -> Vec<LogLine> {
+    pub(super) fn lines(&self) -> Vec<BackendLogLine> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().cloned().collect()
     }
 
-    pub(super) fn say(&self, stream: Stream, text: impl Into<String>) {
+    pub(super) fn add(&self, stream: LogStream, text: impl Into<String>) {
         let at = self.clock.now();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let next = |last| Some(at.milliseconds().saturating_mul(1000).max(last + 1));
         let last = self.last.fetch_update(Relaxed, Relaxed, next).unwrap_or_default();
         let id = next(last).unwrap_or_default();
-        let line = LogLine { id, at, stream, text: text.into() };
+        let line = BackendLogLine { id, at, stream, text: text.into() };
         if let Some(echo) = &self.echo {
             // The receiver may be gone.
             let _ = echo.send(line.clone());
@@ -97,7 +95,7 @@ impl Logs {
     /// The runtime's latest error lines, without their source positions in the runtime.
     pub(super) fn last_errors(&self) -> String {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let errors = lines.iter().rev().filter(|line| line.stream == Stream::Error);
+        let errors = lines.iter().rev().filter(|line| line.stream == LogStream::Error);
         let errors = errors.map(|line| line.text.trim()).filter(|text| !text.starts_with("stack:"));
         let mut last: Vec<&str> = errors.take(6).collect();
         last.reverse();
@@ -107,12 +105,12 @@ impl Logs {
     /// Whether the process reported a full heap just before it ended.
     pub(super) fn ran_out_of_heap(&self) -> bool {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let errors = lines.iter().rev().filter(|line| line.stream == Stream::Error).take(20);
+        let errors = lines.iter().rev().filter(|line| line.stream == LogStream::Error).take(20);
         errors.into_iter().any(|line| line.text.contains("heap out of memory"))
     }
 
     /// Reads records until the process closes its end of the pipe.
-    pub(super) async fn follow(self: Arc<Self>, stream: Stream, pipe: pipe::Receiver) {
+    pub(super) async fn follow(self: Arc<Self>, stream: LogStream, pipe: pipe::Receiver) {
         let mut line = Vec::new();
         let mut bytes = [0; 8192];
         while pipe.readable().await.is_ok() {
@@ -133,11 +131,11 @@ impl Logs {
         self.keep(stream, &mut line);
     }
 
-    fn keep(&self, stream: Stream, line: &mut Vec<u8>) {
+    fn keep(&self, stream: LogStream, line: &mut Vec<u8>) {
         let (stream, mut text) = record::read(&String::from_utf8_lossy(line), stream);
         text.truncate(text.floor_char_boundary(BACKEND_LOG_LINE_MAX_BYTES));
         if !text.trim().is_empty() {
-            self.say(stream, text);
+            self.add(stream, text);
         }
         line.clear();
     }

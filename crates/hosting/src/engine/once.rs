@@ -9,7 +9,7 @@ use hyper::Request;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, ProblemKind, Result};
 
-use super::{Engine, EngineSettings, LogLine, Worker};
+use super::{BackendLogLine, Engine, EngineSettings, Worker};
 
 /// Starts a worker, sends it `POST /`, ends it, and returns what it printed. Nothing else may use the folder `root`.
 ///
@@ -19,7 +19,7 @@ pub async fn run_once(
     settings: EngineSettings,
     clock: Arc<dyn Clock>,
     worker: Worker,
-) -> Result<Vec<LogLine>> {
+) -> Result<Vec<BackendLogLine>> {
     let slug = worker.slug.clone();
     let engine = Engine::new(root, settings, clock)?;
     engine.install(worker)?;
@@ -30,9 +30,9 @@ pub async fn run_once(
         Problem::new(ProblemKind::Unavailable, format!("the script was interrupted: {error}"))
     })?;
     if !status.is_success() {
-        let told = String::from_utf8_lossy(&body.to_bytes()).into_owned();
-        return Err(Problem::new(ProblemKind::Invalid, format!("the script failed: {told}")));
+        let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+        return Err(Problem::new(ProblemKind::Invalid, format!("the script failed: {text}")));
     }
     let printed = engine.logs(&slug).into_iter();
-    Ok(printed.filter(|line| line.stream != super::Stream::Request).collect())
+    Ok(printed.filter(|line| line.stream != super::LogStream::Request).collect())
 }

@@ -24,7 +24,7 @@ pub(super) struct Process {
     usage: Mutex<Usage>,
     /// Locked while a request checks that the process still answers.
     question: tokio::sync::Mutex<()>,
-    end: watch::Sender<Option<End>>,
+    end: watch::Sender<Option<ProcessEnd>>,
 }
 
 struct Usage {
@@ -36,8 +36,8 @@ struct Usage {
 }
 
 /// A process that was just started. Dropping it ends the process.
-pub(super) struct Launched<T> {
-    pub(super) process: Unclaimed,
+pub(super) struct StartedProcess<T> {
+    pub(super) process: UnclaimedProcess,
     /// Further results of the start.
     pub(super) more: T,
     /// Receives the exit status.
@@ -45,9 +45,9 @@ pub(super) struct Launched<T> {
 }
 
 /// Ends a process that no caller waits for any more.
-pub(super) struct Unclaimed(Option<Arc<Process>>);
+pub(super) struct UnclaimedProcess(Option<Arc<Process>>);
 
-impl Unclaimed {
+impl UnclaimedProcess {
     pub(super) fn process(&self) -> &Arc<Process> {
         self.0.as_ref().expect("only claiming takes it")
     }
@@ -57,17 +57,17 @@ impl Unclaimed {
     }
 }
 
-impl Drop for Unclaimed {
+impl Drop for UnclaimedProcess {
     fn drop(&mut self) {
         if let Some(process) = self.0.take() {
-            process.kill(End::Unneeded);
+            process.kill(ProcessEnd::Unneeded);
         }
     }
 }
 
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ProcessEnd {
     /// It is no longer needed.
     Unneeded,
     /// JavaScript ran too long without a pause.
@@ -83,9 +83,9 @@ pub(super) enum End {
 }
 
 /// A request that the process handles. It ends when this is dropped.
-pub(super) struct Flight(pub(super) Arc<Process>);
+pub(super) struct HandledRequest(pub(super) Arc<Process>);
 
-impl Drop for Flight {
+impl Drop for HandledRequest {
     fn drop(&mut self) {
         let mut usage = self.0.usage();
         usage.open -= 1;
@@ -102,7 +102,7 @@ impl Process {
         front: Arc<Connections>,
         drain: Duration,
         start: impl FnOnce() -> io::Result<(Child, T)> + Send + 'static,
-    ) -> io::Result<Launched<T>> {
+    ) -> io::Result<StartedProcess<T>> {
         let (tell, launched) = oneshot::channel();
         thread::spawn(move || {
             let (child, more) = match start() {
@@ -111,10 +111,10 @@ impl Process {
             };
             let process = Arc::new(Self::new(child, folder, front, drain));
             let (end, ended) = oneshot::channel();
-            let unclaimed = Unclaimed(Some(Arc::clone(&process)));
-            drop(tell.send(Ok(Launched { process: unclaimed, more, ended })));
+            let unclaimed = UnclaimedProcess(Some(Arc::clone(&process)));
+            drop(tell.send(Ok(StartedProcess { process: unclaimed, more, ended })));
             if end.send(process.wait()).is_err() {
-                process.over(End::Unneeded);
+                process.over(ProcessEnd::Unneeded);
             }
         });
         launched.await.map_err(io::Error::other)?
@@ -150,7 +150,7 @@ impl Process {
     }
 
     /// Ends the process. If it is called several times, the first reason counts.
-    pub(super) fn kill(&self, why: End) {
+    pub(super) fn kill(&self, why: ProcessEnd) {
         self.end.send_if_modified(|end| end.is_none() && end.replace(why).is_none());
         self.usage().is_closing = true;
         let killed = self.child.lock().unwrap_or_else(PoisonError::into_inner).kill();
@@ -160,32 +160,32 @@ impl Process {
     }
 
     /// Records that the child has ended, with this reason unless another one was recorded before.
-    pub(super) fn over(&self, why: End) {
+    pub(super) fn over(&self, why: ProcessEnd) {
         self.usage().is_closing = true;
         self.end.send_if_modified(|end| end.is_none() && end.replace(why).is_none());
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 
     /// Why it ended; `None` while it runs.
-    pub(super) fn end(&self) -> Option<End> {
+    pub(super) fn end(&self) -> Option<ProcessEnd> {
         *self.end.borrow()
     }
 
     /// Waits until it has ended.
-    pub(super) async fn ended(&self) -> End {
+    pub(super) async fn ended(&self) -> ProcessEnd {
         let mut end = self.end.subscribe();
         let ended = end.wait_for(Option::is_some).await.map(|end| *end);
-        ended.ok().flatten().unwrap_or(End::Unneeded)
+        ended.ok().flatten().unwrap_or(ProcessEnd::Unneeded)
     }
 
     /// Begins a request; `None` if the process is ending or has ended.
-    pub(super) fn begin(self: &Arc<Self>) -> Option<Flight> {
+    pub(super) fn begin(self: &Arc<Self>) -> Option<HandledRequest> {
         let mut usage = self.usage();
         if usage.is_closing {
             return None;
         }
         usage.open += 1;
-        Some(Flight(Arc::clone(self)))
+        Some(HandledRequest(Arc::clone(self)))
     }
 
     /// Begins a check of the process; `None` if another request is checking it.
@@ -214,7 +214,7 @@ impl Process {
             }
         };
         let _ = tokio::time::timeout(patience, finished).await;
-        self.kill(End::Unneeded);
+        self.kill(ProcessEnd::Unneeded);
     }
 
     /// Records how the process ended, after its last output was read.
@@ -222,7 +222,7 @@ impl Process {
         self: Arc<Self>,
         ended: oneshot::Receiver<Option<ExitStatus>>,
         mut words: JoinSet<()>,
-        why: impl FnOnce(Option<ExitStatus>) -> End,
+        why: impl FnOnce(Option<ExitStatus>) -> ProcessEnd,
     ) {
         let status = ended.await.ok().flatten();
         let read = async { while words.join_next().await.is_some() {} };

@@ -15,14 +15,14 @@ use tokio::time::sleep;
 use super::connections::{Body, BoxError};
 
 /// Updated by the request's body.
-pub(super) struct Progress {
+pub(super) struct BodyProgress {
     moved: Mutex<Instant>,
     is_too_long: AtomicBool,
 }
 
 /// The request with a body that reports its progress.
-pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<Progress>) {
-    let progress = Arc::new(Progress {
+pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<BodyProgress>) {
+    let progress = Arc::new(BodyProgress {
         moved: Mutex::new(Instant::now()),
         is_too_long: AtomicBool::new(false),
     });
@@ -30,7 +30,7 @@ pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<Progress>) 
     (request.map(|body| WatchedBody { body, told }.boxed_unsync()), progress)
 }
 
-impl Progress {
+impl BodyProgress {
     /// Ends when no part of the body was sent for that long, because it is slow or complete.
     pub(super) async fn silence(&self, patience: Duration) {
         loop {
@@ -51,7 +51,7 @@ impl Progress {
 
 struct WatchedBody {
     body: Body,
-    told: Arc<Progress>,
+    told: Arc<BodyProgress>,
 }
 
 impl HttpBody for WatchedBody {

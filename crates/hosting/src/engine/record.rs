@@ -3,14 +3,14 @@
 use lyceum_core::limits::BACKEND_LOG_LINE_MAX_BYTES;
 use serde::Deserialize;
 
-use super::Stream;
+use super::LogStream;
 
 /// Bytes of a printed line that are read. JSON escapes make a text at most six times as long.
 pub(super) const LINE_MAX_BYTES: usize = 6 * BACKEND_LOG_LINE_MAX_BYTES + 256;
 
 /// A record that the runtime prints. The runtime's own records have a source, and the backend's have none.
 #[derive(Deserialize)]
-struct Record {
+struct RuntimeRecord {
     level: String,
     message: String,
     source: Option<String>,
@@ -18,18 +18,18 @@ struct Record {
 
 /// The stream and the text of a printed line. `stream` is used for lines that are not records, such as the last
 /// output of a process that crashes.
-pub(super) fn read(line: &str, stream: Stream) -> (Stream, String) {
-    let Some(Record { level, message, source }) = record(line) else {
+pub(super) fn read(line: &str, stream: LogStream) -> (LogStream, String) {
+    let Some(RuntimeRecord { level, message, source }) = record(line) else {
         return (stream, line.to_owned());
     };
     let is_plain = source.is_none() && matches!(level.as_str(), "log" | "info" | "debug");
-    let stream = if is_plain { Stream::Out } else { Stream::Error };
+    let stream = if is_plain { LogStream::Out } else { LogStream::Error };
     // The rest are addresses in the runtime's program.
     let own = source.and_then(|_| message.split("\nstack: ").next().map(str::to_owned));
     (stream, own.unwrap_or(message))
 }
 
-fn record(line: &str) -> Option<Record> {
+fn record(line: &str) -> Option<RuntimeRecord> {
     if let Ok(record) = serde_json::from_str(line) {
         return Some(record);
     }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::limits;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::LogLine;
+use super::BackendLogLine;
 
 /// Limits of one process. [`EngineSettings::default`] takes them from [`limits`].
 #[derive(Clone, Debug)]
@@ -31,9 +31,9 @@ pub struct EngineSettings {
     /// How long a replaced process may take to finish its requests.
     pub drain: Duration,
     /// Where the files of buckets are stored; on disk if it has no bucket name.
-    pub s3: S3,
+    pub s3: S3Settings,
     /// Receives the output of backends, line by line.
-    pub echo: Option<UnboundedSender<LogLine>>,
+    pub echo: Option<UnboundedSender<BackendLogLine>>,
 }
 
 impl Default for EngineSettings {
@@ -48,7 +48,7 @@ impl Default for EngineSettings {
             patience: Duration::from_millis(limits::BACKEND_ANSWER_MAX_MS),
             idle: Duration::from_secs(limits::BACKEND_IDLE_S),
             drain: Duration::from_millis(limits::BACKEND_DRAIN_MAX_MS),
-            s3: S3::default(),
+            s3: S3Settings::default(),
             echo: None,
         }
     }

@@ -19,8 +19,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::connections::Connections;
-use super::logs::{Logs, Stream};
-use super::process::{End, Launched, Process};
+use super::logs::{LogStream, Logs};
+use super::process::{Process, ProcessEnd, StartedProcess};
 use super::{EngineShared, Worker, config, slices, watch};
 use crate::bindings::Bindings;
 
@@ -29,7 +29,7 @@ const FIRST_USER: u32 = 610_000;
 const USERS: u32 = 10_000;
 
 /// The server's ends of a child: the socket of its bindings, its control messages, its output and its errors.
-struct Ends {
+struct ChildStreams {
     listener: UnixListener,
     control: pipe::Receiver,
     out: pipe::Receiver,
@@ -62,24 +62,24 @@ pub(super) async fn start(
     let front = Connections::to(folder.join(config::FRONT));
     let launched = Process::launch(folder.clone(), front, shared.settings.drain, begin).await;
     let launched = launched.map_err(|fault| failed(&folder, &fault))?;
-    let Launched { process: unclaimed, more: ends, ended } = launched;
+    let StartedProcess { process: unclaimed, more: ends, ended } = launched;
     let process = Arc::clone(unclaimed.process());
 
     let mut words = JoinSet::new();
-    words.spawn(Arc::clone(logs).follow(Stream::Out, ends.out));
-    words.spawn(Arc::clone(logs).follow(Stream::Error, ends.errors));
+    words.spawn(Arc::clone(logs).follow(LogStream::Out, ends.out));
+    words.spawn(Arc::clone(logs).follow(LogStream::Error, ends.errors));
     let serving = tokio::spawn(bindings.serve(ends.listener));
     let why = {
         let (logs, process) = (Arc::clone(logs), Arc::clone(&process));
         move |status: Option<std::process::ExitStatus>| {
             let text = match (process.end(), status) {
                 // The engine ends it with a signal, which would read like a crash.
-                (Some(End::Unneeded), _) => "it is no longer needed".to_owned(),
+                (Some(ProcessEnd::Unneeded), _) => "it is no longer needed".to_owned(),
                 (_, Some(status)) => status.to_string(),
                 (_, None) => "its status is unknown".to_owned(),
             };
-            logs.say(Stream::Engine, format!("the process ended: {text}"));
-            if logs.ran_out_of_heap() { End::Heap } else { End::Crashed }
+            logs.add(LogStream::Engine, format!("the process ended: {text}"));
+            if logs.ran_out_of_heap() { ProcessEnd::Heap } else { ProcessEnd::Crashed }
         }
     };
     let following = Arc::clone(&process).follow(ended, words, why);
@@ -148,7 +148,11 @@ fn prepare(
 }
 
 /// Runs on a thread that is not used for anything else.
-fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(Child, Ends)> {
+fn begin(
+    program: &Path,
+    folder: &Path,
+    listener: UnixListener,
+) -> io::Result<(Child, ChildStreams)> {
     let (control, tell) = pipe()?;
     let (out, to_out) = pipe()?;
     let (errors, to_errors) = pipe()?;
@@ -162,7 +166,7 @@ fn begin(program: &Path, folder: &Path, listener: UnixListener) -> io::Result<(C
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
     let (control, out, errors) = (control?, out?, errors?);
-    Ok((child, Ends { listener, control, out, errors }))
+    Ok((child, ChildStreams { listener, control, out, errors }))
 }
 
 /// Creates a user id for this process and gives it the folder; `None` if the server may not change users.

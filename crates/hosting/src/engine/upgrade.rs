@@ -13,7 +13,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::UnixStream;
 
 use super::connections::{Body, BoxError};
-use super::process::Flight;
+use super::process::HandledRequest;
 
 /// Whether the caller wants to leave HTTP (RFC 9110, 7.8).
 pub(super) fn is_asked<B>(request: &Request<B>) -> bool {
@@ -29,7 +29,7 @@ pub(super) fn is_asked<B>(request: &Request<B>) -> bool {
 pub(super) async fn send(
     socket: &Path,
     mut request: Request<Body>,
-    flight: Flight,
+    flight: HandledRequest,
 ) -> Result<Response<Body>, BoxError> {
     let caller = hyper::upgrade::on(&mut request);
     let stream = UnixStream::connect(socket).await?;

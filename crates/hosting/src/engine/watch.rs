@@ -11,7 +11,7 @@ use lyceum_core::limits::BACKEND_PULSE_MS;
 use tokio::time::{sleep, timeout};
 
 use super::connections::{BoxError, Connections, boxed};
-use super::process::{End, Process};
+use super::process::{Process, ProcessEnd};
 use super::settings::EngineSettings;
 
 /// Ends the process if it hangs, is too large or is idle. Never returns.
@@ -26,11 +26,11 @@ pub(super) async fn watch(
     loop {
         sleep(Duration::from_millis(BACKEND_PULSE_MS)).await;
         if timeout(settings.spin, beat(&pulse)).await.is_err() {
-            process.kill(End::Spun);
+            process.kill(ProcessEnd::Spun);
         } else if memory_bytes(process.id()) > settings.memory_bytes {
-            process.kill(End::Memory);
+            process.kill(ProcessEnd::Memory);
         } else if process.close_if_idle(settings.idle) {
-            process.kill(End::Unneeded);
+            process.kill(ProcessEnd::Unneeded);
         }
     }
 }

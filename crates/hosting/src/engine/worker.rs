@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lyceum_core::{Problem, Result};
 
-use super::{Api, compatibility};
+use super::{PlatformApi, compatibility};
 
 /// A version of a project's backend, with its bindings.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Worker {
     /// The folder of `env.BUCKET`.
     pub bucket: Option<PathBuf>,
     /// What `env.LYCEUM` calls; `None` if the binding does not exist.
-    pub api: Option<Api>,
+    pub api: Option<PlatformApi>,
     /// The content of `env.secrets`.
     pub secrets: BTreeMap<String, String>,
     /// Texts that are members of `env`.

@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::{json_in, ms};
-use crate::audit::AuditEntry;
+use crate::audit::ProjectChange;
 
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
@@ -20,12 +20,17 @@ pub(crate) fn insert(
     )
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, slug: &str, before: i64, most: i64) -> Result<Vec<AuditEntry>> {
+pub(crate) fn list(
+    tx: &mut Tx<'_>,
+    slug: &str,
+    before: i64,
+    most: i64,
+) -> Result<Vec<ProjectChange>> {
     let sql = "SELECT seq, at_ms, who, what, details FROM project_audit \
                WHERE slug = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
     let params = [slug.into(), before.into(), most.into()];
     tx.all(sql, &params, |row| {
-        Ok(AuditEntry {
+        Ok(ProjectChange {
             id: row.int(0)?,
             at: row.time(1)?,
             who: row.string(2)?,

@@ -6,7 +6,7 @@ use lyceum_project::{Artifact, Backend};
 use lyceum_store::{Row, Tx};
 
 use super::{json_in, json_of, ms};
-use crate::deployments::{Deployment, Manifest};
+use crate::deployments::{Deployment, FrontendFiles};
 
 const SELECT: &str = "SELECT d.id, d.slug, d.version, d.frontend, f.size, d.backend, d.uses, \
                       d.made_by, d.made_ms, d.declared FROM deployments d \
@@ -76,7 +76,7 @@ pub(crate) fn forget(tx: &mut Tx<'_>, slug: &str, served: i64) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<Manifest>> {
+pub(crate) fn manifest(tx: &mut Tx<'_>, zip: &str) -> Result<Option<FrontendFiles>> {
     let sql = "SELECT manifest FROM project_frontends WHERE sha256 = $1";
     tx.query_one(sql, &[zip.into()], |row| json_in(row.text(0)?))
 }
@@ -89,7 +89,7 @@ pub(crate) fn forget_frontends(tx: &mut Tx<'_>, before: Timestamp) -> Result<()>
 }
 
 /// All frontends: the SHA-256 of the zip, and its files.
-pub(crate) fn frontends(tx: &mut Tx<'_>) -> Result<Vec<(String, Manifest)>> {
+pub(crate) fn frontends(tx: &mut Tx<'_>) -> Result<Vec<(String, FrontendFiles)>> {
     let sql = "SELECT sha256, manifest FROM project_frontends";
     tx.all(sql, &[], |row| Ok((row.string(0)?, json_in(row.text(1)?)?)))
 }
@@ -110,7 +110,7 @@ pub(crate) fn put_manifest(
     tx: &mut Tx<'_>,
     now: Timestamp,
     zip: &Artifact,
-    manifest: &Manifest,
+    manifest: &FrontendFiles,
 ) -> Result<()> {
     let size = i64::try_from(zip.size).map_err(Problem::internal)?;
     tx.send(

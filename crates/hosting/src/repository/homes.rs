@@ -5,11 +5,11 @@ use lyceum_project::Uses;
 use lyceum_store::Tx;
 
 use super::{json_in, json_of};
-use crate::homes::{HomeNode, Whereabouts};
+use crate::homes::{FilesLocation, HomeNode};
 use crate::nodes::KnownNode;
 
-/// What is known about a project's files; `None` if the project does not exist.
-pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
+/// The location of a project's files; `None` if the project does not exist.
+pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>> {
     let sql = "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation \
                FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
                LEFT JOIN nodes n ON n.id = h.node WHERE p.slug = $1";
@@ -28,7 +28,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Whereabouts>> {
             }),
         };
         let database = row.opt_text(1)?.map(str::to_owned);
-        Ok(Whereabouts { version: row.int(0)?, database, home })
+        Ok(FilesLocation { version: row.int(0)?, database, home })
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use crate::secrets::Sealed;
+use crate::secrets::SealedSecret;
 
 pub(crate) fn digests(
     tx: &mut Tx<'_>,
@@ -18,15 +18,24 @@ pub(crate) fn digests(
     Ok(rows?.into_iter().collect())
 }
 
-pub(crate) fn of_version(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Vec<Sealed>> {
+pub(crate) fn of_version(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Vec<SealedSecret>> {
     let sql = "SELECT name, digest, sealed FROM deployment_secrets \
                WHERE slug = $1 AND version = $2 ORDER BY name";
     tx.all(sql, &[slug.into(), version.into()], |row| {
-        Ok(Sealed { name: row.string(0)?, digest: row.string(1)?, value: row.blob(2)?.to_owned() })
+        Ok(SealedSecret {
+            name: row.string(0)?,
+            digest: row.string(1)?,
+            value: row.blob(2)?.to_owned(),
+        })
     })
 }
 
-pub(crate) fn insert(tx: &mut Tx<'_>, slug: &str, version: i64, secrets: &[Sealed]) -> Result<()> {
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    slug: &str,
+    version: i64,
+    secrets: &[SealedSecret],
+) -> Result<()> {
     let values: Vec<Value<'_>> = secrets
         .iter()
         .flat_map(|secret| {

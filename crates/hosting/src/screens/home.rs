@@ -2,10 +2,10 @@
 
 use lyceum_access::screens::system;
 use lyceum_access::{Player, Role, api_key, audit, client, person};
-use lyceum_bridge::repository::unknown;
+use lyceum_bridge::repository::unknown_actors;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_events::repository::{self as events, Arrived, Flow};
+use lyceum_events::repository::{self as events, ArrivalRange, Flow};
 use lyceum_games::games;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
@@ -21,54 +21,54 @@ const LATE_MS: i64 = 60_000;
 /// Seconds from which a backup is old.
 const BACKUP_OLD_S: i64 = 7 * 86_400;
 
-/// What the page shows.
+/// The data of the page.
 #[derive(Debug)]
 pub struct Home {
-    /// How many students there are.
+    /// The number of students.
     pub students: i64,
-    /// How many courses there are.
+    /// The number of courses.
     pub courses: i64,
-    /// How many enrollments there are.
+    /// The number of enrollments.
     pub enrollments: i64,
-    /// How many events there are.
+    /// The number of events.
     pub events: i64,
-    /// How many actors of events the roster does not know.
+    /// The number of actors who are not in the roster.
     pub unknown_actors: i64,
     /// The events of the last hour.
-    pub intake: Intake,
+    pub intake: EventIntake,
     /// The last backup.
-    pub last_backup: Option<Backup>,
-    /// How many jobs failed for good.
+    pub last_backup: Option<ListedBackup>,
+    /// The number of jobs that failed for good.
     pub failed_jobs: i64,
-    /// What a new server needs.
-    pub steps: Steps,
+    /// The steps to set up a new server.
+    pub steps: SetupSteps,
     /// The project and the user of a sandbox.
     pub sandbox: Option<SandboxPlayer>,
 }
 
 /// The events of the last hour.
 #[derive(Debug)]
-pub struct Intake {
+pub struct EventIntake {
     /// The first instant of the hour: it begins with a whole minute.
     pub since: Timestamp,
     /// Each minute of the hour, the earliest first: how many events arrived, and which they are.
-    pub minutes: Vec<(i64, Option<Arrived>)>,
+    pub minutes: Vec<(i64, Option<ArrivalRange>)>,
     /// Events per minute over the last five minutes.
     pub rate: f64,
     /// The events that the rate counts.
-    pub rate_arrived: Option<Arrived>,
+    pub rate_arrived: Option<ArrivalRange>,
     /// The newest event of all.
-    pub newest: Option<Newest>,
-    /// How many envelopes were rejected in the hour and wait to be replayed.
+    pub newest: Option<NewestEvent>,
+    /// The number of envelopes that were rejected in the hour and wait to be replayed.
     pub rejected: i64,
 }
 
 /// The newest event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Newest {
+pub struct NewestEvent {
     /// Its id.
     pub id: String,
-    /// When it arrived.
+    /// When it was received.
     pub received: Timestamp,
     /// Milliseconds from when it was sent to when it arrived.
     pub delay_ms: i64,
@@ -78,17 +78,17 @@ pub struct Newest {
 
 /// A backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Backup {
+pub struct ListedBackup {
     /// Its age in seconds.
     pub age_s: i64,
     /// Whether it is time for another one.
     pub is_old: bool,
 }
 
-/// Which steps of a new server are done.
+/// The completed steps of a new server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a step of its own")]
-pub struct Steps {
+pub struct SetupSteps {
     /// There are students and courses.
     pub has_roster: bool,
     /// Students are enrolled.
@@ -104,9 +104,9 @@ pub struct Steps {
 /// The demo user of a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxPlayer {
-    /// What the project is called.
+    /// The name of the project.
     pub project: String,
-    /// What the demo user is called.
+    /// The name of the demo user.
     pub student: String,
     /// The sourcedId of the demo user.
     pub student_id: String,
@@ -121,7 +121,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
     let has_client = client::list(tx)?.iter().any(|client| client.revoked.is_none());
     let has_key = api_key::list(tx)?.iter().any(|key| key.revoked.is_none());
     let people = person::list(tx)?;
-    let steps = Steps {
+    let steps = SetupSteps {
         has_roster: students > 0 && courses > 0,
         has_enrollments: enrollments > 0,
         has_app: has_client || has_key,
@@ -133,7 +133,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
         courses,
         enrollments,
         events,
-        unknown_actors: unknown::count(tx)?,
+        unknown_actors: unknown_actors::count(tx)?,
         intake: intake(tx, now)?,
         last_backup: system.last_backup.map(|entry| backup(&entry, now)),
         failed_jobs: system.failed_jobs,
@@ -142,9 +142,9 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
     })
 }
 
-fn backup(entry: &audit::AuditEntry, now: Timestamp) -> Backup {
+fn backup(entry: &audit::AuditEntry, now: Timestamp) -> ListedBackup {
     let age_s = (now.milliseconds() - entry.at.milliseconds()) / 1000;
-    Backup { age_s, is_old: age_s > BACKUP_OLD_S }
+    ListedBackup { age_s, is_old: age_s > BACKUP_OLD_S }
 }
 
 fn sandbox(tx: &mut Tx<'_>, player: &Player) -> Result<SandboxPlayer> {
@@ -153,14 +153,14 @@ fn sandbox(tx: &mut Tx<'_>, player: &Player) -> Result<SandboxPlayer> {
     Ok(SandboxPlayer { project, student, student_id: player.user.clone() })
 }
 
-fn intake(tx: &mut Tx<'_>, now: Timestamp) -> Result<Intake> {
+fn intake(tx: &mut Tx<'_>, now: Timestamp) -> Result<EventIntake> {
     let last = now.milliseconds().div_euclid(MINUTE_MS);
     let (first, first_of_rate) = (last - MINUTES + 1, last - RATE_MINUTES + 1);
     let since = Timestamp::from_milliseconds(first * MINUTE_MS);
     let flow = events::flow(tx, since)?;
     let counted = |minute| flow.minutes.get(&minute).map_or(0, |minute| minute.count);
     let lately: i64 = (first_of_rate..=last).map(counted).sum();
-    Ok(Intake {
+    Ok(EventIntake {
         since,
         minutes: (first..=last)
             .map(|minute| (counted(minute), arrived(&flow, minute, 1)))
@@ -171,17 +171,17 @@ fn intake(tx: &mut Tx<'_>, now: Timestamp) -> Result<Intake> {
         newest: flow.newest.as_ref().map(|newest| {
             let delay_ms = newest.delay_ms();
             let id = newest.event.id.clone();
-            Newest { id, received: newest.received, delay_ms, is_late: delay_ms > LATE_MS }
+            NewestEvent { id, received: newest.received, delay_ms, is_late: delay_ms > LATE_MS }
         }),
         rejected: flow.refused,
     })
 }
 
 /// The events that arrived in some minutes; none where no event did.
-fn arrived(flow: &Flow, from: i64, minutes: i64) -> Option<Arrived> {
+fn arrived(flow: &Flow, from: i64, minutes: i64) -> Option<ArrivalRange> {
     let within = || flow.minutes.range(from..from + minutes).map(|(_, minute)| minute);
     let first = within().map(|minute| minute.first).min()?;
     let last = within().map(|minute| minute.last).max()?;
     let instant = |minute: i64| Timestamp::from_milliseconds(minute * MINUTE_MS);
-    Some(Arrived { from: instant(from), to: instant(from + minutes), first, last })
+    Some(ArrivalRange { from: instant(from), to: instant(from + minutes), first, last })
 }

@@ -1,7 +1,7 @@
 //! A new API key: the projects to choose from, and creating the key.
 
 use lyceum_access::audit::AuditChange;
-use lyceum_access::{ApiKey, Holder, NewApiKey, Person, Role, api_key};
+use lyceum_access::{ApiKey, NewApiKey, Person, Role, TokenHolder, api_key};
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -12,7 +12,7 @@ use super::projects;
 
 /// Reads the form: the slugs of the projects that a key of the person can be for.
 pub fn read(tx: &mut Tx<'_>, person: &Person) -> Result<Vec<String>> {
-    let projects = projects::read(tx, &Holder::Person(person.clone()))?;
+    let projects = projects::read(tx, &TokenHolder::Person(person.clone()))?;
     Ok(projects.into_iter().map(|project| project.slug).collect())
 }
 
@@ -30,7 +30,7 @@ pub fn create(
     let is_own = match project {
         Some(slug) => {
             crate::projects::find(tx, slug)?;
-            Holder::Person(person.clone()).may_change(tx, slug)?
+            TokenHolder::Person(person.clone()).may_change(tx, slug)?
         }
         None => is_administrator,
     };

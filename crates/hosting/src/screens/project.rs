@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lyceum_access::audit::AuditChange;
-use lyceum_access::{Master, Person};
+use lyceum_access::{MasterKey, Person};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games;
@@ -12,12 +12,12 @@ use lyceum_project::State;
 use lyceum_store::Tx;
 use serde_json::json;
 
-use crate::audit::{self, AuditEntry, CallerNames};
+use crate::audit::{self, CallerNames, ProjectChange};
 use crate::databases;
-use crate::deployments::{self, Deployment, Manifest};
+use crate::deployments::{self, Deployment, FrontendFiles};
 use crate::projects::{self, Project, ProjectLocation};
 
-/// What the page of a project shows.
+/// The data of a project's page.
 #[derive(Debug)]
 pub struct ProjectVersions {
     /// The project.
@@ -31,7 +31,7 @@ pub struct ProjectVersions {
 }
 
 impl ProjectVersions {
-    /// What people call it.
+    /// Its name for people.
     pub fn name(&self) -> &str {
         let metadata = self.state.metadata.as_ref();
         metadata.map_or(&self.project.slug, |metadata| &metadata.name)
@@ -41,7 +41,7 @@ impl ProjectVersions {
 /// Reads the page of a project.
 pub fn versions(
     tx: &mut Tx<'_>,
-    master: &Master,
+    master: &MasterKey,
     place: &ProjectLocation,
     project: Project,
 ) -> Result<ProjectVersions> {
@@ -75,9 +75,9 @@ pub struct Comparison {
     pub from: i64,
     /// The second version, which may be the older one.
     pub to: i64,
-    /// What differs, by its name.
+    /// The name of the part.
     pub differences: Vec<(String, Difference)>,
-    /// How many parts are the same.
+    /// The number of equal parts.
     pub same_count: usize,
 }
 
@@ -128,7 +128,7 @@ fn parts(
     let version = deployments::find(tx, &project.slug, version)?;
     let zip = version.frontend.as_ref();
     let manifest = zip.map(|zip| deployments::manifest(tx, &zip.sha256)).transpose()?.flatten();
-    let Manifest(files) = manifest.unwrap_or_default();
+    let FrontendFiles(files) = manifest.unwrap_or_default();
     let files = files.into_iter().map(|(path, file)| {
         (
             format!("frontend/{path}"),
@@ -154,7 +154,7 @@ fn parts(
 }
 
 /// Reads the page of a project's log: the newest entries, each with the name of who made the change.
-pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<AuditEntry>> {
+pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<ProjectChange>> {
     let names = CallerNames::load(tx)?;
     let mut entries = audit::newest(tx, &project.slug, limits::CONSOLE_EXPORT_MAX_ROWS)?;
     for entry in &mut entries {

@@ -5,12 +5,12 @@ use std::io::{Cursor, Write};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, limits};
 use lyceum_hosting::archive::unpack;
-use lyceum_hosting::deployments::Manifest;
+use lyceum_hosting::deployments::FrontendFiles;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 /// Uploads the bytes as a zip and unpacks it.
-fn taken(bytes: &[u8]) -> (tempfile::TempDir, Blobs, Result<Manifest, Problem>) {
+fn taken(bytes: &[u8]) -> (tempfile::TempDir, Blobs, Result<FrontendFiles, Problem>) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::on_disk(folder.path()).unwrap();
     let digest = Digest::of(bytes);

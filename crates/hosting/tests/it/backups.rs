@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use lyceum_blob::Digest;
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_hosting::backup::{self, Backup, Cover, NamedFiles};
+use lyceum_hosting::backup::{self, Backup, BackupCover, NamedFiles};
 
 /// A backup of a data folder with a blob, another blob that an import has, and a project with a database and keys.
 fn made(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
-    let blobs = lyceum_hosting::blobs(data, &S3::default()).unwrap();
+    let blobs = lyceum_hosting::blobs(data, &S3Settings::default()).unwrap();
     let [digest, other] = [&b"a river runs"[..], b"rows"].map(|bytes| {
         let digest = Digest::of(bytes);
         blobs.put(&digest, bytes).unwrap();
@@ -34,14 +34,14 @@ fn made(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
         ..NamedFiles::default()
     };
     let now = Timestamp::from_milliseconds(0);
-    let begun = Backup::begin(data, &S3::default(), now).unwrap();
-    assert!(Backup::begin(data, &S3::default(), now).is_err(), "one at a time");
+    let begun = Backup::begin(data, &S3Settings::default(), now).unwrap();
+    assert!(Backup::begin(data, &S3Settings::default(), now).is_err(), "one at a time");
     fs::write(begun.database(), "the database").unwrap();
     assert_eq!(begun.stage(&named).unwrap(), [""; 0]);
     // The backup contains files that are deleted meanwhile, and databases as they were when it began.
     blobs.remove(&digest).unwrap();
     lyceum_project::schema::fill(&folder.join("d1.sqlite"), "DROP TABLE t").unwrap();
-    let cover = Cover {
+    let cover = BackupCover {
         format: backup::FORMAT,
         release: "1".into(),
         made_at: now.to_string(),
@@ -89,7 +89,7 @@ fn a_restore_brings_back_what_was_backed_up() {
     assert_eq!(fs::read_to_string(draft.database()).unwrap(), "the database");
     draft.install(&elsewhere, Timestamp::from_milliseconds(0)).unwrap();
     drop(draft);
-    let blobs = lyceum_hosting::blobs(&elsewhere, &S3::default()).unwrap();
+    let blobs = lyceum_hosting::blobs(&elsewhere, &S3Settings::default()).unwrap();
     assert_eq!(blobs.read(&digest).unwrap().as_deref(), Some(&b"a river runs"[..]));
     let restored = elsewhere.join("hosting/projects/rivers");
     assert!(
@@ -189,12 +189,16 @@ fn files_in_s3_are_not_part_of_a_backup() {
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
     // Nothing listens at this address.
-    let s3 = S3 { bucket: "files".into(), endpoint: "http://127.0.0.1:9".into(), ..S3::default() };
+    let s3 = S3Settings {
+        bucket: "files".into(),
+        endpoint: "http://127.0.0.1:9".into(),
+        ..S3Settings::default()
+    };
     let begun = Backup::begin(&data, &s3, Timestamp::from_milliseconds(0)).unwrap();
     fs::write(begun.database(), "the database").unwrap();
     let named = NamedFiles { blobs: [Digest::of(b"a river runs")].into(), ..NamedFiles::default() };
     assert_eq!(begun.stage(&named).unwrap(), [""; 0]);
-    let cover = Cover {
+    let cover = BackupCover {
         format: backup::FORMAT,
         release: "1".into(),
         made_at: String::new(),
@@ -210,10 +214,12 @@ fn files_in_s3_are_not_part_of_a_backup() {
     assert_eq!(checked.faults, Vec::<String>::new());
     assert_eq!(checked.cover.unwrap().s3_bucket.as_deref(), Some("files"));
     let draft = backup::take(&file, &data, |_| ()).unwrap();
-    let other = S3 { bucket: "other".into(), ..S3::default() };
-    for (s3, told) in [(S3::default(), "names no bucket"), (other, "names the bucket 'other'")] {
+    let other = S3Settings { bucket: "other".into(), ..S3Settings::default() };
+    for (s3, told) in
+        [(S3Settings::default(), "names no bucket"), (other, "names the bucket 'other'")]
+    {
         let refused = draft.fits(&s3).unwrap_err();
         assert!(refused.message.contains(told), "{refused}");
     }
-    draft.fits(&S3 { bucket: "files".into(), ..S3::default() }).unwrap();
+    draft.fits(&S3Settings { bucket: "files".into(), ..S3Settings::default() }).unwrap();
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lyceum_core::time::SystemClock;
-use lyceum_hosting::buckets::{Bucket, ObjectDescription};
-use lyceum_hosting::engine::{EngineSettings, Stream, run_once};
+use lyceum_hosting::buckets::{Bucket, BucketObjectDescription};
+use lyceum_hosting::engine::{EngineSettings, LogStream, run_once};
 use tokio::time::timeout;
 
 use crate::host::{Host, settings};
@@ -87,7 +87,7 @@ async fn a_script_runs_once_and_returns_its_output() {
     );
     let clock = Arc::new(SystemClock);
     let said = run_once(folder.path(), settings(), clock.clone(), worker.clone()).await.unwrap();
-    assert!(said.iter().all(|line| line.stream != Stream::Request));
+    assert!(said.iter().all(|line| line.stream != LogStream::Request));
     worker.modules[0].1 =
         b"export default { fetch: () => new Response('dry', { status: 500 }) };".into();
     let problem = run_once(folder.path(), settings(), clock, worker).await.unwrap_err();
@@ -98,9 +98,9 @@ async fn a_script_runs_once_and_returns_its_output() {
 fn an_interrupted_upload_in_parts_is_resumed_and_completed() {
     let folder = tempfile::tempdir().unwrap();
     let bucket = Bucket::open(folder.path(), Arc::new(SystemClock)).unwrap();
-    let about = ObjectDescription {
+    let about = BucketObjectDescription {
         content_type: Some("text/plain".into()),
-        ..ObjectDescription::default()
+        ..BucketObjectDescription::default()
     };
     let begun = bucket.begin("k", &about).unwrap();
     let first = bucket.put_part("k", &begun.id, 1, &vec![1; 6 << 20]).unwrap();
@@ -108,9 +108,9 @@ fn an_interrupted_upload_in_parts_is_resumed_and_completed() {
     let bucket = Bucket::open(folder.path(), Arc::new(SystemClock)).unwrap();
     let found = bucket.begin("k", &about).unwrap();
     assert_eq!((&found.id, &found.parts[0].etag), (&begun.id, &first.etag));
-    let other = ObjectDescription {
+    let other = BucketObjectDescription {
         content_type: Some("text/html".into()),
-        ..ObjectDescription::default()
+        ..BucketObjectDescription::default()
     };
     assert_ne!(bucket.begin("k", &other).unwrap().id, begun.id, "it would be another object");
     let second = bucket.put_part("k", &begun.id, 2, b"end").unwrap();

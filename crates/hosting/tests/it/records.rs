@@ -1,6 +1,6 @@
 //! Output of backends is recorded whole, and mistakes in SQL are errors.
 
-use lyceum_hosting::engine::{LogLine, Stream};
+use lyceum_hosting::engine::{BackendLogLine, LogStream};
 
 use crate::host::{Host, settings};
 
@@ -27,17 +27,17 @@ async fn each_call_of_the_console_is_one_record_with_its_lines_in_order() {
     host.get("one", "/").await.unwrap();
     let records = printed(&host, 4).await;
     let told: Vec<_> = records.iter().map(|line| (line.stream, line.text.as_str())).collect();
-    assert_eq!(told[0], (Stream::Out, "first\nsecond { a: 1 }"));
+    assert_eq!(told[0], (LogStream::Out, "first\nsecond { a: 1 }"));
     let (stream, text) = told[1];
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((stream, lines[0]), (Stream::Error, "TypeError: a mistake"), "{told:?}");
+    assert_eq!((stream, lines[0]), (LogStream::Error, "TypeError: a mistake"), "{told:?}");
     assert!(lines.len() > 1 && lines[1..].iter().all(|line| line.starts_with("    at ")), "{text}");
-    assert_eq!(told[2..], [(Stream::Error, "careful"), (Stream::Out, "told")]);
+    assert_eq!(told[2..], [(LogStream::Error, "careful"), (LogStream::Out, "told")]);
 
     host.get("one", "/throw").await.unwrap();
     let records = printed(&host, 5).await;
     let thrown = &records[4];
-    assert_eq!(thrown.stream, Stream::Error);
+    assert_eq!(thrown.stream, LogStream::Error);
     assert!(thrown.text.contains("thrown\nin two lines"), "{}", thrown.text);
     assert!(!thrown.text.contains("workerd@"), "addresses are nobody's business: {}", thrown.text);
 
@@ -49,14 +49,14 @@ async fn each_call_of_the_console_is_one_record_with_its_lines_in_order() {
     host.get("one", "/fake").await.unwrap();
     let records = printed(&host, 7).await;
     let fake = (records[6].stream, records[6].text.as_str());
-    assert_eq!(fake, (Stream::Out, r#"{"timestamp":1,"level":"error","message":"fake"}"#));
+    assert_eq!(fake, (LogStream::Out, r#"{"timestamp":1,"level":"error","message":"fake"}"#));
 }
 
 /// The printed records, as soon as there are `count`.
-async fn printed(host: &Host, count: usize) -> Vec<LogLine> {
+async fn printed(host: &Host, count: usize) -> Vec<BackendLogLine> {
     for _ in 0..1000 {
         let mut lines = host.engine.logs("one");
-        lines.retain(|line| matches!(line.stream, Stream::Out | Stream::Error));
+        lines.retain(|line| matches!(line.stream, LogStream::Out | LogStream::Error));
         if lines.len() >= count {
             return lines;
         }

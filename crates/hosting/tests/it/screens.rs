@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_access::screens::system;
-use lyceum_access::{Holder, NewClient, NewPerson, Person, Role, client, join, person};
+use lyceum_access::{NewClient, NewPerson, Person, Role, TokenHolder, client, join, person};
 use lyceum_blob::Digest;
 use lyceum_core::ProblemKind;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_events::{CONTEXT, append, parse};
-use lyceum_hosting::deployments::{self, File, Manifest};
-use lyceum_hosting::screens::home::Steps;
+use lyceum_hosting::deployments::{self, FrontendFile, FrontendFiles};
+use lyceum_hosting::screens::home::SetupSteps;
 use lyceum_hosting::screens::project::{self, Difference};
 use lyceum_hosting::screens::{home, new_key, projects};
 use lyceum_hosting::{MIGRATIONS, audit};
@@ -55,9 +55,9 @@ fn version(db: &Db, slug: &str, number: i64, files: &[(&str, &str)]) {
     let file = |(path, text): &(&str, &str)| {
         let (sha256, size) = (Digest::of(text.as_bytes()), text.len() as u64);
         let media = "text/html".to_owned();
-        ((*path).to_owned(), File { sha256, size, media })
+        ((*path).to_owned(), FrontendFile { sha256, size, media })
     };
-    let manifest = Manifest(files.iter().map(file).collect::<BTreeMap<_, _>>());
+    let manifest = FrontendFiles(files.iter().map(file).collect::<BTreeMap<_, _>>());
     let zip =
         Artifact { sha256: Digest::of(format!("{slug}{number}").as_bytes()).to_string(), size: 1 };
     db.write_blocking(|tx| {
@@ -85,7 +85,8 @@ fn people_see_their_projects_and_create_keys_for_them_alone() {
         }
         db.write_blocking(|tx| join(tx, "lakes", &dev.id)).unwrap();
         let seen = |person: &Person| -> Vec<String> {
-            let list = db.read_blocking(|tx| projects::read(tx, &Holder::Person(person.clone())));
+            let list =
+                db.read_blocking(|tx| projects::read(tx, &TokenHolder::Person(person.clone())));
             let slugs: Vec<String> = list.unwrap().into_iter().map(|one| one.slug).collect();
             assert_eq!(db.read_blocking(|tx| new_key::read(tx, person)).unwrap(), slugs);
             slugs
@@ -186,7 +187,7 @@ fn home_counts_and_says_what_a_new_server_needs() {
     both(|db| {
         let read = || db.read_blocking(|tx| home::read(tx, now(), None)).unwrap();
         let new = read();
-        assert_eq!((new.students, new.events, new.steps), (0, 0, Steps::default()));
+        assert_eq!((new.students, new.events, new.steps), (0, 0, SetupSteps::default()));
         assert_eq!((new.intake.minutes.len(), new.intake.newest.is_none()), (60, true));
         assert!(
             new.last_backup.is_none() && new.sandbox.is_none() && new.intake.rate_arrived.is_none()
@@ -209,7 +210,7 @@ fn home_counts_and_says_what_a_new_server_needs() {
         let counts =
             [home.students, home.courses, home.enrollments, home.events, home.unknown_actors];
         assert_eq!(counts, [1, 1, 1, 2, 1]);
-        let all = Steps {
+        let all = SetupSteps {
             has_roster: true,
             has_enrollments: true,
             has_app: true,

@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use lyceum_blob::{Blob, Blobs};
 use lyceum_core::limits::{ANSWER_PIECE_BYTES, R2_UPLOAD_KEPT_S};
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
-use lyceum_hosting::Pieces;
+use lyceum_hosting::BlobStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -36,14 +36,14 @@ fn downloads_that_are_not_read_block_no_thread() {
     runtime(2).block_on(async {
         let mut slow = Vec::new();
         for blob in opened(4) {
-            let mut pieces = Pieces::of(blob, 0, 3_000_001);
+            let mut pieces = BlobStream::of(blob, 0, 3_000_001);
             let first = timeout(Duration::from_secs(5), pieces.frame()).await;
             assert!(first.expect("a thread is free").unwrap().is_ok());
             slow.push(pieces);
         }
         // A range across two blobs with a head before them; and a slow reader continues at its offset.
         let several = Box::new(opened(3).into_iter().map(Ok));
-        let pieces = Pieces::new("head".into(), several, 3_000_000, 3_000_003);
+        let pieces = BlobStream::new("head".into(), several, 3_000_000, 3_000_003);
         let whole = timeout(Duration::from_secs(5), pieces.collect()).await.unwrap();
         let whole = whole.unwrap().to_bytes();
         assert_eq!(whole.len(), 4 + 3_000_003);

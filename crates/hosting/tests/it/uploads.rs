@@ -1,11 +1,11 @@
 //! Uploads whose last piece has arrived.
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_hosting::uploads::{Upload, begin};
+use lyceum_hosting::uploads::{FileUpload, begin};
 
 /// Begins an upload and stores bytes, as a server does that is killed before it completes the file. Returns what the
 /// next request finds, and whether the file is complete.
-fn left(announced: [u8; 5], sent: [u8; 5]) -> (Upload, bool) {
+fn left(announced: [u8; 5], sent: [u8; 5]) -> (FileUpload, bool) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::on_disk(folder.path()).unwrap();
     let sha256 = Digest::of(&announced);

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use lyceum_access::{Client as Record, NewClient, Scope, Scopes, client};
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_core::{Dialect, limits};
+use lyceum_core::{PayloadDialect, limits};
 use serde_json::{Value, json};
 
 use crate::failure::Result;
@@ -37,7 +37,7 @@ pub(crate) struct Create {
     scopes: Vec<Scope>,
     /// Form of responses: `platform` has extra fields, `standard` follows the standards' schemas exactly
     #[arg(long, default_value = "platform", value_name = "platform|standard")]
-    dialect: Dialect,
+    dialect: PayloadDialect,
     /// Web origin that may use the client's tokens, such as <https://app.example.org>
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,

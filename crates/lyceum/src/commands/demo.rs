@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use lyceum_roster::csv::Content;
+use lyceum_roster::csv::ExportContent;
 use lyceum_roster::demo;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(crate) struct Generate {
 impl Demo {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let Self::Generate(Generate { students, seed, complete, out }) = self;
-        let content = if complete { Content::Complete } else { Content::Standard };
+        let content = if complete { ExportContent::Complete } else { ExportContent::Standard };
         let bar = printer.progress("generating", 0);
         let summary = whole(&out, |file| {
             demo::generate(students, seed, content, BufWriter::new(file), |name| {

@@ -10,7 +10,7 @@ use lyceum_core::Problem;
 use lyceum_core::origins::{self, Origins};
 use lyceum_core::time::SystemClock;
 use lyceum_dev::{DevFailure, DevMessage, Settings, Tell};
-use lyceum_hosting::engine::Stream;
+use lyceum_hosting::engine::LogStream;
 use lyceum_sandbox::{ports, registry};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -145,11 +145,11 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
         DevMessage::Answered { .. } => {}
         DevMessage::Output { line, hint } => {
             match line.stream {
-                Stream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
-                Stream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
-                Stream::Engine => printer.step(&line.text),
+                LogStream::Out => printer.note(&format!("│ {}", line.text.replace('\n', "\n│ "))),
+                LogStream::Error => printer.note(&format!("┃ {}", line.text.replace('\n', "\n┃ "))),
+                LogStream::Engine => printer.step(&line.text),
                 // Printed when the request was answered.
-                Stream::Request => {}
+                LogStream::Request => {}
             }
             print_hint(&printer, hint);
         }

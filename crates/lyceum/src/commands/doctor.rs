@@ -7,11 +7,11 @@ use std::process::Command;
 
 use clap::Args;
 use jiff::tz::TimeZone;
-use lyceum_core::config::{Config, S3};
+use lyceum_core::config::{Config, S3Settings};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
-use lyceum_sandbox::ports::{self, Holder};
-use lyceum_store::{Inspection, Target, inspect};
+use lyceum_sandbox::ports::{self, PortHolder};
+use lyceum_store::{Inspection, StoreLocation, inspect};
 use rustix::fs::{Access, StatVfs};
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ impl Doctor {
         let config = self.data.load(&flags)?.config;
         let target = settings::target(&config);
         let database = match &target {
-            Target::Sqlite(file) if !file.exists() => None,
+            StoreLocation::Sqlite(file) if !file.exists() => None,
             target => Some(inspect(target)),
         };
         let now = SystemClock.now();
@@ -213,7 +213,7 @@ fn port(config: &Config) -> Finding {
         Err(error) => {
             let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
             let found = match port.and_then(ports::holder) {
-                Some(Holder { program, pid }) => {
+                Some(PortHolder { program, pid }) => {
                     format!("{address} is used by {program} (process {pid})")
                 }
                 None => format!("cannot listen on {address}: {}", io_reason(&error)),
@@ -240,10 +240,10 @@ fn is_server(url: &str) -> bool {
 }
 
 /// Checks the version of the database engine and of the schema.
-fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) -> Finding {
+fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspection>>) -> Finding {
     let (store, oldest) = match target {
-        Target::Sqlite(_) => ("SQLite", 0),
-        Target::Postgres(_) => ("PostgreSQL", POSTGRES_OLDEST),
+        StoreLocation::Sqlite(_) => ("SQLite", 0),
+        StoreLocation::Postgres(_) => ("PostgreSQL", POSTGRES_OLDEST),
     };
     let found = match database {
         None => return Finding::well("database", "does not exist yet; the first start creates it"),
@@ -284,7 +284,7 @@ fn schema(target: &Target, database: Option<lyceum_core::Result<Inspection>>) ->
 }
 
 /// Checks that the server can write to its S3 bucket.
-fn bucket(s3: &S3) -> Finding {
+fn bucket(s3: &S3Settings) -> Finding {
     let shown = format!("the S3 bucket '{}'", s3.bucket);
     match lyceum_hosting::try_bucket(s3) {
         Ok(()) => Finding::well("bucket", format!("{shown} can be read and written")),

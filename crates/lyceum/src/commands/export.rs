@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_core::Problem;
-use lyceum_roster::csv::{self, Content};
+use lyceum_roster::csv::{self, ExportContent};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
@@ -32,7 +32,7 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
-        let content = if self.complete { Content::Complete } else { Content::Standard };
+        let content = if self.complete { ExportContent::Complete } else { ExportContent::Standard };
         let bar = printer.progress("exporting", 0);
         let exported = whole(&self.out, |file| {
             let mut told = |name: &'static str, rows| {

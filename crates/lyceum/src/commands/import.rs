@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_roster::csv::{self, Options, Report};
+use lyceum_roster::csv::{self, CsvReport, ImportOptions};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
@@ -37,7 +37,7 @@ impl Import {
         let report = csv::import(
             &db,
             &self.source,
-            &Options { rejects, strict: self.strict, ..Options::default() },
+            &ImportOptions { rejects, strict: self.strict, ..ImportOptions::default() },
             SystemClock.now(),
             &mut |progress| {
                 bar.set_length(progress.total_bytes.max(1));
@@ -78,7 +78,7 @@ impl Import {
     }
 }
 
-fn told(report: &Report) -> String {
+fn told(report: &CsvReport) -> String {
     let header = ["file", "rows", "created", "updated", "unchanged", "deleted", "rejected"];
     let rows: Vec<Vec<String>> = report
         .files
@@ -100,7 +100,7 @@ fn told(report: &Report) -> String {
     table(&header, &rows)
 }
 
-fn refused(report: &Report) -> Failure {
+fn refused(report: &CsvReport) -> Failure {
     let faults = report.fault_count;
     let told = counted(faults, "fault");
     let mut failure = Failure::failed(format!("nothing was imported: found {told} in the files"));

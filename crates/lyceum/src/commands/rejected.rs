@@ -106,13 +106,13 @@ fn unknown(id: i64) -> Failure {
         .hint("run `lyceum events rejected` to list them")
 }
 
-fn row(refusal: &repository::Refusal) -> Vec<String> {
+fn row(refusal: &repository::StoredRejection) -> Vec<String> {
     let replayed = refusal.replayed.clone().unwrap_or_else(|| "no".to_owned());
     let (client, why) = (refusal.client.clone(), refusal.message.clone());
     vec![refusal.id.to_string(), refusal.received.clone(), client, replayed, why]
 }
 
-fn record(refusal: &repository::Refusal) -> Value {
+fn record(refusal: &repository::StoredRejection) -> Value {
     json!({
         "id": refusal.id,
         "client": refusal.client,

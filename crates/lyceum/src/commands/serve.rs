@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use lyceum_access::{Keyring, first, password};
-use lyceum_core::config::{Config, Loaded, LogFormat};
+use lyceum_access::{Keyring, first_administrator, password};
+use lyceum_core::config::{Config, LoadedConfig, LogFormat};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::engine::go_first;
@@ -112,16 +112,20 @@ async fn listen(config: &mut Config) -> Result<TcpListener> {
 /// person at a terminal is shown a link; a link never goes into a log.
 fn first_administrator(
     db: &Db,
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     keyring: &Keyring,
     now: Timestamp,
 ) -> Result<Option<String>> {
     let config = &loaded.config;
-    if db.read_blocking(first::is_made)? {
+    if db.read_blocking(first_administrator::is_made)? {
         return Ok(None);
     }
     let Some(typed) = &config.admin.password else {
-        let link = format!("{}/first?link={}", config.public_url(), first::link(keyring.master()));
+        let link = format!(
+            "{}/first?link={}",
+            config.public_url(),
+            first_administrator::link(keyring.master())
+        );
         return Ok(Some(format!(
             "this server has no administrator yet; create the first account at {link}"
         )));
@@ -132,7 +136,7 @@ fn first_administrator(
     };
     password::check(typed.reveal()).map_err(refused)?;
     let (email, hash) = (config.admin.email.clone(), password::hash(typed.reveal()));
-    settings::write(db, move |tx| first::ensure(tx, now, &email, &hash).map(drop))?;
+    settings::write(db, move |tx| first_administrator::ensure(tx, now, &email, &hash).map(drop))?;
     Ok(None)
 }
 

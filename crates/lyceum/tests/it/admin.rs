@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use lyceum_testkit::fresh_database;
 
 use crate::transcript::Place;
@@ -14,7 +14,9 @@ pub(crate) fn places() -> [Place; 2] {
 }
 
 fn on_postgres() -> Place {
-    let Target::Postgres(url) = fresh_database(&[]) else { unreachable!("a PostgreSQL database") };
+    let StoreLocation::Postgres(url) = fresh_database(&[]) else {
+        unreachable!("a PostgreSQL database")
+    };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = lyceum_testkit::postgres::programs();
     let path = format!("{}:{}", path.to_string_lossy(), programs.display());

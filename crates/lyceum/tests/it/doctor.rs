@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::both_stores;
 use serde_json::Value;
 
@@ -77,11 +77,16 @@ fn a_database_of_a_newer_program_is_named_and_not_changed() {
     both_stores(&[], |target| {
         let place = Place::new();
         let (target, flags) = match target {
-            Target::Sqlite(_) => {
+            StoreLocation::Sqlite(_) => {
                 std::fs::create_dir(place.path().join("data")).unwrap();
-                (Target::Sqlite(place.path().join("data/lyceum.db")), "--data data".to_owned())
+                (
+                    StoreLocation::Sqlite(place.path().join("data/lyceum.db")),
+                    "--data data".to_owned(),
+                )
             }
-            Target::Postgres(url) => (target.clone(), format!("--data data --database {url}")),
+            StoreLocation::Postgres(url) => {
+                (target.clone(), format!("--data data --database {url}"))
+            }
         };
         let flags = format!("{ANYWHERE} {flags}");
         let db = Db::open(&target, &lyceum_server::migrations()).unwrap();

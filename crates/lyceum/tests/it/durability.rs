@@ -1,6 +1,6 @@
 //! What was acknowledged is still there after `kill -9`, because a sync came before the answer.
 
-use lyceum_testkit::durability::{Api, Trace};
+use lyceum_testkit::durability::{Api, SyncTrace};
 use lyceum_testkit::full_size;
 
 use crate::http::Http;
@@ -26,7 +26,8 @@ fn acknowledged_writes_survive_a_kill(store: Store) {
 #[test]
 fn a_sync_comes_before_every_answer() {
     let served = Served::start(Store::Sqlite);
-    let Some(Trace { answered, unsynced }) = api(&served).trace(served.pid(), "traced", 200) else {
+    let Some(SyncTrace { answered, unsynced }) = api(&served).trace(served.pid(), "traced", 200)
+    else {
         println!("left out, without an strace that may attach: syncs before answers");
         return;
     };

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_events::facts::{self, Measure};
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
 use serde_json::{Value, json};
@@ -38,15 +38,15 @@ fn acknowledged_events_count_once_after_every_kill(store: Store) {
         Store::Sqlite => None,
     };
     let mut served = Served::start(store);
-    let mut random = Stream::seeded(23);
+    let mut random = RandomStream::seeded(23);
     let mut acknowledged = BTreeSet::new();
     for round in 0..kills {
         let api = api(&served);
         let least = Duration::from_millis(random.below(KILL_MAX_MS));
         acknowledged.extend(send_and_kill(&api, round, least, &mut served));
         let target = match &address {
-            Some(address) => Target::Postgres(address.clone()),
-            None => Target::Sqlite(served.file("data").join("lyceum.db")),
+            Some(address) => StoreLocation::Postgres(address.clone()),
+            None => StoreLocation::Sqlite(served.file("data").join("lyceum.db")),
         };
         let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
         if address.is_some() {
@@ -82,7 +82,7 @@ fn send_and_kill(
         for sender in 0..SENDERS {
             let (acknowledged, refused, killed) = (&acknowledged, &refused, &killed);
             scope.spawn(move || {
-                let mut random = Stream::seeded(round * SENDERS + sender);
+                let mut random = RandomStream::seeded(round * SENDERS + sender);
                 for number in 0.. {
                     let base = ((round * SENDERS + sender) * 10_000 + number) * EVENTS;
                     let (envelope, ids) = envelope(&mut random, base);
@@ -131,7 +131,7 @@ fn wait_for_commits(db: &Db) {
 }
 
 /// An envelope of new events, each of one XP, every third of them spread over bounds of buckets.
-fn envelope(random: &mut Stream, base: u64) -> (Value, Vec<String>) {
+fn envelope(random: &mut RandomStream, base: u64) -> (Value, Vec<String>) {
     let ids: Vec<String> = (base..base + EVENTS)
         .map(|number| format!("urn:uuid:00000000-0000-4000-8000-{number:012}"))
         .collect();
@@ -145,7 +145,7 @@ fn envelope(random: &mut Stream, base: u64) -> (Value, Vec<String>) {
     (envelope, ids)
 }
 
-fn event(random: &mut Stream, id: &str) -> Value {
+fn event(random: &mut RandomStream, id: &str) -> Value {
     let hour = 1 + random.below(20);
     json!({
         "@context": "http://purl.imsglobal.org/ctx/caliper/v1p2",

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -284,10 +284,10 @@ fn a_database_that_contradicts_itself_is_found_out() {
 }
 
 /// The database that the commands of a place work on.
-fn target(place: &Place) -> Target {
+fn target(place: &Place) -> StoreLocation {
     match place.variable(DATABASE) {
-        Some(url) => Target::Postgres(url.to_owned()),
-        None => Target::Sqlite(place.path().join("lyceum-data/lyceum.db")),
+        Some(url) => StoreLocation::Postgres(url.to_owned()),
+        None => StoreLocation::Sqlite(place.path().join("lyceum-data/lyceum.db")),
     }
 }
 
@@ -329,13 +329,13 @@ fn an_interrupted_command_exits_with_130_and_leaves_no_file() {
 }
 
 /// Whether a command has begun to write into the database.
-fn writes(place: &Place, target: &Target) -> bool {
+fn writes(place: &Place, target: &StoreLocation) -> bool {
     match target {
-        Target::Sqlite(_) => {
+        StoreLocation::Sqlite(_) => {
             let log = place.path().join("lyceum-data/lyceum.db-wal");
             fs::metadata(log).is_ok_and(|log| log.len() > 1 << 20)
         }
-        Target::Postgres(_) => {
+        StoreLocation::Postgres(_) => {
             let sql = "SELECT COUNT(*) FROM pg_stat_activity \
                        WHERE datname = current_database() AND backend_xid IS NOT NULL";
             let db = Db::open(target, &lyceum_server::migrations()).unwrap();

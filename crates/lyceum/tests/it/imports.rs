@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_testkit::full_size;
 use serde_json::Value;
 
@@ -139,7 +139,7 @@ fn a_network_comes_back_equal_and_the_same_again_changes_nothing() {
 
 #[test]
 fn a_killed_import_leaves_the_former_state_and_the_next_completes() {
-    let mut random = Stream::seeded(11);
+    let mut random = RandomStream::seeded(11);
     for store in 0..2 {
         let fresh = || both().into_iter().nth(store).unwrap();
         let former = |place: &Place| {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn again(place: &Place) {
 fn a_server_or_client_that_is_killed_at_any_moment_leaves_one_whole_version() {
     let mut served = staging(Store::Sqlite);
     let mut place = project(&served);
-    let mut random = Stream::seeded(7);
+    let mut random = RandomStream::seeded(7);
     let (mut rows, mut current) = (1, 1);
     // How long a deploy takes here, so that the moments lie within one.
     version(&place, 2);
@@ -216,7 +216,7 @@ fn a_full_disk_refuses_files_and_serves_on() {
     let served = served.again();
     let place = project(&served);
     let filler = fill(&folder);
-    let mut random = Stream::seeded(1);
+    let mut random = RandomStream::seeded(1);
     let large: Vec<u8> = (0..1 << 20).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
     fs::write(place.path().join("dist/large.bin"), large).unwrap();
     refused_until_there_is_room(&served, &place, &filler);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lyceum_assessment::{Draft, Kind, Object, repository};
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
 use crate::admin::places;
@@ -160,7 +160,7 @@ fn no_identifier_leads_out_of_the_folder() {
     let place = Place::new();
     place.ok("client create App --id app");
     let file = place.path().join("lyceum-data/lyceum.db");
-    let db = Db::open(&Target::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_server::migrations()).unwrap();
     let long = "x".repeat(255);
     let identifiers =
         ["../../evil", "/tmp/evil", "..", ".", ".hidden", "a/b\\c", "\u{1}\u{e9}", "a b", &long];

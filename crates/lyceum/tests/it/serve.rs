@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lyceum_core::limits;
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use lyceum_testkit::fresh_database;
 use serde_json::{Value, json};
 
@@ -86,7 +86,9 @@ impl Drop for Server {
 }
 
 fn places() -> [Place; 2] {
-    let Target::Postgres(url) = fresh_database(&[]) else { unreachable!("a PostgreSQL database") };
+    let StoreLocation::Postgres(url) = fresh_database(&[]) else {
+        unreachable!("a PostgreSQL database")
+    };
     [Place::new(), Place::new().with("LYCEUM_STORE__DATABASE", &url)]
 }
 

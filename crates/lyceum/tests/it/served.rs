@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -58,8 +58,8 @@ impl Store {
     /// A new, empty database on the test cluster.
     pub(crate) fn postgres() -> Self {
         match lyceum_testkit::fresh_database(&[]) {
-            Target::Postgres(address) => Self::Postgres(address),
-            Target::Sqlite(path) => panic!("{} is no PostgreSQL database", path.display()),
+            StoreLocation::Postgres(address) => Self::Postgres(address),
+            StoreLocation::Sqlite(path) => panic!("{} is no PostgreSQL database", path.display()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Attempts of a served school, replayed and simulated.
 
 use lyceum_adaptive::engine::{
-    Answer, Bank, Log, Past, Question, Replay, WHOLE, replay, score_after, score_of,
+    Answer, AnswerLog, AttemptHistory, EngineQuestions, Question, Replay, WHOLE, replay,
+    score_after, score_of,
 };
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
 use lyceum_testkit::client::TestClient;
@@ -16,14 +17,14 @@ const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const QUESTIONS: usize = 30;
 const XP: f64 = 20.0;
 
-fn bank() -> Bank {
+fn bank() -> EngineQuestions {
     let question = |number: usize| Question {
         id: format!("question-{number:02}"),
         difficulty: Difficulty::ALL[number % 3],
         approved: false,
         calibration: None,
     };
-    Bank { questions: (0..QUESTIONS).map(question).collect() }
+    EngineQuestions { questions: (0..QUESTIONS).map(question).collect() }
 }
 
 fn item(id: &str) -> String {
@@ -94,7 +95,7 @@ fn work(client: &TestClient, answers: &[bool]) -> f64 {
 }
 
 /// The attempt as the engine replays it, from what is told about it, and its entries.
-fn told(client: &TestClient, number: u32, earlier: Vec<u32>) -> (Past, Vec<Value>) {
+fn told(client: &TestClient, number: u32, earlier: Vec<u32>) -> (AttemptHistory, Vec<Value>) {
     let path = format!("/adaptive/getAttemptLog?student=amy&lesson=lesson&attempt={number}");
     let log: Value = client.get(&path).expect(200).json();
     let entries = log["log"].as_array().unwrap().clone();
@@ -105,12 +106,12 @@ fn told(client: &TestClient, number: u32, earlier: Vec<u32>) -> (Past, Vec<Value
             score: entry["answered"]["score"].as_f64().unwrap(),
             share: Some(u32::from(entry["answered"]["correct"].as_bool().unwrap()) * WHOLE),
         });
-    let past = Past {
+    let past = AttemptHistory {
         seed: log["seed"].as_str().unwrap().parse().unwrap(),
         attempt: number,
         base_xp: XP,
         bank: bank(),
-        log: Log { earlier, answers: answers.collect() },
+        log: AnswerLog { earlier, answers: answers.collect() },
     };
     (past, entries)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lyceum_core::{Problem, Result};
 
 use super::splice::Splices;
-use super::{Level, find, identifier};
+use super::{TestLevel, find, identifier};
 use crate::Faults;
 use crate::json::member::in_sequence;
 use crate::json::write::JsonObject;
@@ -16,20 +16,21 @@ pub(super) fn arranged(source: &str, path: &[&str], given: &JsonObject<'_>) -> R
     let document = Document::parse(source).map_err(Faults::from)?;
     let element = find(document.root(), path)?;
     let mut splices = Splices::of(document.source());
-    splices.replace(element.range(), inside(document.source(), Level::at(path), element, given)?);
+    splices
+        .replace(element.range(), inside(document.source(), TestLevel::at(path), element, given)?);
     Ok(splices.applied())
 }
 
 fn inside(
     source: &str,
-    level: Level,
+    level: TestLevel,
     element: Element<'_>,
     given: &JsonObject<'_>,
 ) -> Result<String> {
     let below = level.below();
     let mut splices = Splices::of(source);
     let wanted = given.object.get(below.element()).filter(|json| json.is_array());
-    if level != Level::Item && wanted.is_some() {
+    if level != TestLevel::Item && wanted.is_some() {
         let wanted = in_sequence(given.list(below.element()));
         let members = below.members(element);
         let named = by_identifier(&members);
@@ -53,7 +54,7 @@ pub(super) fn ordered(source: &str, path: &[&str], given: &JsonObject<'_>) -> Re
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
     }
-    let members = Level::Item.members(section);
+    let members = TestLevel::Item.members(section);
     let mut names: Vec<String> =
         wanted.iter().map(|new| new.text("identifier").unwrap_or_default()).collect();
     let order = names.clone();
@@ -84,7 +85,7 @@ pub(super) fn moved(source: &str, path: &[&str], sequence: u64) -> Result<String
     let document = Document::parse(source).map_err(Faults::from)?;
     let section = find(document.root(), path)?;
     let parent = section.parent().expect("a section stands in a part");
-    let siblings: Vec<_> = parent.all(Level::Section.element()).collect();
+    let siblings: Vec<_> = parent.all(TestLevel::Section.element()).collect();
     let mut order = siblings.clone();
     let from = order.iter().position(|e| e.start() == section.start()).expect("its parent has it");
     let to = usize::try_from(sequence - 1).unwrap_or(usize::MAX).min(order.len() - 1);

@@ -18,32 +18,32 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Map, Value as Json};
 
 use crate::json::member::{item_ref_into, part_into, section_into, unknown};
-use crate::json::write::{JsonObject, Writer};
+use crate::json::write::{JsonObject, XmlWriter};
 use crate::model::Test;
-use crate::xml::{Document, Element, Space, WriteMode, write};
+use crate::xml::{Document, Element, ElementNamespace, WriteMode, write};
 use crate::{Faults, read_test, upgraded};
 use splice::{Splices, fitting};
 
 /// A test after a change.
 #[derive(Clone, Debug)]
-pub struct Edited {
+pub struct EditedTest {
     /// Its text.
     pub xml: String,
-    /// What that says.
+    /// The changed text.
     pub test: Test,
 }
 
-/// What a test is made of, from the outside inwards.
+/// The levels of a test, from the outside inwards.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum TestLevel {
     Test,
     Part,
     Section,
     Item,
 }
 
-impl Level {
-    /// What stands at a path of that many identifiers.
+impl TestLevel {
+    /// The level at a path with this number of identifiers.
     fn at(path: &[&str]) -> Self {
         match path {
             [] => Self::Test,
@@ -97,7 +97,7 @@ impl Level {
         attempts: Option<String>,
         faults: &mut Vec<Detail>,
     ) -> String {
-        let mut writer = Writer::default();
+        let mut writer = XmlWriter::default();
         match self {
             Self::Part | Self::Test => part_into(&mut writer, faults, given, attempts),
             Self::Section => section_into(&mut writer, faults, given),
@@ -115,17 +115,17 @@ fn identifier(element: Element<'_>) -> &str {
 /// reference to a section. It becomes the one of its `sequence`, from 1, else the last. What stands
 /// there already, exactly as it is sent, is left as it is. Errors: nothing at the path, a taken
 /// identifier, what the test would not be valid with.
-pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
+pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedTest> {
     let source = current(xml)?;
     let document = Document::parse(&source).map_err(Faults::from)?;
     let parent = find(document.root(), path)?;
-    let level = Level::at(path).below();
+    let level = TestLevel::at(path).below();
     let (given, mut faults) = (JsonObject::new(json), Vec::new());
     let piece = level.piece(parent, &given, None, &mut faults);
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
     }
-    if stands(&level.members(parent), &piece)? {
+    if contains_member(&level.members(parent), &piece)? {
         // The same request came before.
         drop(document);
         return finish(source.into_owned());
@@ -147,32 +147,32 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited>
 /// added, removed and put in order. What the JSON leaves out, and what it cannot say, stays. Errors:
 /// nothing at the path, another identifier, an item that would leave its inner section, something
 /// that is in use, what the test would not be valid with.
-pub fn replace(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
+pub fn replace(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedTest> {
     let source = current(xml)?;
     let given = JsonObject::new(json);
     let revised = revise::revised(&source, path, &given)?;
     let arranged = arrange::arranged(&revised, path, &given)?;
     let sequence = json.get("sequence").and_then(Json::as_u64).filter(|at| *at > 0);
-    finish(match (Level::at(path), sequence) {
-        (Level::Section, Some(sequence)) => arrange::moved(&arranged, path, sequence)?,
+    finish(match (TestLevel::at(path), sequence) {
+        (TestLevel::Section, Some(sequence)) => arrange::moved(&arranged, path, sequence)?,
         _ => arranged,
     })
 }
 
 /// Removes what stands at the path. Errors: nothing there, the last part of a test, the last section
 /// of a part, something that rules of the test refer to.
-pub fn remove(xml: &str, path: &[&str]) -> Result<Edited> {
+pub fn remove(xml: &str, path: &[&str]) -> Result<EditedTest> {
     let source = current(xml)?;
     let document = Document::parse(&source).map_err(Faults::from)?;
     let element = find(document.root(), path)?;
-    let level = Level::at(path);
+    let level = TestLevel::at(path);
     let alike = |e: &Element<'_>| e.is(level.element()) || e.is("qti-assessment-section-ref");
-    let parent = element.parent().filter(|_| level != Level::Test);
+    let parent = element.parent().filter(|_| level != TestLevel::Test);
     let has_to_have = parent.is_some_and(|parent| !parent.is("qti-assessment-section"));
     if let Some(parent) = parent.filter(|_| has_to_have)
         && parent.elements().filter(alike).count() < 2
     {
-        let (name, what) = (level.name(), if level == Level::Part { "test" } else { "part" });
+        let (name, what) = (level.name(), if level == TestLevel::Part { "test" } else { "part" });
         let message = format!(
             "the {name} '{}' is the only one in the {what} '{}', which needs at least one; add \
              another first, or delete the {what}",
@@ -190,7 +190,7 @@ pub fn remove(xml: &str, path: &[&str]) -> Result<Edited> {
 /// Puts the references of the section at the path into the order of `items`, by `sequence` where
 /// they have one. Errors: nothing at the path, references that are missing, unknown or named twice,
 /// one that would leave its inner section.
-pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edited> {
+pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedTest> {
     let source = current(xml)?;
     let given = JsonObject::new(json);
     finish(arrange::ordered(&source, path, &given)?)
@@ -200,24 +200,25 @@ pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edite
 fn current(xml: &str) -> Result<Cow<'_, str>> {
     let document = Document::parse(xml).map_err(Faults::from)?;
     Ok(match document.root().space() {
-        Space::Qti2(_) => Cow::Owned(upgraded(xml).map_err(Faults::from)?),
+        ElementNamespace::Qti2(_) => Cow::Owned(upgraded(xml).map_err(Faults::from)?),
         _ => Cow::Borrowed(xml),
     })
 }
 
-fn finish(xml: String) -> Result<Edited> {
+fn finish(xml: String) -> Result<EditedTest> {
     let test = read_test(&xml)?;
-    Ok(Edited { xml, test })
+    Ok(EditedTest { xml, test })
 }
 
 /// The element at a path.
 fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
     let mut here = root;
     for (depth, name) in path.iter().enumerate() {
-        let level = Level::at(&path[..=depth]);
+        let level = TestLevel::at(&path[..=depth]);
         let mut all = here.descendants().filter(|e| e.is(level.element()));
         here = all.find(|e| identifier(*e) == *name).ok_or_else(|| {
-            let inside = format!("the {} '{}'", Level::at(&path[..depth]).name(), identifier(here));
+            let inside =
+                format!("the {} '{}'", TestLevel::at(&path[..depth]).name(), identifier(here));
             unknown(level.name(), name, &inside)
         })?;
     }
@@ -225,7 +226,7 @@ fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
 }
 
 /// Whether one of the members is the new element.
-fn stands(members: &[Element<'_>], new: &str) -> Result<bool> {
+fn contains_member(members: &[Element<'_>], new: &str) -> Result<bool> {
     let new = Document::parse(new).map_err(Faults::from)?;
     let text = |element| write(element, &mut |_| WriteMode::Whole);
     let name = identifier(new.root());
@@ -260,8 +261,8 @@ fn child_of<'d>(parent: Element<'d>, inner: Element<'d>) -> Element<'d> {
 }
 
 /// Puts pieces behind the last of their like.
-fn append(splices: &mut Splices<'_>, level: Level, parent: Element<'_>, pieces: &[String]) {
-    let alike = |e: &Element<'_>| uses::is_member(*e) || level == Level::Item;
+fn append(splices: &mut Splices<'_>, level: TestLevel, parent: Element<'_>, pieces: &[String]) {
+    let alike = |e: &Element<'_>| uses::is_member(*e) || level == TestLevel::Item;
     match parent.elements().filter(alike).last() {
         _ if pieces.is_empty() => {}
         Some(last) => splices.insert_after(last, pieces),

@@ -5,29 +5,29 @@ use std::collections::HashSet;
 use lyceum_core::problem::Detail;
 use lyceum_core::{Problem, Result};
 
-use super::splice::{Splices, fitting, says};
-use super::{Level, append, by_name, find, identifier, uses};
+use super::splice::{Splices, fitting, has_same_content};
+use super::{TestLevel, append, by_name, find, identifier, uses};
 use crate::Faults;
 use crate::json::member::{default_into, in_sequence, outcome_into};
-use crate::json::write::{JsonObject, Writer};
+use crate::json::write::{JsonObject, XmlWriter};
 use crate::xml::{Document, Element};
 
 /// Attributes that the JSON names, by level: name in XML, name in JSON.
-fn attributes(level: Level) -> &'static [(&'static str, &'static str)] {
+fn attributes(level: TestLevel) -> &'static [(&'static str, &'static str)] {
     match level {
-        Level::Test => {
+        TestLevel::Test => {
             &[("title", "title"), ("tool-name", "toolName"), ("tool-version", "toolVersion")]
         }
-        Level::Part => {
+        TestLevel::Part => {
             &[("navigation-mode", "navigationMode"), ("submission-mode", "submissionMode")]
         }
-        Level::Section => &[
+        TestLevel::Section => &[
             ("title", "title"),
             ("visible", "visible"),
             ("required", "required"),
             ("fixed", "fixed"),
         ],
-        Level::Item => &[("href", "href")],
+        TestLevel::Item => &[("href", "href")],
     }
 }
 
@@ -55,9 +55,9 @@ pub(super) fn revised(source: &str, path: &[&str], given: &JsonObject<'_>) -> Re
         let message = format!("must be '{name}', as in the path; an identifier cannot be changed");
         return Err(Problem::invalid("identifier", message));
     }
-    let level = Level::at(path);
+    let level = TestLevel::at(path);
     revision.element(level, element, given);
-    if level == Level::Test {
+    if level == TestLevel::Test {
         revision.test(element, given);
     }
     if !revision.faults.is_empty() {
@@ -68,12 +68,12 @@ pub(super) fn revised(source: &str, path: &[&str], given: &JsonObject<'_>) -> Re
 }
 
 impl<'d> Revision<'_, 'd> {
-    fn element(&mut self, level: Level, element: Element<'d>, given: &JsonObject<'_>) {
+    fn element(&mut self, level: TestLevel, element: Element<'d>, given: &JsonObject<'_>) {
         for (xml, json) in attributes(level) {
             self.attribute(element, xml, given.text(json));
         }
         let below = level.below();
-        if level == Level::Item {
+        if level == TestLevel::Item {
             return;
         }
         let Some(wanted) = given.objects(below.element(), &mut self.faults) else { return };
@@ -98,7 +98,7 @@ impl<'d> Revision<'_, 'd> {
         let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
         let is_new =
             |new: &JsonObject<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
-        let attempts = given.text("maxAttempts").filter(|_| level == Level::Test);
+        let attempts = given.text("maxAttempts").filter(|_| level == TestLevel::Test);
         let new = in_sequence(wanted.into_iter().filter(is_new).collect());
         let pieces =
             new.iter().map(|new| below.piece(element, new, attempts.clone(), &mut self.faults));
@@ -117,7 +117,7 @@ impl<'d> Revision<'_, 'd> {
         self.splices.set(element, name, &value);
     }
 
-    /// What only a whole test says: outcomes, time and attempts.
+    /// The members that only a whole test has: outcomes, time and attempts.
     fn test(&mut self, root: Element<'d>, given: &JsonObject<'_>) {
         if let Some(wanted) = given.objects("qti-outcome-declaration", &mut self.faults) {
             self.outcomes(root, &wanted);
@@ -125,7 +125,7 @@ impl<'d> Revision<'_, 'd> {
         let before = ["qti-context-declaration", "qti-outcome-declaration"];
         self.child(root, ("qti-time-limits", "max-time"), given.text("timeLimit"), &before);
         let stays = |part: &Element<'_>| !self.going.iter().any(|e| e.start() == part.start());
-        let parts: Vec<_> = root.all(Level::Part.element()).filter(stays).collect();
+        let parts: Vec<_> = root.all(TestLevel::Part.element()).filter(stays).collect();
         let control = ("qti-item-session-control", "max-attempts");
         let first = parts.first().and_then(|part| part.first(control.0)?.attribute(control.1));
         // What JSON tells is what the first part says; told again it leaves the others alone.
@@ -155,7 +155,7 @@ impl<'d> Revision<'_, 'd> {
             |new: &&JsonObject<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
         let mut pieces = Vec::new();
         for new in wanted.iter().filter(is_new) {
-            let mut writer = Writer::default();
+            let mut writer = XmlWriter::default();
             outcome_into(&mut writer, &mut self.faults, new);
             pieces.push(fitting(root, writer.xml));
         }
@@ -167,7 +167,7 @@ impl<'d> Revision<'_, 'd> {
     }
 
     fn default(&mut self, outcome: Element<'d>, given: &JsonObject<'_>) {
-        let mut writer = Writer::default();
+        let mut writer = XmlWriter::default();
         default_into(&mut writer, given);
         if writer.xml.is_empty() {
             return;
@@ -176,11 +176,11 @@ impl<'d> Revision<'_, 'd> {
         let Some(old) = outcome.first("qti-default-value") else {
             return self.splices.insert_first(outcome, &new);
         };
-        let told = given.object("defaultValue").map(|value| value.texts("value"));
-        let told = told.unwrap_or_default();
+        let given = given.object("defaultValue").map(|value| value.texts("value"));
+        let given = given.unwrap_or_default();
         let values: Vec<_> = old.all("qti-value").map(Element::text).collect();
-        let same = values.len() == told.len()
-            && values.iter().zip(&told).all(|(old, told)| says(old, told));
+        let same = values.len() == given.len()
+            && values.iter().zip(&given).all(|(old, given)| has_same_content(old, given));
         if !same {
             self.splices.replace(old.range(), new);
         }
@@ -203,7 +203,7 @@ impl<'d> Revision<'_, 'd> {
                 false => self.splices.set(child, attribute, &value),
             };
         }
-        let mut writer = Writer::default();
+        let mut writer = XmlWriter::default();
         writer.empty(name, &[(attribute, Some(value))]);
         match parent.elements().filter(|e| before.contains(&e.name())).last() {
             Some(last) => self.splices.insert_after(last, &[fitting(parent, writer.xml)]),

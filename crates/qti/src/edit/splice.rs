@@ -54,7 +54,7 @@ impl<'s> Splices<'s> {
 
     /// Gives an attribute a value; nothing where it says that already.
     pub(super) fn set(&mut self, element: Element<'_>, name: &str, value: &str) {
-        if element.attribute(name).is_some_and(|old| says(old, value)) {
+        if element.attribute(name).is_some_and(|old| has_same_content(old, value)) {
             return;
         }
         let mut quoted = "\"".to_owned();
@@ -113,12 +113,12 @@ pub(super) fn fitting(parent: Element<'_>, mut element: String) -> String {
 }
 
 /// Whether a value of XML is the one that JSON told, in whatever way it is written.
-pub(super) fn says(old: &str, told: &str) -> bool {
-    let (old, told) = (old.trim(), told.trim());
+pub(super) fn has_same_content(old: &str, given: &str) -> bool {
+    let (old, given) = (old.trim(), given.trim());
     let number = |text: &str| text.parse::<f64>().ok();
-    old == told
-        || matches!((old, told), ("1", "true") | ("0", "false"))
-        || number(old).is_some() && number(old) == number(told)
+    old == given
+        || matches!((old, given), ("1", "true") | ("0", "false"))
+        || number(old).is_some() && number(old) == number(given)
 }
 
 /// The value of an attribute with its quotes, from where its name begins.

@@ -18,10 +18,10 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use lyceum_core::limits::{QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_MAX_NODES};
 
-use crate::fault::{Fault, Position};
+use crate::fault::{DocumentFault, DocumentPlace};
 use crate::schema;
-use crate::xml::{Attribute, Document, Fragment, Space, is_illegal, is_name};
-use sink::{HtmlNode, Namespace, Sink};
+use crate::xml::{Attribute, Document, ElementNamespace, Fragment, is_illegal, is_name};
+use sink::{HtmlNode, Namespace, NodeSink};
 
 /// Attributes that are on or off. HTML writes them without a value.
 const FLAGS: [&str; 6] = ["autoplay", "controls", "default", "loop", "muted", "open"];
@@ -31,17 +31,18 @@ const SURROUNDINGS: [&str; 3] = ["body", "head", "html"];
 
 /// Reads markup as the inside of the element `container` of QTI 3. Errors: the first thing that would
 /// be lost, or more than the limits allow.
-pub(crate) fn parse<'x>(markup: &'x str, container: &str) -> Result<Document<'x>, Fault> {
+pub(crate) fn parse<'x>(markup: &'x str, container: &str) -> Result<Document<'x>, DocumentFault> {
     if let Some(at) = markup.find(is_illegal) {
-        let place = Position::of(markup, at);
-        return Err(Fault::at(
+        let place = DocumentPlace::of(markup, at);
+        return Err(DocumentFault::at(
             place,
             "the text has a character that XML does not allow",
             "remove it",
         ));
     }
     let sink = read(markup)?;
-    let mut builder = Builder { markup, sink: &sink, fragment: Fragment::new(markup, container) };
+    let mut builder =
+        HtmlBuilder { markup, sink: &sink, fragment: Fragment::new(markup, container) };
     for child in sink.content() {
         builder.node(child, 1)?;
     }
@@ -50,11 +51,11 @@ pub(crate) fn parse<'x>(markup: &'x str, container: &str) -> Result<Document<'x>
 
 /// Hands the markup to html5ever in pieces that begin with `<` or end behind `>`, so that it is known
 /// where each tag begins.
-fn read(markup: &str) -> Result<Sink, Fault> {
-    let sink = Sink::default();
+fn read(markup: &str) -> Result<NodeSink, DocumentFault> {
+    let sink = NodeSink::default();
     let context = sink.context();
     let builder = TreeBuilder::new_for_fragment(sink, context, None, TreeBuilderOpts::default());
-    let reader = Reader { builder, was_emitted: Cell::new(false) };
+    let reader = TokenWatcher { builder, was_emitted: Cell::new(false) };
     let tokenizer = Tokenizer::new(reader, TokenizerOpts::default());
     let (input, mut end, mut begin) = (BufferQueue::default(), 0, 0);
     for piece in pieces(markup) {
@@ -64,12 +65,12 @@ fn read(markup: &str) -> Result<Sink, Fault> {
         tokenizer.sink.was_emitted.set(false);
         input.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
-        if let Some((at, message, mend)) = sink.fault() {
-            return Err(Fault::at(Position::of(markup, at), message, mend));
+        if let Some((at, message, fix)) = sink.fault() {
+            return Err(DocumentFault::at(DocumentPlace::of(markup, at), message, fix));
         }
         if sink.len() > QTI_MAX_NODES || sink.depth() > 2 * QTI_DEPTH_MAX_LEVELS {
-            return Err(Fault::at(
-                Position::of(markup, begin),
+            return Err(DocumentFault::at(
+                DocumentPlace::of(markup, begin),
                 format!(
                     "the markup has more than {QTI_MAX_NODES} elements and texts, or elements \
                      nested deeper than {QTI_DEPTH_MAX_LEVELS}"
@@ -82,8 +83,8 @@ fn read(markup: &str) -> Result<Sink, Fault> {
         }
     }
     if markup[begin..].starts_with('<') {
-        return Err(Fault::at(
-            Position::of(markup, begin),
+        return Err(DocumentFault::at(
+            DocumentPlace::of(markup, begin),
             "a tag or a comment is never closed",
             "close it with '>', or write '<' as &lt; where no tag begins",
         ));
@@ -108,12 +109,12 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = &str> {
 
 /// What stands between tokenizer and tree builder: notices when a token is whole, and closes elements
 /// of QTI that XML would close (`<qti-gap … />`).
-struct Reader {
-    builder: TreeBuilder<u32, Sink>,
+struct TokenWatcher {
+    builder: TreeBuilder<u32, NodeSink>,
     was_emitted: Cell<bool>,
 }
 
-impl TokenSink for Reader {
+impl TokenSink for TokenWatcher {
     type Handle = u32;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<u32> {
@@ -157,14 +158,14 @@ impl TokenSink for Reader {
 }
 
 /// From the nodes of the sink to those of a document.
-struct Builder<'x, 's> {
+struct HtmlBuilder<'x, 's> {
     markup: &'x str,
-    sink: &'s Sink,
+    sink: &'s NodeSink,
     fragment: Fragment<'x>,
 }
 
-impl Builder<'_, '_> {
-    fn node(&mut self, index: u32, depth: usize) -> Result<(), Fault> {
+impl HtmlBuilder<'_, '_> {
+    fn node(&mut self, index: u32, depth: usize) -> Result<(), DocumentFault> {
         self.sink.with(index, |node| match node {
             HtmlNode::Text { text, start } => {
                 if text.contains(is_illegal) {
@@ -199,7 +200,7 @@ impl Builder<'_, '_> {
         namespace: Namespace,
         attributes: &[(String, String)],
         start: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DocumentFault> {
         if !is_name(name) || name.contains(':') {
             let what = format!("'{name}' is not a name");
             return Err(self.fault(start, what, "write '<' as &lt; where no element begins"));
@@ -209,10 +210,10 @@ impl Builder<'_, '_> {
             return Err(self.fault(start, what, "remove some"));
         }
         let (space, id) = match namespace {
-            Namespace::Html => (Space::Qti3, schema::id(name)),
-            Namespace::MathMl if name == "math" => (Space::MathMl, Some(schema::MATH)),
-            Namespace::MathMl => (Space::MathMl, None),
-            Namespace::Other => (Space::Other, None),
+            Namespace::Html => (ElementNamespace::Qti3, schema::id(name)),
+            Namespace::MathMl if name == "math" => (ElementNamespace::MathMl, Some(schema::MATH)),
+            Namespace::MathMl => (ElementNamespace::MathMl, None),
+            Namespace::Other => (ElementNamespace::Other, None),
         };
         let at = u32::try_from(start).expect("the size limit is below 4 GiB");
         let mut written = Vec::with_capacity(attributes.len() + 1);
@@ -248,7 +249,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    fn fault(&self, at: usize, what: impl Into<String>, mend: impl Into<String>) -> Fault {
-        Fault::at(Position::of(self.markup, at), what, mend)
+    fn fault(&self, at: usize, what: impl Into<String>, fix: impl Into<String>) -> DocumentFault {
+        DocumentFault::at(DocumentPlace::of(self.markup, at), what, fix)
     }
 }

@@ -35,11 +35,11 @@ pub(super) enum HtmlNode {
 }
 
 /// Where something is in the markup, what is wrong with it, and what to do.
-type Lost = (usize, String, &'static str);
+type MarkupError = (usize, String, &'static str);
 
 /// Takes the nodes. Node 0 is the document, node 1 the element around the markup.
 #[derive(Default)]
-pub(super) struct Sink {
+pub(super) struct NodeSink {
     nodes: RefCell<Vec<HtmlNode>>,
     parents: RefCell<Vec<Option<u32>>>,
     depths: RefCell<Vec<usize>>,
@@ -48,14 +48,14 @@ pub(super) struct Sink {
     /// Where the present token begins.
     begin: Cell<usize>,
     deepest: Cell<usize>,
-    lost: RefCell<Option<Lost>>,
+    lost: RefCell<Option<MarkupError>>,
 }
 
 /// The name of an element, by itself.
 #[derive(Debug)]
-pub(super) struct Name(QualName);
+pub(super) struct HtmlName(QualName);
 
-impl ElemName for Name {
+impl ElemName for HtmlName {
     fn ns(&self) -> &Uri {
         &self.0.ns
     }
@@ -65,7 +65,7 @@ impl ElemName for Name {
     }
 }
 
-impl Sink {
+impl NodeSink {
     /// Makes the document and the element that the markup is read as the inside of.
     pub(super) fn context(&self) -> u32 {
         self.push(HtmlNode::Left);
@@ -91,13 +91,13 @@ impl Sink {
     }
 
     /// Notes that the present token would vanish; the first one counts.
-    pub(super) fn lost(&self, what: String, mend: &'static str) {
+    pub(super) fn lost(&self, what: String, fix: &'static str) {
         let at = self.begin.get();
-        self.lost.borrow_mut().get_or_insert((at, what, mend));
+        self.lost.borrow_mut().get_or_insert((at, what, fix));
     }
 
-    /// What would vanish.
-    pub(super) fn fault(&self) -> Option<Lost> {
+    /// The markup that would be lost.
+    pub(super) fn fault(&self) -> Option<MarkupError> {
         self.lost.borrow().clone()
     }
 
@@ -169,10 +169,10 @@ impl Sink {
     }
 }
 
-impl TreeSink for Sink {
+impl TreeSink for NodeSink {
     type Handle = u32;
     type Output = Self;
-    type ElemName<'a> = Name;
+    type ElemName<'a> = HtmlName;
 
     fn finish(self) -> Self {
         self
@@ -184,10 +184,10 @@ impl TreeSink for Sink {
         0
     }
 
-    fn elem_name<'a>(&'a self, target: &'a u32) -> Name {
+    fn elem_name<'a>(&'a self, target: &'a u32) -> HtmlName {
         match &self.nodes.borrow()[*target as usize] {
-            HtmlNode::Element { qualified, .. } => Name(qualified.clone()),
-            _ => Name(QualName::new(None, ns!(), LocalName::from(""))),
+            HtmlNode::Element { qualified, .. } => HtmlName(qualified.clone()),
+            _ => HtmlName(QualName::new(None, ns!(), LocalName::from(""))),
         }
     }
 

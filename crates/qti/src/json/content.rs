@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::xml::{Child, Element};
+use crate::xml::{ChildNode, Element};
 
 pub(super) fn content(root: Element<'_>) -> Json {
     json!({ root.name(): element(root) })
@@ -19,8 +19,8 @@ fn element(from: Element<'_>) -> Json {
     let mut text = String::new();
     for child in from.children() {
         match child {
-            Child::Text(more, _) => text.push_str(more),
-            Child::Element(inner) => add(&mut object, inner.name(), element(inner)),
+            ChildNode::Text(more, _) => text.push_str(more),
+            ChildNode::Element(inner) => add(&mut object, inner.name(), element(inner)),
         }
     }
     if !text.trim().is_empty() {

@@ -3,13 +3,13 @@
 use lyceum_core::problem::Detail;
 
 use super::item_from::{choices, outcome_of};
-use super::write::{JsonObject, Writer};
-use crate::model::{InteractionKind as Kind, Template};
+use super::write::{JsonObject, XmlWriter};
+use crate::model::{InteractionKind as Kind, ResponseTemplate};
 
 /// Writes an interaction: `{responseIdentifier, shuffle?, maxChoices?, attributes?,
 /// questionStructure: {prompt?, choices?, sourceChoices?, targetChoices?, object?}}`.
 pub(super) fn interaction_xml(
-    writer: &mut Writer,
+    writer: &mut XmlWriter,
     faults: &mut Vec<Detail>,
     given: &JsonObject<'_>,
     kind: Kind,
@@ -101,7 +101,7 @@ fn attributes(given: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
 }
 
 /// The picture that an interaction lies on.
-fn object(writer: &mut Writer, structure: &JsonObject<'_>) {
+fn object(writer: &mut XmlWriter, structure: &JsonObject<'_>) {
     if let Some(object) = structure.object("object") {
         let text = |name: &str| object.text(name);
         writer.empty(
@@ -116,9 +116,14 @@ fn object(writer: &mut Writer, structure: &JsonObject<'_>) {
     }
 }
 
-fn offers(writer: &mut Writer, faults: &mut Vec<Detail>, structure: &JsonObject<'_>, kind: Kind) {
+fn offers(
+    writer: &mut XmlWriter,
+    faults: &mut Vec<Detail>,
+    structure: &JsonObject<'_>,
+    kind: Kind,
+) {
     let choices = structure.list("choices");
-    let mut all = |writer: &mut Writer, choices: &[JsonObject<'_>], name: &str| {
+    let mut all = |writer: &mut XmlWriter, choices: &[JsonObject<'_>], name: &str| {
         for choice in choices {
             offer(writer, faults, choice, name);
         }
@@ -155,7 +160,7 @@ fn offers(writer: &mut Writer, faults: &mut Vec<Detail>, structure: &JsonObject<
     }
 }
 
-fn offer(writer: &mut Writer, faults: &mut Vec<Detail>, choice: &JsonObject<'_>, name: &str) {
+fn offer(writer: &mut XmlWriter, faults: &mut Vec<Detail>, choice: &JsonObject<'_>, name: &str) {
     let identifier = choice.required("identifier", faults);
     let matched =
         matches!(name, "qti-simple-associable-choice" | "qti-gap-text" | "qti-associable-hotspot");
@@ -192,7 +197,7 @@ fn offer(writer: &mut Writer, faults: &mut Vec<Detail>, choice: &JsonObject<'_>,
 
 /// Writes response processing: a template where it is enough, else rules that also set what feedback
 /// is chosen by.
-pub(super) fn processing_xml(writer: &mut Writer, given: &JsonObject<'_>, response: &str) {
+pub(super) fn processing_xml(writer: &mut XmlWriter, given: &JsonObject<'_>, response: &str) {
     let processing = given.object("responseProcessing");
     let said = |name: &str| processing.as_ref().and_then(|p| p.text(name));
     let maps = said("templateType").as_deref() == Some("map_response");
@@ -214,11 +219,15 @@ pub(super) fn processing_xml(writer: &mut Writer, given: &JsonObject<'_>, respon
     let words = said("outcomeIdentifier").filter(|_| {
         said("correctResponseIdentifier").is_some() && said("incorrectResponseIdentifier").is_some()
     });
-    let rules = Rules { response: &response, maps, words: words.as_deref(), copies: &copies };
+    let rules =
+        InteractionRules { response: &response, maps, words: words.as_deref(), copies: &copies };
     if response == "RESPONSE" && copies.is_empty() && words.is_none() {
-        let wanted = if maps { Template::MapResponse } else { Template::MatchCorrect };
-        let name =
-            Template::ALL.iter().find(|(_, own)| *own == wanted).map_or("", |(name, _)| name);
+        let wanted =
+            if maps { ResponseTemplate::MapResponse } else { ResponseTemplate::MatchCorrect };
+        let name = ResponseTemplate::ALL
+            .iter()
+            .find(|(_, own)| *own == wanted)
+            .map_or("", |(name, _)| name);
         let address = format!("https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/{name}.xml");
         return writer.empty("qti-response-processing", &[("template", Some(address))]);
     }
@@ -228,7 +237,7 @@ pub(super) fn processing_xml(writer: &mut Writer, given: &JsonObject<'_>, respon
     writer.close("qti-response-processing");
 }
 
-struct Rules<'r> {
+struct InteractionRules<'r> {
     response: &'r str,
     maps: bool,
     /// The outcome that says whether the answer was right.
@@ -237,8 +246,8 @@ struct Rules<'r> {
     copies: &'r [(String, String)],
 }
 
-impl Rules<'_> {
-    fn write(&self, writer: &mut Writer, right: &str, wrong: &str) {
+impl InteractionRules<'_> {
+    fn write(&self, writer: &mut XmlWriter, right: &str, wrong: &str) {
         let variable = |name: &str| Some(name.to_owned());
         writer.open("qti-response-condition", &[]);
         writer.open("qti-response-if", &[]);
@@ -264,7 +273,7 @@ impl Rules<'_> {
         }
     }
 
-    fn branch(&self, writer: &mut Writer, score: &str, word: &str) {
+    fn branch(&self, writer: &mut XmlWriter, score: &str, word: &str) {
         let mut set = |outcome: &str, base_type: &str, value: &str| {
             writer.open("qti-set-outcome-value", &[("identifier", Some(outcome.to_owned()))]);
             writer.open("qti-base-value", &[("base-type", Some(base_type.to_owned()))]);

@@ -5,7 +5,7 @@ use lyceum_core::messages::must_be_one_of;
 use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json};
 
-use super::write::{JsonObject, NAMESPACE, Writer};
+use super::write::{JsonObject, NAMESPACE, XmlWriter};
 use crate::model::InteractionKind as Kind;
 
 /// An item as XML from the form that clients send: `{identifier, title, interaction?,
@@ -17,13 +17,13 @@ use crate::model::InteractionKind as Kind;
 /// allow, with line and column.
 pub fn item_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let given = JsonObject::new(json);
-    let mut item = Item { writer: Writer::default(), faults: Vec::new() };
+    let mut item = JsonItem { writer: XmlWriter::default(), faults: Vec::new() };
     item.item(&given);
     item.writer.done(item.faults)
 }
 
-struct Item {
-    writer: Writer,
+struct JsonItem {
+    writer: XmlWriter,
     faults: Vec<Detail>,
 }
 
@@ -32,7 +32,7 @@ fn some(value: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
-impl Item {
+impl JsonItem {
     fn item(&mut self, given: &JsonObject<'_>) {
         let flag = |name: &str| Some(given.text(name).unwrap_or_else(|| "false".into()));
         let identifier = given.required("identifier", &mut self.faults);

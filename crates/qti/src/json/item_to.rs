@@ -5,10 +5,10 @@ use serde_json::{Map, Value as Json, json};
 use super::content::content;
 use crate::model::{
     ExpressionKind, Feedback, FeedbackKind, InteractionKind as Kind, Item, ResponseProcessing,
-    Rule, RuleKind, Target, Template,
+    ResponseTemplate, Rule, RuleKind, VariableTarget,
 };
 use crate::value::Scalar;
-use crate::{Content, Faults, another, parsed, read_document};
+use crate::{DocumentContent, Faults, another, parsed, read_document};
 
 /// The item as clients read it: `{identifier, title, type, qtiVersion, timeDependent, adaptive,
 /// responseDeclarations, outcomeDeclarations, responseProcessing?, modalFeedback, feedbackInline,
@@ -17,7 +17,7 @@ use crate::{Content, Faults, another, parsed, read_document};
 pub fn item_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let item = match read_document(&document, version)?.content {
-        Content::Item(item) => item,
+        DocumentContent::Item(item) => item,
         other => return Err(another("qti-assessment-item", &other)),
     };
     let mut object = Map::new();
@@ -119,10 +119,14 @@ fn feedback(item: &Item, kind: FeedbackKind) -> Json {
 
 /// Which response is processed how, and the words that feedback is chosen by.
 fn processing_json(item: &Item, processing: &ResponseProcessing) -> Json {
-    let template = processing.template.as_deref().and_then(Template::of);
+    let template = processing.template.as_deref().and_then(ResponseTemplate::of);
     let maps = matches!(
         template,
-        Some(Template::MapResponse | Template::MapResponsePoint | Template::Cc2MapResponse)
+        Some(
+            ResponseTemplate::MapResponse
+                | ResponseTemplate::MapResponsePoint
+                | ResponseTemplate::Cc2MapResponse
+        )
     );
     let response = item.responses.first().map_or("RESPONSE", |r| &*r.declaration.identifier);
     let found = words(&processing.rules);
@@ -170,7 +174,7 @@ fn words(rules: &[Rule]) -> Option<(Box<str>, Box<str>, Box<str>)> {
 
 fn identifier_set(rules: &[Rule]) -> Option<(Box<str>, Box<str>)> {
     rules.iter().find_map(|rule| match &rule.kind {
-        RuleKind::Set { target: Target::Outcome, identifier, expression } => {
+        RuleKind::Set { target: VariableTarget::Outcome, identifier, expression } => {
             match &expression.kind {
                 ExpressionKind::BaseValue(value) => match value.single() {
                     Some(Scalar::Identifier(word)) => Some((identifier.clone(), word.clone())),
@@ -186,7 +190,7 @@ fn identifier_set(rules: &[Rule]) -> Option<(Box<str>, Box<str>)> {
 /// An outcome that is set to what a variable holds: what inline feedback is chosen by.
 fn inline(rules: &[Rule]) -> Option<(&str, &str)> {
     rules.iter().find_map(|rule| match &rule.kind {
-        RuleKind::Set { target: Target::Outcome, identifier: outcome, expression } => {
+        RuleKind::Set { target: VariableTarget::Outcome, identifier: outcome, expression } => {
             match &expression.kind {
                 ExpressionKind::Variable { identifier, .. } => Some((&**outcome, &**identifier)),
                 _ => None,

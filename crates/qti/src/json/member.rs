@@ -4,8 +4,8 @@ use lyceum_core::problem::Detail;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Value as Json, json};
 
-use super::write::{JsonObject, Writer};
-use crate::model::{ItemRef, Member, Navigation, Section, Submission, Test, TestPart};
+use super::write::{JsonObject, XmlWriter};
+use crate::model::{ItemRef, Navigation, Section, SectionMember, Submission, Test, TestPart};
 
 /// Nothing of that sort there.
 pub(crate) fn unknown(what: &str, name: &str, inside: &str) -> Problem {
@@ -41,7 +41,7 @@ fn part<'t>(test: &'t Test, name: &str) -> Result<&'t TestPart> {
 
 /// A section at any depth, and its place among its siblings, from 1.
 fn section<'t>(part: &'t TestPart, name: &str) -> Result<(&'t Section, usize)> {
-    fn find<'t>(members: &'t [Member], name: &str) -> Option<(&'t Section, usize)> {
+    fn find<'t>(members: &'t [SectionMember], name: &str) -> Option<(&'t Section, usize)> {
         let all = || inner(members).enumerate();
         let here = all().find(|(_, section)| &*section.identifier == name);
         here.map(|(at, section)| (section, at + 1))
@@ -51,9 +51,9 @@ fn section<'t>(part: &'t TestPart, name: &str) -> Result<(&'t Section, usize)> {
     found.ok_or_else(|| unknown("section", name, &format!("the part '{}'", part.identifier)))
 }
 
-fn inner(members: &[Member]) -> impl Iterator<Item = &Section> {
+fn inner(members: &[SectionMember]) -> impl Iterator<Item = &Section> {
     members.iter().filter_map(|member| match member {
-        Member::Section(section) => Some(&**section),
+        SectionMember::Section(section) => Some(&**section),
         _ => None,
     })
 }
@@ -94,9 +94,9 @@ fn refs_json(section: &Section) -> Vec<Json> {
     fn collect<'s>(section: &'s Section, all: &mut Vec<&'s ItemRef>) {
         for member in &section.members {
             match member {
-                Member::Item(item) => all.push(item),
-                Member::Section(inner) => collect(inner, all),
-                Member::SectionRef(_) => {}
+                SectionMember::Item(item) => all.push(item),
+                SectionMember::Section(inner) => collect(inner, all),
+                SectionMember::SectionRef(_) => {}
             }
         }
     }
@@ -113,7 +113,7 @@ pub(crate) fn in_sequence(mut members: Vec<JsonObject<'_>>) -> Vec<JsonObject<'_
 }
 
 pub(crate) fn part_into(
-    writer: &mut Writer,
+    writer: &mut XmlWriter,
     faults: &mut Vec<Detail>,
     part: &JsonObject<'_>,
     attempts: Option<String>,
@@ -138,7 +138,7 @@ pub(crate) fn part_into(
 }
 
 pub(crate) fn section_into(
-    writer: &mut Writer,
+    writer: &mut XmlWriter,
     faults: &mut Vec<Detail>,
     section: &JsonObject<'_>,
 ) {
@@ -160,7 +160,11 @@ pub(crate) fn section_into(
     writer.close("qti-assessment-section");
 }
 
-pub(crate) fn item_ref_into(writer: &mut Writer, faults: &mut Vec<Detail>, item: &JsonObject<'_>) {
+pub(crate) fn item_ref_into(
+    writer: &mut XmlWriter,
+    faults: &mut Vec<Detail>,
+    item: &JsonObject<'_>,
+) {
     writer.empty(
         "qti-assessment-item-ref",
         &[
@@ -171,7 +175,7 @@ pub(crate) fn item_ref_into(writer: &mut Writer, faults: &mut Vec<Detail>, item:
 }
 
 pub(crate) fn outcome_into(
-    writer: &mut Writer,
+    writer: &mut XmlWriter,
     faults: &mut Vec<Detail>,
     outcome: &JsonObject<'_>,
 ) {
@@ -191,7 +195,7 @@ pub(crate) fn outcome_into(
 }
 
 /// The default value of an outcome; nothing where it has none.
-pub(crate) fn default_into(writer: &mut Writer, outcome: &JsonObject<'_>) {
+pub(crate) fn default_into(writer: &mut XmlWriter, outcome: &JsonObject<'_>) {
     let default = outcome.object("defaultValue").map(|d| d.texts("value")).unwrap_or_default();
     if default.is_empty() {
         return;

@@ -6,9 +6,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::content::content;
 use super::member::{outcome_into, part_into, part_json};
-use super::write::{JsonObject, NAMESPACE, Writer};
+use super::write::{JsonObject, NAMESPACE, XmlWriter};
 use crate::value::to_json;
-use crate::{Content, Faults, another, parsed, read_document};
+use crate::{DocumentContent, Faults, another, parsed, read_document};
 
 /// A test as clients read it: `{identifier, title, qtiVersion, qti-test-part: [{identifier,
 /// navigationMode, submissionMode, qti-assessment-section: [{identifier, title, visible, required,
@@ -18,7 +18,7 @@ use crate::{Content, Faults, another, parsed, read_document};
 pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let test = match read_document(&document, version)?.content {
-        Content::Test(test) => test,
+        DocumentContent::Test(test) => test,
         other => return Err(another("qti-assessment-test", &other)),
     };
     let outcome = |outcome: &crate::model::OutcomeDeclaration| {
@@ -61,7 +61,7 @@ fn seconds(limit: f64) -> i64 {
 /// their `sequence`, where they have one. Errors: members that are missing, each by its path.
 pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let given = JsonObject::new(json);
-    let (mut writer, mut faults) = (Writer::default(), Vec::new());
+    let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
     writer.open(
         "qti-assessment-test",
         &[
@@ -95,7 +95,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
 pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let stimulus = match read_document(&document, version)?.content {
-        Content::Stimulus(stimulus) => stimulus,
+        DocumentContent::Stimulus(stimulus) => stimulus,
         other => return Err(another("qti-assessment-stimulus", &other)),
     };
     let root = document.root();
@@ -134,7 +134,7 @@ pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
 /// its path; HTML that QTI does not allow, with line and column.
 pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let given = JsonObject::new(json);
-    let (mut writer, mut faults) = (Writer::default(), Vec::new());
+    let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
     writer.open(
         "qti-assessment-stimulus",
         &[

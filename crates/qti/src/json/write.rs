@@ -4,7 +4,7 @@ use lyceum_core::Problem;
 use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json};
 
-use crate::fault::{Fault, Faults};
+use crate::fault::{DocumentFault, Faults};
 use crate::markup::xhtml;
 use crate::xml::escape;
 
@@ -12,12 +12,12 @@ pub(crate) const NAMESPACE: &str = "http://www.imsglobal.org/xsd/imsqtiasi_v3p0"
 
 /// XML that grows.
 #[derive(Default)]
-pub(crate) struct Writer {
+pub(crate) struct XmlWriter {
     pub(crate) xml: String,
     /// The names of the open elements.
     open: Vec<String>,
-    /// What is wrong with markup, each with its path in the body.
-    faults: Vec<Fault>,
+    /// The errors in the markup, each with its path in the body.
+    faults: Vec<DocumentFault>,
 }
 
 /// Markup of an author and its place in the body.
@@ -27,9 +27,8 @@ pub(crate) struct Markup {
     path: String,
 }
 
-impl Writer {
-    /// What was written. Errors: `Invalid` with `faults`, else what is wrong with markup, with line
-    /// and column.
+impl XmlWriter {
+    /// Returns the XML. Errors: `Invalid` with `faults`, otherwise with the errors in the markup, with line and column.
     pub(crate) fn done(self, faults: Vec<Detail>) -> Result<String, Problem> {
         match (faults.is_empty(), self.faults.is_empty()) {
             (false, _) => Err(Problem::invalid_all(faults)),
@@ -83,7 +82,7 @@ impl Writer {
             Ok(xml) => self.xml.push_str(&xml),
             Err(faults) => {
                 let path = &markup.path;
-                self.faults.extend(faults.into_iter().map(|fault| Fault {
+                self.faults.extend(faults.into_iter().map(|fault| DocumentFault {
                     message: format!("{path}: {}", fault.message),
                     path: path.clone(),
                     ..fault

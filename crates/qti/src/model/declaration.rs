@@ -3,12 +3,12 @@
 use crate::model::Area;
 use crate::value::{BaseType, Cardinality, Scalar, Value};
 
-/// What every variable says of itself.
+/// The members that all variables have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
     /// Its name.
     pub identifier: Box<str>,
-    /// How many values it holds.
+    /// The number of values that it can contain.
     pub cardinality: Cardinality,
     /// The type of its values; `None` for a record.
     pub base_type: Option<BaseType>,
@@ -19,7 +19,7 @@ pub struct Declaration {
 /// A variable that a learner's answer goes into.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseDeclaration {
-    /// What every variable says.
+    /// The members that all variables have.
     pub declaration: Declaration,
     /// The correct response; NULL if it is missing.
     pub correct: Value,
@@ -32,11 +32,11 @@ pub struct ResponseDeclaration {
 /// A variable that processing sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeDeclaration {
-    /// What every variable says.
+    /// The members that all variables have.
     pub declaration: Declaration,
-    /// Who may see it; empty where nothing is said.
+    /// The roles that may see it; empty if the document names none.
     pub views: Vec<Box<str>>,
-    /// What its value means, for people.
+    /// The meaning of its value, for people.
     pub interpretation: Option<Box<str>>,
     /// The most that it can be.
     pub normal_maximum: Option<f64>,
@@ -53,7 +53,7 @@ pub struct OutcomeDeclaration {
 /// A variable that makes one item many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateDeclaration {
-    /// What every variable says.
+    /// The members that all variables have.
     pub declaration: Declaration,
     /// Whether `object` parameters are filled with it.
     pub param_variable: bool,
@@ -107,7 +107,7 @@ pub struct AreaMapEntry {
     pub mapped: f64,
 }
 
-/// What `qti-lookup-outcome-value` looks into. Targets are of the outcome's base type.
+/// The table of `qti-lookup-outcome-value`. Targets have the outcome's base type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LookupTable {
     /// From an integer to a value.

@@ -96,15 +96,15 @@ impl InteractionKind {
 /// A place where a learner answers.
 #[derive(Clone, Debug)]
 pub struct Interaction {
-    /// What sort.
+    /// The kind of interaction.
     pub kind: InteractionKind,
     /// The response variable that takes the answer.
     pub response: Box<str>,
     /// The question as text; empty if it is missing.
     pub prompt: String,
-    /// What can be chosen, ordered, paired or dragged: the first set of a match.
+    /// The elements to choose, order, pair or drag: the first set of a match.
     pub choices: Vec<Choice>,
-    /// What choices are put on: gaps, places, the second set of a match.
+    /// The targets for choices: gaps, places or the second set of a match.
     pub targets: Vec<Choice>,
     /// Choices, pairs, texts, points or plays at least.
     pub min: u32,
@@ -112,8 +112,8 @@ pub struct Interaction {
     pub max: Option<u32>,
     /// Whether choices are shown in a random order.
     pub shuffle: bool,
-    /// What only some have.
-    pub details: Details,
+    /// The members that only some interactions have.
+    pub details: InteractionDetails,
     /// The line where its element begins.
     pub line: u32,
 }
@@ -123,7 +123,7 @@ pub struct Interaction {
 pub struct Choice {
     /// Its name in the answer.
     pub identifier: Box<str>,
-    /// What it shows, as text.
+    /// Its text.
     pub text: String,
     /// Whether it keeps its place when choices are shuffled.
     pub fixed: bool,
@@ -131,7 +131,7 @@ pub struct Choice {
     pub match_min: u32,
     /// Pairs that it is in at most; `None` for any number.
     pub match_max: Option<u32>,
-    /// What it may be paired with; empty for everything.
+    /// The choices with which it may be paired; empty means all.
     pub match_group: Vec<Box<str>>,
     /// A gap that must be filled.
     pub required: bool,
@@ -139,9 +139,9 @@ pub struct Choice {
     pub area: Option<Area>,
 }
 
-/// What only some interactions have.
+/// The members that only some interactions have.
 #[derive(Clone, Debug, Default)]
-pub enum Details {
+pub enum InteractionDetails {
     /// Nothing more.
     #[default]
     None,
@@ -167,12 +167,12 @@ pub enum Details {
     },
 }
 
-/// How a text is written.
+/// The form of a text entry.
 #[derive(Clone, Debug)]
 pub struct TextDetails {
     /// Of numbers, 10 where nothing is said.
     pub base: u32,
-    /// What the answer must look like.
+    /// The pattern that the answer must match.
     pub pattern: Option<Pattern>,
     /// The variable that takes the text itself, where the response is a number.
     pub string_identifier: Option<Box<str>>,

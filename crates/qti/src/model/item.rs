@@ -7,7 +7,7 @@ use crate::model::{
 
 /// The version of the standard that a document was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
+pub enum QtiVersion {
     /// QTI 2.1.
     V2p1,
     /// QTI 2.2.
@@ -16,7 +16,7 @@ pub enum Version {
     V3p0,
 }
 
-impl Version {
+impl QtiVersion {
     /// Its number.
     pub fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ pub struct Item {
     /// The language of its text.
     pub language: Option<Box<str>>,
     /// The version that it was written in; the model is that of 3.0.
-    pub version: Version,
+    pub version: QtiVersion,
     /// Whether outcomes live on from attempt to attempt.
     pub adaptive: bool,
     /// Whether the time that an answer takes is measured for scoring.
@@ -52,19 +52,19 @@ pub struct Item {
     pub outcomes: Vec<OutcomeDeclaration>,
     /// Variables that make the item many.
     pub templates: Vec<TemplateDeclaration>,
-    /// How template variables are set.
+    /// The rules that set template variables.
     pub template_processing: Vec<Rule>,
-    /// What is read before the question.
+    /// The stimuli that belong to the question.
     pub stimuli: Vec<StimulusRef>,
-    /// How it looks.
+    /// Its stylesheets.
     pub stylesheets: Vec<Stylesheet>,
     /// The places where a learner answers, in the order of the body.
     pub interactions: Vec<Interaction>,
-    /// What is shown after an answer: inline, block and modal.
+    /// The feedback after an answer: inline, block and modal.
     pub feedback: Vec<Feedback>,
     /// Texts for certain readers.
     pub rubrics: Vec<Rubric>,
-    /// How answers become outcomes; `None` where they are not processed.
+    /// The response processing; `None` if there is none.
     pub processing: Option<ResponseProcessing>,
 }
 
@@ -116,7 +116,7 @@ pub enum FeedbackKind {
     },
 }
 
-/// What is shown when an outcome has, or has not, a value.
+/// Feedback that is shown if an outcome has, or does not have, a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// Where it stands.
@@ -129,7 +129,7 @@ pub struct Feedback {
     pub show: bool,
     /// The title of a modal feedback.
     pub title: Option<Box<str>>,
-    /// What it says, as XML.
+    /// Its content as XML.
     pub content: String,
     /// The line where its element begins.
     pub line: u32,
@@ -138,11 +138,11 @@ pub struct Feedback {
 /// A text for certain readers (`qti-rubric-block`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rubric {
-    /// Who reads it: `candidate`, `scorer`, ….
+    /// The readers: `candidate`, `scorer`, ….
     pub views: Vec<Box<str>>,
     /// `instructions`, `scoring` or `navigation`.
     pub usage: Option<Box<str>>,
-    /// What it says, as text.
+    /// Its content as text.
     pub text: String,
 }
 
@@ -158,9 +158,9 @@ pub struct Stimulus {
     /// The language of its text.
     pub language: Option<Box<str>>,
     /// The version that it was written in.
-    pub version: Version,
-    /// How it looks.
+    pub version: QtiVersion,
+    /// Its stylesheets.
     pub stylesheets: Vec<Stylesheet>,
-    /// What it shows, as XML.
+    /// Its content as XML.
     pub content: String,
 }

@@ -10,14 +10,16 @@ pub use declaration::{
     AreaMapEntry, AreaMapping, Declaration, InterpolationEntry, LookupTable, MapEntry, Mapping,
     OutcomeDeclaration, ResponseDeclaration, TemplateDeclaration,
 };
-pub use interaction::{Choice, Details, Interaction, InteractionKind, TextDetails};
-pub use item::{Feedback, FeedbackKind, Item, Rubric, Stimulus, StimulusRef, Stylesheet, Version};
+pub use interaction::{Choice, Interaction, InteractionDetails, InteractionKind, TextDetails};
+pub use item::{
+    Feedback, FeedbackKind, Item, QtiVersion, Rubric, Stimulus, StimulusRef, Stylesheet,
+};
 pub use processing::{
-    Area, Bound, Expression, ExpressionKind, ItemSubset, MathFunction, Operator,
-    ResponseProcessing, Rounding, Rule, RuleKind, SessionNumber, Shape, Statistic, Target,
-    Template, Tolerance, Tolerances,
+    Area, Expression, ExpressionKind, ItemSubset, MathFunction, Operator, Parameter,
+    ResponseProcessing, ResponseTemplate, Rounding, Rule, RuleKind, SessionNumber, Shape,
+    Statistic, Tolerance, Tolerances, VariableTarget,
 };
 pub use test::{
-    AdaptiveSelection, BranchRule, ItemRef, ItemSessionControl, Member, Navigation, Ordering,
-    Section, SectionRef, Selection, Submission, Test, TestPart, TimeLimits, VariableMapping,
+    AdaptiveSelection, BranchRule, ItemRef, ItemSessionControl, Navigation, Ordering, Section,
+    SectionMember, SectionRef, Selection, Submission, Test, TestPart, TimeLimits, VariableMapping,
 };

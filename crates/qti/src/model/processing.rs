@@ -3,7 +3,7 @@
 use crate::pattern::Pattern;
 use crate::value::{BaseType, Value};
 
-/// How responses become outcomes (`qti-response-processing`).
+/// The rules that compute outcomes from responses (`qti-response-processing`).
 #[derive(Clone, Debug)]
 pub struct ResponseProcessing {
     /// The address of a template, as it stands.
@@ -14,7 +14,7 @@ pub struct ResponseProcessing {
 
 /// The standard's response processing templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Template {
+pub enum ResponseTemplate {
     /// `match_correct`: 1 for the correct response, else 0.
     MatchCorrect,
     /// `map_response`: the mapping's points.
@@ -29,7 +29,7 @@ pub enum Template {
     Cc2MapResponse,
 }
 
-impl Template {
+impl ResponseTemplate {
     /// All of them, with the last segments of their addresses.
     pub const ALL: [(&'static str, Self); 6] = [
         ("match_correct", Self::MatchCorrect),
@@ -56,11 +56,11 @@ pub struct Rule {
     pub name: &'static str,
     /// Where its element begins; 0 in a template.
     pub line: u32,
-    /// What it does.
+    /// The kind of rule.
     pub kind: RuleKind,
 }
 
-/// What a rule does.
+/// The kinds of rules.
 #[derive(Clone, Debug)]
 pub enum RuleKind {
     /// The rules of the first branch whose expression is true, else those of `otherwise`.
@@ -72,8 +72,8 @@ pub enum RuleKind {
     },
     /// Gives a variable a value.
     Set {
-        /// What of it.
-        target: Target,
+        /// The part of the variable.
+        target: VariableTarget,
         /// The variable.
         identifier: Box<str>,
         /// The value.
@@ -83,7 +83,7 @@ pub enum RuleKind {
     Lookup {
         /// The outcome.
         identifier: Box<str>,
-        /// What to look up.
+        /// The value to look up.
         expression: Expression,
     },
     /// Rules one after the other.
@@ -94,9 +94,9 @@ pub enum RuleKind {
     Constraint(Expression),
 }
 
-/// What of a variable is set.
+/// The part of a variable that a rule sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum VariableTarget {
     /// An outcome's value.
     Outcome,
     /// A template variable's value.
@@ -114,7 +114,7 @@ pub struct Expression {
     pub name: &'static str,
     /// Where its element begins; 0 in a template.
     pub line: u32,
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExpressionKind,
 }
 
@@ -145,18 +145,18 @@ pub enum ExpressionKind {
     /// `qti-random-integer`
     RandomInteger {
         /// The least.
-        min: Bound<i64>,
+        min: Parameter<i64>,
         /// The most.
-        max: Bound<i64>,
+        max: Parameter<i64>,
         /// Between two values.
-        step: Bound<i64>,
+        step: Parameter<i64>,
     },
     /// `qti-random-float`
     RandomFloat {
         /// The least.
-        min: Bound<f64>,
+        min: Parameter<f64>,
         /// The most.
-        max: Bound<f64>,
+        max: Parameter<f64>,
     },
     /// `qti-number-correct`, `-incorrect`, `-presented`, `-responded`, `-selected`
     Number(SessionNumber, ItemSubset),
@@ -168,7 +168,7 @@ pub enum ExpressionKind {
         outcome: Box<str>,
         /// The weight of each item.
         weight: Option<Box<str>>,
-        /// Which items.
+        /// The subset of items.
         items: ItemSubset,
     },
     /// `qti-test-variables`
@@ -179,7 +179,7 @@ pub enum ExpressionKind {
         weight: Option<Box<str>>,
         /// Only variables of this type.
         base_type: Option<BaseType>,
-        /// Which items.
+        /// The subset of items.
         items: ItemSubset,
     },
     /// One of the operators.
@@ -215,7 +215,7 @@ impl Operator {
     }
 }
 
-/// What is counted over the items of a test.
+/// A number that is counted over the items of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of the standard")]
 pub enum SessionNumber {
@@ -239,7 +239,7 @@ pub struct ItemSubset {
 
 /// A parameter: written down, or a variable's value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Bound<T> {
+pub enum Parameter<T> {
     /// Written down.
     Literal(T),
     /// The name of a variable.
@@ -252,8 +252,8 @@ pub enum Bound<T> {
 pub enum Operator {
     And,
     AnyN {
-        min: Bound<i64>,
-        max: Bound<i64>,
+        min: Parameter<i64>,
+        max: Parameter<i64>,
     },
     ContainerSize,
     Contains,
@@ -269,7 +269,7 @@ pub enum Operator {
     Gcd,
     Gt,
     Gte,
-    Index(Bound<i64>),
+    Index(Parameter<i64>),
     Inside(Area),
     IntegerDivide,
     IntegerModulus,
@@ -288,11 +288,11 @@ pub enum Operator {
     Or,
     Ordered,
     /// A pattern, or the name of the variable that holds it.
-    PatternMatch(Bound<Pattern>),
+    PatternMatch(Parameter<Pattern>),
     Power,
     Product,
     Random,
-    Repeat(Bound<i64>),
+    Repeat(Parameter<i64>),
     Round,
     RoundTo(Rounding),
     Stats(Statistic),
@@ -308,7 +308,7 @@ pub enum Operator {
     Truncate,
 }
 
-/// How near is equal (`qti-equal`).
+/// The tolerance of a comparison (`qti-equal`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tolerance {
     /// The same number.
@@ -323,22 +323,22 @@ pub enum Tolerance {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tolerances {
     /// Downwards.
-    pub lower: Bound<f64>,
+    pub lower: Parameter<f64>,
     /// Upwards.
-    pub upper: Bound<f64>,
+    pub upper: Parameter<f64>,
     /// Whether the lower end counts as equal.
     pub include_lower: bool,
     /// Whether the upper end counts as equal.
     pub include_upper: bool,
 }
 
-/// How a number is rounded.
+/// The rounding of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounding {
     /// To significant figures, rather than to decimal places.
     pub significant: bool,
-    /// How many.
-    pub figures: Bound<i64>,
+    /// The number of digits.
+    pub figures: Parameter<i64>,
 }
 
 macro_rules! named {

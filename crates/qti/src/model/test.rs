@@ -2,7 +2,7 @@
 //! here.
 
 use crate::model::{
-    Declaration, Expression, Feedback, OutcomeDeclaration, Rubric, Rule, Stylesheet, Version,
+    Declaration, Expression, Feedback, OutcomeDeclaration, QtiVersion, Rubric, Rule, Stylesheet,
 };
 
 /// A test (`qti-assessment-test`).
@@ -13,22 +13,22 @@ pub struct Test {
     /// Its title.
     pub title: Box<str>,
     /// The version that it was written in.
-    pub version: Version,
+    pub version: QtiVersion,
     /// Variables that the delivery sets.
     pub contexts: Vec<Declaration>,
     /// Variables that outcome processing sets.
     pub outcomes: Vec<OutcomeDeclaration>,
-    /// How long it may take.
+    /// Its time limits.
     pub time_limits: Option<TimeLimits>,
-    /// How it looks.
+    /// Its stylesheets.
     pub stylesheets: Vec<Stylesheet>,
     /// Texts for certain readers.
     pub rubrics: Vec<Rubric>,
     /// Its parts, in their order; at least one.
     pub parts: Vec<TestPart>,
-    /// How the outcomes of items become those of the test.
+    /// The outcome processing of the test.
     pub outcome_processing: Vec<Rule>,
-    /// What is shown of its outcomes.
+    /// The feedback of the test.
     pub feedback: Vec<Feedback>,
 }
 
@@ -42,16 +42,16 @@ impl Test {
         ) {
             for member in &section.members {
                 match member {
-                    Member::Item(item) => refs.push((part, section, item)),
-                    Member::Section(inner) => collect(part, inner, refs),
-                    Member::SectionRef(_) => {}
+                    SectionMember::Item(item) => refs.push((part, section, item)),
+                    SectionMember::Section(inner) => collect(part, inner, refs),
+                    SectionMember::SectionRef(_) => {}
                 }
             }
         }
         let mut refs = Vec::new();
         for part in &self.parts {
             for member in &part.sections {
-                if let Member::Section(section) = member {
+                if let SectionMember::Section(section) = member {
                     collect(part, section, &mut refs);
                 }
             }
@@ -67,14 +67,14 @@ impl Test {
         fn said(control: Option<ItemSessionControl>, around: bool) -> bool {
             control.and_then(|control| control.validate_responses).unwrap_or(around)
         }
-        fn collect(members: &[Member], around: bool, all: &mut Vec<bool>) {
+        fn collect(members: &[SectionMember], around: bool, all: &mut Vec<bool>) {
             for member in members {
                 match member {
-                    Member::Item(item) => all.push(said(item.control, around)),
-                    Member::Section(inner) => {
+                    SectionMember::Item(item) => all.push(said(item.control, around)),
+                    SectionMember::Section(inner) => {
                         collect(&inner.members, said(inner.control, around), all);
                     }
-                    Member::SectionRef(_) => {}
+                    SectionMember::SectionRef(_) => {}
                 }
             }
         }
@@ -82,7 +82,7 @@ impl Test {
         for part in &self.parts {
             // Items stand in sections alone, as for `item_refs`.
             for member in &part.sections {
-                if let Member::Section(section) = member {
+                if let SectionMember::Section(section) = member {
                     let around = said(part.control, false);
                     collect(&section.members, said(section.control, around), &mut all);
                 }
@@ -92,7 +92,7 @@ impl Test {
     }
 }
 
-/// How candidates move through a part.
+/// The navigation through a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Navigation {
     /// From item to item, never back.
@@ -117,7 +117,7 @@ pub struct TestPart {
     pub identifier: Box<str>,
     /// Its title.
     pub title: Option<Box<str>>,
-    /// How candidates move.
+    /// The navigation.
     pub navigation: Navigation,
     /// When answers are processed.
     pub submission: Submission,
@@ -125,15 +125,15 @@ pub struct TestPart {
     pub pre_conditions: Vec<Expression>,
     /// Where to go on after it.
     pub branch_rules: Vec<BranchRule>,
-    /// What candidates may do with its items.
+    /// The session control of its items.
     pub control: Option<ItemSessionControl>,
-    /// How long it may take.
+    /// Its time limits.
     pub time_limits: Option<TimeLimits>,
     /// Texts for certain readers.
     pub rubrics: Vec<Rubric>,
     /// Its sections and references to sections; no item.
-    pub sections: Vec<Member>,
-    /// What is shown of its outcomes.
+    pub sections: Vec<SectionMember>,
+    /// The feedback of the test.
     pub feedback: Vec<Feedback>,
 }
 
@@ -157,11 +157,11 @@ pub struct Section {
     pub pre_conditions: Vec<Expression>,
     /// Where to go on after it.
     pub branch_rules: Vec<BranchRule>,
-    /// What candidates may do with its items.
+    /// The session control of its items.
     pub control: Option<ItemSessionControl>,
-    /// How long it may take.
+    /// Its time limits.
     pub time_limits: Option<TimeLimits>,
-    /// Which of its members are taken.
+    /// The selection of its members.
     pub selection: Option<Selection>,
     /// In what order.
     pub ordering: Option<Ordering>,
@@ -170,12 +170,12 @@ pub struct Section {
     /// Texts for certain readers.
     pub rubrics: Vec<Rubric>,
     /// Items, sections and references to sections, in their order.
-    pub members: Vec<Member>,
+    pub members: Vec<SectionMember>,
 }
 
-/// What a section or a part holds.
+/// A member of a section or part.
 #[derive(Clone, Debug)]
-pub enum Member {
+pub enum SectionMember {
     /// An item.
     Item(Box<ItemRef>),
     /// A section.
@@ -200,7 +200,7 @@ pub struct ItemRef {
     pub identifier: Box<str>,
     /// Where the item lies.
     pub href: Box<str>,
-    /// What outcome processing counts it as.
+    /// The categories of the item for outcome processing.
     pub categories: Vec<Box<str>>,
     /// Whether a selection must take it.
     pub required: bool,
@@ -210,9 +210,9 @@ pub struct ItemRef {
     pub pre_conditions: Vec<Expression>,
     /// Where to go on after it.
     pub branch_rules: Vec<BranchRule>,
-    /// What candidates may do with it.
+    /// The session control of the item.
     pub control: Option<ItemSessionControl>,
-    /// How long it may take.
+    /// Its time limits.
     pub time_limits: Option<TimeLimits>,
     /// Other names for its outcomes.
     pub variable_mappings: Vec<VariableMapping>,
@@ -240,7 +240,7 @@ pub struct BranchRule {
     pub expression: Expression,
 }
 
-/// What candidates may do with items; `None` where the enclosing part or section decides.
+/// The session control of items; `None` where the enclosing part or section decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ItemSessionControl {
     /// Attempts at most; 0 for any number.
@@ -259,7 +259,7 @@ pub struct ItemSessionControl {
     pub validate_responses: Option<bool>,
 }
 
-/// How long something may take, in seconds.
+/// Time limits in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimeLimits {
     /// At least.
@@ -270,10 +270,10 @@ pub struct TimeLimits {
     pub allow_late: bool,
 }
 
-/// Which members of a section are taken.
+/// The selection of members of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// How many.
+    /// The number of members to select.
     pub select: u32,
     /// Whether one may be taken twice.
     pub with_replacement: bool,

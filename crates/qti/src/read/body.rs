@@ -3,18 +3,20 @@
 use std::collections::HashSet;
 
 use super::{
-    Reader, area, boolean, count, identifier, inner_xml, line, number, rubric, text, words,
+    DocumentReader, area, boolean, count, identifier, inner_xml, line, number, rubric, text, words,
 };
 use crate::model::{
-    Choice, Details, Feedback, FeedbackKind, Interaction, InteractionKind as Kind, Item,
+    Choice, Feedback, FeedbackKind, Interaction, InteractionDetails, InteractionKind as Kind, Item,
     TextDetails,
 };
 use crate::xml::Element;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads everything inside a body into the item.
     pub(super) fn body(&mut self, body: Element<'_>, item: &mut Item) {
-        for element in body.descendants().filter(|e| e.space() == crate::xml::Space::Qti3) {
+        for element in
+            body.descendants().filter(|e| e.space() == crate::xml::ElementNamespace::Qti3)
+        {
             match element.name() {
                 "qti-feedback-inline" => {
                     item.feedback.push(feedback(element, FeedbackKind::Inline));
@@ -103,7 +105,7 @@ impl Reader<'_> {
         let gap = element.name() == "qti-gap";
         Choice {
             identifier: identifier(element, "identifier"),
-            text: shown(element),
+            text: shown_text(element),
             fixed: boolean(element, "fixed").unwrap_or(false),
             match_min: count(element, "match-min").unwrap_or(0),
             // A gap takes one choice; 0 is any number.
@@ -117,20 +119,22 @@ impl Reader<'_> {
         }
     }
 
-    fn details(&mut self, element: Element<'_>, kind: Kind) -> Details {
+    fn details(&mut self, element: Element<'_>, kind: Kind) -> InteractionDetails {
         match kind {
-            Kind::TextEntry | Kind::ExtendedText => Details::Text(Box::new(TextDetails {
-                base: count(element, "base").unwrap_or(10),
-                pattern: element
-                    .attribute("pattern-mask")
-                    .filter(|mask| !mask.is_empty())
-                    .and_then(|mask| self.compiled(element, mask)),
-                string_identifier: text(element, "string-identifier"),
-                expected_length: count(element, "expected-length"),
-                expected_lines: count(element, "expected-lines"),
-                placeholder: text(element, "placeholder-text"),
-                format: text(element, "format"),
-            })),
+            Kind::TextEntry | Kind::ExtendedText => {
+                InteractionDetails::Text(Box::new(TextDetails {
+                    base: count(element, "base").unwrap_or(10),
+                    pattern: element
+                        .attribute("pattern-mask")
+                        .filter(|mask| !mask.is_empty())
+                        .and_then(|mask| self.compiled(element, mask)),
+                    string_identifier: text(element, "string-identifier"),
+                    expected_length: count(element, "expected-length"),
+                    expected_lines: count(element, "expected-lines"),
+                    placeholder: text(element, "placeholder-text"),
+                    format: text(element, "format"),
+                }))
+            }
             Kind::Slider => {
                 let (lower, upper) = (
                     number(element, "lower-bound").unwrap_or(0.0),
@@ -143,30 +147,34 @@ impl Reader<'_> {
                         "write the lower number as lower-bound",
                     );
                 }
-                Details::Slider { lower, upper, step: number(element, "step").unwrap_or(1.0) }
+                InteractionDetails::Slider {
+                    lower,
+                    upper,
+                    step: number(element, "step").unwrap_or(1.0),
+                }
             }
-            Kind::Upload => Details::Upload(words(element, "type")),
-            Kind::PortableCustom => Details::Module {
+            Kind::Upload => InteractionDetails::Upload(words(element, "type")),
+            Kind::PortableCustom => InteractionDetails::Module {
                 type_identifier: identifier(element, "custom-interaction-type-identifier"),
                 module: text(element, "module"),
             },
-            _ => Details::None,
+            _ => InteractionDetails::None,
         }
     }
 }
 
 /// The text of a choice without its feedback, or the words for its picture.
-fn shown(element: Element<'_>) -> String {
+fn shown_text(element: Element<'_>) -> String {
     let mut words = Vec::new();
     for child in element.children() {
         match child {
-            crate::xml::Child::Text(text, _) => {
+            crate::xml::ChildNode::Text(text, _) => {
                 words.extend(text.split_whitespace().map(str::to_owned));
             }
-            crate::xml::Child::Element(inner) if inner.speaks_for_itself() => {}
-            crate::xml::Child::Element(inner) => words.push(match inner.attribute("alt") {
+            crate::xml::ChildNode::Element(inner) if inner.speaks_for_itself() => {}
+            crate::xml::ChildNode::Element(inner) => words.push(match inner.attribute("alt") {
                 Some(alt) => alt.to_owned(),
-                None => shown(inner),
+                None => shown_text(inner),
             }),
         }
     }
@@ -174,7 +182,7 @@ fn shown(element: Element<'_>) -> String {
     words.join(" ")
 }
 
-/// How many, at least and at most; what is not said is as the schema defaults it.
+/// The minimum and maximum number of choices, with the defaults of the schema.
 fn range(element: Element<'_>, kind: Kind, choices: usize) -> (u32, Option<u32>) {
     let some =
         |name: &str, default: Option<u32>| count(element, name).or(default).filter(|max| *max > 0);

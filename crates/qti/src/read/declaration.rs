@@ -1,6 +1,6 @@
 //! Declarations of variables, with their values and tables.
 
-use super::{Reader, area, boolean, identifier, number, text, words};
+use super::{DocumentReader, area, boolean, identifier, number, text, words};
 use crate::model::{
     AreaMapEntry, AreaMapping, Declaration, InterpolationEntry, LookupTable, MapEntry, Mapping,
     OutcomeDeclaration, ResponseDeclaration, Shape, TemplateDeclaration,
@@ -8,7 +8,7 @@ use crate::model::{
 use crate::value::{BaseType, Cardinality, Scalar, Value, parse};
 use crate::xml::Element;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     pub(super) fn declaration(&mut self, element: Element<'_>) -> Declaration {
         let cardinality = element.attribute("cardinality").and_then(Cardinality::named);
         let base_type = element.attribute("base-type").and_then(BaseType::named);
@@ -249,7 +249,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a value of a type looks like.
+/// An example of a value of the type.
 pub(super) fn example(base_type: BaseType) -> &'static str {
     match base_type {
         BaseType::Boolean => "true or false",

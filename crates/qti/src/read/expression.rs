@@ -2,18 +2,18 @@
 
 use super::declaration::example;
 use super::{
-    Reader, area, boolean, identifier, integer_bound, line, name, number_bound, text,
+    DocumentReader, area, boolean, identifier, integer_bound, line, name, number_bound, text,
     variable_name, words,
 };
 use crate::model::{
-    Bound, Expression, ExpressionKind as Kind, ItemSubset, MathFunction, Operator, Rounding,
+    Expression, ExpressionKind as Kind, ItemSubset, MathFunction, Operator, Parameter, Rounding,
     SessionNumber, Statistic, Tolerance, Tolerances,
 };
 use crate::pattern::Pattern;
 use crate::value::{BaseType, Scalar, Value, parse};
 use crate::xml::Element;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// The first child that is an expression.
     pub(super) fn expression_in(&mut self, parent: Element<'_>) -> Expression {
         match parent.elements().next() {
@@ -51,12 +51,12 @@ impl Reader<'_> {
                 _ => None,
             },
             "qti-random-integer" => Some(Kind::RandomInteger {
-                min: integer_bound(element, "min").unwrap_or(Bound::Literal(0)),
+                min: integer_bound(element, "min").unwrap_or(Parameter::Literal(0)),
                 max: integer_bound(element, "max")?,
-                step: integer_bound(element, "step").unwrap_or(Bound::Literal(1)),
+                step: integer_bound(element, "step").unwrap_or(Parameter::Literal(1)),
             }),
             "qti-random-float" => Some(Kind::RandomFloat {
-                min: element.attribute("min").map_or(Bound::Literal(0.0), number_bound),
+                min: element.attribute("min").map_or(Parameter::Literal(0.0), number_bound),
                 max: number_bound(element.attribute("max")?),
             }),
             "qti-number-correct" => number(SessionNumber::Correct),
@@ -203,13 +203,13 @@ impl Reader<'_> {
         }
     }
 
-    fn pattern(&mut self, element: Element<'_>) -> Option<Bound<Pattern>> {
+    fn pattern(&mut self, element: Element<'_>) -> Option<Parameter<Pattern>> {
         let written = element.attribute("pattern")?;
         let inner = written.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         if let Some(name) = inner.filter(|name| crate::schema::is_name(name)) {
-            return Some(Bound::Variable(variable_name(name)));
+            return Some(Parameter::Variable(variable_name(name)));
         }
-        self.compiled(element, written).map(Bound::Literal)
+        self.compiled(element, written).map(Parameter::Literal)
     }
 
     /// Reads a pattern. Adds an error if it is not a pattern.

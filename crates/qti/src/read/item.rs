@@ -1,12 +1,14 @@
 //! Items and stimuli.
 
 use super::body::feedback;
-use super::{Reader, boolean, identifier, inner_xml, stylesheets, text};
-use crate::model::{FeedbackKind, Item, ResponseProcessing, Stimulus, StimulusRef, Template};
+use super::{DocumentReader, boolean, identifier, inner_xml, stylesheets, text};
+use crate::model::{
+    FeedbackKind, Item, ResponseProcessing, ResponseTemplate, Stimulus, StimulusRef,
+};
 use crate::xml::Element;
 
 /// Reads an item.
-pub(crate) fn item(reader: &mut Reader<'_>, root: Element<'_>) -> Item {
+pub(crate) fn item(reader: &mut DocumentReader<'_>, root: Element<'_>) -> Item {
     let mut item = Item {
         identifier: identifier(root, "identifier"),
         title: identifier(root, "title"),
@@ -52,7 +54,7 @@ pub(crate) fn item(reader: &mut Reader<'_>, root: Element<'_>) -> Item {
 }
 
 /// Reads a stimulus.
-pub(crate) fn stimulus(reader: &mut Reader<'_>, root: Element<'_>) -> Stimulus {
+pub(crate) fn stimulus(reader: &mut DocumentReader<'_>, root: Element<'_>) -> Stimulus {
     Stimulus {
         identifier: identifier(root, "identifier"),
         title: identifier(root, "title"),
@@ -64,12 +66,12 @@ pub(crate) fn stimulus(reader: &mut Reader<'_>, root: Element<'_>) -> Stimulus {
     }
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     fn processing(&mut self, element: Element<'_>) -> ResponseProcessing {
         let template = text(element, "template").filter(|address| !address.trim().is_empty());
         let rules = self.rules(element);
         if let Some(address) = &template
-            && Template::of(address).is_none()
+            && ResponseTemplate::of(address).is_none()
             && rules.is_empty()
         {
             self.wrong(

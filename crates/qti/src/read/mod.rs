@@ -12,20 +12,20 @@ mod test;
 pub(crate) use item::{item, stimulus};
 pub(crate) use test::{section, test};
 
-use crate::model::{Area, Bound, Rubric, Shape, Stylesheet, Version};
+use crate::model::{Area, Parameter, QtiVersion, Rubric, Shape, Stylesheet};
 use crate::schema;
 use crate::validate::FoundFaults;
 use crate::value::float;
 use crate::xml::{Element, WriteMode, write};
 
-pub(crate) struct Reader<'f> {
+pub(crate) struct DocumentReader<'f> {
     pub(crate) found: &'f mut FoundFaults,
-    pub(crate) version: Version,
+    pub(crate) version: QtiVersion,
 }
 
-impl Reader<'_> {
-    fn wrong(&mut self, element: Element<'_>, what: impl Into<String>, mend: impl Into<String>) {
-        self.found.error(element, what, mend);
+impl DocumentReader<'_> {
+    fn wrong(&mut self, element: Element<'_>, what: impl Into<String>, fix: impl Into<String>) {
+        self.found.error(element, what, fix);
     }
 }
 
@@ -68,18 +68,18 @@ fn name(element: Element<'_>) -> &'static str {
     element.id().map_or("unknown", |id| schema::rule(id, None).name)
 }
 
-fn integer_bound(element: Element<'_>, name: &str) -> Option<Bound<i64>> {
+fn integer_bound(element: Element<'_>, name: &str) -> Option<Parameter<i64>> {
     let value = element.attribute(name)?.trim();
     Some(match value.parse() {
-        Ok(integer) => Bound::Literal(integer),
-        Err(_) => Bound::Variable(variable_name(value)),
+        Ok(integer) => Parameter::Literal(integer),
+        Err(_) => Parameter::Variable(variable_name(value)),
     })
 }
 
-fn number_bound(value: &str) -> Bound<f64> {
+fn number_bound(value: &str) -> Parameter<f64> {
     match float(value) {
-        Some(number) => Bound::Literal(number),
-        None => Bound::Variable(variable_name(value)),
+        Some(number) => Parameter::Literal(number),
+        None => Parameter::Variable(variable_name(value)),
     }
 }
 
@@ -122,8 +122,8 @@ pub(crate) fn inner_xml(element: Element<'_>) -> String {
     let mut xml = String::new();
     for child in element.children() {
         match child {
-            crate::xml::Child::Text(text, _) => crate::xml::escape(text, false, &mut xml),
-            crate::xml::Child::Element(inner) => xml.push_str(&write(inner, &mut choose)),
+            crate::xml::ChildNode::Text(text, _) => crate::xml::escape(text, false, &mut xml),
+            crate::xml::ChildNode::Element(inner) => xml.push_str(&write(inner, &mut choose)),
         }
     }
     xml.trim().to_owned()

@@ -2,21 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Reader;
+use super::DocumentReader;
 use crate::model::{Declaration, InteractionKind, Item, ResponseDeclaration};
 use crate::validate::near;
 use crate::value::{BaseType, Cardinality};
-use crate::xml::{Element, Space};
+use crate::xml::{Element, ElementNamespace};
 
 /// Outcomes and responses that every item has without declaring them (QTI 3.0, 2.11).
 const BUILT_IN: [&str; 4] = ["completionStatus", "completion_status", "numAttempts", "duration"];
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Checks the names of variables and the shapes of responses.
     pub(super) fn references(&mut self, root: Element<'_>, item: &Item) {
-        let declared = Declared::of(item);
+        let declared = DeclaredNames::of(item);
         self.unique(root);
-        for element in root.descendants().filter(|e| e.space() == Space::Qti3) {
+        for element in root.descendants().filter(|e| e.space() == ElementNamespace::Qti3) {
             for (attribute, kinds) in references(element.name()) {
                 let Some(name) = element.attribute(attribute).map(str::trim) else { continue };
                 self.reference(element, name, kinds, &declared);
@@ -45,13 +45,13 @@ impl Reader<'_> {
         element: Element<'_>,
         name: &str,
         kinds: &'static [NameKind],
-        declared: &Declared<'_>,
+        declared: &DeclaredNames<'_>,
     ) {
         if name.is_empty() || declared.has(name, kinds) || self.found.is_full() {
             return;
         }
         let known = kinds.iter().flat_map(|kind| declared.names(*kind).iter().copied());
-        let mend = near(name, known).unwrap_or_else(|| match kinds {
+        let fix = near(name, known).unwrap_or_else(|| match kinds {
             [NameKind::Response] => "declare it with qti-response-declaration".into(),
             [NameKind::Outcome] => "declare it with qti-outcome-declaration".into(),
             [NameKind::Template] => "declare it with qti-template-declaration".into(),
@@ -63,7 +63,7 @@ impl Reader<'_> {
             [NameKind::Template] => "template variable",
             _ => "variable",
         };
-        self.wrong(element, format!("there is no {what} '{name}'"), mend);
+        self.wrong(element, format!("there is no {what} '{name}'"), fix);
     }
 
     /// Whether each interaction's response has the shape of its answers.
@@ -181,14 +181,14 @@ fn references(element: &str) -> &'static [(&'static str, &'static [NameKind])] {
     }
 }
 
-struct Declared<'i> {
+struct DeclaredNames<'i> {
     responses: HashSet<&'i str>,
     outcomes: HashSet<&'i str>,
     templates: HashSet<&'i str>,
     contexts: HashSet<&'i str>,
 }
 
-impl<'i> Declared<'i> {
+impl<'i> DeclaredNames<'i> {
     fn of(item: &'i Item) -> Self {
         Self {
             responses: item.responses.iter().map(|r| &*r.declaration.identifier).collect(),

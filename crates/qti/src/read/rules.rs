@@ -1,10 +1,10 @@
 //! Rules of response, outcome and template processing: one shape for the three.
 
-use super::{Reader, identifier, line, name};
-use crate::model::{Rule, RuleKind, Target};
+use super::{DocumentReader, identifier, line, name};
+use crate::model::{Rule, RuleKind, VariableTarget};
 use crate::xml::Element;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// The rules inside an element; expressions among them are skipped.
     pub(super) fn rules(&mut self, parent: Element<'_>) -> Vec<Rule> {
         parent.elements().filter_map(|element| self.rule(element)).collect()
@@ -17,10 +17,10 @@ impl Reader<'_> {
             expression: self.expression_in(element),
         };
         let kind = match element.name() {
-            "qti-set-outcome-value" => set(Target::Outcome),
-            "qti-set-template-value" => set(Target::Template),
-            "qti-set-default-value" => set(Target::Default),
-            "qti-set-correct-response" => set(Target::Correct),
+            "qti-set-outcome-value" => set(VariableTarget::Outcome),
+            "qti-set-template-value" => set(VariableTarget::Template),
+            "qti-set-default-value" => set(VariableTarget::Default),
+            "qti-set-correct-response" => set(VariableTarget::Correct),
             "qti-lookup-outcome-value" => RuleKind::Lookup {
                 identifier: identifier(element, "identifier"),
                 expression: self.expression_in(element),

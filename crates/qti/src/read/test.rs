@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 
 use super::body::feedback;
-use super::{Reader, boolean, count, identifier, number, rubric, stylesheets, text, words};
+use super::{DocumentReader, boolean, count, identifier, number, rubric, stylesheets, text, words};
 use crate::model::{
     AdaptiveSelection, BranchRule, Expression, Feedback, FeedbackKind, ItemRef, ItemSessionControl,
-    Member, Navigation, Ordering, Rubric, Section, SectionRef, Selection, Submission, Test,
+    Navigation, Ordering, Rubric, Section, SectionMember, SectionRef, Selection, Submission, Test,
     TestPart, TimeLimits, VariableMapping,
 };
 use crate::xml::Element;
 
 /// Reads a test.
-pub(crate) fn test(reader: &mut Reader<'_>, root: Element<'_>) -> Test {
+pub(crate) fn test(reader: &mut DocumentReader<'_>, root: Element<'_>) -> Test {
     let test = Test {
         identifier: identifier(root, "identifier"),
         title: identifier(root, "title"),
@@ -34,13 +34,13 @@ pub(crate) fn test(reader: &mut Reader<'_>, root: Element<'_>) -> Test {
 }
 
 /// Reads a section.
-pub(crate) fn section(reader: &mut Reader<'_>, root: Element<'_>) -> Section {
+pub(crate) fn section(reader: &mut DocumentReader<'_>, root: Element<'_>) -> Section {
     let section = reader.section(root);
     reader.unique_members(root);
     section
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     fn part(&mut self, element: Element<'_>) -> TestPart {
         TestPart {
             identifier: identifier(element, "identifier"),
@@ -103,11 +103,15 @@ impl Reader<'_> {
         section
     }
 
-    fn members(&mut self, parent: Element<'_>) -> Vec<Member> {
+    fn members(&mut self, parent: Element<'_>) -> Vec<SectionMember> {
         let member = |element: Element<'_>| match element.name() {
-            "qti-assessment-item-ref" => Some(Member::Item(Box::new(self.item_ref(element)))),
-            "qti-assessment-section" => Some(Member::Section(Box::new(self.section(element)))),
-            "qti-assessment-section-ref" => Some(Member::SectionRef(SectionRef {
+            "qti-assessment-item-ref" => {
+                Some(SectionMember::Item(Box::new(self.item_ref(element))))
+            }
+            "qti-assessment-section" => {
+                Some(SectionMember::Section(Box::new(self.section(element))))
+            }
+            "qti-assessment-section-ref" => Some(SectionMember::SectionRef(SectionRef {
                 identifier: identifier(element, "identifier"),
                 href: identifier(element, "href"),
             })),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ResponseFault, Responses};
-use crate::model::{Choice, Details, Interaction, InteractionKind as Kind, Item};
+use crate::model::{Choice, Interaction, InteractionDetails, InteractionKind as Kind, Item};
 use crate::printed::in_base;
 use crate::value::{Scalar, Value};
 
@@ -14,18 +14,18 @@ pub fn check(item: &Item, responses: &Responses) -> Vec<ResponseFault> {
     let mut faults = Vec::new();
     for interaction in &item.interactions {
         let value = responses.get(&interaction.response).unwrap_or(&Value::Null);
-        Check { interaction, value, faults: &mut faults }.run();
+        ResponseCheck { interaction, value, faults: &mut faults }.run();
     }
     faults
 }
 
-struct Check<'c> {
+struct ResponseCheck<'c> {
     interaction: &'c Interaction,
     value: &'c Value,
     faults: &'c mut Vec<ResponseFault>,
 }
 
-impl Check<'_> {
+impl ResponseCheck<'_> {
     fn run(&mut self) {
         match self.interaction.kind {
             Kind::Choice | Kind::Hotspot | Kind::Hottext | Kind::InlineChoice => {
@@ -56,18 +56,18 @@ impl Check<'_> {
     }
 
     /// A rule of the interaction that the answer breaks, though each of its values is one.
-    fn breach(&mut self, message: impl Into<String>, mend: impl Into<String>) {
-        self.faults.push(ResponseFault::of_scored(&self.interaction.response, message, mend));
+    fn breach(&mut self, message: impl Into<String>, fix: impl Into<String>) {
+        self.faults.push(ResponseFault::of_scored(&self.interaction.response, message, fix));
     }
 
     /// More than the interaction allows.
-    fn excess(&mut self, message: impl Into<String>, mend: impl Into<String>) {
-        let fault = ResponseFault::of_scored(&self.interaction.response, message, mend);
+    fn excess(&mut self, message: impl Into<String>, fix: impl Into<String>) {
+        let fault = ResponseFault::of_scored(&self.interaction.response, message, fix);
         self.faults.push(ResponseFault { is_excess: true, ..fault });
     }
 
-    fn fault(&mut self, message: impl Into<String>, mend: impl Into<String>) {
-        self.faults.push(ResponseFault::new(&self.interaction.response, message, mend));
+    fn fault(&mut self, message: impl Into<String>, fix: impl Into<String>) {
+        self.faults.push(ResponseFault::new(&self.interaction.response, message, fix));
     }
 
     /// Checks that the number of values is what the interaction requires.
@@ -103,8 +103,8 @@ impl Check<'_> {
     fn unknown(&mut self, name: &str) {
         let known = self.interaction.choices.iter().chain(&self.interaction.targets);
         let known: Vec<&str> = known.map(|choice| &*choice.identifier).take(20).collect();
-        let mend = format!("choose one of {}", known.join(", "));
-        self.fault(format!("'{name}' is not a choice"), mend);
+        let fix = format!("choose one of {}", known.join(", "));
+        self.fault(format!("'{name}' is not a choice"), fix);
     }
 
     /// Pairs: both ends must be there, be allowed to meet, and be in as many pairs as they may.
@@ -163,7 +163,7 @@ impl Check<'_> {
     }
 
     fn text(&mut self) {
-        let Details::Text(details) = &self.interaction.details else { return };
+        let InteractionDetails::Text(details) = &self.interaction.details else { return };
         if self.interaction.kind == Kind::ExtendedText && self.interaction.max != Some(0) {
             self.number("texts");
         }
@@ -174,27 +174,29 @@ impl Check<'_> {
                 scalar => scalar.to_string(),
             };
             if !pattern.matches(&text) {
-                let mend = format!("write it so that it matches {}", pattern.source());
+                let fix = format!("write it so that it matches {}", pattern.source());
                 self.faults.push(ResponseFault::of_scored(
                     &self.interaction.response,
                     format!("'{}' does not have the required form", shortened(&text)),
-                    mend,
+                    fix,
                 ));
             }
         }
     }
 
     fn slider(&mut self) {
-        let Details::Slider { lower, upper, step } = self.interaction.details else { return };
+        let InteractionDetails::Slider { lower, upper, step } = self.interaction.details else {
+            return;
+        };
         let Some(number) = self.value.as_number() else { return };
         if !(lower..=upper).contains(&number) {
-            let mend = format!("choose from {lower} to {upper}");
-            return self.fault(format!("{number} is outside of the scale"), mend);
+            let fix = format!("choose from {lower} to {upper}");
+            return self.fault(format!("{number} is outside of the scale"), fix);
         }
         let steps = (number - lower) / step;
         if step > 0.0 && (steps - steps.round()).abs() > 1e-6 {
-            let mend = format!("choose {lower} plus a whole number of steps of {step}");
-            self.fault(format!("{number} lies between two steps"), mend);
+            let fix = format!("choose {lower} plus a whole number of steps of {step}");
+            self.fault(format!("{number} lies between two steps"), fix);
         }
     }
 
@@ -215,7 +217,7 @@ impl Check<'_> {
     }
 
     fn upload(&mut self) {
-        let Details::Upload(types) = &self.interaction.details else { return };
+        let InteractionDetails::Upload(types) = &self.interaction.details else { return };
         let Some(Scalar::File(file)) = self.value.single() else { return };
         let allowed = |wanted: &str| match wanted.strip_suffix("/*") {
             Some(family) => file.media_type.split('/').next() == Some(family),
@@ -223,8 +225,8 @@ impl Check<'_> {
         };
         let told = !types.is_empty() && !file.media_type.is_empty();
         if told && !types.iter().any(|wanted| allowed(wanted)) {
-            let mend = format!("upload a file of the type {}", types.join(", "));
-            self.fault(format!("a file of the type {}", file.media_type), mend);
+            let fix = format!("upload a file of the type {}", types.join(", "));
+            self.fault(format!("a file of the type {}", file.media_type), fix);
         }
     }
 }

@@ -7,22 +7,23 @@ use serde_json::{Map, Value as Json};
 
 pub use check::check;
 
-use crate::model::{Details, Item};
+use crate::model::{InteractionDetails, Item};
 use crate::value::{BaseType, Scalar, Value, from_json};
 
 /// The values of response variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Responses(Vec<(Box<str>, Value)>);
 
-/// What is wrong with an answer.
+/// An error in an answer.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct ResponseFault {
     /// The response variable.
     pub identifier: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to do about it.
-    pub mend: String,
+    /// How to fix it.
+    #[serde(rename = "mend")]
+    pub fix: String,
     /// Whether the answer can be scored all the same: it names what there is, but too few or too many
     /// of it, or a text in another form than the interaction asks for.
     #[serde(skip)]
@@ -34,19 +35,19 @@ pub struct ResponseFault {
 }
 
 impl ResponseFault {
-    fn new(identifier: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
+    fn new(identifier: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             identifier: identifier.to_owned(),
             message: message.into(),
-            mend: mend.into(),
+            fix: fix.into(),
             is_scored: false,
             is_excess: false,
         }
     }
 
     /// A fault of an answer that is scored all the same.
-    fn of_scored(identifier: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { is_scored: true, ..Self::new(identifier, message, mend) }
+    fn of_scored(identifier: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { is_scored: true, ..Self::new(identifier, message, fix) }
     }
 }
 
@@ -86,7 +87,7 @@ impl Responses {
     /// Where a number is typed, the text itself goes into the variable that is named for it.
     fn keep_texts(&mut self, item: &Item, json: &Map<String, Json>) {
         for interaction in &item.interactions {
-            let Details::Text(details) = &interaction.details else { continue };
+            let InteractionDetails::Text(details) = &interaction.details else { continue };
             let Some(name) = &details.string_identifier else { continue };
             let typed = json.get(&*interaction.response).and_then(Json::as_str);
             if let Some(text) = typed.filter(|text| !text.is_empty())
@@ -102,12 +103,12 @@ impl Responses {
 fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     let Some(response) = item.response(name) else {
         let known = item.responses.iter().map(|r| &*r.declaration.identifier);
-        let mend = crate::validate::near(name, known.clone())
+        let fix = crate::validate::near(name, known.clone())
             .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
         return Err(ResponseFault::new(
             name,
             "the item has no response variable with this name",
-            mend,
+            fix,
         ));
     };
     let size = match json {
@@ -116,12 +117,12 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     };
     if size > QTI_CONTAINER_MAX_VALUES {
         let message = format!("{size} values");
-        let mend = format!("send at most {QTI_CONTAINER_MAX_VALUES}");
-        return Err(ResponseFault::new(name, message, mend));
+        let fix = format!("send at most {QTI_CONTAINER_MAX_VALUES}");
+        return Err(ResponseFault::new(name, message, fix));
     }
     if json.as_str().is_some_and(|text| text.len() > QTI_RESPONSE_MAX_BYTES) {
-        let mend = format!("send at most {QTI_RESPONSE_MAX_BYTES} bytes");
-        return Err(ResponseFault::new(name, "the text is too long", mend));
+        let fix = format!("send at most {QTI_RESPONSE_MAX_BYTES} bytes");
+        return Err(ResponseFault::new(name, "the text is too long", fix));
     }
     let declaration = &response.declaration;
     let decimal = match (declaration.base_type, base_of(item, name)) {
@@ -143,7 +144,7 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
 /// The base of the numbers in a text interaction (QTI 3.0, `base`).
 fn base_of(item: &Item, name: &str) -> u32 {
     let texts = item.interactions.iter().find_map(|interaction| match &interaction.details {
-        Details::Text(details) if &*interaction.response == name => Some(details.base),
+        InteractionDetails::Text(details) if &*interaction.response == name => Some(details.base),
         _ => None,
     });
     texts.filter(|base| (2..=36).contains(base)).unwrap_or(10)

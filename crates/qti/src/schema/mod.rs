@@ -64,7 +64,7 @@ pub(crate) struct AttributeRule {
     pub(crate) value: Type,
 }
 
-/// What a row says.
+/// The rule of an element.
 pub(crate) struct ElementRule {
     pub(crate) name: &'static str,
     /// Whether text is allowed between the elements.
@@ -92,7 +92,7 @@ pub(crate) fn id(name: &str) -> Option<ElementId> {
     SCHEMA.ids.get(name).copied().filter(|id| usize::from(id.0) >= FOREIGN.len())
 }
 
-/// What an element may hold and carry.
+/// The allowed children and attributes of an element.
 pub(crate) fn rule(id: ElementId, parent: Option<ElementId>) -> &'static ElementRule {
     let schema = &*SCHEMA;
     let inside = parent.and_then(|parent| schema.inside.get(&(parent, id)));
@@ -114,11 +114,11 @@ pub(crate) fn attribute_names() -> impl Iterator<Item = &'static str> {
     SCHEMA.elements.iter().flat_map(|element| element.attributes.iter().map(|a| a.name))
 }
 
-type Row = (&'static str, &'static str, &'static str);
+type SchemaRow = (&'static str, &'static str, &'static str);
 
 fn compile() -> Schema {
     let tables = [elements::ELEMENTS, processing::ELEMENTS, html::ELEMENTS];
-    let rows: Vec<&Row> = tables.into_iter().flatten().collect();
+    let rows: Vec<&SchemaRow> = tables.into_iter().flatten().collect();
     let mut ids = HashMap::new();
     let plain = rows.iter().map(|row| row.0).filter(|name| !name.contains('/'));
     for (index, name) in FOREIGN.into_iter().chain(plain).enumerate() {
@@ -126,7 +126,8 @@ fn compile() -> Schema {
         assert!(ids.insert(name, id).is_none(), "two rows for {name}");
     }
     let foreign = FOREIGN.map(|name| element(&ids, name, "any", "$any"));
-    let (plain, special): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|r| !r.0.contains('/'));
+    let (plain, special): (Vec<&SchemaRow>, Vec<&SchemaRow>) =
+        rows.iter().partition(|r| !r.0.contains('/'));
     let mut elements: Vec<ElementRule> = Vec::from(foreign);
     elements.extend(
         plain.iter().map(|(name, content, attributes)| element(&ids, name, content, attributes)),

@@ -1,6 +1,6 @@
 //! The values that attributes and texts may have.
 
-/// What a value may be.
+/// The type of an attribute's value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type {
     Text,
@@ -109,8 +109,8 @@ impl Type {
         }
     }
 
-    /// What to write, for the message.
-    pub(crate) fn wanted(self) -> String {
+    /// The expected value, for messages.
+    pub(crate) fn description(self) -> String {
         match self {
             Self::Text => "a text".into(),
             Self::Uri => "an address that does not run a script".into(),

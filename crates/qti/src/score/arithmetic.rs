@@ -1,8 +1,8 @@
 //! Operators over numbers. NULL when one operand is, or when the result is none: divided by zero,
 //! out of range, outside the domain of a function.
 
-use super::machine::Machine;
-use super::variables::whole;
+use super::machine::RuleMachine;
+use super::variables::whole_number;
 use crate::model::{MathFunction as Math, Operator, Rounding, Statistic};
 use crate::value::{Scalar, Value};
 
@@ -156,7 +156,9 @@ fn to_integer(value: &Value, round: fn(f64) -> f64) -> Value {
     match value.single() {
         Some(Scalar::Integer(integer)) => Value::integer(*integer),
         Some(Scalar::Float(float)) if float.is_infinite() => Value::float(*float),
-        Some(Scalar::Float(float)) => whole(round(*float)).map_or(Value::Null, Value::integer),
+        Some(Scalar::Float(float)) => {
+            whole_number(round(*float)).map_or(Value::Null, Value::integer)
+        }
         _ => Value::Null,
     }
 }
@@ -193,7 +195,7 @@ pub(super) fn rounded(number: f64, significant: bool, figures: i64) -> Option<f6
     Some(result.copysign(number))
 }
 
-impl Machine<'_, '_> {
+impl RuleMachine<'_, '_> {
     pub(super) fn round_to(&self, rounding: &Rounding, value: &Value) -> Value {
         let figures = self.integer(&rounding.figures);
         let number = value.as_number();
@@ -216,8 +218,8 @@ fn math(function: Math, values: &[Value]) -> Value {
     match (function, integer(&values[0])) {
         (Math::Abs, Some(integer)) => integer.checked_abs().map_or(Value::Null, Value::integer),
         (Math::Signum, _) if !x.is_nan() => Value::integer(i64::from(x > 0.0) - i64::from(x < 0.0)),
-        (Math::Floor, _) => whole(x.floor()).map_or(Value::Null, Value::integer),
-        (Math::Ceil, _) => whole(x.ceil()).map_or(Value::Null, Value::integer),
+        (Math::Floor, _) => whole_number(x.floor()).map_or(Value::Null, Value::integer),
+        (Math::Ceil, _) => whole_number(x.ceil()).map_or(Value::Null, Value::integer),
         (Math::Atan2, _) => y.map_or(Value::Null, |y| Value::float(x.atan2(y))),
         _ => Value::float(function_of(function, x)),
     }

@@ -36,7 +36,7 @@ fn collected(cardinality: Cardinality, values: Vec<Value>) -> Value {
     }
 }
 
-/// How many values; 0 for NULL.
+/// The number of values; 0 for NULL.
 pub(super) fn size(value: &Value) -> Value {
     match value {
         Value::Null => Value::integer(0),

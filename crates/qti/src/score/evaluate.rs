@@ -3,12 +3,12 @@
 use super::arithmetic as arithmetic_of;
 use super::containers as containers_of;
 use super::logic as logic_of;
-use super::machine::Machine;
+use super::machine::RuleMachine;
 use super::variables::VariableKind;
 use crate::model::{Expression, ExpressionKind as Kind, Operator};
 use crate::value::{Scalar, Value};
 
-impl Machine<'_, '_> {
+impl RuleMachine<'_, '_> {
     /// The value of what an expression is. What is computed over a test is NULL in an item.
     pub(super) fn value(&mut self, kind: &Kind) -> Value {
         match kind {
@@ -135,7 +135,7 @@ impl Machine<'_, '_> {
 }
 
 fn random_integer(
-    random: &mut lyceum_core::random::Stream,
+    random: &mut lyceum_core::random::RandomStream,
     min: i64,
     max: i64,
     step: i64,

@@ -1,8 +1,8 @@
 //! Operators whose value is true, false or NULL.
 
 use super::arithmetic::rounded;
-use super::machine::Machine;
-use crate::model::{Area, Bound, Rounding, Tolerance, Tolerances};
+use super::machine::RuleMachine;
+use crate::model::{Area, Parameter, Rounding, Tolerance, Tolerances};
 use crate::pattern::Pattern;
 use crate::value::{BaseType, Scalar, Value};
 
@@ -132,7 +132,7 @@ pub(super) fn inside(area: &Area, value: &Value) -> Value {
     }
 }
 
-impl Machine<'_, '_> {
+impl RuleMachine<'_, '_> {
     /// `qti-equal`. Numbers by the tolerance around the first; anything else as `qti-match`, as
     /// authors use it.
     #[expect(clippy::float_cmp, reason = "exact is exact")]
@@ -177,13 +177,13 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn pattern_match(&self, pattern: &Bound<Pattern>, value: &Value) -> Value {
+    pub(super) fn pattern_match(&self, pattern: &Parameter<Pattern>, value: &Value) -> Value {
         let Some(text) = value.single().filter(|_| !value.is_null()).and_then(Scalar::text) else {
             return Value::Null;
         };
         match pattern {
-            Bound::Literal(pattern) => Value::boolean(pattern.matches(text)),
-            Bound::Variable(name) => {
+            Parameter::Literal(pattern) => Value::boolean(pattern.matches(text)),
+            Parameter::Variable(name) => {
                 let held =
                     self.variables.get(name).filter(|v| v.base_type == Some(BaseType::String));
                 let source = held.and_then(|v| v.value.single()).and_then(Scalar::text);

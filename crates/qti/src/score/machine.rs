@@ -3,32 +3,32 @@
 use std::borrow::Cow;
 
 use lyceum_core::limits::QTI_STEPS_MAX_COUNT;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 use super::trace::Trace;
 use super::variables::{VariableKind, Variables};
-use crate::model::{Bound, Expression, LookupTable, Rule, RuleKind, Target};
+use crate::model::{Expression, LookupTable, Parameter, Rule, RuleKind, VariableTarget};
 use crate::value::{Scalar, Value};
 
-/// Why rules stopped before their end.
-pub(crate) enum Stop {
+/// The reason why rules stopped before their end.
+pub(crate) enum RuleStop {
     /// An exit rule.
     Exit,
     /// A template constraint that is not true.
     Constraint,
 }
 
-pub(crate) struct Machine<'i, 'r> {
+pub(crate) struct RuleMachine<'i, 'r> {
     pub(super) variables: Variables<'i>,
-    pub(super) random: &'r mut Stream,
+    pub(super) random: &'r mut RandomStream,
     steps: usize,
     trace: Option<Trace>,
 }
 
-impl<'i, 'r> Machine<'i, 'r> {
+impl<'i, 'r> RuleMachine<'i, 'r> {
     pub(crate) fn new(
         variables: Variables<'i>,
-        random: &'r mut Stream,
+        random: &'r mut RandomStream,
         trace: Option<Trace>,
     ) -> Self {
         Self { variables, random, steps: 0, trace }
@@ -43,18 +43,18 @@ impl<'i, 'r> Machine<'i, 'r> {
         drop(self.run(rules));
     }
 
-    pub(crate) fn run(&mut self, rules: &[Rule]) -> Result<(), Stop> {
+    pub(crate) fn run(&mut self, rules: &[Rule]) -> Result<(), RuleStop> {
         rules.iter().try_for_each(|rule| self.rule(rule))
     }
 
-    fn rule(&mut self, rule: &Rule) -> Result<(), Stop> {
+    fn rule(&mut self, rule: &Rule) -> Result<(), RuleStop> {
         let step = self.enter(rule.name, rule.line, "");
         let done = self.step(rule, step);
         self.leave();
         done
     }
 
-    fn step(&mut self, rule: &Rule, step: Option<usize>) -> Result<(), Stop> {
+    fn step(&mut self, rule: &Rule, step: Option<usize>) -> Result<(), RuleStop> {
         match &rule.kind {
             RuleKind::Condition { branches, otherwise } => {
                 for (index, (expression, rules)) in branches.iter().enumerate() {
@@ -81,24 +81,24 @@ impl<'i, 'r> Machine<'i, 'r> {
                     Some(table) => looked_up(table, &source),
                     None => Value::Null,
                 };
-                self.set(Target::Outcome, identifier, value, step);
+                self.set(VariableTarget::Outcome, identifier, value, step);
                 Ok(())
             }
             RuleKind::Fragment(rules) => self.run(rules),
-            RuleKind::Exit => Err(Stop::Exit),
+            RuleKind::Exit => Err(RuleStop::Exit),
             RuleKind::Constraint(expression) => match truth(&self.evaluate(expression)) {
                 true => Ok(()),
-                false => Err(Stop::Constraint),
+                false => Err(RuleStop::Constraint),
             },
         }
     }
 
-    fn set(&mut self, target: Target, identifier: &str, value: Value, step: Option<usize>) {
+    fn set(&mut self, target: VariableTarget, identifier: &str, value: Value, step: Option<usize>) {
         let wanted = match target {
-            Target::Outcome => &[VariableKind::Outcome][..],
-            Target::Template => &[VariableKind::Template],
-            Target::Correct => &[VariableKind::Response],
-            Target::Default => &[VariableKind::Response, VariableKind::Outcome],
+            VariableTarget::Outcome => &[VariableKind::Outcome][..],
+            VariableTarget::Template => &[VariableKind::Template],
+            VariableTarget::Correct => &[VariableKind::Response],
+            VariableTarget::Default => &[VariableKind::Response, VariableKind::Outcome],
         };
         let variable = self.variables.get_mut(identifier);
         let Some(variable) = variable.filter(|v| wanted.contains(&v.sort)) else {
@@ -113,9 +113,9 @@ impl<'i, 'r> Machine<'i, 'r> {
             }
         };
         let place = match target {
-            Target::Outcome | Target::Template => &mut variable.value,
-            Target::Correct => &mut variable.correct,
-            Target::Default => &mut variable.default,
+            VariableTarget::Outcome | VariableTarget::Template => &mut variable.value,
+            VariableTarget::Correct => &mut variable.correct,
+            VariableTarget::Default => &mut variable.default,
         };
         *place = Cow::Owned(value);
         self.tell(step, || told.unwrap_or_default());
@@ -140,21 +140,21 @@ impl<'i, 'r> Machine<'i, 'r> {
     }
 
     /// A whole number written down or held by a variable.
-    pub(super) fn integer(&self, bound: &Bound<i64>) -> Option<i64> {
+    pub(super) fn integer(&self, bound: &Parameter<i64>) -> Option<i64> {
         match bound {
-            Bound::Literal(integer) => Some(*integer),
-            Bound::Variable(name) => match self.variables.get(name)?.value.single()? {
+            Parameter::Literal(integer) => Some(*integer),
+            Parameter::Variable(name) => match self.variables.get(name)?.value.single()? {
                 Scalar::Integer(integer) => Some(*integer),
-                scalar => super::variables::whole(scalar.number()?),
+                scalar => super::variables::whole_number(scalar.number()?),
             },
         }
     }
 
     /// A number written down or held by a variable.
-    pub(super) fn number(&self, bound: &Bound<f64>) -> Option<f64> {
+    pub(super) fn number(&self, bound: &Parameter<f64>) -> Option<f64> {
         match bound {
-            Bound::Literal(number) => Some(*number),
-            Bound::Variable(name) => self.variables.get(name)?.value.as_number(),
+            Parameter::Literal(number) => Some(*number),
+            Parameter::Variable(name) => self.variables.get(name)?.value.as_number(),
         }
     }
 
@@ -189,7 +189,7 @@ pub(super) fn truth(value: &Value) -> bool {
 fn looked_up(table: &LookupTable, source: &Value) -> Value {
     match table {
         LookupTable::Match { entries, default } => {
-            let source = source.as_number().and_then(super::variables::whole);
+            let source = source.as_number().and_then(super::variables::whole_number);
             let entry = entries.iter().find(|(own, _)| Some(*own) == source);
             entry.map_or(default, |(_, target)| target).clone()
         }

@@ -1,7 +1,8 @@
 //! Which answers only a person can score.
 
 use crate::model::{
-    Expression, ExpressionKind, InteractionKind as Kind, Item, Operator, Rule, RuleKind, Target,
+    Expression, ExpressionKind, InteractionKind as Kind, Item, Operator, Rule, RuleKind,
+    VariableTarget,
 };
 use crate::response::Responses;
 use crate::value::Value;
@@ -41,7 +42,7 @@ fn rule_judges(rule: &Rule, name: &str) -> bool {
                 })
         }
         // An outcome that repeats the answer judges nothing.
-        RuleKind::Set { target: Target::Outcome, expression, .. } => {
+        RuleKind::Set { target: VariableTarget::Outcome, expression, .. } => {
             !matches!(expression.kind, ExpressionKind::Variable { .. }) && judges(expression, name)
         }
         RuleKind::Lookup { expression, .. } => judges(expression, name),

@@ -1,10 +1,10 @@
 //! Points for responses.
 
-use super::machine::Machine;
+use super::machine::RuleMachine;
 use crate::model::{AreaMapping, MapEntry, Mapping};
 use crate::value::{Scalar, Value};
 
-impl Machine<'_, '_> {
+impl RuleMachine<'_, '_> {
     /// `qti-map-response`: the points of the value, or the sum over a container, in which each
     /// distinct value counts once. No response is 0. NULL where there is no mapping.
     pub(super) fn map_response(&mut self, name: &str) -> Value {

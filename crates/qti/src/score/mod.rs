@@ -13,22 +13,22 @@ mod trace;
 mod variables;
 mod variant;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 pub use manual::needs_manual_scoring;
 pub use outcomes::Outcomes;
-pub use trace::{Step, Trace};
+pub use trace::{Trace, TraceStep};
 pub use variant::{Variant, variant};
 
 use crate::model::Item;
 use crate::response::Responses;
-use machine::Machine;
+use machine::RuleMachine;
 use variables::Variables;
 
-/// What is known when an answer is scored.
+/// The input of scoring.
 #[derive(Clone, Copy, Default)]
-pub struct Attempt<'a> {
-    /// Which attempt this is, from 1; 0 where it is not counted.
+pub struct ScoringInput<'a> {
+    /// The number of the attempt, from 1; 0 if attempts are not counted.
     pub number: u32,
     /// Seconds that the candidate has taken.
     pub duration_s: f64,
@@ -43,8 +43,8 @@ pub struct Attempt<'a> {
 pub fn score(
     item: &Item,
     responses: &Responses,
-    attempt: Attempt<'_>,
-    random: &mut Stream,
+    attempt: ScoringInput<'_>,
+    random: &mut RandomStream,
 ) -> Outcomes {
     process(item, responses, attempt, random, None).0
 }
@@ -53,27 +53,27 @@ pub fn score(
 pub fn explain(
     item: &Item,
     responses: &Responses,
-    attempt: Attempt<'_>,
-    random: &mut Stream,
+    attempt: ScoringInput<'_>,
+    random: &mut RandomStream,
 ) -> (Outcomes, Trace) {
     let (outcomes, trace) = process(item, responses, attempt, random, Some(Trace::default()));
     (outcomes, trace.unwrap_or_default())
 }
 
 /// The outcomes before the first attempt.
-pub(crate) fn initial(item: &Item, attempt: Attempt<'_>) -> Outcomes {
+pub(crate) fn initial(item: &Item, attempt: ScoringInput<'_>) -> Outcomes {
     Variables::of_attempt(item, &Responses::default(), attempt).outcomes(item)
 }
 
 fn process(
     item: &Item,
     responses: &Responses,
-    attempt: Attempt<'_>,
-    random: &mut Stream,
+    attempt: ScoringInput<'_>,
+    random: &mut RandomStream,
     trace: Option<Trace>,
 ) -> (Outcomes, Option<Trace>) {
     let variables = Variables::of_attempt(item, responses, attempt);
-    let mut machine = Machine::new(variables, random, trace);
+    let mut machine = RuleMachine::new(variables, random, trace);
     if let Some(processing) = &item.processing {
         match templates::of(processing) {
             Some(rules) if processing.rules.is_empty() => machine.run_all(rules),

@@ -3,39 +3,39 @@
 use std::sync::LazyLock;
 
 use crate::model::{
-    Expression, ExpressionKind as Kind, Operator, ResponseProcessing, Rule, RuleKind, Target,
-    Template, Tolerance,
+    Expression, ExpressionKind as Kind, Operator, ResponseProcessing, ResponseTemplate, Rule,
+    RuleKind, Tolerance, VariableTarget,
 };
 use crate::value::Value;
 
 /// The rules of the template that an item names; `None` where it names none of the standard's.
 pub(super) fn of(processing: &ResponseProcessing) -> Option<&'static [Rule]> {
     static RULES: LazyLock<[Vec<Rule>; 6]> =
-        LazyLock::new(|| Template::ALL.map(|(_, template)| rules(template)));
-    let template = Template::of(processing.template.as_ref()?)?;
-    let at = Template::ALL.iter().position(|(_, own)| *own == template)?;
+        LazyLock::new(|| ResponseTemplate::ALL.map(|(_, template)| rules(template)));
+    let template = ResponseTemplate::of(processing.template.as_ref()?)?;
+    let at = ResponseTemplate::ALL.iter().position(|(_, own)| *own == template)?;
     Some(&RULES[at])
 }
 
 /// Template processing of QTI 3.0: `rptemplates/*.xml`.
-fn rules(template: Template) -> Vec<Rule> {
+fn rules(template: ResponseTemplate) -> Vec<Rule> {
     match template {
-        Template::MatchCorrect | Template::Cc2Match => {
+        ResponseTemplate::MatchCorrect | ResponseTemplate::Cc2Match => {
             vec![when(is_correct(), vec![set("SCORE", float(1.0))], vec![set("SCORE", float(0.0))])]
         }
-        Template::MapResponse => {
+        ResponseTemplate::MapResponse => {
             vec![mapped(expression("qti-map-response", Kind::MapResponse("RESPONSE".into())))]
         }
-        Template::MapResponsePoint => vec![mapped(expression(
+        ResponseTemplate::MapResponsePoint => vec![mapped(expression(
             "qti-map-response-point",
             Kind::MapResponsePoint("RESPONSE".into()),
         ))],
-        Template::Cc2MatchBasic => vec![when(
+        ResponseTemplate::Cc2MatchBasic => vec![when(
             is_correct(),
             vec![set("SCORE", variable("MAXSCORE")), set("FEEDBACKBASIC", identifier("correct"))],
             vec![set("FEEDBACKBASIC", identifier("incorrect"))],
         )],
-        Template::Cc2MapResponse => vec![
+        ResponseTemplate::Cc2MapResponse => vec![
             mapped(expression("qti-map-response", Kind::MapResponse("RESPONSE".into()))),
             when(
                 operator(
@@ -70,7 +70,8 @@ fn when(condition: Expression, then: Vec<Rule>, otherwise: Vec<Rule>) -> Rule {
 }
 
 fn set(outcome: &str, expression: Expression) -> Rule {
-    let kind = RuleKind::Set { target: Target::Outcome, identifier: outcome.into(), expression };
+    let kind =
+        RuleKind::Set { target: VariableTarget::Outcome, identifier: outcome.into(), expression };
     Rule { name: "qti-set-outcome-value", line: 0, kind }
 }
 

@@ -6,7 +6,7 @@ use lyceum_core::limits::QTI_TRACE_MAX_ENTRIES;
 
 /// One rule or expression and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Step {
+pub struct TraceStep {
     /// Its nesting depth.
     pub depth: usize,
     /// The line of its element; 0 in a template.
@@ -23,7 +23,7 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Trace {
     /// Further steps than the limit are left out.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
     #[serde(skip)]
     depth: usize,
 }
@@ -35,7 +35,13 @@ impl Trace {
         if self.steps.len() >= QTI_TRACE_MAX_ENTRIES {
             return None;
         }
-        self.steps.push(Step { depth, line, name, about: about.into(), result: String::new() });
+        self.steps.push(TraceStep {
+            depth,
+            line,
+            name,
+            about: about.into(),
+            result: String::new(),
+        });
         Some(self.steps.len() - 1)
     }
 

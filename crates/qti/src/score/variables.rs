@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Attempt, Outcomes};
+use super::{Outcomes, ScoringInput};
 use crate::model::{Declaration, Item, OutcomeDeclaration, ResponseDeclaration};
 use crate::response::Responses;
 use crate::value::{BaseType, Cardinality, Scalar, Value};
@@ -13,7 +13,7 @@ pub(crate) const COMPLETION: &str = "completionStatus";
 pub(crate) const ATTEMPTS: &str = "numAttempts";
 pub(crate) const DURATION: &str = "duration";
 
-/// What sort of variable it is.
+/// The kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VariableKind {
     Response,
@@ -107,7 +107,7 @@ fn fitting(wanted: BaseType, scalar: Scalar) -> Option<Scalar> {
     Some(match (wanted, scalar) {
         (wanted, scalar) if scalar.base_type() == wanted => scalar,
         (BaseType::Float, scalar) => Scalar::Float(scalar.number()?),
-        (BaseType::Integer, Scalar::Float(float)) => Scalar::Integer(whole(float)?),
+        (BaseType::Integer, Scalar::Float(float)) => Scalar::Integer(whole_number(float)?),
         (BaseType::String, scalar) => Scalar::String(scalar.to_string().into()),
         (BaseType::Identifier, Scalar::String(text)) => Scalar::Identifier(text),
         (BaseType::Uri, Scalar::String(text)) => Scalar::Uri(text),
@@ -120,7 +120,7 @@ fn fitting(wanted: BaseType, scalar: Scalar) -> Option<Scalar> {
 
 /// A float that is a whole number, as an integer.
 #[expect(clippy::cast_possible_truncation, reason = "it is whole and below 2^63")]
-pub(crate) fn whole(float: f64) -> Option<i64> {
+pub(crate) fn whole_number(float: f64) -> Option<i64> {
     (float.fract() == 0.0 && float.abs() < 9.2e18).then_some(float as i64)
 }
 
@@ -130,7 +130,7 @@ impl<'i> Variables<'i> {
     pub(crate) fn of_attempt(
         item: &'i Item,
         responses: &'i Responses,
-        attempt: Attempt<'i>,
+        attempt: ScoringInput<'i>,
     ) -> Self {
         let mut list = Self::declared(item);
         for variable in &mut list {

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use lyceum_core::limits::QTI_TEMPLATE_MAX_ATTEMPTS;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
-use super::machine::{Machine, Stop};
+use super::machine::{RuleMachine, RuleStop};
 use super::variables::{Variable, VariableKind, Variables};
 use crate::model::Item;
 use crate::value::Value;
 
-/// What template processing set. The same item and stream give the same.
+/// The values that template processing set. The same item and random stream give the same values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variant {
     values: Vec<(Box<str>, Value)>,
@@ -20,10 +20,10 @@ pub struct Variant {
 
 /// Runs template processing. A constraint that is not true starts it over, a bounded number of
 /// times; after that, and for an item without it, variables have their defaults.
-pub fn variant(item: &Item, random: &mut Stream) -> Variant {
+pub fn variant(item: &Item, random: &mut RandomStream) -> Variant {
     for _ in 0..QTI_TEMPLATE_MAX_ATTEMPTS {
-        let mut machine = Machine::new(Variables::of_item(item), random, None);
-        if !matches!(machine.run(&item.template_processing), Err(Stop::Constraint)) {
+        let mut machine = RuleMachine::new(Variables::of_item(item), random, None);
+        if !matches!(machine.run(&item.template_processing), Err(RuleStop::Constraint)) {
             return Variant::of(machine.done().0);
         }
     }
@@ -49,7 +49,7 @@ impl Variant {
         variant
     }
 
-    /// What a template variable holds.
+    /// The value of a template variable.
     pub fn get(&self, name: &str) -> Option<&Value> {
         of(&self.values, name)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{BaseType, Cardinality, File, Scalar, Value, parse};
+use super::{BaseType, Cardinality, Scalar, UploadedFile, Value, parse};
 
 /// The value as JSON: numbers and booleans as such, everything else as XML writes it (a pair is
 /// `"A B"`), containers as arrays, records as objects, files as `{name, mediaType, data}`.
@@ -14,7 +14,7 @@ pub fn to_json(value: &Value) -> Json {
             values.iter().map(scalar_to_json).collect()
         }
         Value::Record(fields) => {
-            let field = |(name, value): &super::Field| {
+            let field = |(name, value): &super::RecordField| {
                 (name.to_string(), value.as_ref().map_or(Json::Null, scalar_to_json))
             };
             Json::Object(fields.iter().map(field).collect())
@@ -87,7 +87,8 @@ fn scalar_from_json(base_type: BaseType, json: &Json) -> Result<Option<Scalar>, 
 
 fn file_from_json(file: &Map<String, Json>) -> Option<Scalar> {
     let text = |name: &str| file.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
-    let file = File { name: text("name"), media_type: text("mediaType"), data: text("data") };
+    let file =
+        UploadedFile { name: text("name"), media_type: text("mediaType"), data: text("data") };
     (!file.data.is_empty()).then(|| Scalar::File(Box::new(file)))
 }
 

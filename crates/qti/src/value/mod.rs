@@ -7,7 +7,7 @@ pub use json::{from_json, to_json};
 pub(crate) use text::float;
 pub use text::parse;
 
-/// What one value is (QTI 3.0 information model, `BaseType`).
+/// The type of a single value (QTI 3.0 information model, `BaseType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are those of the standard")]
@@ -57,7 +57,7 @@ impl BaseType {
     }
 }
 
-/// How many values a variable can contain (QTI 3.0 information model, Cardinality).
+/// The cardinality of a variable (QTI 3.0 information model, Cardinality).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Cardinality {
@@ -110,12 +110,12 @@ pub enum Scalar {
     /// Seconds.
     Duration(f64),
     /// An upload; its content is opaque here.
-    File(Box<File>),
+    File(Box<UploadedFile>),
 }
 
 /// An upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct UploadedFile {
     /// As the learner called it.
     pub name: String,
     /// Its media type.
@@ -181,9 +181,9 @@ impl PartialEq for Scalar {
 }
 
 /// A field of a record.
-pub type Field = (Box<str>, Option<Scalar>);
+pub type RecordField = (Box<str>, Option<Scalar>);
 
-/// What a variable holds. An empty container is NULL, and containers hold no NULL.
+/// The value of a variable. An empty container is NULL, and containers contain no NULL.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// No value.
@@ -196,7 +196,7 @@ pub enum Value {
     /// Values in their order.
     Ordered(Vec<Scalar>),
     /// Named values.
-    Record(Vec<Field>),
+    Record(Vec<RecordField>),
 }
 
 impl Value {
@@ -271,7 +271,7 @@ impl Value {
         }
     }
 
-    /// How many values; `None` for NULL.
+    /// The number of values; `None` for NULL.
     pub fn cardinality(&self) -> Option<Cardinality> {
         match self {
             Self::Null => None,

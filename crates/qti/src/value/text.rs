@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{BaseType, File, Scalar, Value};
+use super::{BaseType, Scalar, UploadedFile, Value};
 
 /// Reads one value of a base type. `None` where the text is not one.
 ///
@@ -39,7 +39,7 @@ pub fn parse(base_type: BaseType, text: &str) -> Option<Scalar> {
             Scalar::Point(x.parse().ok()?, y.parse().ok()?)
         }
         BaseType::Duration => Scalar::Duration(duration(trimmed)?),
-        BaseType::File => Scalar::File(Box::new(File {
+        BaseType::File => Scalar::File(Box::new(UploadedFile {
             name: String::new(),
             media_type: String::new(),
             data: match text.is_empty() {

@@ -7,14 +7,14 @@ use lyceum_core::limits::QTI_ATTRIBUTES_MAX_COUNT;
 use super::Attribute;
 
 /// An error: its place in bytes, what is wrong, and how to fix it.
-type Wrong = (usize, String, String);
+type AttributeError = (usize, String, String);
 
 /// Reads the text between the name of a tag and its end, which begins at `place`.
 pub(super) fn read<'x>(
     raw: &'x str,
     place: usize,
     into: &mut Vec<Attribute<'x>>,
-) -> Result<(), Wrong> {
+) -> Result<(), AttributeError> {
     let from = into.len();
     let mut rest = raw;
     loop {
@@ -28,21 +28,21 @@ pub(super) fn read<'x>(
         }
         let Some((name, after)) = trimmed.split_once('=') else {
             let name = trimmed.split_ascii_whitespace().next().unwrap_or_default();
-            let mend = format!("write {name}=\"…\"");
-            return Err((at, format!("the attribute '{name}' has no value"), mend));
+            let fix = format!("write {name}=\"…\"");
+            return Err((at, format!("the attribute '{name}' has no value"), fix));
         };
         let name = name.trim_ascii_end();
         if !is_name(name) {
             let name = name.split_ascii_whitespace().next().unwrap_or_default();
-            let mend = format!("write {name}=\"…\"");
-            return Err((at, format!("'{name}' is not an attribute with a value"), mend));
+            let fix = format!("write {name}=\"…\"");
+            return Err((at, format!("'{name}' is not an attribute with a value"), fix));
         }
         let after = after.trim_ascii_start();
         let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''));
         let value = quote.and_then(|q| after[1..].split_once(q));
         let Some((value, after)) = value else {
-            let mend = format!("write {name}=\"…\"");
-            return Err((at, format!("the value of '{name}' is not quoted"), mend));
+            let fix = format!("write {name}=\"…\"");
+            return Err((at, format!("the value of '{name}' is not quoted"), fix));
         };
         if into[from..].iter().any(|other| other.name == name) {
             return Err((at, format!("the attribute '{name}' appears twice"), "keep one".into()));
@@ -53,7 +53,7 @@ pub(super) fn read<'x>(
         }
         into.push(Attribute {
             name: Cow::Borrowed(name),
-            value: value_of(value).map_err(|(what, mend)| (at, what, mend))?,
+            value: value_of(value).map_err(|(what, fix)| (at, what, fix))?,
             start: u32::try_from(at).expect("the size limit is below 4 GiB"),
         });
         rest = after;
@@ -76,8 +76,8 @@ fn value_of(raw: &str) -> Result<Cow<'_, str>, (String, String)> {
                     ("an ampersand does not begin an entity".to_owned(), "write &amp;".to_owned())
                 })?;
                 value.push(reference(name).ok_or_else(|| {
-                    let mend = "XML knows &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
-                    (format!("the entity '&{name};' is unknown"), mend)
+                    let fix = "XML knows &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
+                    (format!("the entity '&{name};' is unknown"), fix)
                 })?);
                 rest = &rest[at + name.len() + 2..];
             }

@@ -10,20 +10,20 @@ use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::events::Event;
 
-use super::{Attribute, Document, NONE, Space, XmlNode, attributes};
-use crate::fault::{Fault, Position};
+use super::{Attribute, Document, ElementNamespace, NONE, XmlNode, attributes};
+use crate::fault::{DocumentFault, DocumentPlace};
 use crate::schema;
 
-pub(super) fn build(source: &str) -> Result<Document<'_>, Fault> {
+pub(super) fn build(source: &str) -> Result<Document<'_>, DocumentFault> {
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     if source.len() > QTI_DOCUMENT_MAX_BYTES {
-        return Err(Fault::at(
-            Position { line: 1, column: 1 },
+        return Err(DocumentFault::at(
+            DocumentPlace { line: 1, column: 1 },
             format!("the document has {} bytes", source.len()),
             format!("keep it below {QTI_DOCUMENT_MAX_BYTES} bytes; move media into files"),
         ));
     }
-    let mut builder = Builder {
+    let mut builder = DocumentBuilder {
         document: Document {
             source,
             // A node for about every 40 bytes is usual in items.
@@ -41,14 +41,14 @@ pub(super) fn build(source: &str) -> Result<Document<'_>, Fault> {
     Ok(builder.document)
 }
 
-struct Builder<'x> {
+struct DocumentBuilder<'x> {
     document: Document<'x>,
     /// The elements that are open, and how many namespace bindings stood before each.
     open: Vec<(u32, usize)>,
     /// The last child of the innermost open element.
     last: u32,
     /// Prefixes and what they mean, innermost last.
-    scopes: Vec<(&'x str, Space)>,
+    scopes: Vec<(&'x str, ElementNamespace)>,
     done: bool,
 }
 
@@ -56,8 +56,8 @@ fn offset(position: u64) -> usize {
     usize::try_from(position).expect("a position lies inside the source")
 }
 
-impl<'x> Builder<'x> {
-    fn run(&mut self) -> Result<(), Fault> {
+impl<'x> DocumentBuilder<'x> {
+    fn run(&mut self) -> Result<(), DocumentFault> {
         let source = self.document.source;
         // Most documents have none of the bytes that such a character begins with.
         let suspicious = |byte| matches!(byte, 0..=8 | 0xb | 0xc | 0xe..=0x1f | 0xef);
@@ -123,7 +123,7 @@ impl<'x> Builder<'x> {
         }
     }
 
-    fn start(&mut self, raw: &'x str, start: usize, empty: bool) -> Result<(), Fault> {
+    fn start(&mut self, raw: &'x str, start: usize, empty: bool) -> Result<(), DocumentFault> {
         if self.done {
             return Err(self.fault(
                 start,
@@ -151,8 +151,9 @@ impl<'x> Builder<'x> {
         let from = self.document.attributes.len();
         let source = self.document.source;
         let place = start + 1 + length;
-        attributes::read(rest, place, &mut self.document.attributes)
-            .map_err(|(at, what, mend)| Fault::at(Position::of(source, at), what, mend))?;
+        attributes::read(rest, place, &mut self.document.attributes).map_err(
+            |(at, what, fix)| DocumentFault::at(DocumentPlace::of(source, at), what, fix),
+        )?;
         let bound = self.scopes.len();
         for attribute in &self.document.attributes[from..] {
             bind(&mut self.scopes, attribute);
@@ -169,7 +170,7 @@ impl<'x> Builder<'x> {
         let (prefix, local) = qname.split_once(':').unwrap_or(("", qname));
         let space = match self.scopes.iter().rev().find(|(bound, _)| *bound == prefix) {
             Some((_, space)) => *space,
-            None if prefix.is_empty() => Space::Other,
+            None if prefix.is_empty() => ElementNamespace::Other,
             None => {
                 return Err(self.fault(
                     start,
@@ -183,10 +184,10 @@ impl<'x> Builder<'x> {
             local: place_of(qname.len() - local.len()),
             space,
             id: match space {
-                Space::Qti3 => schema::id(local),
-                Space::MathMl if local == "math" => Some(schema::MATH),
-                Space::Ssml => Some(schema::SSML),
-                Space::XInclude if local == "include" => Some(schema::INCLUDE),
+                ElementNamespace::Qti3 => schema::id(local),
+                ElementNamespace::MathMl if local == "math" => Some(schema::MATH),
+                ElementNamespace::Ssml => Some(schema::SSML),
+                ElementNamespace::XInclude if local == "include" => Some(schema::INCLUDE),
                 _ => None,
             },
             text: Cow::Borrowed(""),
@@ -215,7 +216,7 @@ impl<'x> Builder<'x> {
         self.done = self.open.is_empty();
     }
 
-    fn text(&mut self, text: Cow<'x, str>, start: usize) -> Result<(), Fault> {
+    fn text(&mut self, text: Cow<'x, str>, start: usize) -> Result<(), DocumentFault> {
         let Some(&(parent, _)) = self.open.last() else {
             return match text.trim().is_empty() {
                 true => Ok(()),
@@ -238,7 +239,7 @@ impl<'x> Builder<'x> {
         self.push(XmlNode {
             qname: Cow::Borrowed(""),
             local: 0,
-            space: Space::Other,
+            space: ElementNamespace::Other,
             id: None,
             text,
             parent,
@@ -251,7 +252,7 @@ impl<'x> Builder<'x> {
         Ok(())
     }
 
-    fn push(&mut self, node: XmlNode<'x>) -> Result<u32, Fault> {
+    fn push(&mut self, node: XmlNode<'x>) -> Result<u32, DocumentFault> {
         let index = self.document.nodes.len();
         if index >= QTI_MAX_NODES {
             return Err(self.fault(
@@ -274,11 +275,11 @@ impl<'x> Builder<'x> {
         Ok(index)
     }
 
-    fn fault(&self, at: usize, what: impl Into<String>, mend: impl Into<String>) -> Fault {
-        Fault::at(Position::of(self.document.source, at), what, mend)
+    fn fault(&self, at: usize, what: impl Into<String>, fix: impl Into<String>) -> DocumentFault {
+        DocumentFault::at(DocumentPlace::of(self.document.source, at), what, fix)
     }
 
-    fn unknown_reference(&self, raw: &str, at: usize) -> Fault {
+    fn unknown_reference(&self, raw: &str, at: usize) -> DocumentFault {
         self.fault(
             at,
             format!("the entity '{raw}' is unknown"),
@@ -287,8 +288,8 @@ impl<'x> Builder<'x> {
         )
     }
 
-    fn not_well_formed(&self, at: usize, error: &Error) -> Fault {
-        let (what, mend) = match error {
+    fn not_well_formed(&self, at: usize, error: &Error) -> DocumentFault {
+        let (what, fix) = match error {
             Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => (
                 format!("</{found}> closes the element '{expected}'"),
                 format!("write </{expected}> here, or close the inner element first"),
@@ -304,17 +305,17 @@ impl<'x> Builder<'x> {
             }
             other => (format!("not well-formed XML: {other}"), "fix the markup here".to_owned()),
         };
-        self.fault(at, what, mend)
+        self.fault(at, what, fix)
     }
 }
 
-fn bind<'x>(scopes: &mut Vec<(&'x str, Space)>, attribute: &Attribute<'x>) {
+fn bind<'x>(scopes: &mut Vec<(&'x str, ElementNamespace)>, attribute: &Attribute<'x>) {
     let Cow::Borrowed(name) = attribute.name else { return };
     match name.strip_prefix("xmlns") {
-        Some("") => scopes.push(("", Space::of(&attribute.value))),
+        Some("") => scopes.push(("", ElementNamespace::of(&attribute.value))),
         Some(rest) => {
             if let Some(prefix) = rest.strip_prefix(':') {
-                scopes.push((prefix, Space::of(&attribute.value)));
+                scopes.push((prefix, ElementNamespace::of(&attribute.value)));
             }
         }
         None => {}

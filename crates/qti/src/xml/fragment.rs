@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Attribute, Document, NONE, Space, XmlNode};
+use super::{Attribute, Document, ElementNamespace, NONE, XmlNode};
 use crate::schema::{self, ElementId};
 
 /// The inside of an element of QTI 3, under construction. Places count in the markup.
@@ -25,7 +25,7 @@ impl<'x> Fragment<'x> {
         };
         let mut fragment = Self { document, open: Vec::new() };
         let id = schema::id(container);
-        fragment.start(container.to_owned(), Space::Qti3, id, Vec::new(), 0);
+        fragment.start(container.to_owned(), ElementNamespace::Qti3, id, Vec::new(), 0);
         fragment
     }
 
@@ -33,7 +33,7 @@ impl<'x> Fragment<'x> {
     pub(crate) fn start(
         &mut self,
         name: String,
-        space: Space,
+        space: ElementNamespace,
         id: Option<ElementId>,
         attributes: Vec<Attribute<'x>>,
         start: usize,
@@ -62,7 +62,7 @@ impl<'x> Fragment<'x> {
         self.push(XmlNode {
             qname: Cow::Borrowed(""),
             local: 0,
-            space: Space::Other,
+            space: ElementNamespace::Other,
             id: None,
             text,
             parent: self.open.last().map_or(NONE, |(parent, _)| *parent),

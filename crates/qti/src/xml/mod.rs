@@ -15,7 +15,7 @@ pub(crate) use build::illegal as is_illegal;
 pub(crate) use fragment::Fragment;
 pub(crate) use write::{WriteMode, escape, write, write_child};
 
-use crate::fault::{Fault, Position};
+use crate::fault::{DocumentFault, DocumentPlace};
 use crate::schema::{self, ElementId};
 
 /// The namespace that QTI 2.2 gives the elements of HTML 5.
@@ -24,13 +24,13 @@ pub(crate) const QTI2_HTML: &str = "http://www.imsglobal.org/xsd/imsqtiv2p2_html
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// What vocabulary an element belongs to.
+/// The namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub(crate) enum ElementNamespace {
     /// QTI 3.0, which holds HTML too.
     Qti3,
     /// QTI 2.1 or 2.2.
-    Qti2(Minor),
+    Qti2(OlderVersion),
     MathMl,
     Ssml,
     XInclude,
@@ -38,20 +38,20 @@ pub(crate) enum Space {
     Other,
 }
 
-/// Which of the older versions.
+/// An older version of QTI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Minor {
+pub(crate) enum OlderVersion {
     One,
     Two,
 }
 
-impl Space {
+impl ElementNamespace {
     /// The vocabulary of a namespace.
     pub(crate) fn of(uri: &str) -> Self {
         match uri {
             "http://www.imsglobal.org/xsd/imsqtiasi_v3p0" => Self::Qti3,
-            "http://www.imsglobal.org/xsd/imsqti_v2p2" | QTI2_HTML => Self::Qti2(Minor::Two),
-            "http://www.imsglobal.org/xsd/imsqti_v2p1" => Self::Qti2(Minor::One),
+            "http://www.imsglobal.org/xsd/imsqti_v2p2" | QTI2_HTML => Self::Qti2(OlderVersion::Two),
+            "http://www.imsglobal.org/xsd/imsqti_v2p1" => Self::Qti2(OlderVersion::One),
             "http://www.w3.org/1998/Math/MathML" => Self::MathMl,
             "http://www.w3.org/2010/10/synthesis" | "http://www.w3.org/2001/10/synthesis" => {
                 Self::Ssml
@@ -69,8 +69,8 @@ pub(crate) struct Document<'x> {
     attributes: Vec<Attribute<'x>>,
     /// Where each line but the first begins.
     lines: Vec<u32>,
-    /// What an older document lost when it became one of QTI 3: warnings.
-    losses: Vec<Fault>,
+    /// The warnings about parts that an older document lost in the conversion to QTI 3.
+    losses: Vec<DocumentFault>,
 }
 
 struct XmlNode<'x> {
@@ -78,7 +78,7 @@ struct XmlNode<'x> {
     qname: Cow<'x, str>,
     /// Where in it the name without its prefix begins.
     local: u32,
-    space: Space,
+    space: ElementNamespace,
     id: Option<ElementId>,
     text: Cow<'x, str>,
     parent: u32,
@@ -108,7 +108,7 @@ pub(crate) struct Element<'d> {
 
 /// A child: an element or the text between two tags.
 #[derive(Clone, Copy)]
-pub(crate) enum Child<'d> {
+pub(crate) enum ChildNode<'d> {
     Element(Element<'d>),
     Text(&'d str, u32),
 }
@@ -116,7 +116,7 @@ pub(crate) enum Child<'d> {
 impl<'x> Document<'x> {
     /// Reads a text. Errors: one fault, at the first place where it is not well-formed or is
     /// larger than the limits allow.
-    pub(crate) fn parse(source: &'x str) -> Result<Self, Fault> {
+    pub(crate) fn parse(source: &'x str) -> Result<Self, DocumentFault> {
         build::build(source)
     }
 
@@ -125,7 +125,7 @@ impl<'x> Document<'x> {
         self.source
     }
 
-    pub(crate) fn losses(&self) -> &[Fault] {
+    pub(crate) fn losses(&self) -> &[DocumentFault] {
         &self.losses
     }
 
@@ -140,8 +140,8 @@ impl<'x> Document<'x> {
     }
 
     /// Line and column, from 1, of a place in bytes; the column counts characters.
-    pub(crate) fn place(&self, start: u32) -> Position {
-        Position::of(self.source, start as usize)
+    pub(crate) fn place(&self, start: u32) -> DocumentPlace {
+        DocumentPlace::of(self.source, start as usize)
     }
 }
 
@@ -169,18 +169,18 @@ impl<'d> Element<'d> {
         &self.qname()[self.node().local as usize..]
     }
 
-    pub(crate) fn space(self) -> Space {
+    pub(crate) fn space(self) -> ElementNamespace {
         self.node().space
     }
 
-    /// What the schema calls it; `None` for what the schema does not know.
+    /// Its row in the schema; `None` if the schema does not have it.
     pub(crate) fn id(self) -> Option<ElementId> {
         self.node().id
     }
 
     /// Whether it is the element of QTI 3 with that name.
     pub(crate) fn is(self, name: &str) -> bool {
-        self.space() == Space::Qti3 && self.name() == name
+        self.space() == ElementNamespace::Qti3 && self.name() == name
     }
 
     pub(crate) fn start(self) -> u32 {
@@ -192,7 +192,7 @@ impl<'d> Element<'d> {
         self.node().start as usize..self.node().end as usize
     }
 
-    pub(crate) fn place(self) -> Position {
+    pub(crate) fn place(self) -> DocumentPlace {
         self.document.place(self.start())
     }
 
@@ -210,23 +210,23 @@ impl<'d> Element<'d> {
         (parent != NONE).then_some(Self { index: parent, ..self })
     }
 
-    pub(crate) fn children(self) -> impl Iterator<Item = Child<'d>> {
+    pub(crate) fn children(self) -> impl Iterator<Item = ChildNode<'d>> {
         let mut next = self.node().first;
         std::iter::from_fn(move || {
             let node = self.document.nodes.get(next as usize)?;
             let here = Self { index: next, ..self };
             next = node.next;
             Some(match node.qname.is_empty() {
-                true => Child::Text(&node.text, node.start),
-                false => Child::Element(here),
+                true => ChildNode::Text(&node.text, node.start),
+                false => ChildNode::Element(here),
             })
         })
     }
 
     pub(crate) fn elements(self) -> impl Iterator<Item = Self> {
         self.children().filter_map(|child| match child {
-            Child::Element(element) => Some(element),
-            Child::Text(..) => None,
+            ChildNode::Element(element) => Some(element),
+            ChildNode::Text(..) => None,
         })
     }
 
@@ -268,8 +268,8 @@ impl<'d> Element<'d> {
     /// The text directly inside it.
     pub(crate) fn text(self) -> Cow<'d, str> {
         let mut texts = self.children().filter_map(|child| match child {
-            Child::Text(text, _) => Some(text),
-            Child::Element(_) => None,
+            ChildNode::Text(text, _) => Some(text),
+            ChildNode::Element(_) => None,
         });
         let first = texts.next().unwrap_or_default();
         match texts.next() {
@@ -283,11 +283,11 @@ impl<'d> Element<'d> {
         fn collect(element: Element<'_>, text: &mut String) {
             for child in element.children() {
                 match child {
-                    Child::Text(more, _) => text.push_str(more),
+                    ChildNode::Text(more, _) => text.push_str(more),
                     // What says something of its own is read by itself; texts of nested ones
                     // would grow with their depth.
-                    Child::Element(inner) if inner.speaks_for_itself() => {}
-                    Child::Element(inner) => collect(inner, text),
+                    ChildNode::Element(inner) if inner.speaks_for_itself() => {}
+                    ChildNode::Element(inner) => collect(inner, text),
                 }
             }
         }
@@ -329,7 +329,7 @@ impl<'x> Document<'x> {
     }
 
     /// Notes what the document loses.
-    pub(crate) fn lose(&mut self, losses: Vec<Fault>) {
+    pub(crate) fn lose(&mut self, losses: Vec<DocumentFault>) {
         self.losses = losses;
     }
 
@@ -355,7 +355,7 @@ impl<'x> Document<'x> {
     pub(crate) fn rename(&mut self, index: u32, name: Cow<'x, str>) {
         let node = &mut self.nodes[index as usize];
         node.id = schema::id(&name);
-        node.space = Space::Qti3;
+        node.space = ElementNamespace::Qti3;
         node.local = 0;
         node.qname = name;
     }
@@ -411,7 +411,7 @@ impl<'x> Document<'x> {
         self.nodes.push(XmlNode {
             qname: Cow::Borrowed(name),
             local: 0,
-            space: Space::Qti3,
+            space: ElementNamespace::Qti3,
             id: schema::id(name),
             text: Cow::Borrowed(""),
             parent: index,

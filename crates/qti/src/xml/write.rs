@@ -1,8 +1,8 @@
 //! From a tree back to text, with parts left out or replaced.
 
-use super::{Child, Element};
+use super::{ChildNode, Element};
 
-/// What to do with an element while writing.
+/// The way in which an element is written.
 pub(crate) enum WriteMode {
     /// As it is, its children asked in turn.
     Whole,
@@ -53,8 +53,8 @@ pub(crate) fn write_child(
     out.push('>');
     for child in element.children() {
         match child {
-            Child::Text(text, _) => escape(text, false, out),
-            Child::Element(inner) => write_child(inner, choose, out),
+            ChildNode::Text(text, _) => escape(text, false, out),
+            ChildNode::Element(inner) => write_child(inner, choose, out),
         }
     }
     if out.len() == before + 1 {

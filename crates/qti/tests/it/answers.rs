@@ -1,6 +1,6 @@
 //! Values, and answers against the rules of their interactions.
 
-use lyceum_qti::model::{Details, InteractionKind as Kind, Item};
+use lyceum_qti::model::{InteractionDetails, InteractionKind as Kind, Item};
 use lyceum_qti::value::{BaseType, Cardinality, Scalar, Value, from_json, parse, to_json};
 use lyceum_qti::{Responses, check};
 use serde_json::{Value as Json, json};
@@ -221,11 +221,11 @@ fn responses_of_the_wrong_name_or_type_are_refused() {
     let item = with(("single", "integer"), "<p>x</p>");
     let refused = |json: Json| Responses::from_json(&item, json.as_object().unwrap()).unwrap_err();
     let faults = refused(json!({"r": 1, "R": "x"}));
-    assert_eq!(faults[0].mend, "did you mean 'R'?");
+    assert_eq!(faults[0].fix, "did you mean 'R'?");
     assert_eq!(faults[1].message, "\"x\" is not of the type 'integer'");
     assert_eq!(faults.len(), 2);
     let long = vec![1; lyceum_core::limits::QTI_CONTAINER_MAX_VALUES + 1];
-    assert!(refused(json!({ "R": long }))[0].mend.starts_with("send at most"));
+    assert!(refused(json!({ "R": long }))[0].fix.starts_with("send at most"));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn every_interaction_is_read_with_its_offers() {
     );
     assert!(matches!(
         item.interactions[0].details,
-        Details::Slider { lower: 1.0, upper: 9.0, step: 1.0 }
+        InteractionDetails::Slider { lower: 1.0, upper: 9.0, step: 1.0 }
     ));
 }
 

@@ -1,9 +1,12 @@
 //! What a candidate is shown holds no secret.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::model::{FeedbackKind, Item};
 use lyceum_qti::value::Value;
-use lyceum_qti::{Attempt, Content, Outcomes, Responses, View, candidate_view, read, score};
+use lyceum_qti::{
+    CandidateSession, DocumentContent, Outcomes, Responses, ScoringInput, candidate_view, read,
+    score,
+};
 use serde_json::json;
 
 use crate::kit::{item, item_xml, scored};
@@ -28,15 +31,16 @@ const SECRET: [&str; 14] = [
 ];
 
 #[test]
-fn no_view_of_the_corpus_holds_a_secret() {
+fn no_rendered_document_contains_its_answers() {
     let Some(folder) = folder("candidate views of all items") else { return };
     let (mut views, mut leaks) = (0, Vec::new());
     for file in documents(&folder) {
-        let Ok(Content::Item(item)) = read(&file.xml).map(|reading| reading.content) else {
+        let Ok(DocumentContent::Item(item)) = read(&file.xml).map(|reading| reading.content) else {
             continue;
         };
         for outcomes in [None, Some(answered_right(&item))] {
-            let view = View { outcomes: outcomes.as_ref(), ..View::default() };
+            let view =
+                CandidateSession { outcomes: outcomes.as_ref(), ..CandidateSession::default() };
             let xml = candidate_view(&file.xml, view).unwrap();
             leaks.extend(
                 leaks_of(&xml, &item, outcomes.as_ref()).map(|l| format!("{}: {l}", file.name)),
@@ -54,7 +58,7 @@ fn answered_right(item: &Item) -> Outcomes {
     for response in &item.responses {
         responses.set(&response.declaration.identifier, response.correct.clone());
     }
-    score(item, &responses, Attempt::default(), &mut Stream::seeded(1))
+    score(item, &responses, ScoringInput::default(), &mut RandomStream::seeded(1))
 }
 
 /// What a view tells that it may not.
@@ -64,7 +68,9 @@ fn leaks_of(xml: &str, item: &Item, outcomes: Option<&Outcomes>) -> impl Iterato
         .filter(|secret| xml.contains(**secret))
         .map(|secret| (*secret).to_owned())
         .collect();
-    let Content::Item(view) = read(xml).unwrap().content else { panic!("a view is an item") };
+    let DocumentContent::Item(view) = read(xml).unwrap().content else {
+        panic!("a view is an item")
+    };
     assert_eq!(view.interactions.len(), visible_interactions(item, &view), "{xml}");
     let secret = view
         .responses
@@ -96,7 +102,7 @@ fn visible_interactions(item: &Item, view: &Item) -> usize {
 
 fn scored_nothing(item: &Item) -> Outcomes {
     let without = Item { processing: None, ..item.clone() };
-    score(&without, &Responses::default(), Attempt::default(), &mut Stream::seeded(1))
+    score(&without, &Responses::default(), ScoringInput::default(), &mut RandomStream::seeded(1))
 }
 
 const PARTS: &str = r#"
@@ -135,8 +141,8 @@ const PARTS: &str = r#"
     <qti-modal-feedback outcome-identifier="FEEDBACK" identifier="right" show-hide="show"><qti-content-body><p>Well done</p></qti-content-body></qti-modal-feedback>"#;
 
 #[test]
-fn before_an_answer_nothing_tells_it() {
-    let xml = candidate_view(&item_xml(PARTS), View::default()).unwrap();
+fn answers_are_hidden_before_the_student_answers() {
+    let xml = candidate_view(&item_xml(PARTS), CandidateSession::default()).unwrap();
     for secret in ["2 points", "B is right", "of course", ">no<", ">yes<", "Well done", "right is"]
     {
         assert!(!xml.contains(secret), "{secret} in {xml}");
@@ -154,7 +160,7 @@ fn after_an_answer_its_feedback_is_shown_and_no_other() {
         ("B", [">yes<", "Well done"], [">no<", "Not yet"]),
     ] {
         let outcomes = scored(&item, &json!({ "RESPONSE": answer }));
-        let view = View { outcomes: Some(&outcomes), ..View::default() };
+        let view = CandidateSession { outcomes: Some(&outcomes), ..CandidateSession::default() };
         let xml = candidate_view(&item_xml(PARTS), view).unwrap();
         assert!(shown.iter().all(|text| xml.contains(text)), "{answer}: {xml}");
         assert!(!hidden.iter().any(|text| xml.contains(text)), "{answer}: {xml}");
@@ -175,11 +181,13 @@ fn template_variables_hide_and_show() {
       <qti-template-inline template-identifier="T" identifier="b">second</qti-template-inline>
       <qti-template-inline template-identifier="T" identifier="a" show-hide="hide">third</qti-template-inline>
     </p></qti-item-body>"#;
-    let variant = lyceum_qti::variant(&item(parts), &mut Stream::seeded(1));
-    let before = candidate_view(&item_xml(parts), View::default()).unwrap();
-    let after =
-        candidate_view(&item_xml(parts), View { variant: Some(&variant), ..View::default() })
-            .unwrap();
+    let variant = lyceum_qti::variant(&item(parts), &mut RandomStream::seeded(1));
+    let before = candidate_view(&item_xml(parts), CandidateSession::default()).unwrap();
+    let after = candidate_view(
+        &item_xml(parts),
+        CandidateSession { variant: Some(&variant), ..CandidateSession::default() },
+    )
+    .unwrap();
     for (xml, shown) in [(before, [false, true, true]), (after, [true, false, false])] {
         let told = ["first", "second", "third"].map(|word| xml.contains(word));
         assert_eq!(told, shown, "{xml}");

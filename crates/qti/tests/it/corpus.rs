@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use lyceum_qti::{Content, Severity, read};
+use lyceum_qti::{DocumentContent, Severity, read};
 
 use crate::standards::{File, documents, folder, is_required};
 
@@ -116,12 +116,12 @@ fn every_document_of_the_standard_is_read_and_the_wrong_ones_are_refused_at_thei
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), documents.len(), wrong.join("\n"));
 }
 
-fn kind(content: &Content) -> &'static str {
+fn kind(content: &DocumentContent) -> &'static str {
     match content {
-        Content::Item(_) => "items",
-        Content::Test(_) => "tests",
-        Content::Section(_) => "sections",
-        Content::Stimulus(_) => "stimuli",
+        DocumentContent::Item(_) => "items",
+        DocumentContent::Test(_) => "tests",
+        DocumentContent::Section(_) => "sections",
+        DocumentContent::Stimulus(_) => "stimuli",
     }
 }
 
@@ -174,7 +174,7 @@ fn correct_responses_of_the_standard_keep_the_rules_of_their_interactions() {
     let Some(folder) = folder("correct responses of all items") else { return };
     let (mut wrong, mut kept) = (Vec::new(), 0);
     for file in documents(&folder) {
-        let Ok(Content::Item(item)) = read(&file.xml).map(|reading| reading.content) else {
+        let Ok(DocumentContent::Item(item)) = read(&file.xml).map(|reading| reading.content) else {
             continue;
         };
         let mut responses = lyceum_qti::Responses::default();

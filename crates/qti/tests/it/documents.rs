@@ -1,7 +1,7 @@
 //! Tests, sections, stimuli; older versions; what is written again.
 
-use lyceum_qti::model::{Member, Navigation, Submission, Version};
-use lyceum_qti::{Content, read, read_item, read_stimulus, read_test, upgraded};
+use lyceum_qti::model::{Navigation, QtiVersion, SectionMember, Submission};
+use lyceum_qti::{DocumentContent, read, read_item, read_stimulus, read_test, upgraded};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -40,11 +40,11 @@ fn tests_are_read_with_their_structure() {
     assert_eq!((part.navigation, part.submission), (Navigation::Linear, Submission::Simultaneous));
     assert_eq!(part.control.unwrap().max_attempts, Some(2));
     assert_eq!(part.feedback.len(), 1);
-    let [Member::Section(section)] = part.sections.as_slice() else { panic!() };
+    let [SectionMember::Section(section)] = part.sections.as_slice() else { panic!() };
     assert!(!section.keep_together && section.ordering.unwrap().shuffle);
     assert!(section.selection.unwrap().with_replacement);
     assert_eq!(section.rubrics[0].text, "Read this");
-    let [Member::Item(item), Member::Section(inner), Member::SectionRef(away)] =
+    let [SectionMember::Item(item), SectionMember::Section(inner), SectionMember::SectionRef(away)] =
         section.members.as_slice()
     else {
         panic!()
@@ -83,7 +83,7 @@ fn tests_are_read_with_their_structure() {
         (Some("en"), "<p>Read &amp; think</p>")
     );
     let section = "<qti-assessment-section xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='S' title='t' visible='true'/>";
-    assert!(matches!(read(section).unwrap().content, Content::Section(_)));
+    assert!(matches!(read(section).unwrap().content, DocumentContent::Section(_)));
     assert!(read_item(TEST).unwrap_err().to_string().contains("the document is a test"));
 }
 
@@ -101,7 +101,7 @@ const OLD: &str = r#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_
 </assessmentItem>"#;
 
 #[test]
-fn what_an_older_item_can_do_without_is_left_out_and_told() {
+fn unsupported_parts_of_older_items_are_left_out_and_reported() {
     let xml = "<assessmentItem xmlns='http://www.imsglobal.org/xsd/imsqti_v2p2' \
          xmlns:h='http://www.imsglobal.org/xsd/imsqtiv2p2_html5_v1p0' \
          xmlns:apip='http://www.imsglobal.org/xsd/apip/apipv1p0/imsapip_qtiv1p0' \
@@ -133,7 +133,7 @@ fn what_an_older_item_can_do_without_is_left_out_and_told() {
 }
 
 #[test]
-fn references_are_given_other_addresses_and_nothing_else() {
+fn rewriting_references_changes_nothing_else() {
     let xml = "\u{feff}<?xml version='1.0'?><!-- x -->\n<qti-assessment-test \
                xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='t' title='t'>\
                <qti-assessment-item-ref identifier='a' href = \"items/i1/qti.xml\" />\
@@ -145,9 +145,9 @@ fn references_are_given_other_addresses_and_nothing_else() {
 }
 
 #[test]
-fn older_versions_become_three() {
+fn older_versions_are_converted_to_qti_3() {
     let item = read_item(OLD).unwrap();
-    assert_eq!(item.version, Version::V2p1);
+    assert_eq!(item.version, QtiVersion::V2p1);
     assert_eq!(scored(&item, &json!({"RESPONSE": "York"})).score(), Some(1.0));
     // In 2.1 the case of letters counts where nothing is said.
     assert_eq!(scored(&item, &json!({"RESPONSE": "york"})).score(), Some(0.0));
@@ -155,7 +155,7 @@ fn older_versions_become_three() {
 
     let new = upgraded(OLD).unwrap();
     let again = read_item(&new).unwrap();
-    assert_eq!(again.version, Version::V3p0);
+    assert_eq!(again.version, QtiVersion::V3p0);
     assert_eq!(scored(&again, &json!({"RESPONSE": "york"})).score(), Some(0.0));
     for part in [
         "xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\"",
@@ -179,7 +179,7 @@ fn older_versions_become_three() {
 }
 
 #[test]
-fn what_is_written_reads_the_same() {
+fn written_documents_are_read_back_unchanged() {
     let Some(folder) = folder("round trips of all documents") else { return };
     for file in documents(&folder) {
         let once = upgraded(&file.xml).unwrap();
@@ -196,7 +196,7 @@ fn what_is_written_reads_the_same() {
 }
 
 /// Everything but the lines.
-fn shape(content: &Content) -> String {
+fn shape(content: &DocumentContent) -> String {
     let text = format!("{content:?}");
     let mut lines = text.split("line: ");
     let first = lines.next().unwrap_or_default().to_owned();

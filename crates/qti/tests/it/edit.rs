@@ -1,7 +1,7 @@
 //! Changes of a test as text keep everything that they do not name.
 
 use lyceum_core::ProblemKind;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::edit::{add, order, remove, replace};
 use lyceum_qti::json::{member_json, members_json, test_json};
 use lyceum_qti::{read_test, upgraded};
@@ -55,7 +55,7 @@ fn item(name: &str) -> Map<String, Json> {
 }
 
 #[test]
-fn what_is_added_stands_where_its_sequence_says() {
+fn added_elements_follow_the_order_of_the_schema() {
     for (sequence, expected) in [
         (json!(null), ["q1", "q2", "q3", "q4", "new"]),
         (json!(1), ["new", "q1", "q2", "q3", "q4"]),
@@ -94,7 +94,7 @@ fn what_is_added_stands_where_its_sequence_says() {
 }
 
 #[test]
-fn what_a_replacement_leaves_out_stays() {
+fn a_replacement_keeps_members_that_it_does_not_name() {
     let same = object(member_json(&read_test(RICH).unwrap(), &["p1"]).unwrap());
     assert_eq!(replace(RICH, &["p1"], &same).unwrap().xml, RICH);
     let title = object(json!({"identifier": "s1", "title": "'Neu' & \"alt\""}));
@@ -165,7 +165,7 @@ fn a_whole_test_takes_its_json_form() {
 }
 
 #[test]
-fn refusals_say_what_is_in_the_way() {
+fn refusals_name_the_obstacle() {
     let cases = [
         (
             remove(RICH, &["p1", "s1", "q4"]),
@@ -350,7 +350,7 @@ proptest! {
         let section = "p0s0";
         let before = names(&xml, &[part, section]);
         let mut shuffled = before.clone();
-        let mut random = Stream::seeded(seed);
+        let mut random = RandomStream::seeded(seed);
         for at in (1..shuffled.len()).rev() {
             shuffled.swap(at, usize::try_from(random.below(at as u64 + 1)).unwrap());
         }

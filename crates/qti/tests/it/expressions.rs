@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::model::Item;
-use lyceum_qti::{Attempt, Responses, explain};
+use lyceum_qti::{Responses, ScoringInput, explain};
 use serde_json::json;
 
 use crate::kit::item;
@@ -76,7 +76,8 @@ fn value(short: &str) -> String {
         expression(short)
     ));
     let responses = Responses::from_json(&item, responses().as_object().unwrap()).unwrap();
-    let (_, trace) = explain(&item, &responses, Attempt::default(), &mut Stream::seeded(7));
+    let (_, trace) =
+        explain(&item, &responses, ScoringInput::default(), &mut RandomStream::seeded(7));
     trace.steps[1].result.clone()
 }
 
@@ -177,10 +178,10 @@ fn random_values_stay_within_their_bounds_and_replay() {
         expression("random(multiple(#A #B #C))"),
     ));
     let mut drawn = BTreeMap::new();
-    let mut random = Stream::seeded(3);
+    let mut random = RandomStream::seeded(3);
     for _ in 0..500 {
         let outcomes =
-            lyceum_qti::score(&item, &Responses::default(), Attempt::default(), &mut random);
+            lyceum_qti::score(&item, &Responses::default(), ScoringInput::default(), &mut random);
         let json = outcomes.to_json();
         *drawn.entry(json["X"].to_string()).or_insert(0) += 1;
         *drawn.entry(json["C"].to_string()).or_insert(0) += 1;

@@ -19,7 +19,7 @@ fn first(xml: &str) -> String {
     };
     let fault = faults.into_iter().find(|fault| fault.severity == Severity::Error);
     fault.map_or("accepted".to_owned(), |f| {
-        format!("{}:{} {}; {}", f.place.line, f.place.column, f.message, f.mend)
+        format!("{}:{} {}; {}", f.place.line, f.place.column, f.message, f.fix)
     })
 }
 
@@ -58,7 +58,7 @@ fn addresses_that_run_scripts_are_refused() {
 }
 
 #[test]
-fn a_key_that_no_choice_is_called_is_refused() {
+fn a_correct_response_without_a_choice_is_refused() {
     let with = |key: &str, interaction: &str| {
         first(&item_xml(&format!(
             "<qti-response-declaration identifier='R' cardinality='multiple' base-type='identifier'>\n\
@@ -84,7 +84,7 @@ fn a_key_that_no_choice_is_called_is_refused() {
 }
 
 #[test]
-fn a_template_that_nobody_knows_is_refused() {
+fn an_unknown_template_is_refused() {
     let with = |processing: &str| first(&item_xml(processing));
     let told = with("<qti-response-processing template='https://a.example/match_corect'/>");
     assert!(
@@ -101,7 +101,7 @@ fn a_template_that_nobody_knows_is_refused() {
 }
 
 #[test]
-fn blanks_around_the_text_of_a_key_are_told() {
+fn spaces_around_a_correct_response_are_reported() {
     let warned = |base_type: &str, key: &str| {
         let xml = item_xml(&format!(
             "<qti-response-declaration identifier='R' cardinality='single' base-type='{base_type}'>\
@@ -120,7 +120,7 @@ fn blanks_around_the_text_of_a_key_are_told() {
 }
 
 #[test]
-fn faults_tell_place_and_mend() {
+fn errors_name_their_place_and_fix() {
     // The document, where, a part of the message, a part of the mend.
     let cases = [
         ("", "1:1", "no element", "qti-assessment-item"),
@@ -146,10 +146,10 @@ fn faults_tell_place_and_mend() {
         ("<!DOCTYPE html><a/>", "1:1", "DOCTYPE", "remove"),
         ("<html/>", "1:1", "root element is 'html'", "qti-assessment-item"),
     ];
-    for (xml, place, what, mend) in cases {
+    for (xml, place, what, fix) in cases {
         let told = first(xml);
         assert!(told.starts_with(&format!("{place} ")), "{xml}: {told}");
-        assert!(told.contains(what) && told.contains(mend), "{xml}: {told}");
+        assert!(told.contains(what) && told.contains(fix), "{xml}: {told}");
     }
     let inside = [
         ("\n<qti-item-bdy/>", "2:1", "no element 'qti-item-bdy'", "did you mean 'qti-item-body'?"),
@@ -220,10 +220,10 @@ fn faults_tell_place_and_mend() {
             "XML Schema",
         ),
     ];
-    for (parts, place, what, mend) in inside {
+    for (parts, place, what, fix) in inside {
         let told = first(&item_xml(parts));
         assert!(told.contains(place), "{parts}: {told}");
-        assert!(told.contains(what) && told.contains(mend), "{parts}: {told}");
+        assert!(told.contains(what) && told.contains(fix), "{parts}: {told}");
     }
 }
 

@@ -3,7 +3,7 @@
 use lyceum_qti::features::count;
 
 #[test]
-fn the_table_of_features_counts_what_there_is_and_names_its_tests() {
+fn the_table_of_features_has_the_right_counts_and_existing_tests() {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources: String = std::fs::read_dir(here.join("tests/it"))
         .unwrap()

@@ -1,9 +1,9 @@
 //! Random bytes find no panic, no hang and no memory without bound.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::{
-    Attempt, Content, Responses, View, arranged, candidate_view, check, explain, json,
-    needs_manual_scoring, read, relinked, score, summary, upgraded, variant,
+    CandidateSession, DocumentContent, Responses, ScoringInput, arranged, candidate_view, check,
+    explain, json, needs_manual_scoring, read, relinked, score, summary, upgraded, variant,
 };
 
 use lyceum_qti::value::BaseType;
@@ -59,24 +59,24 @@ fn random_documents_do_no_harm() {
         let links = summary(&linked).unwrap().links;
         let addresses = links.iter().filter(|link| !link.href.is_empty());
         assert!(addresses.clone().all(|link| &*link.href == "<\"&'>"), "{xml}");
-        if let Content::Test(test) = &reading.content {
+        if let DocumentContent::Test(test) = &reading.content {
             let items = test.item_refs().len();
             assert!(arranged(test, 3).iter().all(|place| *place < items));
             assert_eq!(test.validates().len(), items);
         }
-        let Content::Item(item) = reading.content else { return };
-        let mut random = Stream::seeded(1);
+        let DocumentContent::Item(item) = reading.content else { return };
+        let mut random = RandomStream::seeded(1);
         let variant = variant(&item, &mut random);
         let mut responses = Responses::default();
         for response in &item.responses {
             responses.set(&response.declaration.identifier, response.correct.clone());
         }
-        let attempt = Attempt { variant: Some(&variant), ..Attempt::default() };
+        let attempt = ScoringInput { variant: Some(&variant), ..ScoringInput::default() };
         let (outcomes, trace) = explain(&item, &responses, attempt, &mut random);
         assert!(trace.to_string().len() < 1_000_000);
         check(&item, &responses);
         needs_manual_scoring(&item, &responses);
-        let view = View { outcomes: Some(&outcomes), variant: Some(&variant), seed: 7 };
+        let view = CandidateSession { outcomes: Some(&outcomes), variant: Some(&variant), seed: 7 };
         let shown = candidate_view(&xml, view).unwrap();
         assert!(!shown.contains("<qti-correct-response"), "{shown}");
         json::item_json(&xml).unwrap();
@@ -128,7 +128,8 @@ fn random_responses_do_no_harm() {
         let Some(given) = json.as_object() else { return };
         let Ok(responses) = Responses::from_json(&item, given) else { return };
         check(&item, &responses);
-        let outcomes = score(&item, &responses, Attempt::default(), &mut Stream::seeded(1));
+        let outcomes =
+            score(&item, &responses, ScoringInput::default(), &mut RandomStream::seeded(1));
         outcomes.to_json();
     };
     tried(&good);
@@ -233,7 +234,7 @@ fn many_variants(good: &Json, tried: impl Fn(&Json)) {
         value!({}),
         value!({"": [{}]}),
     ];
-    let mut random = Stream::seeded(4);
+    let mut random = RandomStream::seeded(4);
     for _ in 0..if lyceum_testkit::full_size() { 100_000 } else { 2000 } {
         let mut json = good.clone();
         for _ in 0..=random.below(3) {
@@ -245,7 +246,7 @@ fn many_variants(good: &Json, tried: impl Fn(&Json)) {
 }
 
 /// A place in a value, the root seldom.
-fn somewhere<'j>(json: &'j mut Json, random: &mut Stream) -> &'j mut Json {
+fn somewhere<'j>(json: &'j mut Json, random: &mut RandomStream) -> &'j mut Json {
     let members = match json {
         _ if random.below(4) == 0 => 0,
         Json::Object(members) => members.len(),

@@ -64,7 +64,7 @@ fn html_is_kept_as_the_markup_that_it_is() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused_at_its_place() {
+fn unsupported_html_is_refused_with_its_place() {
     for (html, place, what) in [
         ("<p>one<br>\n  <script>alert(1)</script>", (2, 3), "'script'"),
         ("<p>one<br>\n<p onclick='x()'>two", (2, 1), "'onclick'"),

@@ -126,7 +126,7 @@ fn mappings_and_points_come_as_json() {
 }
 
 #[test]
-fn what_is_missing_is_told_by_its_path() {
+fn missing_members_are_reported_by_path() {
     let mut sent = choice();
     sent.remove("title");
     sent["interaction"]["type"] = json!("choose");

@@ -1,8 +1,8 @@
 //! Items in a line, scored in a line.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::model::Item;
-use lyceum_qti::{Attempt, Outcomes, Responses, read_item, score};
+use lyceum_qti::{Outcomes, Responses, ScoringInput, read_item, score};
 use serde_json::Value as Json;
 
 /// An item around its parts, in the order of the standard.
@@ -22,5 +22,5 @@ pub(crate) fn item(parts: &str) -> Item {
 /// Scores responses that must have the types of their declarations.
 pub(crate) fn scored(item: &Item, responses: &Json) -> Outcomes {
     let responses = Responses::from_json(item, responses.as_object().unwrap()).unwrap();
-    score(item, &responses, Attempt::default(), &mut Stream::seeded(1))
+    score(item, &responses, ScoringInput::default(), &mut RandomStream::seeded(1))
 }

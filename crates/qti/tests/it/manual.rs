@@ -25,7 +25,7 @@ fn essay(key: &str, score: &str, processing: &str) -> Item {
 }
 
 #[test]
-fn an_essay_that_nothing_scores_needs_a_person() {
+fn an_essay_without_scoring_rules_needs_a_person() {
     let template = "<qti-response-processing template=\"https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/match_correct.xml\"/>";
     let rules = |condition: &str| {
         format!(

@@ -1,6 +1,6 @@
 //! Values printed into a learner's view.
 
-use lyceum_qti::{View, candidate_view};
+use lyceum_qti::{CandidateSession, candidate_view};
 
 use crate::kit::item_xml;
 
@@ -19,7 +19,7 @@ fn printed(declared: &str, values: &[&str], attributes: &str) -> String {
          <qti-item-body><p>[<qti-printed-variable identifier=\"V\" {attributes}/>]</p>\
          </qti-item-body>"
     ));
-    let view = candidate_view(&xml, View::default()).unwrap();
+    let view = candidate_view(&xml, CandidateSession::default()).unwrap();
     let (_, text) = view.split_once("<p>[").unwrap();
     text.split_once("]</p>").unwrap().0.to_owned()
 }
@@ -99,6 +99,6 @@ fn printing_again_and_again_ends() {
          <qti-default-value><qti-value>{long}</qti-value></qti-default-value>\
          </qti-outcome-declaration><qti-item-body><p>{print}</p></qti-item-body>"
     ));
-    let view = candidate_view(&xml, View::default()).unwrap();
+    let view = candidate_view(&xml, CandidateSession::default()).unwrap();
     assert!(view.len() < 6_000_000, "{}", view.len());
 }

@@ -1,9 +1,9 @@
 //! Rules, templates, tables, traces.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::model::Item;
 use lyceum_qti::value::Value;
-use lyceum_qti::{Attempt, Responses, explain, score, variant};
+use lyceum_qti::{Responses, ScoringInput, explain, score, variant};
 use serde_json::{Value as Json, json};
 
 use crate::kit::{item, item_xml, scored};
@@ -19,7 +19,7 @@ const DECLARED: &str = "<qti-response-declaration identifier=\"N\" cardinality=\
     <qti-outcome-declaration identifier=\"B\" cardinality=\"single\" base-type=\"integer\"/>";
 
 #[test]
-fn every_response_rule_does_its_part() {
+fn every_response_rule_works() {
     let condition =
         |branches: &str| format!("<qti-response-condition>{branches}</qti-response-condition>");
     let branch = |name: &str, when: &str, then: &str| {
@@ -145,7 +145,8 @@ fn a_trace_tells_each_step() {
     let item = templated("match_correct", "");
     let responses = json!({"RESPONSE": "A"});
     let responses = Responses::from_json(&item, responses.as_object().unwrap()).unwrap();
-    let (outcomes, trace) = explain(&item, &responses, Attempt::default(), &mut Stream::seeded(1));
+    let (outcomes, trace) =
+        explain(&item, &responses, ScoringInput::default(), &mut RandomStream::seeded(1));
     assert_eq!(outcomes.score(), Some(1.0));
     assert_eq!(
         trace.to_string(),
@@ -159,7 +160,7 @@ fn a_trace_tells_each_step() {
 }
 
 #[test]
-fn template_rules_make_one_item_many() {
+fn template_rules_create_variants_of_an_item() {
     let template = |name: &str, short: &str| {
         format!(
             "<qti-set-template-value identifier=\"{name}\">{}</qti-set-template-value>",
@@ -191,16 +192,20 @@ fn template_rules_make_one_item_many() {
     ));
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..50 {
-        let one = variant(&item, &mut Stream::seeded(seed));
-        assert_eq!(one, variant(&item, &mut Stream::seeded(seed)), "the same seed gives the same");
+        let one = variant(&item, &mut RandomStream::seeded(seed));
+        assert_eq!(
+            one,
+            variant(&item, &mut RandomStream::seeded(seed)),
+            "the same seed gives the same"
+        );
         let x = one.get("X").unwrap().as_number().unwrap();
         assert!((4.0..=10.0).contains(&x), "{x}");
         assert_eq!(one.correct("R").unwrap().as_number(), Some(x * 2.0));
         let size = if x > 7.0 { "large" } else { "small" };
         assert_eq!(one.get("SIZE"), Some(&Value::identifier(size)));
-        let attempt = Attempt { variant: Some(&one), ..Attempt::default() };
+        let attempt = ScoringInput { variant: Some(&one), ..ScoringInput::default() };
         let outcomes =
-            score(&item, &Responses::default(), attempt, &mut Stream::seeded(1)).to_json();
+            score(&item, &Responses::default(), attempt, &mut RandomStream::seeded(1)).to_json();
         assert_eq!(outcomes, json!({"SCORE": 2.0, "BONUS": 5}));
         seen.insert(x.to_string());
     }
@@ -215,8 +220,8 @@ fn only_adaptive_items_go_on_from_their_outcomes() {
         let xml = item_xml(&parts).replace("title=", &format!("adaptive=\"{adaptive}\" title="));
         let item = lyceum_qti::read_item(&xml).unwrap();
         let first = scored(&item, &json!({}));
-        let attempt = Attempt { number: 2, before: Some(&first), ..Attempt::default() };
-        let second = score(&item, &Responses::default(), attempt, &mut Stream::seeded(1));
+        let attempt = ScoringInput { number: 2, before: Some(&first), ..ScoringInput::default() };
+        let second = score(&item, &Responses::default(), attempt, &mut RandomStream::seeded(1));
         assert_eq!(second.to_json()["A"], json!(expected));
         let status = second.to_json().get("completionStatus").cloned();
         assert_eq!(status, adaptive.then(|| Json::from("unknown")));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::model::Item;
-use lyceum_qti::{Attempt, Content, Outcomes, Responses, read, score, variant};
+use lyceum_qti::{DocumentContent, Outcomes, Responses, ScoringInput, read, score, variant};
 use serde_json::{Map, Value as Json};
 
 use crate::standards::folder;
@@ -115,17 +115,17 @@ fn the_fixtures_have_their_expected_outcomes_in_both_versions() {
 fn item(path: &Path) -> Item {
     let xml = std::fs::read_to_string(path).unwrap();
     match read(&xml).unwrap_or_else(|fault| panic!("{}: {fault}", path.display())).content {
-        Content::Item(item) => *item,
+        DocumentContent::Item(item) => *item,
         other => panic!("{}: {other:?}", path.display()),
     }
 }
 
 fn outcomes(item: &Item, case: &Json, seed: u64) -> Outcomes {
-    let mut random = Stream::seeded(seed);
+    let mut random = RandomStream::seeded(seed);
     let variant = variant(item, &mut random);
     let responses = Responses::from_json(item, case["responses"].as_object().unwrap());
     let responses = responses.unwrap_or_else(|faults| panic!("{}: {faults:?}", item.identifier));
-    let attempt = Attempt { variant: Some(&variant), ..Attempt::default() };
+    let attempt = ScoringInput { variant: Some(&variant), ..ScoringInput::default() };
     score(item, &responses, attempt, &mut random)
 }
 

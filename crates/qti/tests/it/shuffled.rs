@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lyceum_core::random::Stream;
-use lyceum_qti::{View, arranged, candidate_view, read_item, read_test, variant};
+use lyceum_core::random::RandomStream;
+use lyceum_qti::{CandidateSession, arranged, candidate_view, read_item, read_test, variant};
 
 use crate::kit::item_xml;
 
 /// The identifiers of an element in the order in which a candidate sees them.
 fn shown(xml: &str, element: &str, seed: u64) -> Vec<String> {
-    let view = candidate_view(xml, View { seed, ..View::default() }).unwrap();
+    let view =
+        candidate_view(xml, CandidateSession { seed, ..CandidateSession::default() }).unwrap();
     identifiers(&view, element)
 }
 
@@ -117,7 +118,9 @@ fn every_interaction_that_shuffles_follows_the_seed() {
         let still = with(shape, &[], &interaction.replace("shuffle=\"true\"", "shuffle=\"false\""));
         assert_eq!(shown(&still, element, 3), authored, "{interaction}");
         // What is shown is a valid item that says the same, but for the order.
-        let view = candidate_view(&xml, View { seed: 3, ..View::default() }).unwrap();
+        let view =
+            candidate_view(&xml, CandidateSession { seed: 3, ..CandidateSession::default() })
+                .unwrap();
         read_item(&view).unwrap_or_else(|faults| panic!("{faults}\n{view}"));
         assert_eq!(view.contains("Which?"), xml.contains("Which?"));
     }
@@ -194,9 +197,10 @@ fn the_order_follows_the_variant_that_template_processing_makes() {
         [(xml.replace("identifier=\"C\" template", "identifier=\"few\" template"), 2)]
     {
         let item = read_item(&xml).unwrap();
-        let variant = variant(&item, &mut Stream::seeded(1));
+        let variant = variant(&item, &mut RandomStream::seeded(1));
         for seed in 0..40 {
-            let view = View { variant: Some(&variant), seed, ..View::default() };
+            let view =
+                CandidateSession { variant: Some(&variant), seed, ..CandidateSession::default() };
             let shown = identifiers(&candidate_view(&xml, view).unwrap(), "qti-simple-choice");
             assert_eq!(shown.len(), wanted, "{shown:?}");
             assert_eq!(shown, ["A", "B"], "the answer of this variant is B, A");

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use lyceum_core::random::Stream;
-use lyceum_qti::{Attempt, Responses, read_item, score};
+use lyceum_core::random::RandomStream;
+use lyceum_qti::{Responses, ScoringInput, read_item, score};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::json;
@@ -42,7 +42,12 @@ fn reading_an_item_costs_little_more_than_its_tokens() {
     let json = json!({"RESPONSE": ["A", "C"]});
     let scored = shortest(|| {
         let responses = Responses::from_json(&item, json.as_object().unwrap()).unwrap();
-        drop(black_box(score(&item, &responses, Attempt::default(), &mut Stream::seeded(1))));
+        drop(black_box(score(
+            &item,
+            &responses,
+            ScoringInput::default(),
+            &mut RandomStream::seeded(1),
+        )));
     });
     let ratio = read.as_secs_f64() / tokens.as_secs_f64();
     println!("tokens {tokens:?}, read {read:?} ({ratio:.1} times), scored {scored:?}");

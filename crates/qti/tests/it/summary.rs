@@ -1,6 +1,6 @@
 //! What documents are called and refer to.
 
-use lyceum_qti::{Kind, Position, is_document, summary};
+use lyceum_qti::{DocumentKind, DocumentPlace, is_document, summary};
 
 const TEST: &str = r#"<?xml version="1.0"?>
 <qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier=" t " title="T">
@@ -13,10 +13,10 @@ const TEST: &str = r#"<?xml version="1.0"?>
 </qti-assessment-test>"#;
 
 #[test]
-fn a_document_tells_its_name_and_its_links() {
+fn a_summary_has_the_name_and_links_of_a_document() {
     let told = summary(TEST).unwrap();
-    assert_eq!((told.kind, &*told.identifier), (Kind::Test, "t"));
-    assert_eq!(told.place, Position { line: 2, column: 1 });
+    assert_eq!((told.kind, &*told.identifier), (DocumentKind::Test, "t"));
+    assert_eq!(told.place, DocumentPlace { line: 2, column: 1 });
     let links: Vec<_> = told
         .links
         .iter()
@@ -25,19 +25,19 @@ fn a_document_tells_its_name_and_its_links() {
     assert_eq!(
         links,
         [
-            (Kind::Item, "i", "items/i.xml", 5, 7),
-            (Kind::Item, "j", "j.xml", 5, 67),
-            (Kind::Section, "r", "r.xml", 6, 7),
+            (DocumentKind::Item, "i", "items/i.xml", 5, 7),
+            (DocumentKind::Item, "j", "j.xml", 5, 67),
+            (DocumentKind::Section, "r", "r.xml", 6, 7),
         ]
     );
     let old =
         r#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_v2p2" identifier="o"/>"#;
-    assert_eq!(summary(old).unwrap().kind, Kind::Item);
+    assert_eq!(summary(old).unwrap().kind, DocumentKind::Item);
     assert!(summary("<a/>").unwrap_err().message.contains("no document of QTI"));
 }
 
 #[test]
-fn what_is_meant_as_a_document_is_told_from_other_xml() {
+fn qti_documents_are_distinguished_from_other_xml() {
     for (text, is) in [
         (TEST, true),
         ("\u{feff}<?xml version=\"1.0\"?><!-- x --><qti-assessment-item", true),

@@ -7,15 +7,16 @@ pub(crate) use scalars::day;
 use std::fmt::Write as _;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, limits, messages};
+use lyceum_core::{Detail, PayloadDialect, limits, messages};
 use serde_json::Value;
 
 use crate::grade;
-use crate::kind::{Field, Kind, Presence, Type};
+use crate::kind::{Field, FieldType, Presence, RecordKind};
 use crate::kinds;
 use crate::narrow::standard_part;
 use crate::record::{
-    COMMON, Link, Object, Pointer, Status, check_metadata, check_sourced_id, must_be_there,
+    COMMON, ListLink, Object, RecordReference, Status, check_metadata, check_sourced_id,
+    must_be_there,
 };
 
 /// The stored form of a record.
@@ -23,21 +24,21 @@ pub(crate) struct CanonicalRecord {
     pub(crate) body: String,
     pub(crate) extra: Option<String>,
     pub(crate) columns: Vec<Option<String>>,
-    pub(crate) links: Vec<Link>,
-    pub(crate) references: Vec<Pointer>,
+    pub(crate) links: Vec<ListLink>,
+    pub(crate) references: Vec<RecordReference>,
 }
 
 /// The state while an object is read.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadMode {
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: PayloadDialect,
     /// Whether to check rules that may be newer than stored records.
     pub(crate) is_checked: bool,
 }
 
-pub(crate) struct Writer<'a> {
-    kind: &'static Kind,
-    dialect: Dialect,
+pub(crate) struct CanonicalWriter<'a> {
+    kind: &'static RecordKind,
+    dialect: PayloadDialect,
     is_checked: bool,
     faults: &'a mut Vec<Detail>,
     written: CanonicalRecord,
@@ -48,8 +49,12 @@ pub(crate) struct Writer<'a> {
     overlaps: bool,
 }
 
-impl<'a> Writer<'a> {
-    pub(crate) fn new(kind: &'static Kind, reading: ReadMode, faults: &'a mut Vec<Detail>) -> Self {
+impl<'a> CanonicalWriter<'a> {
+    pub(crate) fn new(
+        kind: &'static RecordKind,
+        reading: ReadMode,
+        faults: &'a mut Vec<Detail>,
+    ) -> Self {
         let written = CanonicalRecord {
             body: String::with_capacity(512),
             extra: None,
@@ -80,7 +85,7 @@ impl<'a> Writer<'a> {
             path.truncate(start);
             path.push_str(field.name);
             let value = object.get(field.name).filter(|value| !value.is_null());
-            if field.platform && self.dialect == Dialect::Standard && value.is_some() {
+            if field.platform && self.dialect == PayloadDialect::Standard && value.is_some() {
                 self.fault(path.clone(), "is not a field of the standard; remove it".into());
                 continue;
             }
@@ -101,7 +106,7 @@ impl<'a> Writer<'a> {
     /// Writes a member. If a list has members that exist only in the platform dialect, they go to the platform's
     /// text.
     fn whole(&mut self, field: &Field, value: &Value, path: &str) {
-        let is_wide = self.dialect == Dialect::Platform && !field.platform;
+        let is_wide = self.dialect == PayloadDialect::Platform && !field.platform;
         let Some(narrow) = is_wide.then(|| standard_part(field, value)).flatten() else {
             return self.member(field, value, path, true);
         };
@@ -145,7 +150,7 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let path = format!("{}.{name}", self.kind.one);
-            if self.dialect == Dialect::Standard {
+            if self.dialect == PayloadDialect::Standard {
                 self.fault(
                     path,
                     "is not a field of the standard; remove it or put it into metadata".into(),
@@ -168,7 +173,7 @@ impl<'a> Writer<'a> {
     /// Writes a member with its comma. `top` says whether it is a field of the record itself, rather than of an
     /// object in a list.
     fn member(&mut self, field: &Field, value: &Value, path: &str, top: bool) {
-        if matches!(field.ty, Type::Secret) {
+        if matches!(field.ty, FieldType::Secret) {
             return;
         }
         if self.is_checked
@@ -178,7 +183,7 @@ impl<'a> Writer<'a> {
         }
         self.key(field.name);
         match (field.ty, value) {
-            (Type::Reference(kind), Value::Object(reference)) => {
+            (FieldType::Reference(kind), Value::Object(reference)) => {
                 if let Some(id) = self.reference(field, kind, reference, path) {
                     if top {
                         self.written.columns.push(Some(id.to_owned()));
@@ -187,7 +192,7 @@ impl<'a> Writer<'a> {
                     }
                 }
             }
-            (Type::References(kind), Value::Array(items)) => {
+            (FieldType::References(kind), Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| match item {
                     Value::Object(reference) => {
                         if let Some(id) = writer.reference(field, kind, reference, item_path) {
@@ -197,7 +202,7 @@ impl<'a> Writer<'a> {
                     _ => writer.fault(item_path.into(), OBJECT_REFERENCE.into()),
                 });
             }
-            (Type::Texts, Value::Array(items)) => {
+            (FieldType::Texts, Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| {
                     if let Some(text) = writer.text(item, item_path)
                         && field.is_indexed()
@@ -206,7 +211,7 @@ impl<'a> Writer<'a> {
                     }
                 });
             }
-            (Type::Grades, Value::Array(items)) => {
+            (FieldType::Grades, Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| {
                     if let Some(text) = writer.grade(item, item_path)
                         && field.is_indexed()
@@ -215,24 +220,24 @@ impl<'a> Writer<'a> {
                     }
                 });
             }
-            (Type::WordList(words), Value::Array(items)) => {
+            (FieldType::WordList(words), Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| {
                     writer.word(words, item, item_path);
                 });
             }
-            (Type::Objects(fields), Value::Array(items)) => {
+            (FieldType::Objects(fields), Value::Array(items)) => {
                 self.list(field, items, path, |writer, item, item_path| match item {
                     Value::Object(object) => writer.object(fields, object, path, item_path),
                     _ => writer.fault(item_path.into(), messages::MUST_BE_OBJECT.into()),
                 });
             }
-            (Type::Reference(_), _) => self.fault(path.into(), OBJECT_REFERENCE.into()),
+            (FieldType::Reference(_), _) => self.fault(path.into(), OBJECT_REFERENCE.into()),
             (
-                Type::References(_)
-                | Type::Texts
-                | Type::Grades
-                | Type::WordList(_)
-                | Type::Objects(_),
+                FieldType::References(_)
+                | FieldType::Texts
+                | FieldType::Grades
+                | FieldType::WordList(_)
+                | FieldType::Objects(_),
                 _,
             ) => self.fault(path.into(), messages::MUST_BE_ARRAY.into()),
             _ => {
@@ -240,7 +245,7 @@ impl<'a> Writer<'a> {
                 if top && field.has_column() {
                     self.written.columns.push(Some(text.into_owned()));
                 } else if !top && field.is_indexed() {
-                    let is_text = matches!(field.ty, Type::Text);
+                    let is_text = matches!(field.ty, FieldType::Text);
                     let value = if is_text { text.to_ascii_lowercase() } else { text.into_owned() };
                     self.link(path, value);
                 }
@@ -294,7 +299,7 @@ impl<'a> Writer<'a> {
         let unknown = object.iter().filter(|(name, _)| !fields.iter().any(|f| f.name == **name));
         for (name, value) in unknown {
             let member_path = format!("{path}.{name}");
-            if self.dialect == Dialect::Standard {
+            if self.dialect == PayloadDialect::Standard {
                 self.fault(member_path, "is not a field of the standard; remove it".into());
             } else if let Err(message) = check_json(value).and_then(|()| check_name(name)) {
                 self.fault(member_path, message);
@@ -318,7 +323,7 @@ impl<'a> Writer<'a> {
         object: &'v Object,
         path: &str,
     ) -> Option<&'v str> {
-        let target = kinds::named(kind).expect("declarations refer to declared kinds");
+        let target = kinds::by_name(kind).expect("declarations refer to declared kinds");
         let id_path = || format!("{path}.sourcedId");
         let Some(Value::String(id)) = object.get("sourcedId") else {
             self.fault(id_path(), format!("is required; send the sourcedId of the {kind}"));
@@ -330,7 +335,7 @@ impl<'a> Writer<'a> {
         }
         let given = object.get("type").filter(|value| !value.is_null());
         let fits = given
-            .is_none_or(|ty| ty.as_str().and_then(kinds::named).is_some_and(|k| k.one == kind));
+            .is_none_or(|ty| ty.as_str().and_then(kinds::by_name).is_some_and(|k| k.one == kind));
         if !fits {
             self.fault(format!("{path}.type"), format!("must be '{kind}'"));
             return None;
@@ -338,7 +343,7 @@ impl<'a> Writer<'a> {
         self.out().push_str("{\t\"sourcedId\":");
         self.string(id);
         let _ = write!(self.out(), ",\"type\":\"{kind}\"}}");
-        self.written.references.push(Pointer {
+        self.written.references.push(RecordReference {
             path: id_path(),
             kind: target,
             sourced_id: id.clone(),
@@ -348,7 +353,7 @@ impl<'a> Writer<'a> {
     }
 
     fn link(&mut self, path: &str, value: String) {
-        self.written.links.push(Link { field: path.to_owned(), value });
+        self.written.links.push(ListLink { field: path.to_owned(), value });
     }
 
     fn key(&mut self, name: &str) {
@@ -377,9 +382,9 @@ impl<'a> Writer<'a> {
 }
 
 /// The message for a missing field. An enrollment may name a course instead of a class, which its message says.
-fn required(kind: &Kind, field: &Field, dialect: Dialect) -> String {
+fn required(kind: &RecordKind, field: &Field, dialect: PayloadDialect) -> String {
     match (kind.one, field.name, dialect) {
-        ("enrollment", "class", Dialect::Platform) => messages::required(
+        ("enrollment", "class", PayloadDialect::Platform) => messages::required(
             "a reference to a class, or in 'course' a reference to a course to use its default class",
         ),
         _ => "is required".to_owned(),
@@ -388,7 +393,7 @@ fn required(kind: &Kind, field: &Field, dialect: Dialect) -> String {
 
 /// Why a value cannot be the title of a record or a required text.
 fn title_fault(field: &Field, value: &Value) -> Option<String> {
-    let is_needed = matches!((field.ty, field.presence), (Type::Text, Presence::Required));
+    let is_needed = matches!((field.ty, field.presence), (FieldType::Text, Presence::Required));
     match value {
         Value::String(text) if text.trim().is_empty() && (field.is_title || is_needed) => {
             Some("must not be blank; send a string with at least one visible character".to_owned())

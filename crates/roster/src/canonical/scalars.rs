@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Dialect, messages};
+use lyceum_core::{PayloadDialect, messages};
 use serde_json::Value;
 
-use super::{NUL, Writer, check_json};
+use super::{CanonicalWriter, NUL, check_json};
 use crate::grade;
-use crate::kind::{Type, Vocabulary, VocabularyExtension};
+use crate::kind::{FieldType, Vocabulary, VocabularyExtension};
 
 /// The date in a text. Clients send instants for dates of the standard, so the date part of an instant is accepted.
 pub(crate) fn day(text: &str) -> Option<&str> {
@@ -22,22 +22,22 @@ pub(crate) fn day(text: &str) -> Option<&str> {
 /// The number of bytes of a date such as 2026-01-15.
 const DATE_BYTES: usize = 10;
 
-impl Writer<'_> {
+impl CanonicalWriter<'_> {
     /// Writes a scalar and returns the text for its column or link.
     pub(super) fn scalar<'v>(
         &mut self,
-        ty: Type,
+        ty: FieldType,
         value: &'v Value,
         path: &str,
     ) -> Option<Cow<'v, str>> {
         match ty {
-            Type::Text | Type::Uri => self.text(value, path),
-            Type::Word(words) => self.word(words, value, path),
-            Type::Flag => self.flag(value, path),
-            Type::Date => self.date(value, path),
-            Type::Instant => self.instant(value, path),
-            Type::Integer | Type::Number => self.number(ty, value, path),
-            Type::Json => {
+            FieldType::Text | FieldType::Uri => self.text(value, path),
+            FieldType::Word(words) => self.word(words, value, path),
+            FieldType::Flag => self.flag(value, path),
+            FieldType::Date => self.date(value, path),
+            FieldType::Instant => self.instant(value, path),
+            FieldType::Integer | FieldType::Number => self.number(ty, value, path),
+            FieldType::Json => {
                 match check_json(value) {
                     Ok(()) => write!(self.out(), "{value}").expect("writing never fails"),
                     Err(message) => self.fault(path.into(), message),
@@ -51,8 +51,12 @@ impl Writer<'_> {
     pub(super) fn text<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
         let text = match value {
             Value::String(text) => Cow::from(text),
-            Value::Number(number) if self.dialect == Dialect::Platform => number.to_string().into(),
-            Value::Bool(flag) if self.dialect == Dialect::Platform => flag.to_string().into(),
+            Value::Number(number) if self.dialect == PayloadDialect::Platform => {
+                number.to_string().into()
+            }
+            Value::Bool(flag) if self.dialect == PayloadDialect::Platform => {
+                flag.to_string().into()
+            }
             _ => {
                 self.fault(path.into(), messages::MUST_BE_STRING.into());
                 return None;
@@ -68,8 +72,8 @@ impl Writer<'_> {
 
     pub(super) fn grade<'v>(&mut self, value: &'v Value, path: &str) -> Option<Cow<'v, str>> {
         let text = match value {
-            Value::Number(number) if self.dialect == Dialect::Platform => {
-                let text = grade::written(number);
+            Value::Number(number) if self.dialect == PayloadDialect::Platform => {
+                let text = grade::number_text(number);
                 self.string(&text);
                 text.into()
             }
@@ -96,13 +100,17 @@ impl Writer<'_> {
                 Some(word.into())
             }
             _ => {
-                let list = words.words.join("', '");
-                let more = match words.open {
-                    VocabularyExtension::Closed => "",
-                    VocabularyExtension::Extensions => ", or 'ext:…'",
-                    VocabularyExtension::Sources => ", or '/…'",
+                let extension = match words.open {
+                    VocabularyExtension::Closed => None,
+                    VocabularyExtension::Extensions => Some("ext:…"),
+                    VocabularyExtension::Sources => Some("/…"),
                 };
-                self.fault(path.into(), format!("must be one of '{list}'{more}"));
+                let known: Vec<_> = words.words.iter().copied().chain(extension).collect();
+                let message = match value.as_str() {
+                    Some(got) => messages::must_be_one_of(&known, got),
+                    None => messages::MUST_BE_STRING.into(),
+                };
+                self.fault(path.into(), message);
                 None
             }
         }
@@ -153,13 +161,13 @@ impl Writer<'_> {
         }
     }
 
-    fn number(&mut self, ty: Type, value: &Value, path: &str) -> Option<Cow<'static, str>> {
+    fn number(&mut self, ty: FieldType, value: &Value, path: &str) -> Option<Cow<'static, str>> {
         let fits = match ty {
-            Type::Integer => value.as_i64().is_some(),
+            FieldType::Integer => value.as_i64().is_some(),
             _ => value.as_f64().is_some_and(f64::is_finite),
         };
         if !fits {
-            let what = if matches!(ty, Type::Integer) { "a whole number" } else { "a number" };
+            let what = if matches!(ty, FieldType::Integer) { "a whole number" } else { "a number" };
             self.fault(path.into(), format!("must be {what}"));
             return None;
         }

@@ -4,8 +4,8 @@
 use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::time::parse_date;
 
-use super::cell::Unfit;
-use super::files::{BEYOND_THE_STANDARD, COMMON, File};
+use super::cell::CellError;
+use super::files::{BEYOND_THE_STANDARD, COMMON, CsvFile};
 
 /// Columns that must not be empty, by file, besides `sourcedId`.
 const REQUIRED: &[(&str, &[&str])] = &[
@@ -51,18 +51,18 @@ const DATES: &[&str] =
     &["startDate", "endDate", "beginDate", "birthDate", "scoreDate", "assignDate", "dueDate"];
 
 /// Whether the file is part of the standard.
-pub(super) fn has(file: &File) -> bool {
+pub(super) fn has(file: &CsvFile) -> bool {
     !BEYOND_THE_STANDARD.contains(&file.name)
 }
 
 /// Whether the cell must not be empty.
-pub(super) fn requires(file: &File, header: &str) -> bool {
+pub(super) fn requires(file: &CsvFile, header: &str) -> bool {
     header == COMMON[0]
         || REQUIRED.iter().any(|(name, headers)| *name == file.name && headers.contains(&header))
 }
 
 /// Whether the column has a calendar date although its field is an instant.
-pub(super) fn is_day(file: &File, header: &str) -> bool {
+pub(super) fn is_day(file: &CsvFile, header: &str) -> bool {
     file.name == "lineItems" && matches!(header, "assignDate" | "dueDate")
 }
 
@@ -75,9 +75,9 @@ pub(super) fn is_guid(text: &str) -> bool {
 
 /// What the binding forbids in a cell. `status` and `dateLastModified` depend on the kind of file and are checked
 /// elsewhere.
-pub(super) fn unfit(file: &File, header: &str, cell: &str) -> Option<Unfit> {
-    let unfit = |problem: &str, mend: &str| {
-        Some(Unfit { problem: problem.to_owned(), mend: mend.to_owned() })
+pub(super) fn unfit(file: &CsvFile, header: &str, cell: &str) -> Option<CellError> {
+    let unfit = |problem: &str, fix: &str| {
+        Some(CellError { problem: problem.to_owned(), fix: fix.to_owned() })
     };
     if cell.is_empty() {
         return requires(file, header)

@@ -1,30 +1,30 @@
 //! A row that will become a record, with the parts that other files add to it.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect};
+use lyceum_core::{Detail, PayloadDialect};
 use serde_json::Value;
 
 use super::binding;
-use super::cell::{self, Unfit};
-use super::fault::Fault;
-use super::files::{self, COMMON, File, JoinedFile, Shape};
-use super::header::{Header, REMOVE_COMMAS, Use, Width, trailing};
+use super::cell::{self, CellError};
+use super::fault::CsvError;
+use super::files::{self, COMMON, CsvFile, JoinedFile, JoinedShape};
+use super::header::{ColumnUse, CsvHeader, REMOVE_COMMAS, RowWidth, trailing};
 use super::manifest::FileMode;
 use super::parts::{PartRow, assemble};
+use super::row_members::{RowMembers, overlay};
 use super::rows::CsvRow;
-use super::said::{RowMembers, overlay};
 use super::strict;
-use crate::kind::{Field, Type};
-use crate::record::{Object, Record, Stamp};
+use crate::kind::{Field, FieldType};
+use crate::record::{ModifiedTime, Object, Record};
 
 /// What is known about a file of records before its first row.
 #[derive(Clone)]
-pub(super) struct Layout {
-    pub(super) file: &'static File,
+pub(super) struct FileLayout {
+    pub(super) file: &'static CsvFile,
     pub(super) mode: FileMode,
-    pub(super) header: Header,
+    pub(super) header: CsvHeader,
     /// The files in the package that have parts of its records.
-    pub(super) parts: Vec<(&'static File, &'static JoinedFile, FileMode)>,
+    pub(super) parts: Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>,
     pub(super) now: Timestamp,
     /// Whether everything that the binding forbids is an error.
     pub(super) is_strict: bool,
@@ -32,55 +32,55 @@ pub(super) struct Layout {
 
 /// A row with its values and errors.
 #[derive(Default)]
-pub(super) struct Candidate {
+pub(super) struct CandidateRow {
     pub(super) row: CsvRow,
     pub(super) id: String,
     /// Rows of part files, in the order of the files in the layout.
     pub(super) parts: Vec<PartRow>,
     /// Paths of the record that came from rows of part files, with the rows.
     origins: Vec<(String, usize)>,
-    /// The record; `None` before [`Candidate::finish`], and if the row is rejected.
+    /// The record; `None` before [`CandidateRow::finish`], and if the row is rejected.
     pub(super) record: Option<Record>,
-    pub(super) refusals: Vec<Refusal>,
+    pub(super) refusals: Vec<RejectedRow>,
     /// Warnings about values that were not read or were left out.
-    pub(super) warnings: Vec<Fault>,
-    /// Roles with a profile that the user does not have. [`Candidate::finish`] computes them again.
-    pub(super) unknown_profiles: Vec<Fault>,
+    pub(super) warnings: Vec<CsvError>,
+    /// Roles with a profile that the user does not have. [`CandidateRow::finish`] computes them again.
+    pub(super) unknown_profiles: Vec<CsvError>,
 }
 
 /// A row that is not imported, with the reasons.
-pub(super) struct Refusal {
-    pub(super) faults: Vec<Fault>,
+pub(super) struct RejectedRow {
+    pub(super) faults: Vec<CsvError>,
     /// The name of its file with `.csv`, and its cells.
     pub(super) cells: Vec<String>,
 }
 
 /// The record cannot be assembled; whether it might be after some parts were left out.
-struct TryAgain(bool);
+struct AssemblyFailure(bool);
 
 /// The column of a role with the user's profile.
 const USER_PROFILE: &str = "userProfileSourcedId";
 
 /// The row and column that caused an error.
-enum Blame {
+enum ErrorCell {
     Own(String),
     Part(usize, &'static str),
 }
 
-impl Candidate {
+impl CandidateRow {
     /// Reads the values of a row, without parts.
-    pub(super) fn read(layout: &Layout, row: CsvRow, said: &mut RowMembers) -> Self {
+    pub(super) fn read(layout: &FileLayout, row: CsvRow, row_members: &mut RowMembers) -> Self {
         let mut candidate = Self { row, ..Self::default() };
         let (found, expected) = (candidate.row.len(), layout.header.names.len());
         let width = layout.header.width(&candidate.row);
         let line = candidate.row.line;
-        if let Width::Trailing(blank) = width {
+        if let RowWidth::Trailing(blank) = width {
             let warning = layout.fault(line, trailing("row", blank), REMOVE_COMMAS.to_owned());
             candidate.warnings.push(warning);
         }
-        let fits = !matches!(width, Width::Differs);
+        let fits = !matches!(width, RowWidth::Differs);
         let mut faults = if fits {
-            said.read(layout, &candidate.row)
+            row_members.read(layout, &candidate.row)
         } else {
             vec![layout.fault(
                 line,
@@ -91,7 +91,7 @@ impl Candidate {
         if layout.is_strict && fits {
             faults.extend(strict::row(layout.file, &layout.header, &candidate.row, layout.mode));
         }
-        if let Some(Value::String(id)) = said.get(COMMON[0]).filter(|_| fits) {
+        if let Some(Value::String(id)) = row_members.get(COMMON[0]).filter(|_| fits) {
             candidate.id.clone_from(id);
         }
         if !faults.is_empty() {
@@ -111,11 +111,11 @@ impl Candidate {
     }
 
     /// Reads the row again, which had no errors the first time.
-    pub(super) fn say(&self, layout: &Layout, said: &mut RowMembers) {
+    pub(super) fn describe_members(&self, layout: &FileLayout, row_members: &mut RowMembers) {
         if self.row.is_empty() {
-            said.of_parts(&self.id);
+            row_members.of_parts(&self.id);
         } else {
-            said.read(layout, &self.row);
+            row_members.read(layout, &self.row);
         }
     }
 
@@ -125,52 +125,52 @@ impl Candidate {
     /// `said` has the values of the row, and is used up.
     pub(super) fn finish(
         &mut self,
-        layout: &Layout,
-        said: &mut RowMembers,
+        layout: &FileLayout,
+        row_members: &mut RowMembers,
         stored: Option<&Object>,
     ) {
         self.record = None;
         loop {
-            match self.put_together(layout, said, stored) {
+            match self.put_together(layout, row_members, stored) {
                 Ok(record) => {
                     self.record = Some(record);
                     return;
                 }
-                Err(TryAgain(false)) => return,
-                Err(TryAgain(true)) => self.say(layout, said),
+                Err(AssemblyFailure(false)) => return,
+                Err(AssemblyFailure(true)) => self.describe_members(layout, row_members),
             }
         }
     }
 
     fn put_together(
         &mut self,
-        layout: &Layout,
-        said: &mut RowMembers,
+        layout: &FileLayout,
+        row_members: &mut RowMembers,
         stored: Option<&Object>,
-    ) -> Result<Record, TryAgain> {
-        let mut merged = stored.map(|stored| self.merged(layout, said, stored));
-        let object = merged.as_mut().unwrap_or(&mut said.members);
+    ) -> Result<Record, AssemblyFailure> {
+        let mut merged = stored.map(|stored| self.merged(layout, row_members, stored));
+        let object = merged.as_mut().unwrap_or(&mut row_members.members);
         if let Err((part, column, unfit)) = self.add_parts(layout, object, stored) {
             let (file, row) = self.part(layout, part);
-            let fault = Fault::of_row(&csv(file), row.line, unfit.problem, unfit.mend);
+            let fault = CsvError::of_row(&csv(file), row.line, unfit.problem, unfit.fix);
             let fault = fault.at(column, row.cell(file, column));
             self.refuse_part(layout, part, vec![fault]);
-            return Err(TryAgain(true));
+            return Err(AssemblyFailure(true));
         }
         let unknown = self.drop_unknown_profiles(layout, object);
         self.unknown_profiles = unknown;
-        let stamp = Stamp::Keep(layout.now);
-        Record::parse(layout.file.kind, object, Dialect::Platform, stamp)
-            .map_err(|problem| TryAgain(self.blame(layout, &problem.details)))
+        let stamp = ModifiedTime::Keep(layout.now);
+        Record::parse(layout.file.kind, object, PayloadDialect::Platform, stamp)
+            .map_err(|problem| AssemblyFailure(self.blame(layout, &problem.details)))
     }
 
     /// Adds the parts to the values of the row. Errors: the part that does not fit, its column, and why.
     fn add_parts(
         &mut self,
-        layout: &Layout,
+        layout: &FileLayout,
         object: &mut Object,
         stored: Option<&Object>,
-    ) -> Result<(), (usize, &'static str, Unfit)> {
+    ) -> Result<(), (usize, &'static str, CellError)> {
         self.origins.clear();
         let nothing = Value::Array(Vec::new());
         for (of, (file, part, mode)) in layout.parts.iter().enumerate() {
@@ -192,7 +192,7 @@ impl Candidate {
     }
 
     /// Removes profiles from roles if the user does not have them.
-    fn drop_unknown_profiles(&self, layout: &Layout, object: &mut Object) -> Vec<Fault> {
+    fn drop_unknown_profiles(&self, layout: &FileLayout, object: &mut Object) -> Vec<CsvError> {
         let mut warnings = Vec::new();
         let profiles = object.get("userProfiles").and_then(Value::as_array);
         let known: Vec<Value> =
@@ -209,8 +209,8 @@ impl Candidate {
             let id = row.cell(file, USER_PROFILE);
             let problem =
                 format!("the user '{}' has no profile '{id}'; the reference is left out", self.id);
-            let mend = "add the profile to userProfiles.csv, or fix the cell";
-            let warning = Fault::of_row(&csv(file), row.line, problem, mend);
+            let fix = "add the profile to userProfiles.csv, or fix the cell";
+            let warning = CsvError::of_row(&csv(file), row.line, problem, fix);
             warnings.push(warning.at(USER_PROFILE, id));
             role.as_object_mut().map(|role| role.remove("userProfile"));
         }
@@ -220,10 +220,10 @@ impl Candidate {
     /// The stored record overlaid with the row. A column that the file lacks leaves its field unchanged. An empty
     /// cell clears the field, unless the row deletes the record. Members keep their order, so that a row with equal
     /// values changes nothing.
-    fn merged(&self, layout: &Layout, said: &RowMembers, stored: &Object) -> Object {
+    fn merged(&self, layout: &FileLayout, row_members: &RowMembers, stored: &Object) -> Object {
         let mut merged = stored.clone();
         merged.remove(COMMON[2]);
-        let own = said.members.iter().filter(|(name, value)| {
+        let own = row_members.members.iter().filter(|(name, value)| {
             let is_known =
                 layout.file.kind.field(name).is_some() || COMMON.contains(&name.as_str());
             !(value.is_null() && (is_known || *name == "metadata"))
@@ -239,7 +239,7 @@ impl Candidate {
             return merged;
         }
         merged.remove(COMMON[1]);
-        let only_marks = layout.mode == FileMode::Delta && said.is_deletion();
+        let only_marks = layout.mode == FileMode::Delta && row_members.is_deletion();
         if !only_marks {
             merged.retain(|field, _| own.contains_key(field) || !layout.covers(field));
             let named = own.get("metadata").and_then(Value::as_object);
@@ -261,13 +261,13 @@ impl Candidate {
 
     /// Assigns the errors to rows. Returns true if all errors are in rows of part files: these are left out, and the
     /// record should be assembled again.
-    pub(super) fn blame(&mut self, layout: &Layout, details: &[Detail]) -> bool {
+    pub(super) fn blame(&mut self, layout: &FileLayout, details: &[Detail]) -> bool {
         let mut own = Vec::new();
-        let mut of_parts: Vec<(usize, Vec<Fault>)> = Vec::new();
+        let mut of_parts: Vec<(usize, Vec<CsvError>)> = Vec::new();
         for detail in details {
             match self.place(layout, &detail.path) {
-                Blame::Own(header) => own.push(self.own_fault(layout, &header, detail)),
-                Blame::Part(part, header) => {
+                ErrorCell::Own(header) => own.push(self.own_fault(layout, &header, detail)),
+                ErrorCell::Part(part, header) => {
                     let fault = self.part_fault(layout, part, header, detail);
                     match of_parts.iter_mut().find(|(one, _)| *one == part) {
                         Some((_, faults)) => faults.push(fault),
@@ -288,7 +288,7 @@ impl Candidate {
         only_parts
     }
 
-    fn place(&self, layout: &Layout, path: &str) -> Blame {
+    fn place(&self, layout: &FileLayout, path: &str) -> ErrorCell {
         let inner = path.split_once('.').map_or("", |(_, inner)| inner);
         for (origin, part) in &self.origins {
             let (file, _) = self.part(layout, *part);
@@ -296,28 +296,28 @@ impl Candidate {
             if let Some(rest) = inner.strip_prefix(origin.as_str())
                 && (rest.is_empty() || rest.starts_with(['.', '[']))
             {
-                return Blame::Part(*part, part_header(file, rest));
+                return ErrorCell::Part(*part, part_header(file, rest));
             }
             let set = origin.split_once('.').map(|(set, _)| set);
-            if matches!(shape, Some(Shape::Objective | Shape::ObjectiveScore))
+            if matches!(shape, Some(JoinedShape::Objective | JoinedShape::ObjectiveScore))
                 && set.and_then(|set| inner.strip_prefix(set)) == Some(".source")
             {
-                return Blame::Part(*part, "source");
+                return ErrorCell::Part(*part, "source");
             }
         }
         let field = inner.split(['.', '[']).next().unwrap_or_default();
-        Blame::Own(layout.header_of(field, inner))
+        ErrorCell::Own(layout.header_of(field, inner))
     }
 
     /// The part that a path of the record leads to, and its column.
-    pub(super) fn part_at(&self, layout: &Layout, path: &str) -> Option<(usize, &'static str)> {
+    pub(super) fn part_at(&self, layout: &FileLayout, path: &str) -> Option<(usize, &'static str)> {
         match self.place(layout, path) {
-            Blame::Own(_) => None,
-            Blame::Part(part, header) => Some((part, header)),
+            ErrorCell::Own(_) => None,
+            ErrorCell::Part(part, header) => Some((part, header)),
         }
     }
 
-    fn own_fault(&self, layout: &Layout, header: &str, detail: &Detail) -> Fault {
+    fn own_fault(&self, layout: &FileLayout, header: &str, detail: &Detail) -> CsvError {
         let field = detail.path.split(['.', '[']).nth(1).unwrap_or_default();
         let missing = detail.message.starts_with("is required");
         let part = layout.file.parts().find(|(_, part)| part.field == field);
@@ -329,7 +329,7 @@ impl Candidate {
                 format!("add a row with the {} '{}' to {many}", part.owner, self.id),
             );
         }
-        let mend = match (missing, header, layout.file.kind.field(field)) {
+        let fix = match (missing, header, layout.file.kind.field(field)) {
             (true, ..) => "fill the cell".to_owned(),
             (_, "sourcedId", _) => {
                 "write an id of 1 to 255 bytes without control characters".to_owned()
@@ -338,7 +338,7 @@ impl Candidate {
             (_, "dateLastModified", _) => "write the instant as 2026-01-15T08:00:00Z".to_owned(),
             // In OneRoster 1.1, the role is in the row of the user.
             (_, "role", Some(field)) if field.name == "roles" => {
-                role_field(field).map_or_else(String::new, cell::mend)
+                role_field(field).map_or_else(String::new, cell::fix_for)
             }
             (_, "orgSourcedIds", Some(_)) => {
                 "write the sourcedIds of the orgs, separated by commas".to_owned()
@@ -346,7 +346,7 @@ impl Candidate {
             (_, header, Some(_)) if binding::is_day(layout.file, header) => {
                 "write the date as 2026-01-15".to_owned()
             }
-            (_, _, Some(field)) => cell::mend(field),
+            (_, _, Some(field)) => cell::fix_for(field),
             _ => "fix the cell, or leave it empty".to_owned(),
         };
         let value = layout.header.names.iter().position(|name| name == header);
@@ -355,54 +355,60 @@ impl Candidate {
             .fault(
                 self.row.line,
                 if missing { "is required".into() } else { detail.message.clone() },
-                mend,
+                fix,
             )
             .at(header, value.as_deref().unwrap_or_default())
     }
 
-    fn part_fault(&self, layout: &Layout, part: usize, header: &str, detail: &Detail) -> Fault {
+    fn part_fault(
+        &self,
+        layout: &FileLayout,
+        part: usize,
+        header: &str,
+        detail: &Detail,
+    ) -> CsvError {
         let (file, row) = self.part(layout, part);
         let name = file.columns.iter().find(|(one, _)| *one == header).map_or("", |(_, name)| name);
-        let members = file.part.as_ref().map_or(&[][..], |part| part.members(file.kind));
-        let field = members.iter().find(|field| field.name == name || field.name == header);
-        let mend = match field {
+        let fields = file.part.as_ref().map_or(&[][..], |part| part.members(file.kind));
+        let field = fields.iter().find(|field| field.name == name || field.name == header);
+        let fix = match field {
             _ if detail.message.starts_with("is required") => "fill the cell".to_owned(),
-            Some(field) => cell::mend(field),
+            Some(field) => cell::fix_for(field),
             None => "fix the cell".to_owned(),
         };
-        Fault::of_row(&csv(file), row.line, detail.message.clone(), mend)
+        CsvError::of_row(&csv(file), row.line, detail.message.clone(), fix)
             .at(header, if header == "sourcedId" { &row.id } else { row.cell(file, header) })
     }
 
     /// The part file and the row of a part.
-    pub(super) fn part(&self, layout: &Layout, part: usize) -> (&'static File, &PartRow) {
+    pub(super) fn part(&self, layout: &FileLayout, part: usize) -> (&'static CsvFile, &PartRow) {
         let row = &self.parts[part];
         (layout.parts[row.of].0, row)
     }
 
     /// Leaves a part out and reports the errors.
-    pub(super) fn refuse_part(&mut self, layout: &Layout, part: usize, faults: Vec<Fault>) {
+    pub(super) fn refuse_part(&mut self, layout: &FileLayout, part: usize, faults: Vec<CsvError>) {
         let row = self.parts.remove(part);
         debug_assert_eq!(csv(layout.parts[row.of].0), faults[0].file);
         let cells = [row.id, String::new(), String::new()].into_iter().chain(row.cells).collect();
-        self.refusals.push(Refusal { faults, cells });
+        self.refusals.push(RejectedRow { faults, cells });
     }
 
     /// Rejects the row itself.
-    pub(super) fn refuse(&mut self, faults: Vec<Fault>) {
+    pub(super) fn refuse(&mut self, faults: Vec<CsvError>) {
         self.record = None;
-        self.refusals.push(Refusal { faults, cells: self.row.readable() });
+        self.refusals.push(RejectedRow { faults, cells: self.row.readable() });
     }
 }
 
-impl Layout {
+impl FileLayout {
     /// The layout for parts of records for which the package has no row.
     pub(super) fn of_parts(
-        file: &'static File,
-        parts: Vec<(&'static File, &'static JoinedFile, FileMode)>,
+        file: &'static CsvFile,
+        parts: Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>,
         now: Timestamp,
     ) -> Self {
-        let header = Header::unusable();
+        let header = CsvHeader::unusable();
         Self { file, mode: FileMode::Delta, header, parts, now, is_strict: false }
     }
 
@@ -411,8 +417,8 @@ impl Layout {
         self.mode == FileMode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == FileMode::Bulk)
     }
 
-    pub(super) fn fault(&self, line: u64, problem: String, mend: String) -> Fault {
-        Fault::of_row(&csv(self.file), line, problem, mend)
+    pub(super) fn fault(&self, line: u64, problem: String, fix: String) -> CsvError {
+        CsvError::of_row(&csv(self.file), line, problem, fix)
     }
 
     /// Whether the package has all values of the field.
@@ -426,10 +432,10 @@ impl Layout {
 
     /// The column in which to look for an error of the field.
     pub(super) fn header_of(&self, field: &str, inner: &str) -> String {
-        let of_field = |one: &Use| match one {
-            Use::Field(found) => found.name == field,
-            Use::FormerOrgs => field == "roles" && inner.contains(".org"),
-            Use::FormerRole => field == "roles" && !inner.contains(".org"),
+        let of_field = |one: &ColumnUse| match one {
+            ColumnUse::Field(found) => found.name == field,
+            ColumnUse::FormerOrgs => field == "roles" && inner.contains(".org"),
+            ColumnUse::FormerRole => field == "roles" && !inner.contains(".org"),
             _ => false,
         };
         match self.header.place(of_field) {
@@ -446,7 +452,7 @@ impl Layout {
 
 /// Whether a cell has the date of a stored instant. The stored time is then kept, because the column cannot contain
 /// it.
-fn is_that_day(layout: &Layout, field: &str, cell: &Value, stored: &Value) -> bool {
+fn is_that_day(layout: &FileLayout, field: &str, cell: &Value, stored: &Value) -> bool {
     let holds_days =
         layout.file.header_of(field).is_some_and(|it| binding::is_day(layout.file, it));
     let day = cell.as_str().filter(|cell| holds_days && cell.len() == "2026-01-15".len());
@@ -455,19 +461,19 @@ fn is_that_day(layout: &Layout, field: &str, cell: &Value, stored: &Value) -> bo
 
 /// The field of a role in a user's roles.
 fn role_field(roles: &Field) -> Option<&'static Field> {
-    let Type::Objects(fields) = roles.ty else { return None };
+    let FieldType::Objects(fields) = roles.ty else { return None };
     fields.iter().find(|field| field.name == "role")
 }
 
 /// The column of a part file for a path inside the part.
-fn part_header(file: &'static File, rest: &str) -> &'static str {
+fn part_header(file: &'static CsvFile, rest: &str) -> &'static str {
     let shape = file.part.as_ref().map(|part| part.shape);
     let name = rest.trim_start_matches('.').split(['.', '[']).next().unwrap_or_default();
     match (shape, name) {
-        (Some(Shape::Link(column) | Shape::TheLink(column)), _) => column,
-        (Some(Shape::Objective), _) => "learningObjectiveId",
-        (Some(Shape::Profile), "profileId") => "sourcedId",
-        (Some(Shape::Profile), "credentials") => {
+        (Some(JoinedShape::Link(column) | JoinedShape::TheLink(column)), _) => column,
+        (Some(JoinedShape::Objective), _) => "learningObjectiveId",
+        (Some(JoinedShape::Profile), "profileId") => "sourcedId",
+        (Some(JoinedShape::Profile), "credentials") => {
             if rest.rsplit('.').next() == Some("type") {
                 "credentialType"
             } else {
@@ -483,6 +489,6 @@ fn part_header(file: &'static File, rest: &str) -> &'static str {
 }
 
 /// The name of a file with its ending.
-pub(super) fn csv(file: &File) -> String {
+pub(super) fn csv(file: &CsvFile) -> String {
     format!("{}.csv", file.name)
 }

@@ -9,41 +9,41 @@ use std::fmt::Write as _;
 
 use serde_json::{Number, Value, json};
 
-use crate::kind::{Field, Presence, Type, Vocabulary, VocabularyExtension};
+use crate::kind::{Field, FieldType, Presence, Vocabulary, VocabularyExtension};
 
-/// Why a cell is wrong, and what to do.
+/// An error in a cell and how to fix it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unfit {
+pub(super) struct CellError {
     pub(super) problem: String,
-    pub(super) mend: String,
+    pub(super) fix: String,
 }
 
-fn unfit<T>(problem: impl Into<String>, mend: impl Into<String>) -> Result<T, Unfit> {
-    Err(Unfit { problem: problem.into(), mend: mend.into() })
+fn unfit<T>(problem: impl Into<String>, fix: impl Into<String>) -> Result<T, CellError> {
+    Err(CellError { problem: problem.into(), fix: fix.into() })
 }
 
 /// The prefix of a metadata value that is not plain text.
 const JSON: &str = "json:";
 
 /// Reads the cell of a field; `None` if it has no value.
-pub(super) fn decode(field: &Field, cell: &str) -> Result<Option<Value>, Unfit> {
-    if cell.is_empty() || matches!(field.ty, Type::Secret) {
+pub(super) fn decode(field: &Field, cell: &str) -> Result<Option<Value>, CellError> {
+    if cell.is_empty() || matches!(field.ty, FieldType::Secret) {
         return Ok(None);
     }
     Ok(Some(match field.ty {
-        Type::Reference(_) => json!({ "sourcedId": cell }),
-        Type::References(_) => {
+        FieldType::Reference(_) => json!({ "sourcedId": cell }),
+        FieldType::References(_) => {
             list(cell)?.into_iter().map(|id| json!({ "sourcedId": id })).collect()
         }
-        Type::Texts | Type::Grades | Type::WordList(_) => {
+        FieldType::Texts | FieldType::Grades | FieldType::WordList(_) => {
             list(cell)?.into_iter().map(Value::String).collect()
         }
-        Type::Integer | Type::Number => match serde_json::from_str::<Number>(cell) {
+        FieldType::Integer | FieldType::Number => match serde_json::from_str::<Number>(cell) {
             Ok(number) => Value::Number(number),
-            Err(_) => return unfit("is not a number", mend(field)),
+            Err(_) => return unfit("is not a number", fix_for(field)),
         },
-        Type::Objects(members) => pairs(members, cell)?,
-        Type::Json => metadata(cell)?,
+        FieldType::Objects(members) => pairs(members, cell)?,
+        FieldType::Json => metadata(cell)?,
         _ => Value::String(cell.to_owned()),
     }))
 }
@@ -51,20 +51,26 @@ pub(super) fn decode(field: &Field, cell: &str) -> Result<Option<Value>, Unfit> 
 /// Writes the value of a field as a cell from which [`decode`] reads the same value; `None` if that is impossible.
 pub(super) fn encode(field: &Field, value: &Value) -> Option<String> {
     let cell = match (field.ty, value) {
-        (Type::Reference(_), reference) => id_of(reference)?.to_owned(),
-        (Type::References(_), Value::Array(members)) => {
+        (FieldType::Reference(_), reference) => id_of(reference)?.to_owned(),
+        (FieldType::References(_), Value::Array(members)) => {
             join(members.iter().map(id_of).collect::<Option<Vec<_>>>()?)
         }
-        (Type::Texts | Type::Grades | Type::WordList(_), Value::Array(members)) => {
+        (FieldType::Texts | FieldType::Grades | FieldType::WordList(_), Value::Array(members)) => {
             join(members.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?)
         }
-        (Type::Integer | Type::Number, Value::Number(number)) => number.to_string(),
-        (Type::Objects(members), Value::Array(objects)) => written_pairs(members, objects)
+        (FieldType::Integer | FieldType::Number, Value::Number(number)) => number.to_string(),
+        (FieldType::Objects(members), Value::Array(objects)) => written_pairs(members, objects)
             .filter(|cell| decode(field, cell).is_ok_and(|back| back.as_ref() == Some(value)))?,
-        (Type::Json, value) => written_metadata(value),
-        (Type::Text | Type::Uri | Type::Word(_) | Type::Flag | Type::Date | Type::Instant, _) => {
-            value.as_str()?.to_owned()
-        }
+        (FieldType::Json, value) => written_metadata(value),
+        (
+            FieldType::Text
+            | FieldType::Uri
+            | FieldType::Word(_)
+            | FieldType::Flag
+            | FieldType::Date
+            | FieldType::Instant,
+            _,
+        ) => value.as_str()?.to_owned(),
         _ => return None,
     };
     (!cell.is_empty()).then_some(cell)
@@ -87,7 +93,7 @@ pub(super) fn id_of(reference: &Value) -> Option<&str> {
 }
 
 /// The members of a list.
-pub(super) fn list(cell: &str) -> Result<Vec<String>, Unfit> {
+pub(super) fn list(cell: &str) -> Result<Vec<String>, CellError> {
     let mut members = Vec::new();
     let mut rest = cell.trim();
     while !rest.is_empty() {
@@ -117,7 +123,7 @@ pub(super) fn list(cell: &str) -> Result<Vec<String>, Unfit> {
 }
 
 /// Reads up to the closing quote; returns the text and the rest.
-fn unquote(text: &str) -> Result<(String, &str), Unfit> {
+fn unquote(text: &str) -> Result<(String, &str), CellError> {
     let mut member = String::new();
     let mut rest = text;
     loop {
@@ -153,7 +159,7 @@ fn join(members: Vec<&str>) -> String {
 }
 
 /// Reads `{a:b},{c:d}` as objects with the two declared members.
-fn pairs(members: &[Field], cell: &str) -> Result<Value, Unfit> {
+fn pairs(members: &[Field], cell: &str) -> Result<Value, CellError> {
     let [left, right] = members else {
         return unfit("cannot be written in a cell", "leave the cell empty");
     };
@@ -197,7 +203,7 @@ fn written_pairs(members: &[Field], objects: &[Value]) -> Option<String> {
 }
 
 /// Reads a metadata cell that is not empty.
-pub(super) fn metadata(cell: &str) -> Result<Value, Unfit> {
+pub(super) fn metadata(cell: &str) -> Result<Value, CellError> {
     match cell.strip_prefix(JSON) {
         None => Ok(Value::String(cell.to_owned())),
         Some(json) => serde_json::from_str(json).or_else(|error| {
@@ -218,29 +224,29 @@ pub(super) fn written_metadata(value: &Value) -> String {
 }
 
 /// Says what to write into the cell of a field.
-pub(super) fn mend(field: &Field) -> String {
+pub(super) fn fix_for(field: &Field) -> String {
     match field.ty {
-        Type::Flag => "write true or false".into(),
-        Type::Integer => "write a whole number such as 3".into(),
-        Type::Number => "write a number such as 3 or 92.5".into(),
-        Type::Date => "write the date as 2026-01-15".into(),
-        Type::Instant => "write the instant as 2026-01-15T08:00:00Z".into(),
-        Type::Word(words) | Type::WordList(words) => vocabulary(words),
-        Type::Reference(kind) => format!("write the sourcedId of the {kind}"),
-        Type::References(kind) => {
+        FieldType::Flag => "write true or false".into(),
+        FieldType::Integer => "write a whole number such as 3".into(),
+        FieldType::Number => "write a number such as 3 or 92.5".into(),
+        FieldType::Date => "write the date as 2026-01-15".into(),
+        FieldType::Instant => "write the instant as 2026-01-15T08:00:00Z".into(),
+        FieldType::Word(words) | FieldType::WordList(words) => vocabulary(words),
+        FieldType::Reference(kind) => format!("write the sourcedId of the {kind}"),
+        FieldType::References(kind) => {
             format!("write the sourcedIds of the {kind}s, separated by commas")
         }
-        Type::Texts => "write the members, separated by commas".into(),
-        Type::Grades => "write grades such as 03, KG or UG, separated by commas".into(),
-        Type::Objects(members) => match members {
+        FieldType::Texts => "write the members, separated by commas".into(),
+        FieldType::Grades => "write grades such as 03, KG or UG, separated by commas".into(),
+        FieldType::Objects(members) => match members {
             [left, right] => format!("write {{{}:{}}}", left.name, right.name),
             _ => "add a row for it".into(),
         },
-        Type::Text | Type::Uri => match field.presence {
+        FieldType::Text | FieldType::Uri => match field.presence {
             Presence::Required | Presence::Derived => "fill the cell".into(),
             _ => "fix the cell, or leave it empty".into(),
         },
-        Type::Secret | Type::Json => "fix the cell, or leave it empty".into(),
+        FieldType::Secret | FieldType::Json => "fix the cell, or leave it empty".into(),
     }
 }
 
@@ -259,7 +265,7 @@ mod tests {
     use crate::kinds::{CLASS, SCORE_SCALE, USER};
     use proptest::prelude::*;
 
-    fn field(kind: &crate::kind::Kind, name: &str) -> &'static Field {
+    fn field(kind: &crate::kind::RecordKind, name: &str) -> &'static Field {
         kind.field(name).unwrap()
     }
 
@@ -284,7 +290,7 @@ mod tests {
         );
         for faulty in ["LDAP:u1", "{LDAP}", "{LDAP:u1", "{:u1}", "{LDAP:}", "{a:b}{c:d}"] {
             let unfit = decode(ids, faulty).unwrap_err();
-            assert!(unfit.mend.contains("{type:identifier}"), "{faulty}");
+            assert!(unfit.fix.contains("{type:identifier}"), "{faulty}");
         }
         let unwritable = json!([{"type": "a", "identifier": "x}y"}]);
         assert_eq!(encode(ids, &unwritable), None);

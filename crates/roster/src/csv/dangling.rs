@@ -1,24 +1,24 @@
 //! References to missing records, which are left out with a warning.
 
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{PayloadDialect, Result};
 use serde_json::Value;
 
-use super::candidate::{Candidate, Layout};
-use super::fault::Fault;
+use super::candidate::{CandidateRow, FileLayout};
+use super::fault::CsvError;
 use super::files;
-use super::writing::{Ready, Writer};
-use crate::kind::{Kind, Presence, ReferenceTarget, Type};
+use super::writing::{CandidateWriter, ReadyRow};
+use crate::kind::{FieldType, Presence, RecordKind, ReferenceTarget};
 use crate::kinds;
-use crate::record::{Object, Pointer, Record, Stamp, members};
+use crate::record::{ModifiedTime, Object, Record, RecordReference, members};
 
-impl Writer<'_, '_> {
+impl CandidateWriter<'_, '_> {
     /// Warns about cells that name a missing record but belong to no field.
     pub(super) fn warn_of_named(&mut self, named: &[DanglingName]) -> Result<()> {
         for (pointer, place) in
             named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
         {
-            let (problem, mend) = self.nothing_at(&pointer);
-            self.refusals.warn(Fault { problem, mend, ..place })?;
+            let (problem, fix) = self.nothing_at(&pointer);
+            self.refusals.warn(CsvError { problem, fix, ..place })?;
         }
         Ok(())
     }
@@ -26,9 +26,9 @@ impl Writer<'_, '_> {
     /// Leaves optional references to missing records out of a record, each with a warning.
     pub(super) fn leave_out(
         &mut self,
-        layout: &Layout,
-        one: &mut Ready,
-        missing: &[Pointer],
+        layout: &FileLayout,
+        one: &mut ReadyRow,
+        missing: &[RecordReference],
     ) -> Result<()> {
         let mut object = members(&one.record.body, one.record.extra.as_deref())?;
         for pointer in missing {
@@ -37,26 +37,29 @@ impl Writer<'_, '_> {
             self.refusals.warn(fault)?;
             drop_reference(&mut object, field_of(pointer), &pointer.sourced_id);
         }
-        let stamp = Stamp::Keep(layout.now);
-        one.record = Record::parse(layout.file.kind, &object, Dialect::Platform, stamp)?;
+        let stamp = ModifiedTime::Keep(layout.now);
+        one.record = Record::parse(layout.file.kind, &object, PayloadDialect::Platform, stamp)?;
         Ok(())
     }
 }
 
 /// A record named by a cell that belongs to no field, and the cell.
-pub(super) type DanglingName = (Pointer, Fault);
+pub(super) type DanglingName = (RecordReference, CsvError);
 
-pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<DanglingName> {
+pub(super) fn named_and_not_kept(
+    layout: &FileLayout,
+    candidate: &CandidateRow,
+) -> Vec<DanglingName> {
     let mut named = Vec::new();
     for (name, header, kind) in files::NAMED_AND_NOT_KEPT {
         let mut add = |line: u64, cell: &str| {
             if !cell.is_empty()
-                && let Some(kind) = kinds::named(kind)
+                && let Some(kind) = kinds::by_name(kind)
             {
                 let (path, sourced_id) = (String::new(), cell.to_owned());
-                let place = Fault::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
+                let place = CsvError::of_row(&format!("{name}.csv"), line, "", "").at(header, cell);
                 named.push((
-                    Pointer { path, kind, sourced_id, target: ReferenceTarget::Any },
+                    RecordReference { path, kind, sourced_id, target: ReferenceTarget::Any },
                     place,
                 ));
             }
@@ -76,15 +79,15 @@ pub(super) fn named_and_not_kept(layout: &Layout, candidate: &Candidate) -> Vec<
 }
 
 /// The field of a record that contains a reference.
-pub(super) fn field_of(pointer: &Pointer) -> &str {
+pub(super) fn field_of(pointer: &RecordReference) -> &str {
     let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
     inner.split(['.', '[']).next().unwrap_or_default()
 }
 
 /// Whether the record is valid without the reference.
-pub(super) fn may_be_left_out(kind: &Kind, pointer: &Pointer) -> bool {
+pub(super) fn may_be_left_out(kind: &RecordKind, pointer: &RecordReference) -> bool {
     kind.field(field_of(pointer)).is_some_and(|field| {
-        matches!(field.ty, Type::Reference(_) | Type::References(_))
+        matches!(field.ty, FieldType::Reference(_) | FieldType::References(_))
             && matches!(field.presence, Presence::Optional | Presence::Nullable)
     })
 }

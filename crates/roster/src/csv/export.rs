@@ -13,18 +13,18 @@ use serde_json::Value;
 
 use super::binding::{self, is_day};
 use super::cell::{encode, is_implied, written_metadata};
-use super::fault::Fault;
-use super::files::{self, COMMON, EXTRA, File, JoinedFile, METADATA};
+use super::fault::CsvError;
+use super::files::{self, COMMON, CsvFile, EXTRA, JoinedFile, METADATA};
 use super::manifest::FileMode;
-use super::package::{Package, RowWriter};
+use super::package::{PackageWriter, RowWriter};
 use super::parts::rows_of;
-use super::standard::{Standard, day, one_line};
+use super::standard::{StandardExport, day, one_line};
 use crate::record::{Object, members};
 use crate::repository;
 
 /// The content of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Content {
+pub enum ExportContent {
     /// Active records, in the files and columns of OneRoster 1.2, for strict readers.
     #[default]
     Standard,
@@ -34,11 +34,11 @@ pub enum Content {
 
 /// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Exported {
+pub struct ExportReport {
     /// The files with their numbers of rows.
     pub files: Vec<(&'static str, u64)>,
     /// The first records and parts that OneRoster 1.2 cannot express, up to `IMPORT_MAX_REPORTED_FAULTS`.
-    pub left_out: Vec<Fault>,
+    pub left_out: Vec<CsvError>,
     /// The number of all that were left out.
     pub left_out_count: u64,
 }
@@ -47,15 +47,15 @@ pub struct Exported {
 /// far, over all files.
 pub fn export<W: Write + Seek>(
     db: &Db,
-    content: Content,
+    content: ExportContent,
     out: W,
     progress: &mut dyn FnMut(&'static str, u64),
-) -> Result<(Exported, W)> {
+) -> Result<(ExportReport, W)> {
     db.read_blocking(|tx| {
-        let is_standard = content == Content::Standard;
+        let is_standard = content == ExportContent::Standard;
         let mut package =
-            Package::new(out, if is_standard { FileMode::Bulk } else { FileMode::Delta });
-        let mut standard = Standard::default();
+            PackageWriter::new(out, if is_standard { FileMode::Bulk } else { FileMode::Delta });
+        let mut standard = StandardExport::default();
         let mut rows = 0;
         let all = files::ALL.iter().filter(|file| file.part.is_none());
         for file in all.filter(|file| !is_standard || binding::has(file)) {
@@ -91,15 +91,15 @@ pub fn export<W: Write + Seek>(
             }
         }
         let (files, out) = package.finish("Lyceum")?;
-        let Standard { left_out, left_out_count, .. } = standard;
-        Ok((Exported { files, left_out, left_out_count }, out))
+        let StandardExport { left_out, left_out_count, .. } = standard;
+        Ok((ExportReport { files, left_out, left_out_count }, out))
     })
 }
 
 /// Calls `each` with every record of the file.
 pub(super) fn each(
     tx: &mut Tx<'_>,
-    file: &File,
+    file: &CsvFile,
     mut each: impl FnMut(&mut Object) -> Result<()>,
 ) -> Result<()> {
     repository::each(tx, file.kind, |body, extra| each(&mut members(body, extra)?))
@@ -119,8 +119,8 @@ impl ExportColumns {
     /// Scans all records for metadata and for values without a column.
     fn of(
         tx: &mut Tx<'_>,
-        file: &'static File,
-        mut standard: Option<&mut Standard>,
+        file: &'static CsvFile,
+        mut standard: Option<&mut StandardExport>,
     ) -> Result<Self> {
         let mut plan = Self::default();
         let room = CSV_MAX_ENTRIES - 4 - file.columns.len();
@@ -156,7 +156,7 @@ impl ExportColumns {
     }
 
     /// The values of a record that no column and no part file contains.
-    fn left_over(&self, file: &'static File, object: &Object) -> Object {
+    fn left_over(&self, file: &'static CsvFile, object: &Object) -> Object {
         let mut rest = Object::new();
         let parted = part_fields(file, object);
         for (name, value) in object {
@@ -200,9 +200,9 @@ impl ExportColumns {
 
     fn write_standard<W: Write + Seek>(
         &self,
-        file: &'static File,
+        file: &'static CsvFile,
         object: &Object,
-        standard: &Standard,
+        standard: &StandardExport,
         out: &mut RowWriter<'_, W>,
     ) -> Result<()> {
         if !standard.has(file, object) {
@@ -219,9 +219,9 @@ impl ExportColumns {
 
     fn write<W: Write + Seek>(
         &self,
-        file: &'static File,
+        file: &'static CsvFile,
         object: &Object,
-        standard: &Standard,
+        standard: &StandardExport,
         out: &mut RowWriter<'_, W>,
     ) -> Result<()> {
         let mut cells: Vec<String> = COMMON.iter().map(|name| text(object, name)).collect();
@@ -265,9 +265,9 @@ fn text(object: &Object, name: &str) -> String {
 
 /// The fields of the record that part files contain, with the files.
 fn parted<'o>(
-    file: &'static File,
+    file: &'static CsvFile,
     object: &'o Object,
-) -> impl Iterator<Item = (&'static File, &'static JoinedFile, &'o Value)> {
+) -> impl Iterator<Item = (&'static CsvFile, &'static JoinedFile, &'o Value)> {
     file.parts().filter_map(|(part_file, part)| {
         let value = object.get(part.field)?;
         let owner = object.get("sourcedId")?.as_str()?;
@@ -276,16 +276,16 @@ fn parted<'o>(
     })
 }
 
-fn part_fields(file: &'static File, object: &Object) -> Vec<&'static str> {
+fn part_fields(file: &'static CsvFile, object: &Object) -> Vec<&'static str> {
     parted(file, object).map(|(_, part, _)| part.field).collect()
 }
 
-fn part_files(file: &'static File, object: &Object) -> Vec<&'static str> {
+fn part_files(file: &'static CsvFile, object: &Object) -> Vec<&'static str> {
     parted(file, object).map(|(file, ..)| file.name).collect()
 }
 
 fn write_parts<W: Write + Seek>(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     object: &Object,
     out: &mut RowWriter<'_, W>,

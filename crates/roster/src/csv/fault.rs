@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An error in a cell, row or file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct CsvError {
     /// The file, such as `users.csv`.
     pub file: String,
     /// The line on which the row begins, from 1; the header is line 1. 0 for an error of the whole file.
@@ -13,19 +13,20 @@ pub struct Fault {
     pub column: String,
     /// The cell's value.
     pub value: String,
-    /// What is wrong.
+    /// The error.
     pub problem: String,
-    /// What to do.
-    pub mend: String,
+    /// How to fix it.
+    #[serde(rename = "mend")]
+    pub fix: String,
 }
 
-impl Fault {
+impl CsvError {
     /// An error of a whole row or, with line 0, of a whole file.
     pub fn of_row(
         file: &str,
         line: u64,
         problem: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
         Self {
             file: file.into(),
@@ -33,7 +34,7 @@ impl Fault {
             column: String::new(),
             value: String::new(),
             problem: problem.into(),
-            mend: mend.into(),
+            fix: fix.into(),
         }
     }
 
@@ -46,7 +47,7 @@ impl Fault {
     }
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for CsvError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.file)?;
         if self.line > 0 {
@@ -55,6 +56,6 @@ impl std::fmt::Display for Fault {
         if !self.column.is_empty() {
             write!(f, ", {} '{}'", self.column, self.value)?;
         }
-        write!(f, ": {}; {}", self.problem, self.mend)
+        write!(f, ": {}; {}", self.problem, self.fix)
     }
 }

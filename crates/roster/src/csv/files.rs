@@ -5,24 +5,24 @@
 //! read and written.
 
 pub use super::table::ALL;
-use crate::kind::{Field, Kind, Presence, Type};
+use crate::kind::{Field, FieldType, Presence, RecordKind};
 use crate::kinds;
 
 /// A CSV file.
 #[derive(Debug)]
-pub struct File {
+pub struct CsvFile {
     /// Its name without `.csv`, which follows `file.` in the manifest.
     pub name: &'static str,
     /// The kind of its records, or of the records whose parts it contains.
-    pub kind: &'static Kind,
+    pub kind: &'static RecordKind,
     /// Its columns after `sourcedId`, `status` and `dateLastModified`.
-    pub columns: &'static [Column],
+    pub columns: &'static [CsvColumn],
     /// How its rows are parts of records; `None` if each row is a record.
     pub part: Option<JoinedFile>,
 }
 
 /// A header and the name of its field, which is empty if the value is not stored.
-pub type Column = (&'static str, &'static str);
+pub type CsvColumn = (&'static str, &'static str);
 
 /// How the rows of a file become a field of another file's records.
 #[derive(Debug)]
@@ -32,12 +32,12 @@ pub struct JoinedFile {
     /// The field of the record.
     pub field: &'static str,
     /// The form of a row in the field.
-    pub shape: Shape,
+    pub shape: JoinedShape,
 }
 
 /// The form of a row in the field to which it belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum JoinedShape {
     /// An object in a list, identified by these members.
     Object(&'static [&'static str]),
     /// A user profile with one credential.
@@ -73,7 +73,7 @@ pub const NAMED_AND_NOT_KEPT: &[(&str, &str, &str)] = &[
 ];
 
 /// Headers that are read but never written, from OneRoster 1.1 and drafts of 1.2.
-pub const FORMER: &[(&str, Column)] = &[
+pub const FORMER: &[(&str, CsvColumn)] = &[
     ("lineItems", ("gradingPeriodSourcedId", "gradingPeriod")),
     ("users", ("orgSourcedIds", "")),
     ("users", ("resourceSourcedIds", "resources")),
@@ -86,53 +86,53 @@ pub const BEYOND_THE_STANDARD: &[&str] =
 
 pub(super) const fn records(
     name: &'static str,
-    kind: &'static Kind,
-    columns: &'static [Column],
-) -> File {
-    File { name, kind, columns, part: None }
+    kind: &'static RecordKind,
+    columns: &'static [CsvColumn],
+) -> CsvFile {
+    CsvFile { name, kind, columns, part: None }
 }
 
 pub(super) const fn part(
     name: &'static str,
-    kind: &'static Kind,
-    columns: &'static [Column],
+    kind: &'static RecordKind,
+    columns: &'static [CsvColumn],
     part: JoinedFile,
-) -> File {
-    File { name, kind, columns, part: Some(part) }
+) -> CsvFile {
+    CsvFile { name, kind, columns, part: Some(part) }
 }
 
 /// The file with that name, without `.csv`.
-pub fn named(name: &str) -> Option<&'static File> {
+pub fn by_name(name: &str) -> Option<&'static CsvFile> {
     ALL.iter().find(|file| file.name == name)
 }
 
 /// The file with the records of a kind.
-pub fn of_kind(kind: &Kind) -> &'static File {
+pub fn of_kind(kind: &RecordKind) -> &'static CsvFile {
     ALL.iter()
         .find(|file| file.part.is_none() && file.kind.one == kind.one)
         .expect("every kind has a file")
 }
 
 /// Whether any kind of record refers to this one.
-pub fn is_referred_to(kind: &Kind) -> bool {
+pub fn is_referred_to(kind: &RecordKind) -> bool {
     fn any(fields: &[Field], one: &str) -> bool {
         fields.iter().any(|field| match field.ty {
-            Type::Objects(inner) => any(inner, one),
-            Type::Reference(of) | Type::References(of) => of == one,
+            FieldType::Objects(inner) => any(inner, one),
+            FieldType::Reference(of) | FieldType::References(of) => of == one,
             _ => false,
         })
     }
     kinds::ALL.iter().any(|other| any(other.fields, kind.one))
 }
 
-impl File {
+impl CsvFile {
     /// Its headers in order, without metadata.
     pub fn headers(&'static self) -> impl Iterator<Item = &'static str> + Clone {
         COMMON.into_iter().chain(self.columns.iter().map(|(header, _)| *header))
     }
 
     /// The files whose rows are parts of its records.
-    pub fn parts(&'static self) -> impl Iterator<Item = (&'static File, &'static JoinedFile)> {
+    pub fn parts(&'static self) -> impl Iterator<Item = (&'static CsvFile, &'static JoinedFile)> {
         let of = if self.part.is_none() { self.kind.one } else { "" };
         ALL.iter()
             .filter(move |file| file.kind.one == of)
@@ -159,11 +159,13 @@ impl File {
             Some(part) => {
                 header == part.owner
                     || match part.shape {
-                        Shape::Link(column) | Shape::TheLink(column) => header == column,
-                        Shape::Objective | Shape::ObjectiveScore => {
+                        JoinedShape::Link(column) | JoinedShape::TheLink(column) => {
+                            header == column
+                        }
+                        JoinedShape::Objective | JoinedShape::ObjectiveScore => {
                             header == "source" || header == "learningObjectiveId"
                         }
-                        Shape::Object(_) | Shape::Profile => self
+                        JoinedShape::Object(_) | JoinedShape::Profile => self
                             .columns
                             .iter()
                             .filter(|(name, _)| *name == header)
@@ -182,14 +184,14 @@ impl File {
 
 impl JoinedFile {
     /// The fields of the objects that its rows describe.
-    pub fn members(&self, kind: &'static Kind) -> &'static [crate::kind::Field] {
+    pub fn members(&self, kind: &'static RecordKind) -> &'static [crate::kind::Field] {
         match kind.field(self.field).map(|field| field.ty) {
-            Some(Type::Objects(fields)) => fields,
+            Some(FieldType::Objects(fields)) => fields,
             _ => &[],
         }
     }
 
-    fn requires(&self, kind: &'static Kind, member: &str) -> bool {
+    fn requires(&self, kind: &'static RecordKind, member: &str) -> bool {
         self.members(kind)
             .iter()
             .any(|field| field.name == member && field.presence == Presence::Required)
@@ -227,9 +229,9 @@ mod tests {
             let mut fields: Vec<_> = kind.fields.iter().collect();
             while let Some(field) = fields.pop() {
                 match field.ty {
-                    Type::Objects(inner) => fields.extend(inner),
-                    Type::Reference(target) | Type::References(target) => {
-                        let target = place(kinds::named(target).unwrap().one);
+                    FieldType::Objects(inner) => fields.extend(inner),
+                    FieldType::Reference(target) | FieldType::References(target) => {
+                        let target = place(kinds::by_name(target).unwrap().one);
                         assert!(target <= own, "{} refers to a later file", kind.one);
                     }
                     _ => {}

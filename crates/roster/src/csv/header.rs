@@ -3,14 +3,14 @@
 use lyceum_core::limits::CSV_MAX_ENTRIES;
 use lyceum_core::text::nearest;
 
-use super::fault::Fault;
-use super::files::{COMMON, EXTRA, FORMER_EXTRA, File, METADATA};
+use super::fault::CsvError;
+use super::files::{COMMON, CsvFile, EXTRA, FORMER_EXTRA, METADATA};
 use super::rows::CsvRow;
 use crate::kind::Field;
 
 /// The use of a column.
 #[derive(Clone, Debug)]
-pub(super) enum Use {
+pub(super) enum ColumnUse {
     SourcedId,
     Status,
     Modified,
@@ -31,9 +31,9 @@ pub(super) enum Use {
 
 /// The actual columns of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(super) struct CsvHeader {
     pub(super) names: Vec<String>,
-    pub(super) uses: Vec<Use>,
+    pub(super) uses: Vec<ColumnUse>,
     /// Whether the rows can be read, because the header exists and has all required columns.
     pub(super) is_usable: bool,
     /// The number of extra commas at its end.
@@ -42,50 +42,50 @@ pub(super) struct Header {
 
 /// The errors of a header.
 #[derive(Default)]
-pub(super) struct HeaderFaults {
-    pub(super) faults: Vec<Fault>,
+pub(super) struct HeaderErrors {
+    pub(super) faults: Vec<CsvError>,
     /// Warnings about columns that are not read.
-    pub(super) warnings: Vec<Fault>,
+    pub(super) warnings: Vec<CsvError>,
 }
 
 /// How the fields of a row fit the header.
-pub(super) enum Width {
+pub(super) enum RowWidth {
     Fits,
     /// The row has that number of extra empty fields.
     Trailing(usize),
     Differs,
 }
 
-impl Header {
+impl CsvHeader {
     /// The header of a file without a readable one.
     pub(super) fn unusable() -> Self {
         Self { names: Vec::new(), uses: Vec::new(), is_usable: false, blank: 0 }
     }
 
     /// Reads a header. Wrong and unknown columns are not read.
-    pub(super) fn read(file: &'static File, row: &CsvRow, delta: bool) -> (Self, HeaderFaults) {
+    pub(super) fn read(file: &'static CsvFile, row: &CsvRow, delta: bool) -> (Self, HeaderErrors) {
         let mut names: Vec<String> = row.readable();
         while names.last().is_some_and(|name| name.trim().is_empty()) {
             names.pop();
         }
         let blank = row.len() - names.len();
         let csv = format!("{}.csv", file.name);
-        let of = |column: &str, problem: &str, mend: String| {
-            Fault::of_row(&csv, row.line, problem, mend).at(column, column)
+        let of = |column: &str, problem: &str, fix: String| {
+            CsvError::of_row(&csv, row.line, problem, fix).at(column, column)
         };
         let mut warnings = Vec::new();
         if blank > 0 {
             warnings.push(of("", &trailing("header", blank), REMOVE_COMMAS.to_owned()));
         }
         let mut faults = Vec::new();
-        let mut fault = |column: &str, problem: &str, mend: String| {
-            faults.push(of(column, problem, mend));
+        let mut fault = |column: &str, problem: &str, fix: String| {
+            faults.push(of(column, problem, fix));
         };
         if names.len() > CSV_MAX_ENTRIES {
             let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");
             fault("", &problem, "remove metadata columns".into());
         }
-        let mut uses: Vec<Use> = Vec::with_capacity(names.len());
+        let mut uses: Vec<ColumnUse> = Vec::with_capacity(names.len());
         for (at, name) in names.iter().enumerate() {
             let trimmed = name.trim();
             let repeated = names[..at].iter().any(|other| other.trim() == trimmed);
@@ -96,13 +96,13 @@ impl Header {
                         "the column appears twice in the header",
                         "remove one of them".into(),
                     );
-                    Use::Nothing
+                    ColumnUse::Nothing
                 }
                 Some(found) => found,
                 None => {
                     let problem = "is not a column of this file and is not read";
                     warnings.push(of(name, problem, advice(file, trimmed)));
-                    Use::Nothing
+                    ColumnUse::Nothing
                 }
             });
         }
@@ -113,7 +113,8 @@ impl Header {
         let missing: Vec<_> = needed.filter(|header| !has(header)).collect();
         for header in &missing {
             let problem = "the column is missing; the rows of the file are not read";
-            let unknown = names.iter().zip(&uses).filter(|(_, it)| matches!(it, Use::Nothing));
+            let unknown =
+                names.iter().zip(&uses).filter(|(_, it)| matches!(it, ColumnUse::Nothing));
             let meant = nearest(header, unknown.map(|(name, _)| name.trim()));
             fault(
                 header,
@@ -125,36 +126,36 @@ impl Header {
             );
         }
         let is_usable = missing.is_empty();
-        (Self { names, uses, is_usable, blank }, HeaderFaults { faults, warnings })
+        (Self { names, uses, is_usable, blank }, HeaderErrors { faults, warnings })
     }
 
     /// How the fields of a row fit the header.
-    pub(super) fn width(&self, row: &CsvRow) -> Width {
+    pub(super) fn width(&self, row: &CsvRow) -> RowWidth {
         let own = self.names.len();
         let is_blank = (own..row.len()).all(|at| row.bytes(at).is_empty());
         match row.len() {
-            found if found < own || !is_blank => Width::Differs,
-            found if found <= own + self.blank => Width::Fits,
-            found => Width::Trailing(found - own),
+            found if found < own || !is_blank => RowWidth::Differs,
+            found if found <= own + self.blank => RowWidth::Fits,
+            found => RowWidth::Trailing(found - own),
         }
     }
 
     /// Whether the file has values for the field.
     pub(super) fn covers(&self, field: &str) -> bool {
         self.uses.iter().any(|one| match one {
-            Use::Field(found) => found.name == field,
-            Use::FormerRole => field == "roles",
+            ColumnUse::Field(found) => found.name == field,
+            ColumnUse::FormerRole => field == "roles",
             _ => false,
         })
     }
 
     /// Whether the file has values for that member of the metadata.
     pub(super) fn covers_metadata(&self, name: &str) -> bool {
-        self.uses.iter().any(|one| matches!(one, Use::Metadata(found) if found == name))
+        self.uses.iter().any(|one| matches!(one, ColumnUse::Metadata(found) if found == name))
     }
 
     /// The index of the first column with that use.
-    pub(super) fn place(&self, wanted: impl Fn(&Use) -> bool) -> Option<usize> {
+    pub(super) fn place(&self, wanted: impl Fn(&ColumnUse) -> bool) -> Option<usize> {
         self.uses.iter().position(wanted)
     }
 }
@@ -167,36 +168,36 @@ pub(super) fn trailing(what: &str, blank: usize) -> String {
     format!("the {what} ends with {blank} extra empty fields, which are not read")
 }
 
-fn use_of(file: &'static File, name: &str) -> Option<Use> {
+fn use_of(file: &'static CsvFile, name: &str) -> Option<ColumnUse> {
     let header = name.trim();
     match header {
-        "sourcedId" => return Some(Use::SourcedId),
-        "status" => return Some(Use::Status),
-        "dateLastModified" => return Some(Use::Modified),
-        EXTRA | FORMER_EXTRA if file.part.is_none() => return Some(Use::Extra),
+        "sourcedId" => return Some(ColumnUse::SourcedId),
+        "status" => return Some(ColumnUse::Status),
+        "dateLastModified" => return Some(ColumnUse::Modified),
+        EXTRA | FORMER_EXTRA if file.part.is_none() => return Some(ColumnUse::Extra),
         _ => {}
     }
     if header.starts_with(METADATA) {
         return Some(match file.part {
             // The name is taken literally. It may begin or end with a space.
-            None => Use::Metadata(name.trim_start()[METADATA.len()..].to_owned()),
-            Some(_) => Use::Nothing,
+            None => ColumnUse::Metadata(name.trim_start()[METADATA.len()..].to_owned()),
+            Some(_) => ColumnUse::Nothing,
         });
     }
     let field = file.field_of(header)?;
     if file.part.is_some() {
         let at = file.columns.iter().position(|(name, _)| *name == header)?;
-        return Some(Use::Part(at));
+        return Some(ColumnUse::Part(at));
     }
     Some(match (file.name, header) {
-        ("users", "role") => Use::FormerRole,
-        ("users", "orgSourcedIds") => Use::FormerOrgs,
-        _ => file.kind.field(field).map_or(Use::Nothing, Use::Field),
+        ("users", "role") => ColumnUse::FormerRole,
+        ("users", "orgSourcedIds") => ColumnUse::FormerOrgs,
+        _ => file.kind.field(field).map_or(ColumnUse::Nothing, ColumnUse::Field),
     })
 }
 
 /// What to do about an unknown header: names the likely intended column.
-fn advice(file: &'static File, name: &str) -> String {
+fn advice(file: &'static CsvFile, name: &str) -> String {
     match nearest(name, file.headers()) {
         Some(near) => format!("write '{near}'"),
         None => format!("name it '{METADATA}{name}' to keep it, or remove it"),

@@ -9,25 +9,25 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Db, Spool};
 
-use super::candidate::{Candidate, Layout, Refusal};
-use super::fault::Fault;
-use super::files::{self, File, JoinedFile};
+use super::candidate::{CandidateRow, FileLayout, RejectedRow};
+use super::fault::CsvError;
+use super::files::{self, CsvFile, JoinedFile};
 use super::manifest::{self, FileMode, Manifest};
-use super::noted::{Came, Notes};
-use super::reading::{Batch, Order, PartRead, read_records, spool_parts, spooled};
-use super::report::{Refusals, Report};
+use super::reading::{PartRead, ReadBatch, ReadOrder, read_records, spool_parts, spooled};
+use super::report::{CsvReport, RejectedRows};
+use super::row_notes::{RowNotes, RowOutcome};
 use super::source::CsvSource;
-use super::writing::{Progressing, Writer};
+use super::writing::{CandidateWriter, FileProgress};
 use crate::repository;
 
 /// The options of an import.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// The file for rejected rows while the import stores the others. Without it, any error undoes the whole import.
     pub rejects: Option<PathBuf>,
     /// Whether to store nothing and only report what would be done.
     pub check: bool,
-    /// The file for the outcome of each row, see [`super::noted`].
+    /// The file for the outcome of each row, see [`super::notes_of_file`].
     pub notes: Option<PathBuf>,
     /// Whether everything that the binding forbids is an error, including warnings.
     pub strict: bool,
@@ -35,7 +35,7 @@ pub struct Options {
 
 /// The progress of an import.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct CsvProgress {
     /// The current file, without `.csv`.
     pub file: &'static str,
     /// Rows read so far, over all files.
@@ -59,17 +59,17 @@ const BATCHES_AHEAD: usize = 2;
 pub fn import(
     db: &Db,
     path: &Path,
-    options: &Options,
+    options: &ImportOptions,
     now: Timestamp,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Report> {
+    progress: &mut dyn FnMut(CsvProgress),
+) -> Result<CsvReport> {
     let mut source = CsvSource::open(path)?;
-    let notes = Notes::new(options.notes.as_deref())?;
-    let mut refusals = Refusals::new(options.rejects.as_deref(), notes, options.strict);
+    let notes = RowNotes::new(options.notes.as_deref())?;
+    let mut refusals = RejectedRows::new(options.rejects.as_deref(), notes, options.strict);
     let (manifest, faults) = Manifest::of(&mut source, options.strict)?;
     if !faults.is_empty() {
         let cells = Vec::new();
-        refusals.add(Refusal { faults, cells })?;
+        refusals.add(RejectedRow { faults, cells })?;
     }
     let is_named = |name: &str| manifest.mode(name.trim_end_matches(".csv")).is_some();
     refusals.report.ignored = source
@@ -80,7 +80,7 @@ pub fn import(
     if options.strict {
         for name in refusals.report.ignored.clone() {
             let problem = "is not listed in the manifest";
-            refusals.warn(Fault::of_row(
+            refusals.warn(CsvError::of_row(
                 &name,
                 0,
                 problem,
@@ -95,9 +95,9 @@ pub fn import(
         let mut run = ImportRun {
             source: &mut source,
             manifest: &manifest,
-            writer: Writer::new(tx, &mut refusals),
+            writer: CandidateWriter::new(tx, &mut refusals),
             spool: Spool::new()?,
-            meter: Meter { rows: 0, bytes, total_bytes, progress },
+            meter: ProgressMeter { rows: 0, bytes, total_bytes, progress },
             now,
             is_strict: options.strict,
         };
@@ -122,35 +122,35 @@ pub fn import(
 struct ImportRun<'r, 'w, 'tx> {
     source: &'r mut CsvSource,
     manifest: &'r Manifest,
-    writer: Writer<'w, 'tx>,
+    writer: CandidateWriter<'w, 'tx>,
     spool: Spool,
-    meter: Meter<'r>,
+    meter: ProgressMeter<'r>,
     now: Timestamp,
     is_strict: bool,
 }
 
 /// Counts the rows and reports the progress.
-struct Meter<'r> {
+struct ProgressMeter<'r> {
     rows: u64,
     bytes: Arc<AtomicU64>,
     total_bytes: u64,
-    progress: &'r mut dyn FnMut(Progress),
+    progress: &'r mut dyn FnMut(CsvProgress),
 }
 
-impl Meter<'_> {
+impl ProgressMeter<'_> {
     fn count(&mut self, file: &'static str, rows: u64) {
         self.rows += rows;
         let bytes = self.bytes.load(Ordering::Relaxed);
         let total_bytes = self.total_bytes;
-        (self.progress)(Progress { file, rows: self.rows, bytes, total_bytes });
+        (self.progress)(CsvProgress { file, rows: self.rows, bytes, total_bytes });
     }
 }
 
-type Parts = Vec<(&'static File, &'static JoinedFile, FileMode)>;
+type PartFiles = Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>;
 
 impl ImportRun<'_, '_, '_> {
     /// Imports a file of records, together with the files that contain parts of them.
-    fn records(&mut self, file: &'static File) -> Result<()> {
+    fn records(&mut self, file: &'static CsvFile) -> Result<()> {
         let mut parts = Vec::new();
         for (part_file, part) in file.parts() {
             if let Some(mode) = self.manifest.mode(part_file.name) {
@@ -164,12 +164,14 @@ impl ImportRun<'_, '_, '_> {
         self.parts_alone(file, parts)
     }
 
-    fn parts(&mut self, file: &'static File, mode: FileMode) -> Result<()> {
+    fn parts(&mut self, file: &'static CsvFile, mode: FileMode) -> Result<()> {
         let refusals = &mut *self.writer.refusals;
         refusals.report.of(file.name, mode);
         let bytes = Arc::clone(&self.meter.bytes);
         let came = |read: PartRead<'_>| match read {
-            PartRead::Row(part) => refusals.notes.add(file.name, part.line, &part.id, Came::Part),
+            PartRead::Row(part) => {
+                refusals.notes.add(file.name, part.line, &part.id, RowOutcome::Part)
+            }
             PartRead::Refused(refusal) => refusals.add(refusal),
             PartRead::Warning(fault) => refusals.warn(fault),
         };
@@ -181,13 +183,19 @@ impl ImportRun<'_, '_, '_> {
     }
 
     /// Reads the file on another thread and writes it on this one.
-    fn own_rows(&mut self, file: &'static File, mode: FileMode, parts: &Parts) -> Result<()> {
+    fn own_rows(
+        &mut self,
+        file: &'static CsvFile,
+        mode: FileMode,
+        parts: &PartFiles,
+    ) -> Result<()> {
         let Self { source, writer, spool, meter, now, is_strict, .. } = self;
         let is_strict = *is_strict;
         writer.refusals.report.of(file.name, mode);
         let is_new = repository::is_empty(writer.tx, file.kind)?;
         let bytes = Arc::clone(&meter.bytes);
-        let order = Order { file, mode, parts: parts.clone(), is_new, now: *now, bytes, is_strict };
+        let order =
+            ReadOrder { file, mode, parts: parts.clone(), is_new, now: *now, bytes, is_strict };
         let (send, receive) = sync_channel(BATCHES_AHEAD);
         std::thread::scope(|scope| {
             let reading = scope.spawn(move || read_records(source, spool, order, &send));
@@ -204,12 +212,12 @@ impl ImportRun<'_, '_, '_> {
     }
 
     /// Writes the parts of records for which the package has no row.
-    fn parts_alone(&mut self, file: &'static File, parts: Parts) -> Result<()> {
-        let layout = Layout::of_parts(file, parts, self.now);
+    fn parts_alone(&mut self, file: &'static CsvFile, parts: PartFiles) -> Result<()> {
+        let layout = FileLayout::of_parts(file, parts, self.now);
         for (part_file, ..) in &layout.parts {
             while let Some(owner) = self.spool.first(part_file.name)? {
                 let rows = spooled(&layout.parts, &mut self.spool, &owner)?;
-                self.writer.parts_alone(&layout, Candidate::of_parts(owner, rows))?;
+                self.writer.parts_alone(&layout, CandidateRow::of_parts(owner, rows))?;
             }
         }
         Ok(())
@@ -219,23 +227,23 @@ impl ImportRun<'_, '_, '_> {
 /// Writes what the reading thread sends. When the receiver is dropped, at the latest on return, the reading thread
 /// ends.
 fn write_all(
-    writer: &mut Writer<'_, '_>,
-    receive: Receiver<Batch>,
+    writer: &mut CandidateWriter<'_, '_>,
+    receive: Receiver<ReadBatch>,
     is_new: bool,
-    mut count: impl FnMut(&mut Writer<'_, '_>, u64),
-) -> Result<Option<Progressing>> {
-    let mut at: Option<Progressing> = None;
+    mut count: impl FnMut(&mut CandidateWriter<'_, '_>, u64),
+) -> Result<Option<FileProgress>> {
+    let mut at: Option<FileProgress> = None;
     for batch in receive {
         match (batch, &mut at) {
-            (Batch::Begin(layout, faults), at) => {
+            (ReadBatch::Begin(layout, faults), at) => {
                 *at = Some(writer.begin(*layout, faults, is_new)?);
             }
-            (Batch::Rows(rows), Some(at)) => {
+            (ReadBatch::Rows(rows), Some(at)) => {
                 let read = rows.len() as u64;
                 writer.batch(at, rows)?;
                 count(writer, read);
             }
-            (Batch::Rows(_), None) => {}
+            (ReadBatch::Rows(_), None) => {}
         }
     }
     Ok(at)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::{Problem, ProblemKind, Result};
 
-use super::fault::Fault;
+use super::fault::CsvError;
 use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
 use super::rows::{CsvRow, CsvRows};
 use super::source::CsvSource;
@@ -48,7 +48,7 @@ impl Manifest {
     /// reports everything that the binding forbids.
     ///
     /// Errors: `Invalid` if there is neither a manifest nor a roster file, or if it cannot be read.
-    pub(super) fn of(source: &mut CsvSource, is_strict: bool) -> Result<(Self, Vec<Fault>)> {
+    pub(super) fn of(source: &mut CsvSource, is_strict: bool) -> Result<(Self, Vec<CsvError>)> {
         if !source.has(NAME) {
             let there = files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
             let modes: BTreeMap<_, _> = there.map(|file| (file.name, FileMode::Bulk)).collect();
@@ -59,7 +59,7 @@ impl Manifest {
                      OneRoster zip, or the folder with its files",
                 ));
             }
-            let missing = Fault::of_row(NAME, 0, "is required", "add the manifest");
+            let missing = CsvError::of_row(NAME, 0, "is required", "add the manifest");
             return Ok((Self { modes }, if is_strict { vec![missing] } else { Vec::new() }));
         }
         let mut manifest = Self::default();
@@ -78,7 +78,12 @@ impl Manifest {
                         faults.extend(manifest.line(&row));
                     }
                     Err(broken) => {
-                        faults.push(Fault::of_row(NAME, broken.line, broken.problem, broken.mend));
+                        faults.push(CsvError::of_row(
+                            NAME,
+                            broken.line,
+                            broken.problem,
+                            broken.fix,
+                        ));
                     }
                 }
             }
@@ -86,7 +91,7 @@ impl Manifest {
         for name in manifest.modes.keys() {
             if !source.has(&format!("{name}.csv")) {
                 faults.push(
-                    Fault::of_row(
+                    CsvError::of_row(
                         NAME,
                         0,
                         format!("the manifest lists {name}.csv, but the file does not exist"),
@@ -103,12 +108,12 @@ impl Manifest {
         Ok((manifest, faults))
     }
 
-    fn line(&mut self, row: &CsvRow) -> Option<Fault> {
+    fn line(&mut self, row: &CsvRow) -> Option<CsvError> {
         let cells = row.readable();
         let name = cells.first().map_or("", |cell| cell.trim());
         let value = cells.get(1).map_or("", |cell| cell.trim());
-        let fault = |problem: String, mend: &str| {
-            Some(Fault::of_row(NAME, row.line, problem, mend).at(name, value))
+        let fault = |problem: String, fix: &str| {
+            Some(CsvError::of_row(NAME, row.line, problem, fix).at(name, value))
         };
         if name == "oneroster.version" && !matches!(value, "1.1" | "1.2" | "1.2.1") {
             return fault("is not a supported version".into(), "export as OneRoster 1.2");
@@ -125,7 +130,7 @@ impl Manifest {
             "delta" => FileMode::Delta,
             _ => return fault("must be absent, bulk or delta".into(), "write one of them"),
         };
-        match files::named(file) {
+        match files::by_name(file) {
             Some(known) => {
                 self.modes.insert(known.name, mode);
                 None
@@ -136,14 +141,14 @@ impl Manifest {
 }
 
 /// What the binding forbids in a manifest: each property must occur once, and other properties must not occur.
-fn strict_faults(properties: &[(String, String)]) -> Vec<Fault> {
+fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
     let of_files = files::ALL.iter().filter(|file| !BEYOND_THE_STANDARD.contains(&file.name));
     let of_files = of_files.map(|file| (format!("{ENTRY}{}", file.name), None));
     let versions = [("manifest.version", "1.0"), ("oneroster.version", "1.2")]
         .map(|(name, value)| (name.to_owned(), Some(value)));
     let required: Vec<(String, Option<&str>)> = versions.into_iter().chain(of_files).collect();
-    let fault = |problem: String, mend: &str, name: &str, value: &str| {
-        Fault::of_row(NAME, 0, problem, mend).at(name, value)
+    let fault = |problem: String, fix: &str, name: &str, value: &str| {
+        CsvError::of_row(NAME, 0, problem, fix).at(name, value)
     };
     let mut faults = Vec::new();
     let head = properties.first().map(|(name, value)| (name.as_str(), value.as_str()));

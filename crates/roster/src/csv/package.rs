@@ -6,11 +6,11 @@ use lyceum_core::{Problem, Result};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::files::{self, ENTRY, ENTRY_BEYOND, File};
+use super::files::{self, CsvFile, ENTRY, ENTRY_BEYOND};
 use super::manifest::FileMode;
 
 /// A zip to which CSV files are written one after the other. Equal rows give equal bytes.
-pub(crate) struct Package<W: Write + Seek> {
+pub(crate) struct PackageWriter<W: Write + Seek> {
     zip: ZipWriter<W>,
     mode: FileMode,
     written: Vec<(&'static str, u64)>,
@@ -21,12 +21,12 @@ pub(crate) struct Package<W: Write + Seek> {
 pub(crate) struct RowWriter<'a, W: Write + Seek> {
     zip: Option<&'a mut ZipWriter<W>>,
     out: Option<csv::Writer<&'a mut ZipWriter<W>>>,
-    file: &'static File,
+    file: &'static CsvFile,
     more_headers: &'a [String],
     rows: u64,
 }
 
-impl<W: Write + Seek> Package<W> {
+impl<W: Write + Seek> PackageWriter<W> {
     /// A package that is written to `out`, whose files have this mode.
     pub(crate) fn new(out: W, mode: FileMode) -> Self {
         Self { zip: ZipWriter::new(out), mode, written: Vec::new() }
@@ -35,7 +35,7 @@ impl<W: Write + Seek> Package<W> {
     /// Writes a file. `more_headers` are columns after those of the table.
     pub(crate) fn file(
         &mut self,
-        file: &'static File,
+        file: &'static CsvFile,
         more_headers: &[String],
         rows: impl FnOnce(&mut RowWriter<'_, W>) -> Result<()>,
     ) -> Result<()> {

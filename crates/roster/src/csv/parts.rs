@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::cell::{Unfit, decode, encode, id_of};
-use super::files::{File, JoinedFile, Shape};
+use super::cell::{CellError, decode, encode, id_of};
+use super::files::{CsvFile, JoinedFile, JoinedShape};
 use crate::kind::Field;
 use crate::record::Object;
 
@@ -25,7 +25,7 @@ pub(super) struct PartRow {
 
 impl PartRow {
     /// The cell of a column.
-    pub(super) fn cell(&self, file: &File, header: &str) -> &str {
+    pub(super) fn cell(&self, file: &CsvFile, header: &str) -> &str {
         let at = file.columns.iter().position(|(name, _)| *name == header);
         at.map_or("", |at| &self.cells[at])
     }
@@ -33,7 +33,7 @@ impl PartRow {
 
 /// A part of a field, independent of how the field groups its parts.
 #[derive(Clone, Debug, PartialEq)]
-struct Member {
+struct FieldPart {
     /// The values that identify the part.
     key: Vec<String>,
     value: Value,
@@ -42,7 +42,7 @@ struct Member {
 }
 
 /// A field that was assembled from its parts.
-pub(super) struct Assembled {
+pub(super) struct AssembledField {
     /// Its value; `None` if no part is left.
     pub(super) value: Option<Value>,
     /// Paths inside the field, such as `[1]` or `[0].learningObjectiveIds[2]`, with the rows of the parts there.
@@ -53,11 +53,11 @@ pub(super) struct Assembled {
 ///
 /// Errors: the row that does not fit, its column, and why.
 pub(super) fn assemble(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     before: Option<&Value>,
     rows: &[PartRow],
-) -> Result<Assembled, (usize, &'static str, Unfit)> {
+) -> Result<AssembledField, (usize, &'static str, CellError)> {
     let merging = before.is_some();
     let mut members = before.map(|value| explode(part, value)).unwrap_or_default();
     for (at, row) in rows.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn assemble(
             (false, None) => members.push(member),
         }
     }
-    if matches!(part.shape, Shape::TheLink(_)) {
+    if matches!(part.shape, JoinedShape::TheLink(_)) {
         members.drain(..members.len().saturating_sub(1));
     }
     Ok(implode(part, members))
@@ -79,17 +79,17 @@ pub(super) fn assemble(
 
 /// The part that a row describes.
 fn member(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     row: &PartRow,
-) -> Result<Member, (&'static str, Unfit)> {
+) -> Result<FieldPart, (&'static str, CellError)> {
     let cell = |header: &str| row.cell(file, header).to_owned();
     let (key, value) = match part.shape {
-        Shape::Object(keys) => {
+        JoinedShape::Object(keys) => {
             let object = object(file, part, row)?;
             (key_of(keys, &object), Value::Object(object))
         }
-        Shape::Profile => {
+        JoinedShape::Profile => {
             let mut object = object(file, part, row)?;
             object.insert("profileId".into(), profile_uri(&row.id).into());
             let cells = [("type", cell("credentialType")), ("username", cell("username"))];
@@ -103,14 +103,14 @@ fn member(
             }
             (vec![profile_uri(&row.id)], Value::Object(object))
         }
-        Shape::Link(column) | Shape::TheLink(column) => {
+        JoinedShape::Link(column) | JoinedShape::TheLink(column) => {
             (vec![cell(column)], json!({ "sourcedId": cell(column) }))
         }
-        Shape::Objective => {
+        JoinedShape::Objective => {
             let (source, id) = (cell("source"), cell("learningObjectiveId"));
             (vec![source, id.clone()], id.into())
         }
-        Shape::ObjectiveScore => {
+        JoinedShape::ObjectiveScore => {
             let (source, id) = (cell("source"), cell("learningObjectiveId"));
             let mut object = Object::new();
             object.insert("learningObjectiveId".into(), id.clone().into());
@@ -123,14 +123,14 @@ fn member(
             (vec![source, id], Value::Object(object))
         }
     };
-    Ok(Member { key, value, row: None })
+    Ok(FieldPart { key, value, row: None })
 }
 
 fn object(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     row: &PartRow,
-) -> Result<Object, (&'static str, Unfit)> {
+) -> Result<Object, (&'static str, CellError)> {
     let fields = part.members(file.kind);
     let mut object = Object::new();
     for ((header, name), cell) in file.columns.iter().zip(&row.cells) {
@@ -159,9 +159,9 @@ pub(super) fn profile_guid(uri: &str) -> &str {
 }
 
 /// `score` and `textScore` in a learning objective set.
-fn score_fields(part: &JoinedFile, file: &File) -> impl Iterator<Item = &'static Field> {
+fn score_fields(part: &JoinedFile, file: &CsvFile) -> impl Iterator<Item = &'static Field> {
     let inner = part.members(file.kind).iter().find_map(|field| match field.ty {
-        crate::kind::Type::Objects(inner) => Some(inner),
+        crate::kind::FieldType::Objects(inner) => Some(inner),
         _ => None,
     });
     inner.unwrap_or_default().iter().filter(|field| field.name != "learningObjectiveId")
@@ -178,12 +178,16 @@ fn key_of(keys: &[&str], object: &Object) -> Vec<String> {
 }
 
 /// The name of the list in a learning objective set.
-fn inner_list(shape: Shape) -> &'static str {
-    if shape == Shape::Objective { "learningObjectiveIds" } else { "learningObjectiveResults" }
+fn inner_list(shape: JoinedShape) -> &'static str {
+    if shape == JoinedShape::Objective {
+        "learningObjectiveIds"
+    } else {
+        "learningObjectiveResults"
+    }
 }
 
 /// Splits a stored field into its parts.
-fn explode(part: &JoinedFile, value: &Value) -> Vec<Member> {
+fn explode(part: &JoinedFile, value: &Value) -> Vec<FieldPart> {
     let text = |value: &Value, name: &str| -> String {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
@@ -194,10 +198,12 @@ fn explode(part: &JoinedFile, value: &Value) -> Vec<Member> {
     let mut members = Vec::new();
     for one in all {
         let key = match part.shape {
-            Shape::Object(keys) => one.as_object().map(|o| key_of(keys, o)).unwrap_or_default(),
-            Shape::Profile => vec![text(one, "profileId")],
-            Shape::Link(_) | Shape::TheLink(_) => vec![text(one, "sourcedId")],
-            Shape::Objective | Shape::ObjectiveScore => {
+            JoinedShape::Object(keys) => {
+                one.as_object().map(|o| key_of(keys, o)).unwrap_or_default()
+            }
+            JoinedShape::Profile => vec![text(one, "profileId")],
+            JoinedShape::Link(_) | JoinedShape::TheLink(_) => vec![text(one, "sourcedId")],
+            JoinedShape::Objective | JoinedShape::ObjectiveScore => {
                 let source = text(one, "source");
                 let inner = one.get(inner_list(part.shape)).and_then(Value::as_array);
                 for value in inner.into_iter().flatten() {
@@ -206,23 +212,23 @@ fn explode(part: &JoinedFile, value: &Value) -> Vec<Member> {
                         other => text(other, "learningObjectiveId"),
                     };
                     let key = vec![source.clone(), id];
-                    members.push(Member { key, value: value.clone(), row: None });
+                    members.push(FieldPart { key, value: value.clone(), row: None });
                 }
                 continue;
             }
         };
-        members.push(Member { key, value: one.clone(), row: None });
+        members.push(FieldPart { key, value: one.clone(), row: None });
     }
     members
 }
 
 /// Combines parts into a field.
-fn implode(part: &JoinedFile, members: Vec<Member>) -> Assembled {
+fn implode(part: &JoinedFile, members: Vec<FieldPart>) -> AssembledField {
     let mut origins = Vec::new();
     let mut list: Vec<Value> = Vec::new();
     for member in members {
         let path = match part.shape {
-            Shape::Objective | Shape::ObjectiveScore => {
+            JoinedShape::Objective | JoinedShape::ObjectiveScore => {
                 let inner = inner_list(part.shape);
                 let source = &member.key[0];
                 let set = list.iter().position(|set| set["source"] == source.as_str());
@@ -234,7 +240,7 @@ fn implode(part: &JoinedFile, members: Vec<Member>) -> Assembled {
                 into.push(member.value);
                 format!("[{set}].{inner}[{}]", into.len() - 1)
             }
-            Shape::TheLink(_) => {
+            JoinedShape::TheLink(_) => {
                 list.push(member.value);
                 String::new()
             }
@@ -246,16 +252,16 @@ fn implode(part: &JoinedFile, members: Vec<Member>) -> Assembled {
         origins.extend(member.row.map(|row| (path, row)));
     }
     let value = match part.shape {
-        Shape::TheLink(_) => list.pop(),
+        JoinedShape::TheLink(_) => list.pop(),
         _ if list.is_empty() => None,
         _ => Some(Value::Array(list)),
     };
-    Assembled { value, origins }
+    AssembledField { value, origins }
 }
 
 /// The rows for a field, as far as rows can express it.
 pub(super) fn rows_at_best(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     owner: &str,
     value: &Value,
@@ -268,7 +274,7 @@ pub(super) fn rows_at_best(
 /// The rows of a delta for a field, without `status` and `dateLastModified`; `None` if rows cannot express the whole
 /// field.
 pub(super) fn rows_of(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     owner: &str,
     value: &Value,
@@ -284,10 +290,10 @@ pub(super) fn rows_of(
 }
 
 fn row_of(
-    file: &'static File,
+    file: &'static CsvFile,
     part: &JoinedFile,
     owner: &str,
-    member: &Member,
+    member: &FieldPart,
     number: usize,
 ) -> Option<PartRow> {
     let fields = part.members(file.kind);
@@ -301,16 +307,20 @@ fn row_of(
         let value = member.value.get(*name);
         let cell = match (part.shape, *header) {
             (_, header) if header == part.owner => owner.to_owned(),
-            (Shape::Profile, "credentialType") => text("/credentials/0/type"),
-            (Shape::Profile, "username") => text("/credentials/0/username"),
-            (Shape::Link(column) | Shape::TheLink(column), header) if header == column => {
+            (JoinedShape::Profile, "credentialType") => text("/credentials/0/type"),
+            (JoinedShape::Profile, "username") => text("/credentials/0/username"),
+            (JoinedShape::Link(column) | JoinedShape::TheLink(column), header)
+                if header == column =>
+            {
                 member.key[0].clone()
             }
-            (Shape::Objective | Shape::ObjectiveScore, "source") => member.key[0].clone(),
-            (Shape::Objective | Shape::ObjectiveScore, "learningObjectiveId") => {
+            (JoinedShape::Objective | JoinedShape::ObjectiveScore, "source") => {
+                member.key[0].clone()
+            }
+            (JoinedShape::Objective | JoinedShape::ObjectiveScore, "learningObjectiveId") => {
                 member.key[1].clone()
             }
-            (Shape::ObjectiveScore, header) => {
+            (JoinedShape::ObjectiveScore, header) => {
                 let field = score_fields(part, file).find(|field| field.name == header);
                 match (field, member.value.get(header)) {
                     (Some(field), Some(score)) => encode(field, score)?,
@@ -327,7 +337,7 @@ fn row_of(
         };
         cells.push(cell);
     }
-    if part.shape == Shape::Profile {
+    if part.shape == JoinedShape::Profile {
         profile_guid(&member.key[0]).clone_into(&mut id);
     }
     Some(PartRow { of: 0, line: 0, id, deleted: false, cells })
@@ -357,7 +367,7 @@ mod tests {
     use crate::csv::files;
 
     fn round_trip(name: &str, value: &Value) -> Option<Value> {
-        let file = files::named(name).unwrap();
+        let file = files::by_name(name).unwrap();
         let part = file.part.as_ref().unwrap();
         let rows = rows_of(file, part, "owner", value)?;
         assemble(file, part, None, &rows).ok()?.value
@@ -430,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_delta_changes_single_parts() {
-        let file = files::named("roles").unwrap();
+        let file = files::by_name("roles").unwrap();
         let part = file.part.as_ref().unwrap();
         let before = json!([
             {"roleType": "primary", "role": "student", "org": {"sourcedId": "a", "type": "org"}},

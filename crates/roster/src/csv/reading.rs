@@ -9,14 +9,14 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Spool;
 
-use super::candidate::{Candidate, Layout, Refusal, csv};
-use super::fault::Fault;
-use super::files::{File, JoinedFile};
-use super::header::{Header, HeaderFaults, REMOVE_COMMAS, Use, Width, trailing};
+use super::candidate::{CandidateRow, FileLayout, RejectedRow, csv};
+use super::fault::CsvError;
+use super::files::{CsvFile, JoinedFile};
+use super::header::{ColumnUse, CsvHeader, HeaderErrors, REMOVE_COMMAS, RowWidth, trailing};
 use super::manifest::{FileMode, unreadable};
 use super::parts::PartRow;
+use super::row_members::RowMembers;
 use super::rows::{CsvRow, CsvRows};
-use super::said::RowMembers;
 use super::source::CsvSource;
 use super::strict;
 
@@ -24,19 +24,19 @@ use super::strict;
 pub(super) const BATCH_RECORDS: usize = 500;
 
 /// A message to the writing half.
-pub(super) enum Batch {
+pub(super) enum ReadBatch {
     /// The header of the file was read; its errors.
-    Begin(Box<Layout>, HeaderFaults),
+    Begin(Box<FileLayout>, HeaderErrors),
     /// Rows of the file, in order.
-    Rows(Vec<Candidate>),
+    Rows(Vec<CandidateRow>),
 }
 
-/// What to read.
-pub(super) struct Order {
-    pub(super) file: &'static File,
+/// The order to read a file.
+pub(super) struct ReadOrder {
+    pub(super) file: &'static CsvFile,
     pub(super) mode: FileMode,
     /// The files in the package that have parts of its records. They are already in the spool.
-    pub(super) parts: Vec<(&'static File, &'static JoinedFile, FileMode)>,
+    pub(super) parts: Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>,
     /// Whether nothing is stored that rows could change, so that each row can be checked independently.
     pub(super) is_new: bool,
     pub(super) now: Timestamp,
@@ -49,85 +49,85 @@ pub(super) struct Order {
 /// The result of reading a row of a part file.
 pub(super) enum PartRead<'a> {
     Row(&'a PartRow),
-    Refused(Refusal),
-    Warning(Fault),
+    Refused(RejectedRow),
+    Warning(CsvError),
 }
 
 /// Reads a file of records and sends it in batches.
 pub(super) fn read_records(
     source: &mut CsvSource,
     spool: &mut Spool,
-    order: Order,
-    out: &SyncSender<Batch>,
+    order: ReadOrder,
+    out: &SyncSender<ReadBatch>,
 ) -> Result<()> {
-    let Order { file, mode, parts, is_new, now, bytes, is_strict } = order;
+    let ReadOrder { file, mode, parts, is_new, now, bytes, is_strict } = order;
     let name = csv(file);
     let input = source.read(&name)?;
-    let mut rows = CsvRows::new(Counted { input, bytes });
+    let mut rows = CsvRows::new(CountingReader { input, bytes });
     let (header, faults) = read_header(&mut rows, file, mode, is_strict)?;
-    let own = Layout { file, mode, header, parts, now, is_strict };
+    let own = FileLayout { file, mode, header, parts, now, is_strict };
     let eager = is_new && own.stands_alone();
     // If sending fails, the writing half has stopped, and reports why.
-    if out.send(Batch::Begin(Box::new(own.clone()), faults)).is_err() {
+    if out.send(ReadBatch::Begin(Box::new(own.clone()), faults)).is_err() {
         return Ok(());
     }
     let mut count = 0;
     let mut waiting = Vec::with_capacity(BATCH_RECORDS);
     let mut row = CsvRow::default();
-    let mut said = RowMembers::of(&own);
+    let mut row_members = RowMembers::of(&own);
     while own.header.is_usable
         && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
     {
         let candidate = match next {
-            Ok(()) => candidate(&own, spool, std::mem::take(&mut row), &mut said, eager)?,
+            Ok(()) => candidate(&own, spool, std::mem::take(&mut row), &mut row_members, eager)?,
             Err(broken) => {
-                let mut candidate = Candidate::default();
-                let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
+                let mut candidate = CandidateRow::default();
+                let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.fix);
                 let cells = vec![broken.raw];
-                candidate.refusals.push(Refusal { faults: vec![fault], cells });
+                candidate.refusals.push(RejectedRow { faults: vec![fault], cells });
                 candidate
             }
         };
         count += 1;
         waiting.push(candidate);
         if waiting.len() == BATCH_RECORDS
-            && out.send(Batch::Rows(std::mem::take(&mut waiting))).is_err()
+            && out.send(ReadBatch::Rows(std::mem::take(&mut waiting))).is_err()
         {
             return Ok(());
         }
     }
     if is_strict && count == 0 && own.header.is_usable {
-        let mut candidate = Candidate::default();
+        let mut candidate = CandidateRow::default();
         candidate.warnings.push(no_rows(file));
         waiting.push(candidate);
     }
-    let _ = out.send(Batch::Rows(waiting));
+    let _ = out.send(ReadBatch::Rows(waiting));
     Ok(())
 }
 
-fn no_rows(file: &'static File) -> Fault {
-    let mend = format!("remove the file and write 'absent' for file.{}", file.name);
-    Fault::of_row(&csv(file), 0, "has no rows, which OneRoster 1.2 forbids", mend)
+fn no_rows(file: &'static CsvFile) -> CsvError {
+    let fix = format!("remove the file and write 'absent' for file.{}", file.name);
+    CsvError::of_row(&csv(file), 0, "has no rows, which OneRoster 1.2 forbids", fix)
 }
 
 fn candidate(
-    layout: &Layout,
+    layout: &FileLayout,
     spool: &mut Spool,
     row: CsvRow,
-    said: &mut RowMembers,
+    row_members: &mut RowMembers,
     eager: bool,
-) -> Result<Candidate> {
-    let mut candidate = Candidate::read(layout, row, said);
+) -> Result<CandidateRow> {
+    let mut candidate = CandidateRow::read(layout, row, row_members);
     candidate.parts = spooled(&layout.parts, spool, &candidate.id)?;
     if eager && candidate.refusals.is_empty() {
-        candidate.finish(layout, said, None);
+        candidate.finish(layout, row_members, None);
     }
     Ok(candidate)
 }
 
 /// Takes the parts of a record out of the spool.
 pub(super) fn spooled(
-    files: &[(&'static File, &'static JoinedFile, FileMode)],
+    files: &[(&'static CsvFile, &'static JoinedFile, FileMode)],
     spool: &mut Spool,
     owner: &str,
 ) -> Result<Vec<PartRow>> {
@@ -144,38 +144,38 @@ pub(super) fn spooled(
 /// Reads the header, which is the first row of the file.
 fn read_header<R: Read>(
     rows: &mut CsvRows<R>,
-    file: &'static File,
+    file: &'static CsvFile,
     mode: FileMode,
     is_strict: bool,
-) -> Result<(Header, HeaderFaults)> {
-    let faulty = |fault| HeaderFaults { faults: vec![fault], ..HeaderFaults::default() };
+) -> Result<(CsvHeader, HeaderErrors)> {
+    let faulty = |fault| HeaderErrors { faults: vec![fault], ..HeaderErrors::default() };
     let name = csv(file);
     let mut row = CsvRow::default();
     if rows.is_utf16().map_err(|e| unreadable(&name, &e))? {
-        let fault = Fault::of_row(
+        let fault = CsvError::of_row(
             &name,
             1,
             "the file has the encoding UTF-16",
             "save it with the encoding UTF-8",
         );
-        return Ok((Header::unusable(), faulty(fault)));
+        return Ok((CsvHeader::unusable(), faulty(fault)));
     }
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         Some(Ok(())) => {
-            let (header, mut told) = Header::read(file, &row, mode == FileMode::Delta);
+            let (header, mut told) = CsvHeader::read(file, &row, mode == FileMode::Delta);
             if is_strict {
                 told.faults.extend(strict::header(file, &row.readable(), row.line));
             }
             Ok((header, told))
         }
         Some(Err(broken)) => {
-            let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
-            Ok((Header::unusable(), faulty(fault)))
+            let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.fix);
+            Ok((CsvHeader::unusable(), faulty(fault)))
         }
         None => {
-            let mend = format!("write its header line, or 'absent' for file.{}", file.name);
-            let fault = Fault::of_row(&name, 1, "the file has no header", mend);
-            Ok((Header::unusable(), faulty(fault)))
+            let fix = format!("write its header line, or 'absent' for file.{}", file.name);
+            let fault = CsvError::of_row(&name, 1, "the file has no header", fix);
+            Ok((CsvHeader::unusable(), faulty(fault)))
         }
     }
 }
@@ -185,7 +185,7 @@ fn read_header<R: Read>(
 pub(super) fn spool_parts(
     source: &mut CsvSource,
     spool: &mut Spool,
-    file: &'static File,
+    file: &'static CsvFile,
     (mode, is_strict): (FileMode, bool),
     bytes: Arc<AtomicU64>,
     mut came: impl FnMut(PartRead<'_>) -> Result<()>,
@@ -193,11 +193,11 @@ pub(super) fn spool_parts(
     let name = csv(file);
     let owner = file.part.as_ref().map_or("", |part| part.owner);
     let input = source.read(&name)?;
-    let mut rows = CsvRows::new(Counted { input, bytes });
-    let (header, HeaderFaults { faults, warnings }) =
+    let mut rows = CsvRows::new(CountingReader { input, bytes });
+    let (header, HeaderErrors { faults, warnings }) =
         read_header(&mut rows, file, mode, is_strict)?;
     if !faults.is_empty() {
-        came(PartRead::Refused(Refusal { faults, cells: header.names.clone() }))?;
+        came(PartRead::Refused(RejectedRow { faults, cells: header.names.clone() }))?;
     }
     warnings.into_iter().try_for_each(|warning| came(PartRead::Warning(warning)))?;
     let mut row = CsvRow::default();
@@ -208,9 +208,9 @@ pub(super) fn spool_parts(
         count += 1;
         let read = match next {
             Ok(()) => {
-                if let Width::Trailing(blank) = header.width(&row) {
+                if let RowWidth::Trailing(blank) = header.width(&row) {
                     let fault =
-                        Fault::of_row(&name, row.line, trailing("row", blank), REMOVE_COMMAS);
+                        CsvError::of_row(&name, row.line, trailing("row", blank), REMOVE_COMMAS);
                     came(PartRead::Warning(fault))?;
                 }
                 part_row(file, &header, &row, mode).and_then(|part| {
@@ -220,13 +220,13 @@ pub(super) fn spool_parts(
                     };
                     match forbidden.is_empty() {
                         true => Ok(part),
-                        false => Err(Refusal { faults: forbidden, cells: row.readable() }),
+                        false => Err(RejectedRow { faults: forbidden, cells: row.readable() }),
                     }
                 })
             }
             Err(broken) => {
-                let fault = Fault::of_row(&name, broken.line, broken.problem, broken.mend);
-                Err(Refusal { faults: vec![fault], cells: vec![broken.raw] })
+                let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.fix);
+                Err(RejectedRow { faults: vec![fault], cells: vec![broken.raw] })
             }
         };
         match read {
@@ -245,16 +245,16 @@ pub(super) fn spool_parts(
 }
 
 fn part_row(
-    file: &'static File,
-    header: &Header,
+    file: &'static CsvFile,
+    header: &CsvHeader,
     row: &CsvRow,
     mode: FileMode,
-) -> Result<PartRow, Refusal> {
+) -> Result<PartRow, RejectedRow> {
     let name = csv(file);
-    let refused = |faults| Refusal { faults, cells: row.readable() };
-    if matches!(header.width(row), Width::Differs) {
+    let refused = |faults| RejectedRow { faults, cells: row.readable() };
+    if matches!(header.width(row), RowWidth::Differs) {
         let (found, expected) = (row.len(), header.names.len());
-        return Err(refused(vec![Fault::of_row(
+        return Err(refused(vec![CsvError::of_row(
             &name,
             row.line,
             format!("the row has {found} fields, but the header has {expected}"),
@@ -271,8 +271,8 @@ fn part_row(
     };
     for (at, one) in header.uses.iter().enumerate() {
         let column = &header.names[at];
-        let mut fault = |value: &str, problem: &str, mend: &str| {
-            faults.push(Fault::of_row(&name, row.line, problem, mend).at(column, value));
+        let mut fault = |value: &str, problem: &str, fix: &str| {
+            faults.push(CsvError::of_row(&name, row.line, problem, fix).at(column, value));
         };
         let text = match row.text(at) {
             Ok(text) => text,
@@ -285,8 +285,8 @@ fn part_row(
             fault("", "is required", "fill the cell");
         }
         match one {
-            Use::SourcedId => text.clone_into(&mut part.id),
-            Use::Status => match text {
+            ColumnUse::SourcedId => text.clone_into(&mut part.id),
+            ColumnUse::Status => match text {
                 "" if mode == FileMode::Delta => {
                     fault("", "is required in a delta", "write active or tobedeleted");
                 }
@@ -300,7 +300,7 @@ fn part_row(
                     );
                 }
             },
-            Use::Part(place) => text.clone_into(&mut part.cells[*place]),
+            ColumnUse::Part(place) => text.clone_into(&mut part.cells[*place]),
             _ => {}
         }
     }
@@ -308,12 +308,12 @@ fn part_row(
 }
 
 /// Counts the bytes that are read, for the progress bar.
-struct Counted<R> {
+struct CountingReader<R> {
     input: R,
     bytes: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.bytes.fetch_add(count as u64, Ordering::Relaxed);

@@ -8,25 +8,25 @@ use lyceum_core::limits::IMPORT_MAX_REPORTED_FAULTS;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::candidate::Refusal;
-use super::fault::Fault;
+use super::candidate::RejectedRow;
+use super::fault::CsvError;
 use super::manifest::FileMode;
-use super::noted::{Came, Notes};
+use super::row_notes::{RowNotes, RowOutcome};
 
 /// The report of an import, also as it is stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Report {
+pub struct CsvReport {
     /// Whether anything was stored.
     pub committed: bool,
     /// The files, in the order in which they were read.
     pub files: Vec<FileReport>,
     /// The first errors, up to `IMPORT_MAX_REPORTED_FAULTS`.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<CsvError>,
     /// The number of errors.
     pub fault_count: u64,
     /// The first warnings about values that were not read or were left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<CsvError>,
     /// The number of warnings.
     pub warning_count: u64,
     /// The file with rejected rows, if there are any.
@@ -56,7 +56,7 @@ pub struct FileReport {
     pub rejected: u64,
 }
 
-impl Report {
+impl CsvReport {
     /// The number of rows of all files.
     pub fn row_count(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
@@ -82,22 +82,22 @@ impl Report {
 }
 
 /// Collects rejected rows for the report, and writes them to a CSV file if the import continues without them.
-pub(super) struct Refusals {
-    pub(super) report: Report,
+pub(super) struct RejectedRows {
+    pub(super) report: CsvReport,
     /// Whether warnings are errors.
     is_strict: bool,
     path: Option<PathBuf>,
     out: Option<csv::Writer<BufWriter<File>>>,
-    pub(super) notes: Notes,
+    pub(super) notes: RowNotes,
     /// File and line of the row that was rejected last, because a row with two errors is rejected only once.
     last: (String, u64),
 }
 
-impl Refusals {
+impl RejectedRows {
     /// Collects rejected rows, and writes them to `path` if it is given.
-    pub(super) fn new(path: Option<&Path>, notes: Notes, is_strict: bool) -> Self {
+    pub(super) fn new(path: Option<&Path>, notes: RowNotes, is_strict: bool) -> Self {
         Self {
-            report: Report::default(),
+            report: CsvReport::default(),
             is_strict,
             path: path.map(Path::to_owned),
             out: None,
@@ -111,7 +111,7 @@ impl Refusals {
         self.path.is_some()
     }
 
-    pub(super) fn add(&mut self, refusal: Refusal) -> Result<()> {
+    pub(super) fn add(&mut self, refusal: RejectedRow) -> Result<()> {
         let (file, line) =
             refusal.faults.first().map_or(("", 0), |fault| (fault.file.as_str(), fault.line));
         let name = file.trim_end_matches(".csv");
@@ -119,7 +119,7 @@ impl Refusals {
             && (self.last.0 != file || self.last.1 != line)
         {
             report.rejected += 1;
-            self.notes.add(name, line, "", Came::Rejected)?;
+            self.notes.add(name, line, "", RowOutcome::Rejected)?;
             self.last = (file.to_owned(), line);
         }
         let mut row = csv::Writer::from_writer(Vec::new());
@@ -130,7 +130,7 @@ impl Refusals {
     }
 
     /// Records a warning. The import continues unless it is strict.
-    pub(super) fn warn(&mut self, fault: Fault) -> Result<()> {
+    pub(super) fn warn(&mut self, fault: CsvError) -> Result<()> {
         if self.is_strict {
             return self.note(fault, "");
         }
@@ -141,7 +141,7 @@ impl Refusals {
         Ok(())
     }
 
-    fn note(&mut self, fault: Fault, row: &str) -> Result<()> {
+    fn note(&mut self, fault: CsvError, row: &str) -> Result<()> {
         self.write(&fault, row)?;
         self.report.fault_count += 1;
         if self.report.faults.len() < IMPORT_MAX_REPORTED_FAULTS {
@@ -150,7 +150,7 @@ impl Refusals {
         Ok(())
     }
 
-    fn write(&mut self, fault: &Fault, row: &str) -> Result<()> {
+    fn write(&mut self, fault: &CsvError, row: &str) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let unwritable = |error: &dyn std::fmt::Display| {
             Problem::new(
@@ -176,14 +176,14 @@ impl Refusals {
             &fault.column,
             &fault.value,
             &fault.problem,
-            &fault.mend,
+            &fault.fix,
             row,
         ])
         .map_err(|e| unwritable(&e))
     }
 
     /// Completes the file with rejected rows.
-    pub(super) fn finish(mut self) -> Result<Report> {
+    pub(super) fn finish(mut self) -> Result<CsvReport> {
         if let Some(mut out) = self.out.take() {
             out.flush().map_err(Problem::internal)?;
         }

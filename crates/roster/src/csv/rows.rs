@@ -24,10 +24,10 @@ pub struct CsvRow {
 pub struct BrokenRow {
     /// The line on which it begins, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The error.
     pub problem: &'static str,
-    /// What to do.
-    pub mend: &'static str,
+    /// How to fix it.
+    pub fix: &'static str,
     /// Its first line, as it is in the file, cut to a readable length.
     pub raw: String,
 }
@@ -83,8 +83,8 @@ pub struct CsvRows<R> {
     begun: bool,
 }
 
-/// Why the row that begins at `start` cannot be parsed from the buffer.
-enum Halt {
+/// The reason why the row that begins at `start` cannot be parsed from the buffer.
+enum RowHalt {
     /// It may continue in bytes that were not read yet.
     More,
     Broken(&'static str, &'static str),
@@ -136,11 +136,11 @@ impl<R: Read> CsvRows<R> {
                     self.line += lines;
                     return Ok(Some(Ok(())));
                 }
-                Err(Halt::Broken(problem, mend)) => return self.broken(problem, mend).map(Some),
-                Err(Halt::More) if self.end - self.start > CSV_LINE_MAX_BYTES => {
+                Err(RowHalt::Broken(problem, fix)) => return self.broken(problem, fix).map(Some),
+                Err(RowHalt::More) if self.end - self.start > CSV_LINE_MAX_BYTES => {
                     return self.broken(LONG.0, LONG.1).map(Some);
                 }
-                Err(Halt::More) => self.fill()?,
+                Err(RowHalt::More) => self.fill()?,
             }
         }
     }
@@ -210,7 +210,7 @@ impl<R: Read> CsvRows<R> {
     fn broken(
         &mut self,
         problem: &'static str,
-        mend: &'static str,
+        fix: &'static str,
     ) -> io::Result<Result<(), BrokenRow>> {
         let held = &self.buffer[self.start..self.end];
         let first_line = memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
@@ -223,12 +223,12 @@ impl<R: Read> CsvRows<R> {
             let held = &self.buffer[self.start..self.end];
             self.start += memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
         }
-        Ok(Err(BrokenRow { line, problem, mend, raw }))
+        Ok(Err(BrokenRow { line, problem, fix, raw }))
     }
 }
 
 /// Parses one row at the start of `input`; returns its numbers of bytes and lines, including the line end.
-fn parse(input: &[u8], at_end: bool, row: &mut CsvRow) -> Result<(usize, u64), Halt> {
+fn parse(input: &[u8], at_end: bool, row: &mut CsvRow) -> Result<(usize, u64), RowHalt> {
     let mut at = 0;
     let mut lines = 0;
     loop {
@@ -243,7 +243,7 @@ fn parse(input: &[u8], at_end: bool, row: &mut CsvRow) -> Result<(usize, u64), H
             input.get(at)
         };
         match next {
-            None if !at_end => return Err(Halt::More),
+            None if !at_end => return Err(RowHalt::More),
             None => {
                 row.end_field();
                 return Ok((at, lines));
@@ -255,13 +255,13 @@ fn parse(input: &[u8], at_end: bool, row: &mut CsvRow) -> Result<(usize, u64), H
             }
             Some(b'\r') => {
                 if at + 1 == input.len() && !at_end {
-                    return Err(Halt::More);
+                    return Err(RowHalt::More);
                 }
                 row.end_field();
                 let pair = input.get(at + 1) == Some(&b'\n');
                 return Ok((at + 1 + usize::from(pair), lines + 1));
             }
-            Some(_) => return Err(Halt::Broken(STRAY.0, STRAY.1)),
+            Some(_) => return Err(RowHalt::Broken(STRAY.0, STRAY.1)),
         }
         at += 1;
     }
@@ -274,10 +274,10 @@ fn quoted(
     at_end: bool,
     row: &mut CsvRow,
     lines: &mut u64,
-) -> Result<usize, Halt> {
+) -> Result<usize, RowHalt> {
     loop {
         let Some(length) = memchr::memchr(b'"', &input[at..]) else {
-            return Err(if at_end { Halt::Broken(OPEN.0, OPEN.1) } else { Halt::More });
+            return Err(if at_end { RowHalt::Broken(OPEN.0, OPEN.1) } else { RowHalt::More });
         };
         let text = &input[at..at + length];
         row.text.extend_from_slice(text);
@@ -288,7 +288,7 @@ fn quoted(
                 row.text.push(b'"');
                 at += 1;
             }
-            None if !at_end => return Err(Halt::More),
+            None if !at_end => return Err(RowHalt::More),
             _ => return Ok(at),
         }
     }
@@ -312,7 +312,7 @@ mod tests {
 
     fn all(input: &[u8]) -> Vec<Result<(u64, Vec<String>), (u64, &'static str)>> {
         // One byte at a time, to test every boundary of the buffer.
-        let mut rows = CsvRows::new(OneByOne(input));
+        let mut rows = CsvRows::new(SlowReader(input));
         let mut row = CsvRow::default();
         let mut out = Vec::new();
         while let Some(next) = rows.next(&mut row).unwrap() {
@@ -324,9 +324,9 @@ mod tests {
         out
     }
 
-    struct OneByOne<'a>(&'a [u8]);
+    struct SlowReader<'a>(&'a [u8]);
 
-    impl Read for OneByOne<'_> {
+    impl Read for SlowReader<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let n = self.0.len().min(1);
             buffer[..n].copy_from_slice(&self.0[..n]);

@@ -14,38 +14,38 @@ use super::binding::{self, is_guid, requires, unfit};
 use super::candidate::csv;
 use super::cell::{encode, id_of};
 use super::export::each;
-use super::fault::Fault;
-use super::files::{self, File, JoinedFile, Shape};
+use super::fault::CsvError;
+use super::files::{self, CsvFile, JoinedFile, JoinedShape};
 use super::parts::{PartRow, profile_guid, rows_at_best};
-use crate::kind::Type;
+use crate::kind::FieldType;
 use crate::kinds;
 use crate::record::Object;
 
 /// What the standard export knows about other records.
 #[derive(Default)]
-pub(super) struct Standard {
+pub(super) struct StandardExport {
     keys: RandomState,
     /// Records that are not exported: deleted, or left out.
     absent: HashSet<u64>,
     /// Values of classes for line items and scales that lack them.
-    classes: HashMap<String, Class>,
+    classes: HashMap<String, ClassPlace>,
     /// The first organization without a parent.
     top: String,
     /// The first records and parts that are left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
-    pub(super) left_out: Vec<Fault>,
+    pub(super) left_out: Vec<CsvError>,
     pub(super) left_out_count: u64,
 }
 
 #[derive(Default)]
-struct Class {
+struct ClassPlace {
     school: String,
     course: String,
     term: String,
 }
 
-impl Standard {
+impl StandardExport {
     /// Reads what the records of the file need from others.
-    pub(super) fn prepare(&mut self, tx: &mut Tx<'_>, file: &'static File) -> Result<()> {
+    pub(super) fn prepare(&mut self, tx: &mut Tx<'_>, file: &'static CsvFile) -> Result<()> {
         let mut needed = HashSet::new();
         if matches!(file.name, "lineItems" | "scoreScales") {
             each(tx, file, |object| {
@@ -67,7 +67,7 @@ impl Standard {
                 let term = terms.find(|id| self.is_there("academicSession", id));
                 let (school, course) = (of("school"), of("course"));
                 let term = term.unwrap_or_default().to_owned();
-                self.classes.insert(id.to_owned(), Class { school, course, term });
+                self.classes.insert(id.to_owned(), ClassPlace { school, course, term });
             }
             Ok(())
         })
@@ -78,12 +78,12 @@ impl Standard {
     }
 
     fn is_there(&self, kind: &str, id: &str) -> bool {
-        let kind = kinds::named(kind).map_or(kind, |kind| kind.one);
+        let kind = kinds::by_name(kind).map_or(kind, |kind| kind.one);
         !self.absent.contains(&self.hash(kind, id))
     }
 
     /// Whether the record is exported; reports why it is not.
-    pub(super) fn takes(&mut self, file: &'static File, object: &Object) -> bool {
+    pub(super) fn takes(&mut self, file: &'static CsvFile, object: &Object) -> bool {
         let id = text(object, "sourcedId");
         let problem = match text(object, "status") == "active" {
             false => None,
@@ -109,16 +109,16 @@ impl Standard {
         false
     }
 
-    fn note(&mut self, file: &File, header: &str, id: &str, problem: &str) {
+    fn note(&mut self, file: &CsvFile, header: &str, id: &str, problem: &str) {
         self.left_out_count += 1;
         if self.left_out.len() < IMPORT_MAX_REPORTED_FAULTS {
             let problem = format!("the row '{id}' is not exported: {problem}");
-            let mend = "fix the record, or export with --complete";
-            self.left_out.push(Fault::of_row(&csv(file), 0, problem, mend).at(header, ""));
+            let fix = "fix the record, or export with --complete";
+            self.left_out.push(CsvError::of_row(&csv(file), 0, problem, fix).at(header, ""));
         }
     }
 
-    fn has_role(&self, file: &'static File, object: &Object) -> bool {
+    fn has_role(&self, file: &'static CsvFile, object: &Object) -> bool {
         file.parts().filter(|(_, part)| part.field == "roles").any(|(roles, part)| {
             rows(roles, part, object).iter().any(|row| self.part(roles, object, row).is_ok())
         })
@@ -127,7 +127,7 @@ impl Standard {
     /// The cells of a record. Errors: the column for which the record has no valid value, and why.
     pub(super) fn row(
         &self,
-        file: &'static File,
+        file: &'static CsvFile,
         object: &Object,
     ) -> Result<Vec<String>, (&'static str, String)> {
         let blank = || String::new();
@@ -149,16 +149,16 @@ impl Standard {
         Ok(cells)
     }
 
-    fn cell(&self, file: &File, header: &str, name: &str, object: &Object) -> String {
+    fn cell(&self, file: &CsvFile, header: &str, name: &str, object: &Object) -> String {
         let Some((field, value)) = file.kind.field(name).zip(object.get(name)) else {
             return String::new();
         };
         match (field.ty, value) {
-            (Type::Reference(kind), one) => {
+            (FieldType::Reference(kind), one) => {
                 let id = id_of(one).filter(|id| self.is_there(kind, id));
                 id.unwrap_or_default().to_owned()
             }
-            (Type::References(kind), Value::Array(all)) => {
+            (FieldType::References(kind), Value::Array(all)) => {
                 let there = all.iter().filter(|one| {
                     id_of(one).is_some_and(|id| is_guid(id) && self.is_there(kind, id))
                 });
@@ -172,9 +172,10 @@ impl Standard {
     }
 
     /// The value of a required cell that the record does not have.
-    pub(super) fn derived(&self, file: &File, header: &str, object: &Object) -> String {
+    pub(super) fn derived(&self, file: &CsvFile, header: &str, object: &Object) -> String {
         let class = || reference(object, "class").and_then(|id| self.classes.get(&id));
-        let of_class = |of: fn(&Class) -> &String| class().map(of).cloned().unwrap_or_default();
+        let of_class =
+            |of: fn(&ClassPlace) -> &String| class().map(of).cloned().unwrap_or_default();
         match (file.name, header) {
             ("classes", "classType") => "scheduled".to_owned(),
             ("courses", "orgSourcedId") => self.top.clone(),
@@ -197,7 +198,7 @@ impl Standard {
     /// The cells of a part. Errors: the column for which it has no valid value, and why.
     fn part(
         &self,
-        file: &'static File,
+        file: &'static CsvFile,
         object: &Object,
         row: &PartRow,
     ) -> Result<Vec<String>, (&'static str, String)> {
@@ -231,7 +232,7 @@ impl Standard {
 
     /// The GUID of the user's profile with that id; empty if the export has no such row.
     fn profile(&self, object: &Object, id: &str) -> String {
-        let found = files::named("userProfiles").and_then(|file| {
+        let found = files::by_name("userProfiles").and_then(|file| {
             let part = file.part.as_ref()?;
             let profiles = object.get(part.field)?.as_array()?;
             let at = profiles.iter().position(|one| {
@@ -248,7 +249,7 @@ impl Standard {
     /// The rows of a part file for a record. Reports parts that are left out.
     pub(super) fn parts(
         &mut self,
-        file: &'static File,
+        file: &'static CsvFile,
         part: &JoinedFile,
         object: &Object,
     ) -> Vec<Vec<String>> {
@@ -262,19 +263,19 @@ impl Standard {
         written
     }
 
-    /// Whether the record is exported. [`Standard::takes`] must have been called for all records.
-    pub(super) fn has(&self, file: &File, object: &Object) -> bool {
+    /// Whether the record is exported. [`StandardExport::takes`] must have been called for all records.
+    pub(super) fn has(&self, file: &CsvFile, object: &Object) -> bool {
         self.is_there(file.kind.one, text(object, "sourcedId"))
     }
 }
 
 /// The rows of a part file for a record, each with a GUID.
-fn rows(file: &'static File, part: &JoinedFile, object: &Object) -> Vec<PartRow> {
+fn rows(file: &'static CsvFile, part: &JoinedFile, object: &Object) -> Vec<PartRow> {
     let Some(value) = object.get(part.field) else { return Vec::new() };
     let owner = text(object, "sourcedId");
     let mut rows = rows_at_best(file, part, owner, value);
     for (row, number) in rows.iter_mut().zip(1..) {
-        if part.shape == Shape::Profile && !is_guid(&row.id) {
+        if part.shape == JoinedShape::Profile && !is_guid(&row.id) {
             row.id = format!("{owner}-{number}");
         }
     }

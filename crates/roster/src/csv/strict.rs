@@ -3,17 +3,17 @@
 
 use super::binding;
 use super::candidate::csv;
-use super::fault::Fault;
-use super::files::{COMMON, File, METADATA};
-use super::header::Header;
+use super::fault::CsvError;
+use super::files::{COMMON, CsvFile, METADATA};
+use super::header::CsvHeader;
 use super::manifest::FileMode;
 use super::rows::CsvRow;
 
 /// What the binding forbids in the header of a file: it must have all columns in order, followed only by
 /// `metadata.…`.
-pub(super) fn header(file: &'static File, names: &[String], line: u64) -> Vec<Fault> {
-    let fault = |column: &str, problem: String, mend: String| {
-        Fault::of_row(&csv(file), line, problem, mend).at(column, column)
+pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec<CsvError> {
+    let fault = |column: &str, problem: String, fix: String| {
+        CsvError::of_row(&csv(file), line, problem, fix).at(column, column)
     };
     if !binding::has(file) {
         let problem = "OneRoster 1.2 has no such file".to_owned();
@@ -25,8 +25,8 @@ pub(super) fn header(file: &'static File, names: &[String], line: u64) -> Vec<Fa
         let found = given.next().unwrap_or_default();
         if found != wanted {
             let problem = format!("OneRoster 1.2 has the column '{wanted}' here");
-            let mend = "write all columns of the file in the standard's order".to_owned();
-            faults.push(fault(found, problem, mend));
+            let fix = "write all columns of the file in the standard's order".to_owned();
+            faults.push(fault(found, problem, fix));
             return faults;
         }
     }
@@ -39,16 +39,16 @@ pub(super) fn header(file: &'static File, names: &[String], line: u64) -> Vec<Fa
 
 /// What the binding forbids in a row.
 pub(super) fn row(
-    file: &'static File,
-    header: &Header,
+    file: &'static CsvFile,
+    header: &CsvHeader,
     row: &CsvRow,
     mode: FileMode,
-) -> Vec<Fault> {
+) -> Vec<CsvError> {
     let mut faults = Vec::new();
     for (at, name) in header.names.iter().enumerate() {
         let Ok(text) = row.text(at) else { continue };
-        let mut fault = |problem: String, mend: String| {
-            faults.push(Fault::of_row(&csv(file), row.line, problem, mend).at(name, text));
+        let mut fault = |problem: String, fix: String| {
+            faults.push(CsvError::of_row(&csv(file), row.line, problem, fix).at(name, text));
         };
         match (COMMON[1..].contains(&name.as_str()), mode, text.is_empty()) {
             (true, FileMode::Bulk, false) => {
@@ -60,7 +60,7 @@ pub(super) fn row(
             (true, ..) => {}
             (false, ..) => {
                 if let Some(unfit) = binding::unfit(file, name, text) {
-                    fault(unfit.problem, unfit.mend);
+                    fault(unfit.problem, unfit.fix);
                 }
             }
         }

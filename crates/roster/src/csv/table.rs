@@ -1,6 +1,6 @@
 //! The table of CSV files: names, columns in order, and their fields.
 
-use super::files::{Column, File, JoinedFile, Shape, part, records};
+use super::files::{CsvColumn, CsvFile, JoinedFile, JoinedShape, part, records};
 use crate::kinds::{
     ACADEMIC_SESSION, ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CATEGORY, CLASS, COMPONENT_RESOURCE,
     COURSE, COURSE_COMPONENT, DEMOGRAPHICS, ENROLLMENT, LINE_ITEM, ORG, RESOURCE, RESULT,
@@ -8,7 +8,7 @@ use crate::kinds::{
 };
 
 /// All files, each after those that it refers to. Part files follow their records.
-pub static ALL: &[File] = &[
+pub static ALL: &[CsvFile] = &[
     records(
         "orgs",
         &ORG,
@@ -63,7 +63,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "courseSourcedId",
             field: "resources",
-            shape: Shape::Link("resourceSourcedId"),
+            shape: JoinedShape::Link("resourceSourcedId"),
         },
     ),
     records(
@@ -114,7 +114,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "classSourcedId",
             field: "resources",
-            shape: Shape::Link("resourceSourcedId"),
+            shape: JoinedShape::Link("resourceSourcedId"),
         },
     ),
     records(
@@ -157,7 +157,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "userSourcedId",
             field: "roles",
-            shape: Shape::Object(&["role", "org"]),
+            shape: JoinedShape::Object(&["role", "org"]),
         },
     ),
     part(
@@ -173,7 +173,7 @@ pub static ALL: &[File] = &[
             ("username", ""),
             ("password", ""),
         ],
-        JoinedFile { owner: "userSourcedId", field: "userProfiles", shape: Shape::Profile },
+        JoinedFile { owner: "userSourcedId", field: "userProfiles", shape: JoinedShape::Profile },
     ),
     part(
         "userResources",
@@ -187,7 +187,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "userSourcedId",
             field: "resources",
-            shape: Shape::Link("resourceSourcedId"),
+            shape: JoinedShape::Link("resourceSourcedId"),
         },
     ),
     records(
@@ -258,7 +258,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "lineItemSourcedId",
             field: "learningObjectiveSet",
-            shape: Shape::Objective,
+            shape: JoinedShape::Objective,
         },
     ),
     part(
@@ -268,7 +268,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "lineItemSourcedId",
             field: "scoreScale",
-            shape: Shape::TheLink("scoreScaleSourcedId"),
+            shape: JoinedShape::TheLink("scoreScaleSourcedId"),
         },
     ),
     records(
@@ -296,7 +296,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "resultSourcedId",
             field: "learningObjectiveSet",
-            shape: Shape::ObjectiveScore,
+            shape: JoinedShape::ObjectiveScore,
         },
     ),
     part(
@@ -306,7 +306,7 @@ pub static ALL: &[File] = &[
         JoinedFile {
             owner: "resultSourcedId",
             field: "scoreScale",
-            shape: Shape::TheLink("scoreScaleSourcedId"),
+            shape: JoinedShape::TheLink("scoreScaleSourcedId"),
         },
     ),
     records(
@@ -346,9 +346,9 @@ pub static ALL: &[File] = &[
     ),
 ];
 
-const OBJECTIVES_OF_LINE_ITEM: &[Column] =
+const OBJECTIVES_OF_LINE_ITEM: &[CsvColumn] =
     &[("lineItemSourcedId", ""), ("source", ""), ("learningObjectiveId", "")];
-const OBJECTIVES_OF_RESULT: &[Column] = &[
+const OBJECTIVES_OF_RESULT: &[CsvColumn] = &[
     ("resultSourcedId", ""),
     ("source", ""),
     ("learningObjectiveId", ""),

@@ -7,19 +7,19 @@ use std::collections::{HashMap, HashSet};
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Spool, Tx};
 
-use super::candidate::Candidate;
+use super::candidate::CandidateRow;
 use super::reading::BATCH_RECORDS;
 use super::rows::CsvRow;
-use super::writing::{Ready, parent_field};
-use crate::kind::Kind;
-use crate::record::{Pointer, Record};
+use super::writing::{ReadyRow, parent_field};
+use crate::kind::RecordKind;
+use crate::record::{Record, RecordReference};
 use crate::repository;
 
 const SPACE: &str = "waiting";
 
 /// The waiting rows.
 pub(super) struct WaitingRows {
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     spool: Option<Spool>,
     rows: Vec<WaitingRow>,
 }
@@ -32,8 +32,8 @@ struct WaitingRow {
 }
 
 /// The waiting rows, after it is known whether the records that they need exist.
-pub(super) struct Settled {
-    kind: &'static Kind,
+pub(super) struct SettledRows {
+    kind: &'static RecordKind,
     spool: Option<Spool>,
     accepted: Vec<bool>,
     /// Whether the row refers to a record that does not exist and is not in the file.
@@ -43,22 +43,22 @@ pub(super) struct Settled {
 
 /// A row in its form on disk.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct OnDisk {
+struct RowOnDisk {
     row: CsvRow,
     body: String,
     extra: Option<String>,
 }
 
 impl WaitingRows {
-    pub(super) fn new(kind: &'static Kind) -> Self {
+    pub(super) fn new(kind: &'static RecordKind) -> Self {
         Self { kind, spool: None, rows: Vec::new() }
     }
 
     /// Makes a row wait for the references. `hash` computes the hash of an id of this kind.
     pub(super) fn add(
         &mut self,
-        ready: Ready,
-        references: &[Pointer],
+        ready: ReadyRow,
+        references: &[RecordReference],
         hash: impl Fn(&str) -> u64,
     ) -> Result<()> {
         let parent_path =
@@ -69,8 +69,11 @@ impl WaitingRows {
             needs: references.iter().map(|one| hash(&one.sourced_id)).collect(),
             parent: parent.map(|one| hash(&one.sourced_id)),
         });
-        let on_disk =
-            OnDisk { row: ready.candidate.row, body: ready.record.body, extra: ready.record.extra };
+        let on_disk = RowOnDisk {
+            row: ready.candidate.row,
+            body: ready.record.body,
+            extra: ready.record.extra,
+        };
         let text = serde_json::to_string(&on_disk).map_err(Problem::internal)?;
         let spool = match &mut self.spool {
             Some(spool) => spool,
@@ -82,8 +85,12 @@ impl WaitingRows {
     /// Determines which rows can be written. Each needed record must exist by now, or wait and be writable itself. A
     /// reference to a record that is in no row is left out. In a tree, the ancestors of a row must also lead to an
     /// existing record.
-    pub(super) fn settle(mut self, tx: &mut Tx<'_>, hash: impl Fn(&str) -> u64) -> Result<Settled> {
-        let mut settled = Settled {
+    pub(super) fn settle(
+        mut self,
+        tx: &mut Tx<'_>,
+        hash: impl Fn(&str) -> u64,
+    ) -> Result<SettledRows> {
+        let mut settled = SettledRows {
             kind: self.kind,
             spool: self.spool,
             accepted: Vec::new(),
@@ -153,7 +160,7 @@ fn drop_rootless(rows: &[WaitingRow], alive: &mut [bool]) -> bool {
     dropped
 }
 
-impl Settled {
+impl SettledRows {
     /// Whether a row with the id is waiting.
     pub(super) fn waits(&self, hash: u64) -> bool {
         self.all.contains(&hash)
@@ -163,7 +170,7 @@ impl Settled {
     /// the batch that have dangling references.
     pub(super) fn each_accepted(
         &self,
-        mut each: impl FnMut(Vec<Ready>, &[usize]) -> Result<()>,
+        mut each: impl FnMut(Vec<ReadyRow>, &[usize]) -> Result<()>,
     ) -> Result<()> {
         let (mut batch, mut dangling) = (Vec::new(), Vec::new());
         self.each(true, &mut |ready, dangles| {
@@ -193,11 +200,15 @@ impl Settled {
     }
 
     /// Passes on the rows that need records which never came.
-    pub(super) fn each_refused(&self, each: &mut dyn FnMut(Ready) -> Result<()>) -> Result<()> {
+    pub(super) fn each_refused(&self, each: &mut dyn FnMut(ReadyRow) -> Result<()>) -> Result<()> {
         self.each(false, &mut |ready, _| each(ready))
     }
 
-    fn each(&self, accepted: bool, each: &mut dyn FnMut(Ready, bool) -> Result<()>) -> Result<()> {
+    fn each(
+        &self,
+        accepted: bool,
+        each: &mut dyn FnMut(ReadyRow, bool) -> Result<()>,
+    ) -> Result<()> {
         let Some(spool) = &self.spool else { return Ok(()) };
         let mut at = 0;
         spool.each(SPACE, |_, text| {
@@ -205,10 +216,10 @@ impl Settled {
             if self.accepted[at - 1] != accepted {
                 return Ok(());
             }
-            let on_disk: OnDisk = serde_json::from_str(text).map_err(Problem::internal)?;
+            let on_disk: RowOnDisk = serde_json::from_str(text).map_err(Problem::internal)?;
             let record = Record::stored(self.kind, &on_disk.body, on_disk.extra.as_deref())?;
-            let candidate = Candidate::again(record.sourced_id.clone(), on_disk.row);
-            each(Ready { candidate, record }, self.dangles[at - 1])
+            let candidate = CandidateRow::again(record.sourced_id.clone(), on_disk.row);
+            each(ReadyRow { candidate, record }, self.dangles[at - 1])
         })
     }
 }

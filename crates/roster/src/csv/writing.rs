@@ -5,26 +5,26 @@ use std::collections::{HashMap, HashSet};
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
-use super::candidate::{Candidate, Layout, Refusal, csv};
+use super::candidate::{CandidateRow, FileLayout, RejectedRow, csv};
 use super::dangling::{DanglingName, may_be_left_out, named_and_not_kept};
-use super::fault::Fault;
+use super::fault::CsvError;
 use super::files;
-use super::header::HeaderFaults;
-use super::known::RememberedIds;
+use super::header::HeaderErrors;
 use super::manifest::FileMode;
-use super::noted::Came;
-use super::report::Refusals;
-use super::said::RowMembers;
+use super::remembered_ids::RememberedIds;
+use super::report::RejectedRows;
+use super::row_members::RowMembers;
+use super::row_notes::RowOutcome;
 use super::waiting::WaitingRows;
-use crate::kind::{Kind, Type};
-use crate::record::{Pointer, Record, Status, members};
+use crate::kind::{FieldType, RecordKind};
+use crate::record::{Record, RecordReference, Status, members};
 use crate::repository::{self, StoredRecord, WriteOutcome};
 use crate::rules;
 
 /// Writes candidates, batch by batch, in one transaction.
-pub(super) struct Writer<'w, 'tx> {
+pub(super) struct CandidateWriter<'w, 'tx> {
     pub(super) tx: &'w mut Tx<'tx>,
-    pub(super) refusals: &'w mut Refusals,
+    pub(super) refusals: &'w mut RejectedRows,
     /// Records that exist.
     pub(super) known: RememberedIds,
     /// Rejected records. Errors about references to them say that they were rejected.
@@ -32,9 +32,9 @@ pub(super) struct Writer<'w, 'tx> {
 }
 
 /// The state while a file is written.
-pub(super) struct Progressing {
-    pub(super) layout: Layout,
-    said: RowMembers,
+pub(super) struct FileProgress {
+    pub(super) layout: FileLayout,
+    row_members: RowMembers,
     /// The ids in the file so far.
     pub(super) seen: RememberedIds,
     /// Rows that refer to records of their own kind which may come later.
@@ -43,42 +43,42 @@ pub(super) struct Progressing {
     pub(super) is_new: bool,
 }
 
-impl Progressing {
-    pub(super) fn new(layout: Layout, is_new: bool) -> Self {
+impl FileProgress {
+    pub(super) fn new(layout: FileLayout, is_new: bool) -> Self {
         let waiting = WaitingRows::new(layout.file.kind);
-        let said = RowMembers::of(&layout);
-        Self { layout, said, seen: RememberedIds::default(), waiting, is_new }
+        let row_members = RowMembers::of(&layout);
+        Self { layout, row_members, seen: RememberedIds::default(), waiting, is_new }
     }
 }
 
 /// A record with its row.
-pub(super) struct Ready {
-    pub(super) candidate: Candidate,
+pub(super) struct ReadyRow {
+    pub(super) candidate: CandidateRow,
     pub(super) record: Record,
 }
 
-impl<'w, 'tx> Writer<'w, 'tx> {
-    pub(super) fn new(tx: &'w mut Tx<'tx>, refusals: &'w mut Refusals) -> Self {
+impl<'w, 'tx> CandidateWriter<'w, 'tx> {
+    pub(super) fn new(tx: &'w mut Tx<'tx>, refusals: &'w mut RejectedRows) -> Self {
         Self { tx, refusals, known: RememberedIds::default(), refused: HashSet::new() }
     }
 
     /// Begins a file after its header was read.
     pub(super) fn begin(
         &mut self,
-        layout: Layout,
-        HeaderFaults { faults, warnings }: HeaderFaults,
+        layout: FileLayout,
+        HeaderErrors { faults, warnings }: HeaderErrors,
         is_new: bool,
-    ) -> Result<Progressing> {
+    ) -> Result<FileProgress> {
         warnings.into_iter().try_for_each(|warning| self.refusals.warn(warning))?;
         if !faults.is_empty() {
             let cells = layout.header.names.clone();
-            self.refusals.add(Refusal { faults, cells })?;
+            self.refusals.add(RejectedRow { faults, cells })?;
         }
-        Ok(Progressing::new(layout, is_new))
+        Ok(FileProgress::new(layout, is_new))
     }
 
     /// Writes a batch of rows. Rows that refer to records which may come later must wait.
-    pub(super) fn batch(&mut self, at: &mut Progressing, rows: Vec<Candidate>) -> Result<()> {
+    pub(super) fn batch(&mut self, at: &mut FileProgress, rows: Vec<CandidateRow>) -> Result<()> {
         let kind = at.layout.file.kind;
         at.seen.make_room(rows.len());
         let stored = if at.is_new && !at.seen.has_forgotten() {
@@ -100,9 +100,9 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             if !candidate.id.is_empty() && (!is_first || at.is_new && before.is_some()) {
                 candidate.refuse(vec![again(&at.layout, &candidate)]);
             }
-            complete(&at.layout, &mut candidate, &mut at.said, before)?;
+            complete(&at.layout, &mut candidate, &mut at.row_members, before)?;
             match candidate.record.take() {
-                Some(record) => ready.push(Ready { candidate, record }),
+                Some(record) => ready.push(ReadyRow { candidate, record }),
                 None if candidate.refusals.is_empty() => self.note_gone(&at.layout, &candidate)?,
                 None => self.refuse(kind, candidate)?,
             }
@@ -121,16 +121,17 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 
     /// Completes a file: waiting rows are written, or rejected if a needed record never came.
-    pub(super) fn end(&mut self, at: &mut Progressing) -> Result<()> {
+    pub(super) fn end(&mut self, at: &mut FileProgress) -> Result<()> {
         let waiting = std::mem::replace(&mut at.waiting, WaitingRows::new(at.layout.file.kind));
         let kind = at.layout.file.kind;
         let known = &self.known;
         let settled = waiting.settle(self.tx, |id| known.hash(kind.one, id))?;
         let at_layout = at.layout.clone();
-        settled.each_accepted(|mut batch: Vec<Ready>, dangling: &[usize]| {
+        settled.each_accepted(|mut batch: Vec<ReadyRow>, dangling: &[usize]| {
             for at in dangling {
                 let missing = self.missing_own(&batch[*at].record)?;
-                let waits = |it: &Pointer| settled.waits(self.known.hash(kind.one, &it.sourced_id));
+                let waits =
+                    |it: &RecordReference| settled.waits(self.known.hash(kind.one, &it.sourced_id));
                 let missing: Vec<_> = missing.into_iter().filter(|it| !waits(it)).collect();
                 self.leave_out(&at_layout, &mut batch[*at], &missing)?;
             }
@@ -138,7 +139,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             let stored = repository::present(self.tx, kind, &ids)?;
             self.put(&at.layout, batch, &stored)
         })?;
-        settled.each_refused(&mut |one: Ready| {
+        settled.each_refused(&mut |one: ReadyRow| {
             let own = self.missing_own(&one.record)?;
             let faults = own.iter().map(|pointer| {
                 let waits = settled.waits(self.known.hash(kind.one, &pointer.sourced_id));
@@ -152,28 +153,32 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 
     /// Writes the parts of a record for which the package has no row.
-    pub(super) fn parts_alone(&mut self, layout: &Layout, mut candidate: Candidate) -> Result<()> {
+    pub(super) fn parts_alone(
+        &mut self,
+        layout: &FileLayout,
+        mut candidate: CandidateRow,
+    ) -> Result<()> {
         let kind = layout.file.kind;
         let Some(stored) = repository::find(self.tx, kind, &candidate.id)? else {
             return self.refuse_parts(layout, candidate);
         };
         complete(layout, &mut candidate, &mut RowMembers::of(layout), Some(&stored))?;
         let Some(record) = candidate.record.take() else { return self.refuse(kind, candidate) };
-        let ready = self.with_references(layout, vec![Ready { candidate, record }])?;
+        let ready = self.with_references(layout, vec![ReadyRow { candidate, record }])?;
         let present = ready.iter().map(|one| (one.record.sourced_id.clone(), stored.clone()));
         let present = present.collect();
         self.put(layout, ready, &present)
     }
 
-    fn refuse_parts(&mut self, layout: &Layout, mut candidate: Candidate) -> Result<()> {
+    fn refuse_parts(&mut self, layout: &FileLayout, mut candidate: CandidateRow) -> Result<()> {
         let kind = layout.file.kind;
         while !candidate.parts.is_empty() {
             let last = candidate.parts.len() - 1;
             let (file, row) = candidate.part(layout, last);
             let owner = file.part.as_ref().map_or("", |part| part.owner);
             let refused = self.refused.contains(&self.known.hash(kind.one, &candidate.id));
-            let (problem, mend) = nothing_there(kind, &candidate.id, refused);
-            let fault = Fault::of_row(&csv(file), row.line, problem, mend);
+            let (problem, fix) = nothing_there(kind, &candidate.id, refused);
+            let fault = CsvError::of_row(&csv(file), row.line, problem, fix);
             let fault = fault.at(owner, &candidate.id);
             candidate.refuse_part(layout, last, vec![fault]);
         }
@@ -183,7 +188,11 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     /// The records whose references to other kinds exist. The others are rejected. Parts with references to missing
     /// records are left out and reported.
-    fn with_references(&mut self, layout: &Layout, mut rows: Vec<Ready>) -> Result<Vec<Ready>> {
+    fn with_references(
+        &mut self,
+        layout: &FileLayout,
+        mut rows: Vec<ReadyRow>,
+    ) -> Result<Vec<ReadyRow>> {
         let named: Vec<Vec<DanglingName>> =
             rows.iter().map(|one| named_and_not_kept(layout, &one.candidate)).collect();
         let named_pointers = named.iter().flatten().map(|(pointer, _)| pointer);
@@ -205,7 +214,8 @@ impl<'w, 'tx> Writer<'w, 'tx> {
                     good.push(one);
                     break;
                 }
-                let is_part = |it: &Pointer| one.candidate.part_at(layout, &it.path).is_some();
+                let is_part =
+                    |it: &RecordReference| one.candidate.part_at(layout, &it.path).is_some();
                 let (parts, own): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_part);
                 let kind = layout.file.kind;
                 let required: Vec<_> = own.iter().filter(|it| !may_be_left_out(kind, it)).collect();
@@ -234,15 +244,20 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 
     /// Leaves out the parts with references to missing records, and assembles the record again.
-    fn drop_parts(&mut self, layout: &Layout, one: &mut Ready, missing: &[Pointer]) -> Result<()> {
-        let mut faults: Vec<(usize, Fault)> = Vec::new();
+    fn drop_parts(
+        &mut self,
+        layout: &FileLayout,
+        one: &mut ReadyRow,
+        missing: &[RecordReference],
+    ) -> Result<()> {
+        let mut faults: Vec<(usize, CsvError)> = Vec::new();
         for pointer in missing {
             let Some((part, header)) = one.candidate.part_at(layout, &pointer.path) else {
                 continue;
             };
             let (file, row) = one.candidate.part(layout, part);
-            let (problem, mend) = self.nothing_at(pointer);
-            let fault = Fault::of_row(&csv(file), row.line, problem, mend);
+            let (problem, fix) = self.nothing_at(pointer);
+            let fault = CsvError::of_row(&csv(file), row.line, problem, fix);
             faults.push((part, fault.at(header, &pointer.sourced_id)));
         }
         faults.sort_by_key(|(part, _)| std::cmp::Reverse(*part));
@@ -252,18 +267,18 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         }
         let stored = repository::find(self.tx, layout.file.kind, &one.record.sourced_id)?;
         let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
-        let mut said = RowMembers::of(layout);
-        one.candidate.say(layout, &mut said);
-        one.candidate.finish(layout, &mut said, stored.as_ref());
+        let mut row_members = RowMembers::of(layout);
+        one.candidate.describe_members(layout, &mut row_members);
+        one.candidate.finish(layout, &mut row_members, stored.as_ref());
         Ok(())
     }
 
     /// Finds out which of the references exist, and remembers those.
-    fn learn<'p>(&mut self, pointers: impl Iterator<Item = &'p Pointer>) -> Result<()> {
-        let pointers: Vec<&Pointer> = pointers.collect();
+    fn learn<'p>(&mut self, pointers: impl Iterator<Item = &'p RecordReference>) -> Result<()> {
+        let pointers: Vec<&RecordReference> = pointers.collect();
         self.known.make_room(pointers.len());
         let mut asked = HashSet::new();
-        let unsure: Vec<&Pointer> = pointers
+        let unsure: Vec<&RecordReference> = pointers
             .into_iter()
             .filter(|pointer| {
                 let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
@@ -285,13 +300,13 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 
     /// The references to other kinds whose targets are missing.
-    fn missing_others(&self, record: &Record) -> Vec<Pointer> {
+    fn missing_others(&self, record: &Record) -> Vec<RecordReference> {
         let others = record.references.iter().filter(|one| one.kind.one != record.kind.one);
         others.filter(|one| !self.exists(one)).cloned().collect()
     }
 
     /// The references to its own kind whose targets do not exist yet.
-    fn unresolved(&self, record: &Record) -> Vec<Pointer> {
+    fn unresolved(&self, record: &Record) -> Vec<RecordReference> {
         let own = record
             .references
             .iter()
@@ -299,23 +314,23 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         own.filter(|one| !self.exists(one)).cloned().collect()
     }
 
-    fn missing_own(&mut self, record: &Record) -> Result<Vec<Pointer>> {
+    fn missing_own(&mut self, record: &Record) -> Result<Vec<RecordReference>> {
         let own = self.unresolved(record);
         Ok(repository::missing(self.tx, own.iter())?.into_iter().cloned().collect())
     }
 
-    pub(super) fn exists(&self, pointer: &Pointer) -> bool {
+    pub(super) fn exists(&self, pointer: &RecordReference) -> bool {
         self.known.has(self.known.hash(pointer.kind.one, &pointer.sourced_id))
     }
 
     pub(super) fn missing_fault(
         &self,
-        layout: &Layout,
-        candidate: &Candidate,
-        pointer: &Pointer,
+        layout: &FileLayout,
+        candidate: &CandidateRow,
+        pointer: &RecordReference,
         waits: bool,
-    ) -> Fault {
-        let (problem, mend) = match waits {
+    ) -> CsvError {
+        let (problem, fix) = match waits {
             false => self.nothing_at(pointer),
             true => (
                 format!(
@@ -329,10 +344,10 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
         let field = inner.split(['.', '[']).next().unwrap_or_default();
         let header = layout.header_of(field, inner);
-        layout.fault(candidate.row.line, problem, mend).at(&header, &pointer.sourced_id)
+        layout.fault(candidate.row.line, problem, fix).at(&header, &pointer.sourced_id)
     }
 
-    pub(super) fn nothing_at(&self, pointer: &Pointer) -> (String, String) {
+    pub(super) fn nothing_at(&self, pointer: &RecordReference) -> (String, String) {
         let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
         nothing_there(pointer.kind, &pointer.sourced_id, self.refused.contains(&hash))
     }
@@ -340,8 +355,8 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     /// Writes records whose references exist.
     fn put(
         &mut self,
-        layout: &Layout,
-        rows: Vec<Ready>,
+        layout: &FileLayout,
+        rows: Vec<ReadyRow>,
         stored: &HashMap<String, StoredRecord>,
     ) -> Result<()> {
         let kind = layout.file.kind;
@@ -353,7 +368,7 @@ impl<'w, 'tx> Writer<'w, 'tx> {
         let most = if rules::are_ordered(kind) { 1 } else { rows.len().max(1) };
         let mut rows = rows.into_iter();
         loop {
-            let together: Vec<Ready> = rows.by_ref().take(most).collect();
+            let together: Vec<ReadyRow> = rows.by_ref().take(most).collect();
             if together.is_empty() {
                 return Ok(());
             }
@@ -364,9 +379,9 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             let refused = rules::refused(self.tx, &pairs)?.into_iter();
             let refused: HashMap<String, Problem> =
                 refused.map(|(id, problem)| (id.to_owned(), problem)).collect();
-            let (bad, good): (Vec<Ready>, Vec<Ready>) =
+            let (bad, good): (Vec<ReadyRow>, Vec<ReadyRow>) =
                 together.into_iter().partition(|one| refused.contains_key(&one.record.sourced_id));
-            for Ready { mut candidate, record } in bad {
+            for ReadyRow { mut candidate, record } in bad {
                 candidate.blame(layout, &refused[&record.sourced_id].details);
                 self.refuse(kind, candidate)?;
             }
@@ -376,8 +391,8 @@ impl<'w, 'tx> Writer<'w, 'tx> {
 
     fn put_records(
         &mut self,
-        layout: &Layout,
-        rows: Vec<Ready>,
+        layout: &FileLayout,
+        rows: Vec<ReadyRow>,
         stored: &HashMap<String, StoredRecord>,
     ) -> Result<()> {
         let kind = layout.file.kind;
@@ -385,14 +400,14 @@ impl<'w, 'tx> Writer<'w, 'tx> {
             rows.into_iter().map(|one| (one.candidate.row.line, one.record)).unzip();
         let outcomes = repository::put_among(self.tx, kind, &records, stored)?;
         let is_target = files::is_referred_to(kind);
-        let Refusals { report, notes, .. } = &mut *self.refusals;
+        let RejectedRows { report, notes, .. } = &mut *self.refusals;
         let report = report.of(layout.file.name, layout.mode);
         for ((line, record), outcome) in lines.into_iter().zip(&records).zip(outcomes) {
             let (count, came) = match (outcome, record.status) {
-                (WriteOutcome::Unchanged, _) => (&mut report.unchanged, Came::Unchanged),
-                (_, Status::ToBeDeleted) => (&mut report.deleted, Came::Deleted),
-                (WriteOutcome::Created, _) => (&mut report.created, Came::Created),
-                (WriteOutcome::Updated, _) => (&mut report.updated, Came::Updated),
+                (WriteOutcome::Unchanged, _) => (&mut report.unchanged, RowOutcome::Unchanged),
+                (_, Status::ToBeDeleted) => (&mut report.deleted, RowOutcome::Deleted),
+                (WriteOutcome::Created, _) => (&mut report.created, RowOutcome::Created),
+                (WriteOutcome::Updated, _) => (&mut report.updated, RowOutcome::Updated),
             };
             *count += 1;
             notes.add(layout.file.name, line, &record.sourced_id, came)?;
@@ -404,57 +419,57 @@ impl<'w, 'tx> Writer<'w, 'tx> {
     }
 
     /// Records the outcome of a row that deletes a record which does not exist.
-    fn note_gone(&mut self, layout: &Layout, candidate: &Candidate) -> Result<()> {
-        let Candidate { row, id, .. } = candidate;
-        self.refusals.notes.add(layout.file.name, row.line, id, Came::Gone)
+    fn note_gone(&mut self, layout: &FileLayout, candidate: &CandidateRow) -> Result<()> {
+        let CandidateRow { row, id, .. } = candidate;
+        self.refusals.notes.add(layout.file.name, row.line, id, RowOutcome::Gone)
     }
 
     /// Reports the errors of a candidate, and remembers that its record is missing.
-    fn refuse(&mut self, kind: &Kind, candidate: Candidate) -> Result<()> {
+    fn refuse(&mut self, kind: &RecordKind, candidate: CandidateRow) -> Result<()> {
         if !candidate.id.is_empty() {
             self.refused.insert(self.known.hash(kind.one, &candidate.id));
         }
         self.refuse_rows(candidate)
     }
 
-    fn refuse_rows(&mut self, mut candidate: Candidate) -> Result<()> {
+    fn refuse_rows(&mut self, mut candidate: CandidateRow) -> Result<()> {
         self.refuse_rows_of(&mut candidate)
     }
 
-    fn refuse_rows_of(&mut self, candidate: &mut Candidate) -> Result<()> {
+    fn refuse_rows_of(&mut self, candidate: &mut CandidateRow) -> Result<()> {
         candidate.refusals.drain(..).try_for_each(|refusal| self.refusals.add(refusal))
     }
 }
 
 /// The field with the parent record.
-pub(super) fn parent_field(kind: &Kind) -> Option<&'static str> {
+pub(super) fn parent_field(kind: &RecordKind) -> Option<&'static str> {
     ["parent", "parentAssessmentLineItem"].into_iter().find(|name| {
-        matches!(kind.field(name).map(|field| field.ty), Some(Type::Reference(of)) if of == kind.one)
+        matches!(kind.field(name).map(|field| field.ty), Some(FieldType::Reference(of)) if of == kind.one)
     })
 }
 
 /// Assembles a candidate with the stored record, unless the reading half has done so.
 fn complete(
-    layout: &Layout,
-    candidate: &mut Candidate,
-    said: &mut RowMembers,
+    layout: &FileLayout,
+    candidate: &mut CandidateRow,
+    row_members: &mut RowMembers,
     stored: Option<&StoredRecord>,
 ) -> Result<()> {
     if candidate.record.is_some() || !candidate.refusals.is_empty() {
         return Ok(());
     }
     let stored = stored.map(|it| members(&it.body, it.extra.as_deref())).transpose()?;
-    candidate.say(layout, said);
-    candidate.finish(layout, said, stored.as_ref());
+    candidate.describe_members(layout, row_members);
+    candidate.finish(layout, row_members, stored.as_ref());
     let unknown = stored.is_none() && layout.mode == FileMode::Delta;
-    if unknown && candidate.record.is_none() && said.is_deletion() {
+    if unknown && candidate.record.is_none() && row_members.is_deletion() {
         // A delta may delete a record that does not exist. Then there is nothing to do.
         candidate.refusals.clear();
     }
     Ok(())
 }
 
-fn again(layout: &Layout, candidate: &Candidate) -> Fault {
+fn again(layout: &FileLayout, candidate: &CandidateRow) -> CsvError {
     layout
         .fault(
             candidate.row.line,
@@ -464,7 +479,7 @@ fn again(layout: &Layout, candidate: &Candidate) -> Fault {
         .at("sourcedId", &candidate.id)
 }
 
-fn nothing_there(kind: &Kind, id: &str, was_refused: bool) -> (String, String) {
+fn nothing_there(kind: &RecordKind, id: &str, was_refused: bool) -> (String, String) {
     let (one, file) = (kind.one, csv(files::of_kind(kind)));
     if was_refused {
         (

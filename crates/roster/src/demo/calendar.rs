@@ -1,7 +1,7 @@
 //! The calendar of the network: fixed, so that the same seed gives the same bytes for ever.
 
 /// A session of the calendar.
-pub(super) struct Session {
+pub(super) struct CalendarSession {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) sort: &'static str,
@@ -24,12 +24,12 @@ const fn session(
     sort: &'static str,
     (start, end): (&'static str, &'static str),
     parent: &'static str,
-) -> Session {
-    Session { id, title, sort, start, end, parent, school_year: "2027" }
+) -> CalendarSession {
+    CalendarSession { id, title, sort, start, end, parent, school_year: "2027" }
 }
 
-pub(super) static SESSIONS: &[Session] = &[
-    Session {
+pub(super) static SESSIONS: &[CalendarSession] = &[
+    CalendarSession {
         id: "year-2026",
         title: "2025-2026",
         sort: "schoolYear",

@@ -3,11 +3,11 @@
 /// A subject as a school teaches it in some grades.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Subject {
-    /// What stands for it in ids.
+    /// Its abbreviation in ids.
     pub(super) key: &'static str,
     /// The platform's word for it.
     pub(super) word: &'static str,
-    /// What teachers call it in the names of classes.
+    /// Its short name in the names of classes.
     pub(super) name: &'static str,
     /// The code of the catalogue's subject area (NCES SCED, two digits and three zeros).
     pub(super) code: &'static str,
@@ -53,7 +53,7 @@ const fn learned(
     Subject { key, word, name, code, content: true, graded }
 }
 
-/// What students of the grade take.
+/// The subjects of a grade.
 pub(super) fn subjects(grade: u64) -> &'static [Subject] {
     match grade {
         0..=5 => ELEMENTARY,
@@ -67,7 +67,7 @@ pub(super) fn courses() -> impl Iterator<Item = (u64, &'static Subject)> {
     (0..13).flat_map(|grade| subjects(grade).iter().map(move |subject| (grade, subject)))
 }
 
-/// What stands for a course in ids: `math-05`.
+/// The abbreviation of a course in ids, such as `math-05`.
 pub(super) fn course_key(grade: u64, subject: &Subject) -> String {
     format!("{}-{grade:02}", subject.key)
 }
@@ -77,7 +77,7 @@ pub(super) fn grade_code(grade: u64) -> String {
     format!("{grade:02}")
 }
 
-/// What people call a course.
+/// The title of a course.
 pub(super) fn course_title(grade: u64, subject: &Subject) -> String {
     let title = match (subject.key, grade) {
         ("math", 9) => "Algebra I",
@@ -117,7 +117,7 @@ pub(super) const UNITS: usize = 4;
 /// Lessons of every unit.
 pub(super) const LESSONS: usize = 3;
 
-/// What a unit of the course is about.
+/// The topic of a unit.
 pub(super) fn unit_title(grade: u64, subject: &Subject, unit: usize) -> &'static str {
     let topics: &[&str] = match (subject.key, grade) {
         ("math", 0..=2) => &[
@@ -210,7 +210,7 @@ pub(super) fn unit_title(grade: u64, subject: &Subject, unit: usize) -> &'static
     topics[(grade as usize + unit) % topics.len()]
 }
 
-/// What a lesson of a unit is called.
+/// The title of a lesson.
 pub(super) fn lesson_title(unit: &str, lesson: usize) -> String {
     match lesson {
         0 => format!("Meet: {unit}"),

@@ -9,9 +9,9 @@ use super::catalogue::{
 };
 use super::network::{Network, Purpose};
 use super::roster::STATE;
-use super::{FileOf, Out, file};
+use super::{FileGenerator, RowSink, file};
 
-pub(super) static FILES: &[FileOf] = &[
+pub(super) static FILES: &[FileGenerator] = &[
     file(
         "courses",
         &["metadata.courseType", "metadata.isSupplemental", "metadata.metrics"],
@@ -42,7 +42,7 @@ fn with_content() -> impl Iterator<Item = (u64, &'static Subject, String)> {
         .map(|(grade, subject)| (grade, subject, course_key(grade, subject)))
 }
 
-fn all_courses(_: Network, out: Out<'_>) -> Result<()> {
+fn all_courses(_: Network, out: RowSink<'_>) -> Result<()> {
     for (grade, subject) in courses() {
         let key = course_key(grade, subject);
         let lessons = if subject.content { UNITS * (2 * LESSONS + 1) + 2 } else { 0 };
@@ -66,7 +66,7 @@ fn all_courses(_: Network, out: Out<'_>) -> Result<()> {
     Ok(())
 }
 
-fn course_resources(_: Network, out: Out<'_>) -> Result<()> {
+fn course_resources(_: Network, out: RowSink<'_>) -> Result<()> {
     for (_, _, key) in with_content() {
         let (id, course) = (format!("course-{key}-text"), format!("course-{key}"));
         out(&[&id, "", "", "Textbook", &course, &format!("res-{key}-text")])?;
@@ -74,7 +74,7 @@ fn course_resources(_: Network, out: Out<'_>) -> Result<()> {
     Ok(())
 }
 
-fn components(_: Network, out: Out<'_>) -> Result<()> {
+fn components(_: Network, out: RowSink<'_>) -> Result<()> {
     for (grade, subject, key) in with_content() {
         let course = format!("course-{key}");
         let mut component = |id: &str, title: &str, parent: &str, order: usize, before: &str| {
@@ -175,7 +175,7 @@ fn each_material(
     Ok(())
 }
 
-fn resources(network: Network, out: Out<'_>) -> Result<()> {
+fn resources(network: Network, out: RowSink<'_>) -> Result<()> {
     for ((grade, subject, key), number) in with_content().zip(0..) {
         let grades = format!("json:[\"{}\"]", grade_code(grade));
         let mut stream = network.stream(Purpose::Content, number);
@@ -225,7 +225,7 @@ fn resources(network: Network, out: Out<'_>) -> Result<()> {
     Ok(())
 }
 
-fn component_resources(_: Network, out: Out<'_>) -> Result<()> {
+fn component_resources(_: Network, out: RowSink<'_>) -> Result<()> {
     for (grade, subject, key) in with_content() {
         each_material((grade, subject, &key), |m| {
             let (id, resource) = (format!("cr-{}", m.key), format!("res-{}", m.key));

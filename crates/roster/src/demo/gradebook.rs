@@ -7,9 +7,9 @@ use super::network::{Network, Purpose, scramble};
 use super::people::{Student, bell};
 use super::plan::{Class, SchoolPlan};
 use super::roster::each_class;
-use super::{FileOf, Out, file};
+use super::{FileGenerator, RowSink, file};
 
-pub(super) static FILES: &[FileOf] = &[
+pub(super) static FILES: &[FileGenerator] = &[
     file("categories", &[], categories),
     file("scoreScales", &[], scales),
     file("lineItems", &[], line_items),
@@ -33,7 +33,7 @@ pub(super) static FILES: &[FileOf] = &[
     ),
 ];
 
-fn categories(_: Network, out: Out<'_>) -> Result<()> {
+fn categories(_: Network, out: RowSink<'_>) -> Result<()> {
     for (id, title, weight) in [
         ("category-homework", "Homework", "20"),
         ("category-quiz", "Quizzes", "25"),
@@ -63,7 +63,7 @@ fn each_graded(
     )
 }
 
-fn scales(network: Network, out: Out<'_>) -> Result<()> {
+fn scales(network: Network, out: RowSink<'_>) -> Result<()> {
     each_graded(network, |school, class_id, class| {
         if !in_letters(class) {
             return Ok(());
@@ -83,8 +83,8 @@ fn scales(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-/// What a class is graded on.
-struct Item {
+/// A line item of a class.
+struct GradebookItem {
     key: &'static str,
     title: &'static str,
     category: &'static str,
@@ -95,8 +95,8 @@ struct Item {
     scored: &'static str,
 }
 
-const ITEMS: &[Item] = &[
-    Item {
+const ITEMS: &[GradebookItem] = &[
+    GradebookItem {
         key: "quiz",
         title: "Quiz",
         category: "category-quiz",
@@ -105,7 +105,7 @@ const ITEMS: &[Item] = &[
         due: "2026-09-18",
         scored: "2026-09-21",
     },
-    Item {
+    GradebookItem {
         key: "test",
         title: "Unit test",
         category: "category-test",
@@ -114,7 +114,7 @@ const ITEMS: &[Item] = &[
         due: "2026-10-16",
         scored: "2026-10-20",
     },
-    Item {
+    GradebookItem {
         key: "project",
         title: "Project",
         category: "category-project",
@@ -125,7 +125,7 @@ const ITEMS: &[Item] = &[
     },
 ];
 
-fn line_items(network: Network, out: Out<'_>) -> Result<()> {
+fn line_items(network: Network, out: RowSink<'_>) -> Result<()> {
     each_graded(network, |school, class_id, class| {
         let unit = unit_title(class.grade, class.subject, 0);
         for item in ITEMS {
@@ -163,7 +163,7 @@ fn standard(grade: u64, subject: &Subject) -> String {
     )
 }
 
-fn line_item_objectives(network: Network, out: Out<'_>) -> Result<()> {
+fn line_item_objectives(network: Network, out: RowSink<'_>) -> Result<()> {
     each_graded(network, |_, class_id, class| {
         let item = format!("item-{class_id}-test");
         let id = format!("{item}-standard");
@@ -171,7 +171,7 @@ fn line_item_objectives(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn line_item_scales(network: Network, out: Out<'_>) -> Result<()> {
+fn line_item_scales(network: Network, out: RowSink<'_>) -> Result<()> {
     each_graded(network, |_, class_id, class| {
         if !in_letters(class) {
             return Ok(());
@@ -181,8 +181,8 @@ fn line_item_scales(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-/// What came of a student's work.
-struct Score {
+/// A student's result.
+struct GradebookScore {
     status: &'static str,
     /// Points of 100; `None` where there is nothing to score.
     points: Option<u64>,
@@ -191,7 +191,7 @@ struct Score {
     comment: &'static str,
 }
 
-impl Score {
+impl GradebookScore {
     fn of(network: Network, student: &Student, subject: usize, item: usize) -> Self {
         let number = student.number * 64 + (subject * 8 + item) as u64;
         let mut stream = network.stream(Purpose::Score, number);
@@ -237,7 +237,7 @@ impl Score {
 /// Calls `each` with every result: its id, the class, the student, the item, the score.
 fn each_result(
     network: Network,
-    mut each: impl FnMut(&str, &str, &Class, &Student, &Item, &Score) -> Result<()>,
+    mut each: impl FnMut(&str, &str, &Class, &Student, &GradebookItem, &GradebookScore) -> Result<()>,
 ) -> Result<()> {
     for school in network.schools() {
         let plan = SchoolPlan::of(school);
@@ -250,7 +250,7 @@ fn each_result(
                 let class_id = format!("class-{}", plan.key(class));
                 for (number, item) in ITEMS.iter().enumerate().filter(|(_, i)| !i.scored.is_empty())
                 {
-                    let score = Score::of(network, &student, index, number);
+                    let score = GradebookScore::of(network, &student, index, number);
                     let key = class.subject.key;
                     let id = format!("result-{:07}-{key}-{}", student.number, item.key);
                     each(&id, &class_id, class, &student, item, &score)?;
@@ -261,7 +261,7 @@ fn each_result(
     Ok(())
 }
 
-fn results(network: Network, out: Out<'_>) -> Result<()> {
+fn results(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |id, class_id, class, student, item, score| {
         let flag = |is: bool| if is { "true" } else { "false" };
         let points = score.points.map(|points| points.to_string()).unwrap_or_default();
@@ -286,7 +286,7 @@ fn results(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn result_objectives(network: Network, out: Out<'_>) -> Result<()> {
+fn result_objectives(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |id, _, class, _, item, score| {
         let told = class.subject.key == "math" && class.grade == 5 && item.key == "test";
         let Some(points) = score.points.filter(|_| told) else { return Ok(()) };
@@ -304,7 +304,7 @@ fn result_objectives(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn result_scales(network: Network, out: Out<'_>) -> Result<()> {
+fn result_scales(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |id, class_id, class, _, item, score| {
         if !in_letters(class) || item.key != "test" || score.points.is_none() {
             return Ok(());
@@ -314,7 +314,7 @@ fn result_scales(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn assessments(_: Network, out: Out<'_>) -> Result<()> {
+fn assessments(_: Network, out: RowSink<'_>) -> Result<()> {
     for (grade, subject) in courses().filter(|(_, subject)| subject.key == "math") {
         let key = course_key(grade, subject);
         let (course, unit) = (format!("course-{key}"), format!("course-{key}-u1"));
@@ -338,7 +338,7 @@ fn assessments(_: Network, out: Out<'_>) -> Result<()> {
     Ok(())
 }
 
-fn assessment_results(network: Network, out: Out<'_>) -> Result<()> {
+fn assessment_results(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |_, _, class, student, item, score| {
         let told = class.subject.key == "math" && item.key == "test";
         let Some(points) = score.points.filter(|_| told) else { return Ok(()) };

@@ -23,11 +23,11 @@ use std::io::{Seek, Write};
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::csv::files::BEYOND_THE_STANDARD;
-use crate::csv::package::Package;
-use crate::csv::{Content, FileMode};
+use crate::csv::package::PackageWriter;
+use crate::csv::{ExportContent, FileMode};
 use network::Network;
 
-/// What was generated: the files with their numbers of rows.
+/// The generated files with their numbers of rows.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// File name without `.csv`, and rows.
@@ -45,7 +45,7 @@ pub const MAX_STUDENTS: u64 = 9_999_999;
 pub fn generate<W: Write + Seek>(
     students: u64,
     seed: u64,
-    content: Content,
+    content: ExportContent,
     out: W,
     mut progress: impl FnMut(&'static str),
 ) -> Result<Summary> {
@@ -56,11 +56,11 @@ pub fn generate<W: Write + Seek>(
         ));
     }
     let network = Network { students, seed };
-    let mut package = Package::new(out, FileMode::Bulk);
+    let mut package = PackageWriter::new(out, FileMode::Bulk);
     let all = roster::FILES.iter().chain(content::FILES).chain(gradebook::FILES);
-    let is_in = |name| content == Content::Complete || !BEYOND_THE_STANDARD.contains(name);
+    let is_in = |name| content == ExportContent::Complete || !BEYOND_THE_STANDARD.contains(name);
     for write in all.filter(|write| is_in(&write.file)) {
-        let file = crate::csv::files::named(write.file).expect("the demo writes known files");
+        let file = crate::csv::files::by_name(write.file).expect("the demo writes known files");
         progress(file.name);
         let more: Vec<String> = write.more.iter().map(ToString::to_string).collect();
         package.file(file, &more, |rows| {
@@ -72,21 +72,21 @@ pub fn generate<W: Write + Seek>(
     Ok(Summary { files })
 }
 
-/// How the rows of one file are made.
-struct FileOf {
+/// A function that generates the rows of one file.
+struct FileGenerator {
     file: &'static str,
     /// Metadata columns behind the columns of the table.
     more: &'static [&'static str],
-    rows: fn(Network, Out<'_>) -> Result<()>,
+    rows: fn(Network, RowSink<'_>) -> Result<()>,
 }
 
 /// Takes one row.
-type Out<'a> = &'a mut dyn FnMut(&[&str]) -> Result<()>;
+type RowSink<'a> = &'a mut dyn FnMut(&[&str]) -> Result<()>;
 
 const fn file(
     name: &'static str,
     more: &'static [&'static str],
-    rows: fn(Network, Out<'_>) -> Result<()>,
-) -> FileOf {
-    FileOf { file: name, more, rows }
+    rows: fn(Network, RowSink<'_>) -> Result<()>,
+) -> FileGenerator {
+    FileGenerator { file: name, more, rows }
 }

@@ -1,6 +1,6 @@
 //! Names of many cultures, put together at random; nobody in particular is meant.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 /// Family and given names that go together, and the race and ethnicity that their bearers most
 /// often state in the demographics of a North American school.
@@ -14,7 +14,7 @@ pub(super) struct Culture {
     pub(super) race: Race,
 }
 
-/// What a family states in the demographics.
+/// The race and ethnicity of a family in the demographics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Race {
     Native,
@@ -26,7 +26,7 @@ pub(super) enum Race {
 }
 
 impl Culture {
-    pub(super) fn of(stream: &mut Stream) -> &'static Self {
+    pub(super) fn of(stream: &mut RandomStream) -> &'static Self {
         let mut place = stream.below(100);
         CULTURES
             .iter()
@@ -38,12 +38,12 @@ impl Culture {
             .expect("the shares add up to 100")
     }
 
-    pub(super) fn family(&self, stream: &mut Stream) -> &'static str {
+    pub(super) fn family(&self, stream: &mut RandomStream) -> &'static str {
         let names = self.family;
         names[stream.below(names.len() as u64) as usize]
     }
 
-    pub(super) fn given(&self, girl: bool, stream: &mut Stream) -> &'static str {
+    pub(super) fn given(&self, girl: bool, stream: &mut RandomStream) -> &'static str {
         let names = if girl { self.girls } else { self.boys };
         names[stream.below(names.len() as u64) as usize]
     }

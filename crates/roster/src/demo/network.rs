@@ -1,7 +1,7 @@
 //! The shape of the network: districts, their schools, and who learns where. Everything is a
 //! function of the seed and a number, so nothing needs to be kept in memory.
 
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 use super::towns::TOWNS;
 
@@ -17,7 +17,7 @@ pub(super) struct Network {
     pub(super) seed: u64,
 }
 
-/// What a random stream is for, so that no two draw the same numbers.
+/// The purpose of a random stream. Streams of different purposes draw different numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     District = 1,
@@ -34,9 +34,9 @@ pub(super) enum Purpose {
 
 impl Network {
     /// The random stream of one thing.
-    pub(super) fn stream(self, purpose: Purpose, number: u64) -> Stream {
+    pub(super) fn stream(self, purpose: Purpose, number: u64) -> RandomStream {
         let seed = scramble(self.seed ^ scramble(purpose as u64));
-        Stream::seeded(scramble(seed ^ scramble(number)))
+        RandomStream::seeded(scramble(seed ^ scramble(number)))
     }
 
     /// All districts, students numbered through.

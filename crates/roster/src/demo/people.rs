@@ -2,7 +2,7 @@
 
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 
 use super::names::{Culture, plain};
 use super::network::{Network, Purpose, School};
@@ -17,7 +17,7 @@ pub(super) struct Person {
 }
 
 impl Person {
-    fn new(culture: &'static Culture, family: &'static str, stream: &mut Stream) -> Self {
+    fn new(culture: &'static Culture, family: &'static str, stream: &mut RandomStream) -> Self {
         let female = stream.below(2) == 0;
         let given = culture.given(female, stream);
         let middle = if stream.below(10) < 4 { culture.given(female, stream) } else { "" };
@@ -91,14 +91,14 @@ pub(super) fn guardian_id(family: u64, which: u64) -> String {
     format!("guardian-{family:07}-{which}")
 }
 
-/// What the members of a family share.
+/// The data that the members of a family share.
 pub(super) struct Family {
     /// The number of its eldest student.
     pub(super) number: u64,
     name: &'static str,
     culture: &'static Culture,
     pub(super) guardians: u64,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Family {
@@ -143,7 +143,7 @@ pub(super) fn staff(network: Network, number: u64) -> Person {
 }
 
 /// A number near 0 as a bell curve spreads them: mean 0, standard deviation 1.
-pub(super) fn bell(stream: &mut Stream) -> f64 {
+pub(super) fn bell(stream: &mut RandomStream) -> f64 {
     let sum: f64 = (0..6).map(|_| stream.unit()).sum();
     (sum - 3.0) * std::f64::consts::SQRT_2
 }

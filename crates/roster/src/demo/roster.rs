@@ -9,11 +9,11 @@ use super::network::{GradeSpan, Network, Purpose, School};
 use super::people::{Family, Person, Student, guardian_id, staff};
 use super::plan::{Class, SchoolPlan};
 use super::towns::TOWNS;
-use super::{FileOf, Out, file};
+use super::{FileGenerator, RowSink, file};
 
 pub(super) const STATE: &str = "org-state";
 
-pub(super) static FILES: &[FileOf] = &[
+pub(super) static FILES: &[FileGenerator] = &[
     file("orgs", &[], orgs),
     file("academicSessions", &[], sessions),
     file("classes", &[], classes),
@@ -26,7 +26,7 @@ pub(super) static FILES: &[FileOf] = &[
     file("enrollments", &[], enrollments),
 ];
 
-fn orgs(network: Network, out: Out<'_>) -> Result<()> {
+fn orgs(network: Network, out: RowSink<'_>) -> Result<()> {
     out(&[STATE, "", "", "Northmark Department of Learning", "state", "NM", ""])?;
     for district in network.districts() {
         let id = district.id();
@@ -49,7 +49,7 @@ fn orgs(network: Network, out: Out<'_>) -> Result<()> {
     Ok(())
 }
 
-fn sessions(_: Network, out: Out<'_>) -> Result<()> {
+fn sessions(_: Network, out: RowSink<'_>) -> Result<()> {
     for s in SESSIONS {
         out(&[s.id, "", "", s.title, s.sort, s.start, s.end, s.parent, s.school_year])?;
     }
@@ -83,7 +83,7 @@ pub(super) fn each_student(
     Ok(())
 }
 
-fn classes(network: Network, out: Out<'_>) -> Result<()> {
+fn classes(network: Network, out: RowSink<'_>) -> Result<()> {
     each_class(network, |school, id, class| {
         let course = course_key(class.grade, class.subject);
         let title = format!("{} ({})", course_title(class.grade, class.subject), class.section);
@@ -108,7 +108,7 @@ fn classes(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn class_resources(network: Network, out: Out<'_>) -> Result<()> {
+fn class_resources(network: Network, out: RowSink<'_>) -> Result<()> {
     each_class(network, |_, id, class| {
         if class.subject.key != "math" {
             return Ok(());
@@ -178,7 +178,7 @@ fn domain(district: u64) -> String {
 /// Writes a row of `users.csv`.
 #[expect(clippy::too_many_arguments, reason = "a row of the file has that many cells")]
 fn user(
-    out: Out<'_>,
+    out: RowSink<'_>,
     id: &str,
     person: &Person,
     handle: &str,
@@ -222,7 +222,7 @@ fn user(
     ])
 }
 
-fn users(network: Network, out: Out<'_>) -> Result<()> {
+fn users(network: Network, out: RowSink<'_>) -> Result<()> {
     each_employee(network, |one| {
         let handle = one.person.handle(&one.unique);
         let email = format!("{handle}@{}", one.domain);
@@ -282,7 +282,7 @@ fn each_family(
     Ok(())
 }
 
-fn roles(network: Network, out: Out<'_>) -> Result<()> {
+fn roles(network: Network, out: RowSink<'_>) -> Result<()> {
     let mut role = |user: &str, role: &str, org: &str| {
         let (id, begin) = (format!("role-{user}"), if role == "student" { FIRST_DAY } else { "" });
         out(&[&id, "", "", user, "primary", role, begin, "", org, ""])
@@ -297,7 +297,7 @@ fn roles(network: Network, out: Out<'_>) -> Result<()> {
     each_student(network, |school, student| role(&student.id(), "student", &school.id()))
 }
 
-fn profiles(network: Network, out: Out<'_>) -> Result<()> {
+fn profiles(network: Network, out: RowSink<'_>) -> Result<()> {
     each_student(network, |_, student| {
         if student.grade < 6 {
             return Ok(());
@@ -321,7 +321,7 @@ fn profiles(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn user_resources(network: Network, out: Out<'_>) -> Result<()> {
+fn user_resources(network: Network, out: RowSink<'_>) -> Result<()> {
     each_student(network, |school, student| {
         let mut stream = network.stream(Purpose::Profile, student.number);
         if stream.below(50) != 0 {
@@ -334,7 +334,7 @@ fn user_resources(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn demographics(network: Network, out: Out<'_>) -> Result<()> {
+fn demographics(network: Network, out: RowSink<'_>) -> Result<()> {
     each_student(network, |_, student| {
         let mut stream = network.stream(Purpose::Demographics, student.number);
         let two = stream.below(12) == 0;
@@ -368,7 +368,7 @@ fn demographics(network: Network, out: Out<'_>) -> Result<()> {
     })
 }
 
-fn enrollments(network: Network, out: Out<'_>) -> Result<()> {
+fn enrollments(network: Network, out: RowSink<'_>) -> Result<()> {
     for school in network.schools() {
         let (plan, org) = (SchoolPlan::of(school), school.id());
         let mut enroll = |id: &str, class: &str, user: &str, role: &str, primary: &str| {

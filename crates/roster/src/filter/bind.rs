@@ -4,16 +4,16 @@ use lyceum_core::Result;
 use lyceum_core::time::{Timestamp, parse_date};
 
 use crate::grade;
-use crate::kind::{Field, Kind, Type};
-use lyceum_core::filter::{Expr, Literal, Op, refused};
+use crate::kind::{Field, FieldType, RecordKind};
+use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue, refused};
 
 /// A filter whose fields are known.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Bound {
+pub enum BoundFilter {
     /// All must hold.
-    And(Vec<Bound>),
+    And(Vec<BoundFilter>),
     /// One must hold.
-    Or(Vec<Bound>),
+    Or(Vec<BoundFilter>),
     /// A comparison.
     Clause(Clause),
 }
@@ -24,7 +24,7 @@ pub struct Clause {
     /// The field.
     pub place: ValueLocation,
     /// The comparison.
-    pub op: Op,
+    pub op: FilterOperator,
     /// The value, in the form in which the field's values compare.
     pub operand: Operand,
 }
@@ -60,14 +60,14 @@ pub enum ValueLocation {
         name: &'static str,
         /// The member of its objects that counts, as a path.
         leaf: Vec<&'static str>,
-        /// How its members compare.
-        members: Members,
+        /// The comparison of its members.
+        members: ListComparison,
     },
 }
 
-/// How the members of a list compare.
+/// The comparison of a list's members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Members {
+pub enum ListComparison {
     /// As they are.
     Exact,
     /// Without regard to ASCII case.
@@ -88,35 +88,46 @@ pub enum Operand {
 }
 
 /// Binds a filter to a kind. Errors: `BadFilter` naming the field and what could stand there.
-pub fn bind(kind: &'static Kind, expr: &Expr) -> Result<Bound> {
+pub fn bind(kind: &'static RecordKind, expr: &FilterExpression) -> Result<BoundFilter> {
     Ok(match expr {
-        Expr::And(parts) => Bound::And(all(kind, parts)?),
-        Expr::Or(parts) => Bound::Or(all(kind, parts)?),
-        Expr::Clause(name, op, literal) => Bound::Clause(clause(kind, name, *op, literal)?),
+        FilterExpression::And(parts) => BoundFilter::And(all(kind, parts)?),
+        FilterExpression::Or(parts) => BoundFilter::Or(all(kind, parts)?),
+        FilterExpression::Clause(name, op, literal) => {
+            BoundFilter::Clause(clause(kind, name, *op, literal)?)
+        }
     })
 }
 
-fn all(kind: &'static Kind, parts: &[Expr]) -> Result<Vec<Bound>> {
+fn all(kind: &'static RecordKind, parts: &[FilterExpression]) -> Result<Vec<BoundFilter>> {
     parts.iter().map(|part| bind(kind, part)).collect()
 }
 
 /// Whether the filter names one of the fields at any place.
-pub(crate) fn names(expr: &Expr, fields: &[&str]) -> bool {
+pub(crate) fn names(expr: &FilterExpression, fields: &[&str]) -> bool {
     match expr {
-        Expr::And(parts) | Expr::Or(parts) => parts.iter().any(|part| names(part, fields)),
-        Expr::Clause(name, _, _) => fields.contains(&name.as_str()),
+        FilterExpression::And(parts) | FilterExpression::Or(parts) => {
+            parts.iter().any(|part| names(part, fields))
+        }
+        FilterExpression::Clause(name, _, _) => fields.contains(&name.as_str()),
     }
 }
 
-fn clause(kind: &'static Kind, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+fn clause(
+    kind: &'static RecordKind,
+    name: &str,
+    op: FilterOperator,
+    literal: &FilterValue,
+) -> Result<Clause> {
     match name {
         "sourcedId" => {
-            return scalar(column("sourced_id", false, true), Type::Uri, name, op, literal);
+            return scalar(column("sourced_id", false, true), FieldType::Uri, name, op, literal);
         }
-        "status" => return scalar(column("status", false, false), Type::Uri, name, op, literal),
+        "status" => {
+            return scalar(column("status", false, false), FieldType::Uri, name, op, literal);
+        }
         "dateLastModified" => {
             let place = column("date_last_modified", false, true);
-            return scalar(place, Type::Instant, name, op, literal);
+            return scalar(place, FieldType::Instant, name, op, literal);
         }
         _ => {}
     }
@@ -137,12 +148,12 @@ fn clause(kind: &'static Kind, name: &str, op: Op, literal: &Literal) -> Result<
 }
 
 fn declared(
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     field: &'static Field,
     rest: &str,
     full: &str,
-    op: Op,
-    literal: &Literal,
+    op: FilterOperator,
+    literal: &FilterValue,
 ) -> Result<Clause> {
     let link = format!("{}.{}", kind.one, field.name);
     let list = |link: Option<String>, leaf: Vec<&'static str>, how| {
@@ -156,19 +167,25 @@ fn declared(
         members(place, how, full, op, literal)
     };
     match (field.ty, rest) {
-        (Type::Secret, _) => Err(unknown(kind, full)),
-        (Type::Reference(target), "sourcedId") => {
+        (FieldType::Secret, _) => Err(unknown(kind, full)),
+        (FieldType::Reference(target), "sourcedId") => {
             // Whole districts may share an organization or a session: that is no quick look-up.
             let is_quick = !matches!(target, "org" | "academicSession");
             let name = field.column_name().expect("references have columns");
             let place = column(&name, false, is_quick);
-            scalar(place, Type::Uri, full, op, literal)
+            scalar(place, FieldType::Uri, full, op, literal)
         }
-        (Type::References(_), "sourcedId") => list(Some(link), vec!["sourcedId"], Members::Exact),
-        (Type::Texts, "") => list(field.is_indexed().then_some(link), vec![], Members::Folded),
-        (Type::Grades, "") => list(field.is_indexed().then_some(link), vec![], Members::Grades),
-        (Type::WordList(_), "") => list(None, vec![], Members::Exact),
-        (Type::Objects(fields), rest) => {
+        (FieldType::References(_), "sourcedId") => {
+            list(Some(link), vec!["sourcedId"], ListComparison::Exact)
+        }
+        (FieldType::Texts, "") => {
+            list(field.is_indexed().then_some(link), vec![], ListComparison::Folded)
+        }
+        (FieldType::Grades, "") => {
+            list(field.is_indexed().then_some(link), vec![], ListComparison::Grades)
+        }
+        (FieldType::WordList(_), "") => list(None, vec![], ListComparison::Exact),
+        (FieldType::Objects(fields), rest) => {
             let (leaf, below) = rest.split_once('.').unwrap_or((rest, ""));
             let Some(leaf) = fields.iter().find(|field| field.name == leaf) else {
                 return Err(unknown(kind, full));
@@ -177,21 +194,21 @@ fn declared(
                 list(leaf.is_indexed().then(|| format!("{link}.{}", leaf.name)), path, how)
             };
             match (leaf.ty, below) {
-                (Type::Reference(_), "sourcedId") => {
-                    linked(Members::Exact, vec![leaf.name, "sourcedId"])
+                (FieldType::Reference(_), "sourcedId") => {
+                    linked(ListComparison::Exact, vec![leaf.name, "sourcedId"])
                 }
-                (Type::Text, "") => linked(Members::Folded, vec![leaf.name]),
-                (Type::Uri | Type::Word(_) | Type::Date | Type::Flag, "") => {
-                    linked(Members::Exact, vec![leaf.name])
+                (FieldType::Text, "") => linked(ListComparison::Folded, vec![leaf.name]),
+                (FieldType::Uri | FieldType::Word(_) | FieldType::Date | FieldType::Flag, "") => {
+                    linked(ListComparison::Exact, vec![leaf.name])
                 }
                 _ => Err(unknown(kind, full)),
             }
         }
-        (Type::Reference(_) | Type::References(_) | Type::Json, _) => {
+        (FieldType::Reference(_) | FieldType::References(_) | FieldType::Json, _) => {
             Err(refused(format!("'{full}' cannot be filtered; use '{}.sourcedId'", field.name)))
         }
         (ty, "") => {
-            let folded = matches!(ty, Type::Text);
+            let folded = matches!(ty, FieldType::Text);
             let place = match field.column_name() {
                 Some(name) => column(&name, folded, field.is_indexed()),
                 None => ValueLocation::Json {
@@ -211,31 +228,39 @@ fn column(name: &str, folded: bool, indexed: bool) -> ValueLocation {
 }
 
 /// A scalar of a declared type: the value must be one of that type.
-fn scalar(place: ValueLocation, ty: Type, name: &str, op: Op, literal: &Literal) -> Result<Clause> {
+fn scalar(
+    place: ValueLocation,
+    ty: FieldType,
+    name: &str,
+    op: FilterOperator,
+    literal: &FilterValue,
+) -> Result<Clause> {
     let text = &literal.text;
     let wrong =
         |what: &str| Err(refused(format!("'{name}' must be compared with {what} (got '{text}')")));
     let operand = match ty {
-        Type::Number | Type::Integer if op == Op::Contains => {
+        FieldType::Number | FieldType::Integer if op == FilterOperator::Contains => {
             return Err(refused(format!(
                 "'{name}' is a number, and ~ works only on texts and lists; use = != > >= < <="
             )));
         }
-        Type::Number | Type::Integer => match text.parse::<f64>() {
+        FieldType::Number | FieldType::Integer => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Operand::Number(number),
             _ => return wrong("a number"),
         },
         // A part of a date is enough for `contains`.
-        Type::Date | Type::Instant if op == Op::Contains => Operand::Text(text.clone()),
-        Type::Date => match date(text) {
+        FieldType::Date | FieldType::Instant if op == FilterOperator::Contains => {
+            Operand::Text(text.clone())
+        }
+        FieldType::Date => match date(text) {
             Some(text) => Operand::Text(text),
             None => return wrong("a date such as 2026-01-15"),
         },
-        Type::Instant => match text.parse::<Timestamp>() {
+        FieldType::Instant => match text.parse::<Timestamp>() {
             Ok(instant) => Operand::Text(instant.to_string()),
             Err(_) => return wrong("an instant such as 2026-01-15T08:00:00Z"),
         },
-        Type::Text => Operand::Text(text.to_ascii_lowercase()),
+        FieldType::Text => Operand::Text(text.to_ascii_lowercase()),
         _ => Operand::Text(text.clone()),
     };
     Ok(Clause { place, op, operand })
@@ -251,25 +276,31 @@ fn date(text: &str) -> Option<String> {
 
 fn members(
     place: ValueLocation,
-    how: Members,
+    how: ListComparison,
     name: &str,
-    op: Op,
-    literal: &Literal,
+    op: FilterOperator,
+    literal: &FilterValue,
 ) -> Result<Clause> {
-    if matches!(op, Op::Greater | Op::GreaterOrEqual | Op::Less | Op::LessOrEqual) {
+    if matches!(
+        op,
+        FilterOperator::Greater
+            | FilterOperator::GreaterOrEqual
+            | FilterOperator::Less
+            | FilterOperator::LessOrEqual
+    ) {
         return Err(refused(format!("'{name}' is a list, which has no order; use = != or ~")));
     }
     let fold = |text: &str| match how {
-        Members::Exact => text.to_owned(),
-        Members::Folded => text.to_ascii_lowercase(),
-        Members::Grades => grade::comparable(text),
+        ListComparison::Exact => text.to_owned(),
+        ListComparison::Folded => text.to_ascii_lowercase(),
+        ListComparison::Grades => grade::comparable(text),
     };
     let values = literal.text.split(',').map(|part| fold(part.trim())).collect();
     Ok(Clause { place, op, operand: Operand::Texts(values) })
 }
 
 /// A field inside `metadata`: a value without quotes compares as a number or boolean.
-fn free(path: &str, op: Op, literal: &Literal) -> Result<Clause> {
+fn free(path: &str, op: FilterOperator, literal: &FilterValue) -> Result<Clause> {
     let mut names = vec!["metadata".to_owned()];
     for name in path.split('.') {
         let plain = !name.is_empty()
@@ -284,7 +315,7 @@ fn free(path: &str, op: Op, literal: &Literal) -> Result<Clause> {
     }
     let number = (!literal.quoted).then(|| literal.text.parse::<f64>().ok()).flatten();
     let operand = match number {
-        Some(number) if op != Op::Contains => Operand::Number(number),
+        Some(number) if op != FilterOperator::Contains => Operand::Number(number),
         _ => Operand::Text(literal.text.to_ascii_lowercase()),
     };
     Ok(Clause {
@@ -294,10 +325,10 @@ fn free(path: &str, op: Op, literal: &Literal) -> Result<Clause> {
     })
 }
 
-fn unknown(kind: &Kind, name: &str) -> lyceum_core::Problem {
+fn unknown(kind: &RecordKind, name: &str) -> lyceum_core::Problem {
     let known: Vec<&str> = ["sourcedId", "status", "dateLastModified", "metadata.…"]
         .into_iter()
-        .chain(kind.fields.iter().filter(|f| !matches!(f.ty, Type::Secret)).map(|f| f.name))
+        .chain(kind.fields.iter().filter(|f| !matches!(f.ty, FieldType::Secret)).map(|f| f.name))
         .collect();
     refused(format!("{} has no field '{name}'; it has {}", kind.one, known.join(", ")))
 }

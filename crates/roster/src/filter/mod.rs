@@ -7,7 +7,7 @@ mod bind;
 mod sql;
 
 pub(crate) use bind::names;
-pub use bind::{Bound, Clause, Members, Operand, ValueLocation, bind};
-pub use lyceum_core::filter::{Expr, Literal, Op, parse};
+pub use bind::{BoundFilter, Clause, ListComparison, Operand, ValueLocation, bind};
+pub use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue, parse};
 pub(crate) use sql::compile;
 pub use sql::condition;

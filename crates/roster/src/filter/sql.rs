@@ -1,22 +1,22 @@
 //! Writes the SQL of a bound filter. The record's table goes by `t`.
 
 use lyceum_core::Result;
-use lyceum_store::{Dialect as Store, Param, Sql, dialect};
+use lyceum_store::{Param, Sql, SqlDialect, dialect};
 
-use super::bind::{Bound, Clause, Members, Operand, ValueLocation};
-use lyceum_core::filter::Op;
+use super::bind::{BoundFilter, Clause, ListComparison, Operand, ValueLocation};
+use lyceum_core::filter::FilterOperator;
 
 /// Appends the condition of the filter.
-pub(crate) fn compile(sql: &mut Sql, bound: &Bound) -> Result<()> {
+pub(crate) fn compile(sql: &mut Sql, bound: &BoundFilter) -> Result<()> {
     match bound {
-        Bound::And(parts) => sql.joined(parts, " AND ", compile),
-        Bound::Or(parts) => sql.joined(parts, " OR ", compile),
-        Bound::Clause(clause) => compile_clause(sql, clause),
+        BoundFilter::And(parts) => sql.joined(parts, " AND ", compile),
+        BoundFilter::Or(parts) => sql.joined(parts, " OR ", compile),
+        BoundFilter::Clause(clause) => compile_clause(sql, clause),
     }
 }
 
 /// The condition of the filter alone, for the store.
-pub fn condition(store: Store, bound: &Bound) -> Result<String> {
+pub fn condition(store: SqlDialect, bound: &BoundFilter) -> Result<String> {
     let mut sql = Sql::new(store);
     compile(&mut sql, bound)?;
     Ok(sql.text)
@@ -59,10 +59,10 @@ fn list(sql: &mut Sql, clause: &Clause, values: &[String]) -> Result<()> {
     let ValueLocation::List { extra, name, leaf, .. } = &clause.place else {
         unreachable!("only lists come here")
     };
-    if clause.op == Op::NotEqual {
+    if clause.op == FilterOperator::NotEqual {
         sql.push("NOT ");
     }
-    let whole = leaf.is_empty() && clause.op != Op::Contains;
+    let whole = leaf.is_empty() && clause.op != FilterOperator::Contains;
     sql.push("(");
     if whole {
         let members = dialect::json_members(sql.dialect, source(*extra), &[name])?;
@@ -96,8 +96,8 @@ fn has_member(sql: &mut Sql, clause: &Clause, value: &str) -> Result<()> {
         leaf => dialect::json_text(sql.dialect, "members.member", leaf)?,
     };
     let expr = match members {
-        Members::Exact => member,
-        Members::Folded | Members::Grades => format!("lower({member})"),
+        ListComparison::Exact => member,
+        ListComparison::Folded | ListComparison::Grades => format!("lower({member})"),
     };
     sql.push(&format!("EXISTS (SELECT 1 FROM {from} WHERE {expr} = ")).bind(value).push(")");
     Ok(())

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::{tree, values};
 
 /// A span of the calendar in which teaching happens (OneRoster 1.2, AcademicSession).
-pub const ACADEMIC_SESSION: Kind = Kind {
+pub const ACADEMIC_SESSION: RecordKind = RecordKind {
     one: "academicSession",
     many: "academicSessions",
     table: "academic_sessions",
@@ -13,12 +13,12 @@ pub const ACADEMIC_SESSION: Kind = Kind {
     doc: "A span of the calendar in which teaching happens: school year, semester, term or grading period.",
     fields: &[
         title("title").required().doc("Its title."),
-        field("startDate", Type::Date).required().column().doc("Its first day."),
-        field("endDate", Type::Date)
+        field("startDate", FieldType::Date).required().column().doc("Its first day."),
+        field("endDate", FieldType::Date)
             .required()
             .column()
             .doc("Its last day, or the day after (the standard leaves it open)."),
-        word("type", SESSION_TYPES).required().column().doc("What sort of session it is."),
+        word("type", SESSION_TYPES).required().column().doc("The type of the session."),
         reference("parent", "academicSession").doc("The session that it is a part of."),
         references("children", "academicSession").doc("The sessions that are parts of it."),
         text("schoolYear")

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::{tree, values};
 
 /// Something that is assessed, apart from a class's gradebook (OneRoster 1.2, AssessmentLineItem).
-pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
+pub const ASSESSMENT_LINE_ITEM: RecordKind = RecordKind {
     one: "assessmentLineItem",
     many: "assessmentLineItems",
     table: "assessment_line_items",
@@ -15,10 +15,11 @@ pub const ASSESSMENT_LINE_ITEM: Kind = Kind {
         title("title").required().doc("Its title."),
         text("description").doc("What is to be done."),
         reference("class", "class").doc("The class that it belongs to."),
-        reference("parentAssessmentLineItem", "assessmentLineItem").doc("What it is a part of."),
+        reference("parentAssessmentLineItem", "assessmentLineItem")
+            .doc("The line item that it is a part of."),
         reference("scoreScale", "scoreScale").doc("The scale of its text scores."),
-        field("resultValueMin", Type::Number).doc("The lowest score."),
-        field("resultValueMax", Type::Number).doc("The highest score."),
+        field("resultValueMin", FieldType::Number).doc("The lowest score."),
+        field("resultValueMax", FieldType::Number).doc("The highest score."),
         LEARNING_OBJECTIVES,
         reference("course", "course").platform().doc("The course that it belongs to."),
         reference("component", "courseComponent").platform().doc("The component that it assesses."),

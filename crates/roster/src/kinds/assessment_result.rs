@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// A student's score in an assessment line item (OneRoster 1.2, AssessmentResult).
-pub const ASSESSMENT_RESULT: Kind = Kind {
+pub const ASSESSMENT_RESULT: RecordKind = RecordKind {
     one: "assessmentResult",
     many: "assessmentResults",
     table: "assessment_results",
@@ -11,13 +11,16 @@ pub const ASSESSMENT_RESULT: Kind = Kind {
     service: Service::Gradebook,
     doc: "A student's score in an assessment line item.",
     fields: &[
-        reference("assessmentLineItem", "assessmentLineItem").required().doc("What was assessed."),
+        reference("assessmentLineItem", "assessmentLineItem")
+            .required()
+            .doc("The line item that was assessed."),
         reference("student", "user").required().doc("The student."),
-        field("score", Type::Number).doc("The score as a number."),
+        field("score", FieldType::Number).doc("The score as a number."),
         text("textScore").doc("The score as a text of the scale."),
-        field("scoreDate", Type::Date).required().doc("The day of the score."),
+        field("scoreDate", FieldType::Date).required().doc("The day of the score."),
         reference("scoreScale", "scoreScale").doc("The scale of the text score."),
-        field("scorePercentile", Type::Number).doc("The share of scores at or below this one."),
+        field("scorePercentile", FieldType::Number)
+            .doc("The percentage of scores at or below this one."),
         SCORE_STATUS,
         text("comment").doc("A comment of the assessor."),
         LEARNING_OBJECTIVE_RESULTS,

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// A group of line items, such as homework (OneRoster 1.2, Category).
-pub const CATEGORY: Kind = Kind {
+pub const CATEGORY: RecordKind = RecordKind {
     one: "category",
     many: "categories",
     table: "categories",
@@ -12,7 +12,7 @@ pub const CATEGORY: Kind = Kind {
     doc: "A group of line items, such as homework or tests.",
     fields: &[
         title("title").required().doc("Its title."),
-        field("weight", Type::Number).doc("Its share of the final grade."),
+        field("weight", FieldType::Number).doc("Its share of the final grade."),
     ],
     rules: KindRules::NONE,
 };

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::class;
 
 /// A course taught to a group in some terms (OneRoster 1.2, Class).
-pub const CLASS: Kind = Kind {
+pub const CLASS: RecordKind = RecordKind {
     one: "class",
     many: "classes",
     table: "classes",
@@ -17,13 +17,13 @@ pub const CLASS: Kind = Kind {
         text("classCode").indexed().searched().doc("The school's short code."),
         word("classType", open(&["homeroom", "scheduled"])).doc("Homeroom or scheduled."),
         text("location").doc("Where it is taught, such as a room."),
-        field("grades", Type::Grades).indexed().doc("The grades that it is for."),
-        field("subjects", Type::Texts).indexed().doc("The subjects that it teaches."),
+        field("grades", FieldType::Grades).indexed().doc("The grades that it is for."),
+        field("subjects", FieldType::Texts).indexed().doc("The subjects that it teaches."),
         reference("course", "course").required().in_use().doc("The course that it teaches."),
         reference("school", "org").derived().school().doc("The school that runs it."),
         references("terms", "academicSession").required().doc("The terms in which it is taught."),
-        field("subjectCodes", Type::Texts).doc("Codes of the subjects, in their order."),
-        field("periods", Type::Texts).doc("The periods of the day in which it meets."),
+        field("subjectCodes", FieldType::Texts).doc("Codes of the subjects, in their order."),
+        field("periods", FieldType::Texts).doc("The periods of the day in which it meets."),
         references("resources", "resource").doc("The materials that it uses."),
         reference("org", "org")
             .platform()

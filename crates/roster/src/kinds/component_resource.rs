@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// A resource in its place in a course: the unit of work of a learner.
-pub const COMPONENT_RESOURCE: Kind = Kind {
+pub const COMPONENT_RESOURCE: RecordKind = RecordKind {
     one: "componentResource",
     many: "componentResources",
     table: "component_resources",
@@ -18,8 +18,8 @@ pub const COMPONENT_RESOURCE: Kind = Kind {
             .in_use()
             .doc("The component that it is in."),
         reference("resource", "resource").required().in_use().doc("The material."),
-        field("sortOrder", Type::Integer).doc("Its place in the component: 1, 2, 3…"),
-        word("lessonType", LESSON_TYPES).nullable().doc("What sort of lesson it is, or null."),
+        field("sortOrder", FieldType::Integer).doc("Its place in the component: 1, 2, 3…"),
+        word("lessonType", LESSON_TYPES).nullable().doc("The type of the lesson, or null."),
     ],
     rules: KindRules::NONE,
 };

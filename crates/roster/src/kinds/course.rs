@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::course;
 
 /// What is taught, apart from when, where and to whom (OneRoster 1.2, Course).
-pub const COURSE: Kind = Kind {
+pub const COURSE: RecordKind = RecordKind {
     one: "course",
     many: "courses",
     table: "courses",
@@ -15,10 +15,10 @@ pub const COURSE: Kind = Kind {
         title("title").required().doc("Its title."),
         reference("schoolYear", "academicSession").doc("The school year for which it is offered."),
         text("courseCode").or_else("").indexed().searched().doc("The short code of the catalogue."),
-        field("grades", Type::Grades).indexed().doc("The grades that it is for."),
-        field("subjects", Type::Texts).indexed().doc("The subjects that it teaches."),
+        field("grades", FieldType::Grades).indexed().doc("The grades that it is for."),
+        field("subjects", FieldType::Texts).indexed().doc("The subjects that it teaches."),
         reference("org", "org").doc("The organization that owns the course."),
-        field("subjectCodes", Type::Texts).doc("Codes of the subjects, in their order."),
+        field("subjectCodes", FieldType::Texts).doc("Codes of the subjects, in their order."),
         references("resources", "resource").doc("The materials that it uses."),
     ],
     rules: KindRules { complete: Some(course::read_org_of_earlier_clients), ..KindRules::NONE },

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::tree;
 
 /// A unit, module or lesson of a course; nests without bound.
-pub const COURSE_COMPONENT: Kind = Kind {
+pub const COURSE_COMPONENT: RecordKind = RecordKind {
     one: "courseComponent",
     many: "courseComponents",
     table: "course_components",
@@ -13,16 +13,17 @@ pub const COURSE_COMPONENT: Kind = Kind {
     doc: "A unit, module or lesson of a course; components nest to any depth.",
     fields: &[
         title("title").required().doc("Its title."),
-        field("sortOrder", Type::Integer).doc("Its place among its siblings: 1, 2, 3…"),
+        field("sortOrder", FieldType::Integer).doc("Its place among its siblings: 1, 2, 3…"),
         reference("course", "course").required().in_use().doc("The course that it belongs to."),
         reference("parent", "courseComponent")
             .nullable()
             .in_use()
             .doc("The component that it is a part of; null at the top."),
-        field("prerequisites", Type::Texts)
+        field("prerequisites", FieldType::Texts)
             .doc("The sourcedIds of the components that must be done before it."),
-        word("prerequisiteCriteria", closed(&["ALL", "ANY"])).doc("Whether all or any of them."),
-        field("unlockDate", Type::Instant).doc("When it opens."),
+        word("prerequisiteCriteria", closed_vocabulary(&["ALL", "ANY"]))
+            .doc("Whether all of them or any one must be done."),
+        field("unlockDate", FieldType::Instant).doc("When it opens."),
     ],
     rules: KindRules { check_place: Some(tree::component_place), ..KindRules::NONE },
 };

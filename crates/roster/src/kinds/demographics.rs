@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// Facts about a person that only few may read (OneRoster 1.2, Demographics).
-pub const DEMOGRAPHICS: Kind = Kind {
+pub const DEMOGRAPHICS: RecordKind = RecordKind {
     one: "demographics",
     many: "demographics",
     table: "demographics",
@@ -12,7 +12,7 @@ pub const DEMOGRAPHICS: Kind = Kind {
     doc: "Demographic data of a user, for clients with a special scope; the sourcedId is the \
           user's.",
     fields: &[
-        field("birthDate", Type::Date).doc("Date of birth."),
+        field("birthDate", FieldType::Date).doc("Date of birth."),
         word("sex", open(&["male", "female", "unspecified", "other"])).doc("Sex as registered."),
         flag("americanIndianOrAlaskaNative").doc("Race, as the person says."),
         flag("asian").doc("Race, as the person says."),

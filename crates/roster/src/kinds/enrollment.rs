@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::{enrollment, values};
 
 /// A user's part in a class (OneRoster 1.2, Enrollment).
-pub const ENROLLMENT: Kind = Kind {
+pub const ENROLLMENT: RecordKind = RecordKind {
     one: "enrollment",
     many: "enrollments",
     table: "enrollments",
@@ -23,8 +23,8 @@ pub const ENROLLMENT: Kind = Kind {
             .column()
             .doc("The role of the user in the class."),
         flag("primary").doc("Whether the user is the main teacher of the class."),
-        field("beginDate", Type::Date).doc("The first day of the enrollment."),
-        field("endDate", Type::Date).doc("The day on which the enrollment ends."),
+        field("beginDate", FieldType::Date).doc("The first day of the enrollment."),
+        field("endDate", FieldType::Date).doc("The day on which the enrollment ends."),
         reference("course", "course")
             .platform()
             .in_use()

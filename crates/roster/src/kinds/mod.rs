@@ -35,10 +35,10 @@ pub use result::RESULT;
 pub use score_scale::SCORE_SCALE;
 pub use user::USER;
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 
 /// Every kind, each after those that it mostly refers to.
-pub static ALL: &[&Kind] = &[
+pub static ALL: &[&RecordKind] = &[
     &ORG,
     &ACADEMIC_SESSION,
     &RESOURCE,
@@ -58,7 +58,7 @@ pub static ALL: &[&Kind] = &[
 ];
 
 /// The kind of that name, also by the names that OneRoster 1.1 gave to its parts.
-pub fn named(one: &str) -> Option<&'static Kind> {
+pub fn by_name(one: &str) -> Option<&'static RecordKind> {
     let one = match one {
         "student" | "teacher" | "guardian" => "user",
         "school" | "district" => "org",
@@ -71,8 +71,8 @@ pub fn named(one: &str) -> Option<&'static Kind> {
 mod prelude {
     pub(super) use super::shared::*;
     pub(super) use crate::kind::{
-        Field, Kind, Service, Type, Vocabulary, closed, field, flag, open, reference, references,
-        text, title, word,
+        Field, FieldType, RecordKind, Service, Vocabulary, closed_vocabulary, field, flag, open,
+        reference, references, text, title, word,
     };
     pub(super) use crate::rules::KindRules;
 }

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::tree;
 
 /// A school, or what stands above or inside one (OneRoster 1.2, Org).
-pub const ORG: Kind = Kind {
+pub const ORG: RecordKind = RecordKind {
     one: "org",
     many: "orgs",
     table: "orgs",

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::rules::values;
 
 /// Learning material (OneRoster 1.2, Resource).
-pub const RESOURCE: Kind = Kind {
+pub const RESOURCE: RecordKind = RecordKind {
     one: "resource",
     many: "resources",
     table: "resources",
@@ -13,8 +13,8 @@ pub const RESOURCE: Kind = Kind {
     doc: "Learning material: a text, a video, a test, an app. `metadata` says what (`type`), for which grades and what it is worth (`xp`).",
     fields: &[
         title("title").doc("Its title."),
-        field("roles", Type::WordList(RESOURCE_ROLES)).doc("Whom it is for."),
-        word("importance", closed(&["primary", "secondary"]))
+        field("roles", FieldType::WordList(RESOURCE_ROLES)).doc("The roles for which it is meant."),
+        word("importance", closed_vocabulary(&["primary", "secondary"]))
             .doc("Whether it is the main material."),
         text("vendorResourceId").required().indexed().doc("The vendor's own identifier of it."),
         text("vendorId").indexed().doc("Identifier of the vendor."),

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// A student's score in a line item (OneRoster 1.2, Result).
-pub const RESULT: Kind = Kind {
+pub const RESULT: RecordKind = RecordKind {
     one: "result",
     many: "results",
     table: "results",
@@ -17,9 +17,9 @@ pub const RESULT: Kind = Kind {
             .doc("The class, if it differs from the class of the line item."),
         reference("scoreScale", "scoreScale").doc("The scale of the text score."),
         SCORE_STATUS,
-        field("score", Type::Number).doc("The score as a number."),
+        field("score", FieldType::Number).doc("The score as a number."),
         text("textScore").doc("The score as a text of the scale."),
-        field("scoreDate", Type::Date).required().doc("The day of the score."),
+        field("scoreDate", FieldType::Date).required().doc("The day of the score."),
         text("comment").doc("A comment of the teacher."),
         LEARNING_OBJECTIVE_RESULTS,
         flag("inProgress").doc("Whether grading is in progress."),

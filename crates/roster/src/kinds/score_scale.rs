@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// What text scores are worth (OneRoster 1.2, ScoreScale).
-pub const SCORE_SCALE: Kind = Kind {
+pub const SCORE_SCALE: RecordKind = RecordKind {
     one: "scoreScale",
     many: "scoreScales",
     table: "score_scales",
@@ -12,15 +12,15 @@ pub const SCORE_SCALE: Kind = Kind {
     doc: "The values of text scores, such as A for 90 to 100.",
     fields: &[
         title("title").required().doc("Its title."),
-        text("type").required().doc("What sort of scale it is."),
+        text("type").required().doc("The type of the scale."),
         reference("course", "course").doc("The course that uses it."),
         reference("class", "class").required().doc("The class that uses it."),
-        field("scoreScaleValue", Type::Objects(VALUES)).required().doc("Its steps."),
+        field("scoreScaleValue", FieldType::Objects(VALUES)).required().doc("Its steps."),
     ],
     rules: KindRules::NONE,
 };
 
 const VALUES: &[Field] = &[
     text("itemValueLHS").required().doc("The text score."),
-    text("itemValueRHS").required().doc("What it is worth."),
+    text("itemValueRHS").required().doc("The value of the text score."),
 ];

@@ -1,6 +1,6 @@
 //! Fields that several kinds share.
 
-use crate::kind::{Field, Type, Vocabulary, VocabularyExtension, field, open, text, word};
+use crate::kind::{Field, FieldType, Vocabulary, VocabularyExtension, field, open, text, word};
 
 const SOURCES: Vocabulary =
     Vocabulary { words: &["case", "unknown"], open: VocabularyExtension::Sources, platform: &[] };
@@ -8,9 +8,9 @@ const SOURCES: Vocabulary =
 /// The standards that a line item works towards.
 pub(super) const LEARNING_OBJECTIVES: Field = field(
     "learningObjectiveSet",
-    Type::Objects(&[
+    FieldType::Objects(&[
         word("source", SOURCES).required(),
-        field("learningObjectiveIds", Type::Texts).required(),
+        field("learningObjectiveIds", FieldType::Texts).required(),
     ]),
 )
 .doc("The learning objectives that it works towards.");
@@ -18,13 +18,13 @@ pub(super) const LEARNING_OBJECTIVES: Field = field(
 /// A student's scores in the standards of the line item.
 pub(super) const LEARNING_OBJECTIVE_RESULTS: Field = field(
     "learningObjectiveSet",
-    Type::Objects(&[
+    FieldType::Objects(&[
         word("source", SOURCES).required(),
         field(
             "learningObjectiveResults",
-            Type::Objects(&[
+            FieldType::Objects(&[
                 text("learningObjectiveId").required(),
-                field("score", Type::Number),
+                field("score", FieldType::Number),
                 text("textScore"),
             ]),
         )
@@ -33,11 +33,11 @@ pub(super) const LEARNING_OBJECTIVE_RESULTS: Field = field(
 )
 .doc("The scores in the learning objectives.");
 
-/// How far grading is.
+/// The state of grading.
 pub(super) const SCORE_STATUS: Field = word(
     "scoreStatus",
     open(&["exempt", "fully graded", "not submitted", "partially graded", "submitted"]),
 )
 .required()
 .column()
-.doc("How far grading is.");
+.doc("The state of grading.");

@@ -6,22 +6,22 @@ use serde_json::Value;
 
 use super::read::find;
 use super::references::require;
-use crate::collections::{Belongs, Scoped, named_by};
-use crate::kind::{Field, Kind};
+use crate::collections::{ScopePath, ScopedCollection, named_by};
+use crate::kind::{Field, RecordKind};
 use crate::kinds::{CLASS, COURSE, LINE_ITEM, USER};
 use crate::record::{Record, members};
 use crate::rules::{ROLE_AT_ORG, role_at_org};
 
 /// A scoped collection with the ids of its path: parameter names and values, in order.
 #[derive(Clone, Debug)]
-pub struct Scope {
-    /// What is asked for.
-    pub scoped: Scoped,
+pub struct PathScope {
+    /// The requested collection.
+    pub scoped: ScopedCollection,
     /// `(parameter, id)` in the order of the path.
     pub ids: Vec<(&'static str, String)>,
 }
 
-impl Scope {
+impl PathScope {
     pub(super) fn last(&self) -> &str {
         &self.ids.last().expect("a scoped path names a record").1
     }
@@ -32,22 +32,22 @@ impl Scope {
 }
 
 /// Refuses ids of nothing, and of records that do not belong together. Errors: `NotFound`.
-pub(super) fn check(tx: &mut Tx<'_>, scope: &Scope) -> Result<()> {
+pub(super) fn check(tx: &mut Tx<'_>, scope: &PathScope) -> Result<()> {
     for (parameter, id) in &scope.ids {
         let kind = named_by(parameter).expect("parameters of scoped paths name kinds");
         require(tx, kind, id)?;
     }
     let (first, last) = (scope.first(), scope.last());
     match (scope.scoped.belongs, scope.ids.len()) {
-        (Belongs::ResultOfLineItemInClass, _) => points_to(tx, &LINE_ITEM, last, "class", first),
-        (Belongs::ResultOfStudentInClass, _) | (_, 1) => Ok(()),
+        (ScopePath::ResultOfLineItemInClass, _) => points_to(tx, &LINE_ITEM, last, "class", first),
+        (ScopePath::ResultOfStudentInClass, _) | (_, 1) => Ok(()),
         _ => points_to(tx, &CLASS, last, "school", first),
     }
 }
 
 fn points_to(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     id: &str,
     field: &str,
     target: &str,
@@ -61,17 +61,24 @@ fn points_to(
 }
 
 /// The link that drives the list, where one does: rows come from it in the order of the list.
-pub(super) fn driver(scope: &Scope) -> Option<(String, String)> {
+pub(super) fn driver(scope: &PathScope) -> Option<(String, String)> {
     match scope.scoped.belongs {
-        Belongs::ByLink(field) => Some((field.to_owned(), scope.last().to_owned())),
-        Belongs::ByRoleAt(role) => Some((ROLE_AT_ORG.to_owned(), role_at_org(role, scope.last()))),
+        ScopePath::ByLink(field) => Some((field.to_owned(), scope.last().to_owned())),
+        ScopePath::ByRoleAt(role) => {
+            Some((ROLE_AT_ORG.to_owned(), role_at_org(role, scope.last())))
+        }
         _ => None,
     }
 }
 
 /// Appends the condition that a record belongs to the scope. `driven` says that the list is
 /// driven by the scope's link.
-pub(super) fn condition(tx: &mut Tx<'_>, sql: &mut Sql, scope: &Scope, driven: bool) -> Result<()> {
+pub(super) fn condition(
+    tx: &mut Tx<'_>,
+    sql: &mut Sql,
+    scope: &PathScope,
+    driven: bool,
+) -> Result<()> {
     let id = scope.last();
     if let Some((field, value)) = driver(scope) {
         if driven {
@@ -83,29 +90,29 @@ pub(super) fn condition(tx: &mut Tx<'_>, sql: &mut Sql, scope: &Scope, driven: b
         return Ok(());
     }
     match scope.scoped.belongs {
-        Belongs::ByLink(_) | Belongs::ByRoleAt(_) => unreachable!("these have a driver"),
-        Belongs::ByField(name) => {
+        ScopePath::ByLink(_) | ScopePath::ByRoleAt(_) => unreachable!("these have a driver"),
+        ScopePath::ByField(name) => {
             let kind = crate::collections::at(scope.scoped.of).expect("declared").kind;
             let field = kind.field(name).and_then(Field::column_name);
             sql.push(&format!("t.{} = ", field.expect("references have columns"))).bind(id)
         }
-        Belongs::Enrolled(role) => {
+        ScopePath::Enrolled(role) => {
             sql.push("t.sourced_id IN (SELECT e.user_id FROM enrollments e WHERE e.class_id = ");
             sql.bind(id);
             in_role(sql, role)
         }
-        Belongs::ClassOf(role) => {
+        ScopePath::ClassOf(role) => {
             sql.push("t.sourced_id IN (SELECT e.class_id FROM enrollments e WHERE e.user_id = ");
             sql.bind(id);
             in_role(sql, role)
         }
-        Belongs::CourseOfSchool => sql
+        ScopePath::CourseOfSchool => sql
             .push("(t.org_id = ")
             .bind(id)
             .push(" OR t.sourced_id IN (SELECT c.course_id FROM classes c WHERE c.school_id = ")
             .bind(id)
             .push("))"),
-        Belongs::SessionOfSchool => sql
+        ScopePath::SessionOfSchool => sql
             .push("(t.org_id = ")
             .bind(id)
             .push(
@@ -114,28 +121,28 @@ pub(super) fn condition(tx: &mut Tx<'_>, sql: &mut Sql, scope: &Scope, driven: b
             .push("l.field = 'class.terms' AND l.value = t.sourced_id AND c.school_id = ")
             .bind(id)
             .push("))"),
-        Belongs::GradingPeriodOf => sql.push("t.parent_id = ").bind(id),
-        Belongs::CategoryOfClass => sql
+        ScopePath::GradingPeriodOf => sql.push("t.parent_id = ").bind(id),
+        ScopePath::CategoryOfClass => sql
             .push("(t.sourced_id IN (SELECT i.category_id FROM line_items i WHERE i.class_id = ")
             .bind(id)
             .push(
                 ") OR NOT EXISTS (SELECT 1 FROM line_items i WHERE i.category_id = t.sourced_id))",
             ),
-        Belongs::ResultOfClass => result_of_class(sql, id),
-        Belongs::ResultOfStudentInClass => {
+        ScopePath::ResultOfClass => result_of_class(sql, id),
+        ScopePath::ResultOfStudentInClass => {
             sql.push("t.student_id = ").bind(id).push(" AND ");
             result_of_class(sql, scope.first())
         }
-        Belongs::ResultOfLineItemInClass => sql.push("t.line_item_id = ").bind(id),
-        Belongs::ScoreScaleOfSchool => sql
+        ScopePath::ResultOfLineItemInClass => sql.push("t.line_item_id = ").bind(id),
+        ScopePath::ScoreScaleOfSchool => sql
             .push("t.class_id IN (SELECT c.sourced_id FROM classes c WHERE c.school_id = ")
             .bind(id)
             .push(")"),
-        Belongs::AgentOf => {
+        ScopePath::AgentOf => {
             let agents = named_ids(tx, &USER, id, "agents")?;
             among(sql, &agents)
         }
-        Belongs::ResourceOf => resources(tx, sql, scope)?,
+        ScopePath::ResourceOf => resources(tx, sql, scope)?,
     };
     Ok(())
 }
@@ -155,8 +162,8 @@ fn result_of_class<'a>(sql: &'a mut Sql, class: &str) -> &'a mut Sql {
         .push("))")
 }
 
-/// What the record names in its `resources`; for a course, what its components have too.
-fn resources<'a>(tx: &mut Tx<'_>, sql: &'a mut Sql, scope: &Scope) -> Result<&'a mut Sql> {
+/// The resources of a record; for a course also those of its components.
+fn resources<'a>(tx: &mut Tx<'_>, sql: &'a mut Sql, scope: &PathScope) -> Result<&'a mut Sql> {
     let (parameter, id) = scope.ids.last().expect("a scoped path names a record");
     let kind = named_by(parameter).expect("parameters of scoped paths name kinds");
     let named = named_ids(tx, kind, id, "resources")?;
@@ -173,7 +180,7 @@ fn resources<'a>(tx: &mut Tx<'_>, sql: &'a mut Sql, scope: &Scope) -> Result<&'a
 }
 
 /// The ids in a multi-valued reference of the record.
-fn named_ids(tx: &mut Tx<'_>, kind: &Kind, id: &str, field: &str) -> Result<Vec<String>> {
+fn named_ids(tx: &mut Tx<'_>, kind: &RecordKind, id: &str, field: &str) -> Result<Vec<String>> {
     let Some(stored) = find(tx, kind, id)? else { return Ok(Vec::new()) };
     let object = members(&stored.body, None)?;
     let references = object.get(field).and_then(Value::as_array);

@@ -5,24 +5,27 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds;
-use crate::record::{Link, Pointer, Record, Status};
+use crate::record::{ListLink, Record, RecordReference, Status};
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct CheckReport {
     /// Records read.
     pub records: u64,
     /// Links that the records have.
     pub links: u64,
-    /// What does not fit, in words, each with its kind and sourcedId.
+    /// The inconsistencies in words, each with its kind and sourcedId.
     pub faults: Vec<String>,
 }
 
 /// Checks every record of every kind: columns and links against the JSON, references against the
 /// records, counters against the rows.
-pub fn check(tx: &mut Tx<'_>, mut progress: impl FnMut(&'static Kind, u64)) -> Result<CheckReport> {
+pub fn check(
+    tx: &mut Tx<'_>,
+    mut progress: impl FnMut(&'static RecordKind, u64),
+) -> Result<CheckReport> {
     let mut checked = CheckReport::default();
     let mut counted: BTreeMap<&'static str, i64> = BTreeMap::new();
     for kind in kinds::ALL {
@@ -46,7 +49,7 @@ const BATCH_RECORDS: i64 = 1000;
 /// Checks the records of the kind behind `after`; answers where the batch ended.
 fn check_batch(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     after: i64,
     checked: &mut CheckReport,
     counted: &mut BTreeMap<&'static str, i64>,
@@ -57,7 +60,7 @@ fn check_batch(
         checked.records += 1;
         checked.links += record.links.len() as u64;
         check_links(tx, *seq, record, checked)?;
-        let is_missing = |one: &&Pointer| missing.iter().any(|it| std::ptr::eq(*it, *one));
+        let is_missing = |one: &&RecordReference| missing.iter().any(|it| std::ptr::eq(*it, *one));
         for reference in record.references.iter().filter(is_missing) {
             checked.faults.push(format!(
                 "{} '{}': {} points to '{}', which does not exist",
@@ -75,7 +78,7 @@ fn check_batch(
 
 fn read_batch(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     after: i64,
     faults: &mut Vec<String>,
 ) -> Result<Vec<(i64, Record)>> {
@@ -130,7 +133,7 @@ fn check_links(
     record: &Record,
     checked: &mut CheckReport,
 ) -> Result<()> {
-    for Link { field, value } in &record.links {
+    for ListLink { field, value } in &record.links {
         let found = tx.query_one(
             "SELECT 1 FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
             &[field.into(), value.into(), seq.into()],

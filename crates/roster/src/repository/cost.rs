@@ -8,26 +8,26 @@
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
-use super::belongs::Scope;
-use super::list::Query;
-use crate::collections::{Belongs, CollectionPart};
-use crate::filter::{Bound, Clause, Op, Operand, ValueLocation};
-use crate::kind::{Field, Kind, Type};
+use super::belongs::PathScope;
+use super::list::ListQuery;
+use crate::collections::{CollectionPart, ScopePath};
+use crate::filter::{BoundFilter, Clause, FilterOperator, Operand, ValueLocation};
+use crate::kind::{Field, FieldType, RecordKind};
 
-/// What a list costs.
+/// The cost of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cost {
+pub enum ListCost {
     /// A few look-ups.
     Low,
-    /// Few look-ups if [`Probe::finds_few`] says so.
-    Counted(Probe),
+    /// Few look-ups if [`IndexProbe::finds_few`] says so.
+    Counted(IndexProbe),
     /// Perhaps a whole table.
     High,
 }
 
 /// Counts the records of an index entry, up to a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct IndexProbe {
     sql: String,
     value: String,
 }
@@ -35,7 +35,7 @@ pub struct Probe {
 /// Records that are few: they are looked up, sorted and counted within about a millisecond.
 const FEW: u64 = 500;
 
-impl Probe {
+impl IndexProbe {
     /// Counts the rows of the table for which the expression has the value.
     fn new(table: &str, expression: &str, value: &str) -> Self {
         let sql = format!(
@@ -53,72 +53,75 @@ impl Probe {
     }
 }
 
-/// What the list costs.
-pub fn cost(query: &Query) -> Cost {
+/// The cost of the list.
+pub fn cost(query: &ListQuery) -> ListCost {
     let is_searched = query.search.is_some() || query.people.is_some();
     if query.limit > FEW || is_searched || !query.sort.is_cheap() {
-        return Cost::High;
+        return ListCost::High;
     }
     match (&query.scope, &query.filter) {
-        (None, None) => whole(query),
-        (None, Some(Bound::Clause(clause))) => equality(query.collection.kind, clause),
+        (None, None) => full_scan_cost(query),
+        (None, Some(BoundFilter::Clause(clause))) => equality(query.collection.kind, clause),
         (Some(scope), None) if query.offset <= FEW => belonging(scope),
-        _ => Cost::High,
+        _ => ListCost::High,
     }
 }
 
 /// A page of a whole collection: the counters lead to its first record.
-fn whole(query: &Query) -> Cost {
+fn full_scan_cost(query: &ListQuery) -> ListCost {
     let is_sought = query.sort.is_default() && !query.sort.descending;
     let is_near = is_sought || query.offset <= FEW;
     // In another order the records of a role are found by walking through those of every role.
     let is_dense =
         query.sort.is_default() || !matches!(query.collection.part, CollectionPart::WithRole(_));
-    if is_near && is_dense && !query.with_deleted { Cost::Low } else { Cost::High }
+    if is_near && is_dense && !query.with_deleted { ListCost::Low } else { ListCost::High }
 }
 
-fn equality(kind: &'static Kind, clause: &Clause) -> Cost {
-    let (ValueLocation::Column { name, folded, indexed: true }, Op::Equal, Operand::Text(value)) =
-        (&clause.place, clause.op, &clause.operand)
+fn equality(kind: &'static RecordKind, clause: &Clause) -> ListCost {
+    let (
+        ValueLocation::Column { name, folded, indexed: true },
+        FilterOperator::Equal,
+        Operand::Text(value),
+    ) = (&clause.place, clause.op, &clause.operand)
     else {
-        return Cost::High;
+        return ListCost::High;
     };
     match name.as_str() {
-        "sourced_id" => Cost::Low,
+        "sourced_id" => ListCost::Low,
         // A bulk load gives all its records one instant.
-        "date_last_modified" => Cost::High,
-        name if is_of_person(kind, name) => Cost::Low,
+        "date_last_modified" => ListCost::High,
+        name if is_of_person(kind, name) => ListCost::Low,
         name if *folded => {
-            Cost::Counted(Probe::new(kind.table, &format!("lower(t.{name})"), value))
+            ListCost::Counted(IndexProbe::new(kind.table, &format!("lower(t.{name})"), value))
         }
-        name => Cost::Counted(Probe::new(kind.table, &format!("t.{name}"), value)),
+        name => ListCost::Counted(IndexProbe::new(kind.table, &format!("t.{name}"), value)),
     }
 }
 
 /// Whether the column refers to a user: one person has few records of any kind.
-fn is_of_person(kind: &'static Kind, name: &str) -> bool {
+fn is_of_person(kind: &'static RecordKind, name: &str) -> bool {
     kind.columns().any(|(field, column)| {
-        column == name && matches!(field.ty, Type::Reference(to) if to == "user")
+        column == name && matches!(field.ty, FieldType::Reference(to) if to == "user")
     })
 }
 
-fn belonging(scope: &Scope) -> Cost {
+fn belonging(scope: &PathScope) -> ListCost {
     let counted = |table: &str, column: &str| {
-        Cost::Counted(Probe::new(table, &format!("t.{column}"), scope.last()))
+        ListCost::Counted(IndexProbe::new(table, &format!("t.{column}"), scope.last()))
     };
     match scope.scoped.belongs {
-        Belongs::ByField(name) if name != "school" => {
+        ScopePath::ByField(name) if name != "school" => {
             let kind = crate::collections::at(scope.scoped.of).expect("declared").kind;
             let column = kind.field(name).and_then(Field::column_name);
             counted(kind.table, &column.expect("references have columns"))
         }
-        Belongs::Enrolled(_) => counted("enrollments", "class_id"),
-        Belongs::GradingPeriodOf => counted("academic_sessions", "parent_id"),
-        Belongs::ResultOfLineItemInClass => counted("results", "line_item_id"),
-        Belongs::ClassOf(_)
-        | Belongs::ResultOfStudentInClass
-        | Belongs::ResourceOf
-        | Belongs::AgentOf => Cost::Low,
-        _ => Cost::High,
+        ScopePath::Enrolled(_) => counted("enrollments", "class_id"),
+        ScopePath::GradingPeriodOf => counted("academic_sessions", "parent_id"),
+        ScopePath::ResultOfLineItemInClass => counted("results", "line_item_id"),
+        ScopePath::ClassOf(_)
+        | ScopePath::ResultOfStudentInClass
+        | ScopePath::ResourceOf
+        | ScopePath::AgentOf => ListCost::Low,
+        _ => ListCost::High,
     }
 }

@@ -9,10 +9,10 @@ use super::read::StoredRecord;
 use crate::record::Status;
 
 /// A record as stored: its canonical JSON and its platform members.
-pub type Texts = (String, Option<String>);
+pub type RecordTexts = (String, Option<String>);
 
 /// The components of a course, deleted ones included, in no order.
-pub fn components(tx: &mut Tx<'_>, course: &str) -> Result<Vec<Texts>> {
+pub fn components(tx: &mut Tx<'_>, course: &str) -> Result<Vec<RecordTexts>> {
     read(
         tx,
         "SELECT t.body, t.extra FROM course_components t WHERE t.course_id = $1 LIMIT $2",
@@ -22,7 +22,11 @@ pub fn components(tx: &mut Tx<'_>, course: &str) -> Result<Vec<Texts>> {
 }
 
 /// The component resources in the components of a course, in no order.
-pub fn component_resources(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<Vec<Texts>> {
+pub fn component_resources(
+    tx: &mut Tx<'_>,
+    course: &str,
+    status: Status,
+) -> Result<Vec<RecordTexts>> {
     read(
         tx,
         "SELECT t.body, t.extra FROM course_components c \
@@ -34,7 +38,7 @@ pub fn component_resources(tx: &mut Tx<'_>, course: &str, status: Status) -> Res
 }
 
 /// The resources to which [`component_resources`] refer, each once.
-pub fn resources(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<Vec<Texts>> {
+pub fn resources(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<Vec<RecordTexts>> {
     read(
         tx,
         "SELECT r.body, r.extra FROM resources r WHERE r.sourced_id IN (\
@@ -47,7 +51,12 @@ pub fn resources(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<Vec<Te
 }
 
 /// One row more than a course may have, so that the caller sees that it has too many.
-fn read(tx: &mut Tx<'_>, sql: &str, course: &str, status: Option<Status>) -> Result<Vec<Texts>> {
+fn read(
+    tx: &mut Tx<'_>,
+    sql: &str,
+    course: &str,
+    status: Option<Status>,
+) -> Result<Vec<RecordTexts>> {
     let most = i64::try_from(limits::COURSE_MAX_NODES + 1).expect("the limit is small");
     let mut parameters: Vec<Value<'_>> = vec![course.into()];
     parameters.extend(status.map(|status| Value::from(status.as_str())));
@@ -92,7 +101,7 @@ pub fn test_outs(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<(String, Strin
 
 /// A component resource in use, with its course, which is in use too, and its resource.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedLesson {
     /// The course's sourcedId.
     pub course: String,
     /// The component resource.
@@ -141,8 +150,8 @@ pub fn lesson_state(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Opti
     Ok(found)
 }
 
-/// What is placed in the courses, in the order of its making.
-pub fn placed_in(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<Placed>> {
+/// The component resources of the courses, in the order of their creation.
+pub fn placed_in(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<PlacedLesson>> {
     let courses = serde_json::to_string(courses).map_err(Problem::internal)?;
     let condition = dialect::is_one_of(tx.dialect(), "c.course_id", "$1");
     placed(tx, &condition, &[courses.as_str().into()])
@@ -153,7 +162,7 @@ const SOUGHT: [&str; 3] = ["test-out", "placement", "unit-test"];
 
 /// What holds one of the words of [`SOUGHT`] as a text somewhere in it or in its resource, in the order
 /// of its making. Reads these alone: indexes know who holds one (migration 56).
-pub fn placed_with_word(tx: &mut Tx<'_>, word: &str) -> Result<Vec<Placed>> {
+pub fn placed_with_word(tx: &mut Tx<'_>, word: &str) -> Result<Vec<PlacedLesson>> {
     assert!(SOUGHT.contains(&word), "an index knows who holds '{word}'");
     // As the indexes say it: a parameter would hide from the store that they have all of these.
     let holds = format!("body LIKE '%\"{word}\"%'");
@@ -166,7 +175,7 @@ pub fn placed_with_word(tx: &mut Tx<'_>, word: &str) -> Result<Vec<Placed>> {
     placed(tx, &condition, &[])
 }
 
-fn placed(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<Placed>> {
+fn placed(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<PlacedLesson>> {
     let columns = |table: &str| {
         ["seq", "version", "body", "extra"].map(|column| format!("{table}.{column}")).join(", ")
     };
@@ -191,7 +200,7 @@ fn placed(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<
             })
         };
         let course = row.text(8)?.to_owned();
-        found.push(Placed { course, lesson: stored(0)?, resource: stored(4)? });
+        found.push(PlacedLesson { course, lesson: stored(0)?, resource: stored(4)? });
         Ok(true)
     })?;
     Ok(found)

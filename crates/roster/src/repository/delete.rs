@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use super::put::update;
 use super::read::find;
 use super::referrers::referring;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds;
 use crate::record::{Record, members};
 
@@ -17,7 +17,7 @@ use crate::record::{Record, members};
 /// Errors: `NotFound`; `Conflict` for a cascade above its limit.
 pub fn delete(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     sourced_id: &str,
     now: Timestamp,
     cascade: bool,
@@ -50,7 +50,12 @@ pub fn delete(
 }
 
 /// Marks one record; false if it is marked already.
-fn mark(tx: &mut Tx<'_>, kind: &'static Kind, sourced_id: &str, now: Timestamp) -> Result<bool> {
+fn mark(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    sourced_id: &str,
+    now: Timestamp,
+) -> Result<bool> {
     let Some(stored) = find(tx, kind, sourced_id)? else { return Ok(false) };
     let mut object = members(&stored.body, stored.extra.as_deref())?;
     if object.get("status").is_some_and(|status| status == "tobedeleted") {
@@ -65,9 +70,9 @@ fn mark(tx: &mut Tx<'_>, kind: &'static Kind, sourced_id: &str, now: Timestamp) 
 /// The active records that refer to the record.
 fn referrers(
     tx: &mut Tx<'_>,
-    target: &Kind,
+    target: &RecordKind,
     sourced_id: &str,
-) -> Result<Vec<(&'static Kind, String)>> {
+) -> Result<Vec<(&'static RecordKind, String)>> {
     let mut found = Vec::new();
     for kind in kinds::ALL {
         for from in referring(kind, target) {

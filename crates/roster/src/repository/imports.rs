@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, json_column, opt_parsed, parsed};
 
-use crate::imports::{Import, ImportOutcome, ImportState, New, Progress};
+use crate::imports::{Import, ImportOutcome, ImportProgress, ImportState, NewImport};
 
 columns!(Import {
     id: "id",
@@ -21,11 +21,11 @@ columns!(Import {
     error: "COALESCE(error, '')",
     progress: "progress",
 });
-json_column!(Progress);
+json_column!(ImportProgress);
 
 const COLUMNS: &str = Import::COLUMNS;
 
-pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &New<'_>) -> Result<i64> {
+pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &NewImport<'_>) -> Result<i64> {
     let sql = "INSERT INTO imports (name, bytes, file, who, begun, state, keep_going) \
                VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING id";
     let begun = now.to_string();
@@ -67,7 +67,7 @@ pub(crate) fn turn(
 }
 
 /// Notes how far it is.
-pub(crate) fn tell(tx: &mut Tx<'_>, id: i64, progress: &Progress) -> Result<()> {
+pub(crate) fn record_progress(tx: &mut Tx<'_>, id: i64, progress: &ImportProgress) -> Result<()> {
     let progress = serde_json::to_string(progress).map_err(Problem::internal)?;
     let sql = "UPDATE imports SET progress = $1 WHERE id = $2";
     tx.send(sql, &[progress.as_str().into(), id.into()])

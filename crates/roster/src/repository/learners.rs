@@ -7,7 +7,7 @@ use lyceum_store::{Tx, dialect};
 
 /// A user with the role of a student.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Learner {
+pub struct ListedStudent {
     /// The sourcedId.
     pub id: String,
     /// The first name.
@@ -22,7 +22,7 @@ pub struct Learner {
     pub grade: String,
 }
 
-impl Learner {
+impl ListedStudent {
     /// First and last name; the sourcedId where there is neither.
     pub fn name(&self) -> String {
         let name = format!("{} {}", self.given_name, self.family_name);
@@ -31,7 +31,7 @@ impl Learner {
 }
 
 /// Every active user with the role of a student, in the order of their making.
-pub fn learners(tx: &mut Tx<'_>) -> Result<Vec<Learner>> {
+pub fn learners(tx: &mut Tx<'_>) -> Result<Vec<ListedStudent>> {
     let grades = first_links(tx, "user.grades")?;
     let orgs = first_links(tx, "user.roles.org")?;
     let sql = "SELECT t.seq, t.sourced_id, t.given_name, t.family_name, t.email, t.primary_org_id \
@@ -43,7 +43,7 @@ pub fn learners(tx: &mut Tx<'_>) -> Result<Vec<Learner>> {
         let text = |column| Ok(row.opt_text(column)?.unwrap_or_default().to_owned());
         let of_link = |links: &HashMap<i64, String>| links.get(&seq).cloned().unwrap_or_default();
         let primary: String = text(5)?;
-        learners.push(Learner {
+        learners.push(ListedStudent {
             id: text(1)?,
             given_name: text(2)?,
             family_name: text(3)?,

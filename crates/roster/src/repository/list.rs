@@ -5,26 +5,26 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Sql, Tx};
 
-use super::belongs::{self, Scope};
-use super::people::{self, People};
+use super::belongs::{self, PathScope};
+use super::people::{self, UserSelection};
 use super::read::in_part;
 use crate::collections::{Collection, CollectionPart};
-use crate::filter::{self, Bound, Clause, Op, Operand, ValueLocation};
-use crate::kind::Kind;
-use crate::render::View;
+use crate::filter::{self, BoundFilter, Clause, FilterOperator, Operand, ValueLocation};
+use crate::kind::RecordKind;
+use crate::render::RecordView;
 use crate::sort::SortOrder;
 
-/// What is asked of a collection.
+/// A query of a collection.
 #[derive(Clone, Debug)]
-pub struct Query {
+pub struct ListQuery {
     /// The collection.
     pub collection: Collection,
     /// The record whose part of the collection is meant.
-    pub scope: Option<Scope>,
-    /// Which users are meant, where the collection is that of users.
-    pub people: Option<People>,
-    /// Which records.
-    pub filter: Option<Bound>,
+    pub scope: Option<PathScope>,
+    /// The selection of users, for the collection of users.
+    pub people: Option<UserSelection>,
+    /// The filter.
+    pub filter: Option<BoundFilter>,
     /// Whether the filter speaks of `status` or `dateLastModified`, so that deleted records are
     /// listed too (delta sync).
     pub with_deleted: bool,
@@ -36,7 +36,7 @@ pub struct Query {
     pub limit: u64,
     /// Records before the page.
     pub offset: u64,
-    /// Where the page before ended.
+    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -45,11 +45,11 @@ pub struct Query {
 pub struct RecordPage {
     /// The records, rendered, with commas between them.
     pub records: String,
-    /// How many there are on the page.
+    /// The number of records on the page.
     pub count: u64,
-    /// How many there are on all pages.
+    /// The number of entries on all pages.
     pub total: u64,
-    /// Where the next page begins; `None` on the last page.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -61,12 +61,12 @@ const RESERVED_MAX_BYTES: u64 = 1024 * 1024;
 const SHORT_LIST: u64 = 16;
 
 /// Whether an index finds the records, so that the records of a role need not drive the list.
-fn is_indexed(bound: &Bound) -> bool {
+fn is_indexed(bound: &BoundFilter) -> bool {
     match bound {
-        Bound::And(parts) => parts.iter().any(is_indexed),
-        Bound::Or(parts) => parts.iter().all(is_indexed),
-        Bound::Clause(clause) => match &clause.place {
-            ValueLocation::Column { indexed, .. } => *indexed && clause.op == Op::Equal,
+        BoundFilter::And(parts) => parts.iter().any(is_indexed),
+        BoundFilter::Or(parts) => parts.iter().all(is_indexed),
+        BoundFilter::Clause(clause) => match &clause.place {
+            ValueLocation::Column { indexed, .. } => *indexed && clause.op == FilterOperator::Equal,
             // A list's value, such as a role, may be shared by most records: counting takes time.
             ValueLocation::List { .. } | ValueLocation::Json { .. } => false,
         },
@@ -74,7 +74,7 @@ fn is_indexed(bound: &Bound) -> bool {
 }
 
 /// Lists a page. Errors: `NotFound` for a scope of nothing; `BadSelection` for a broken cursor.
-pub fn list(tx: &mut Tx<'_>, query: &Query, view: &View<'_>) -> Result<RecordPage> {
+pub fn list(tx: &mut Tx<'_>, query: &ListQuery, view: &RecordView<'_>) -> Result<RecordPage> {
     if let Some(scope) = &query.scope {
         belongs::check(tx, scope)?;
     }
@@ -126,7 +126,7 @@ fn reserve(listed: &mut RecordPage, limit: u64) {
 }
 
 /// The link whose rows, which are in the order of the list, drive it.
-fn driver(query: &Query) -> Option<(String, String)> {
+fn driver(query: &ListQuery) -> Option<(String, String)> {
     if !query.sort.is_default() {
         return None;
     }
@@ -142,10 +142,10 @@ fn driver(query: &Query) -> Option<(String, String)> {
         return Some(("user.roles.role".to_owned(), role.to_owned()));
     }
     match &query.filter {
-        Some(Bound::Clause(clause)) if query.scope.is_none() => driving(clause),
-        Some(Bound::And(parts)) if query.scope.is_none() => {
+        Some(BoundFilter::Clause(clause)) if query.scope.is_none() => driving(clause),
+        Some(BoundFilter::And(parts)) if query.scope.is_none() => {
             parts.iter().find_map(|part| match part {
-                Bound::Clause(clause) => driving(clause),
+                BoundFilter::Clause(clause) => driving(clause),
                 _ => None,
             })
         }
@@ -157,14 +157,15 @@ fn driver(query: &Query) -> Option<(String, String)> {
 fn driving(clause: &Clause) -> Option<(String, String)> {
     let ValueLocation::List { link: Some(link), .. } = &clause.place else { return None };
     let Operand::Texts(values) = &clause.operand else { return None };
-    let one = values.len() == 1 && matches!(clause.op, Op::Equal | Op::Contains);
+    let one =
+        values.len() == 1 && matches!(clause.op, FilterOperator::Equal | FilterOperator::Contains);
     one.then(|| (link.clone(), values[0].clone()))
 }
 
 fn from_where(
     tx: &mut Tx<'_>,
     sql: &mut Sql,
-    query: &Query,
+    query: &ListQuery,
     driver: Option<&(String, String)>,
 ) -> Result<()> {
     let table = query.collection.kind.table;
@@ -206,7 +207,7 @@ fn from_where(
     Ok(())
 }
 
-fn search(sql: &mut Sql, kind: &'static Kind, text: &str) -> Result<()> {
+fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
     // A kind without texts to search has nothing that is found.
     sql.push(" AND (FALSE");
     for field in kind.fields.iter().filter(|field| field.searched) {
@@ -220,7 +221,10 @@ fn search(sql: &mut Sql, kind: &'static Kind, text: &str) -> Result<()> {
             },
         };
         let operand = Operand::Text(text.to_owned());
-        filter::compile(sql, &Bound::Clause(Clause { place, op: Op::Contains, operand }))?;
+        filter::compile(
+            sql,
+            &BoundFilter::Clause(Clause { place, op: FilterOperator::Contains, operand }),
+        )?;
     }
     sql.push(")");
     Ok(())
@@ -231,7 +235,7 @@ fn search(sql: &mut Sql, kind: &'static Kind, text: &str) -> Result<()> {
 fn seek(
     tx: &mut Tx<'_>,
     sql: &mut Sql,
-    query: &Query,
+    query: &ListQuery,
     driver: Option<&(String, String)>,
 ) -> Result<i64> {
     let seq = if driver.is_some() { "l.owner" } else { "t.seq" };
@@ -265,7 +269,7 @@ fn seek(
 }
 
 /// Whether the list is a whole collection, whose counters tell its length.
-fn is_counted(query: &Query) -> bool {
+fn is_counted(query: &ListQuery) -> bool {
     query.scope.is_none()
         && query.people.is_none()
         && query.filter.is_none()
@@ -273,7 +277,7 @@ fn is_counted(query: &Query) -> bool {
         && !query.with_deleted
 }
 
-fn order(sql: &mut Sql, query: &Query, driven: bool) {
+fn order(sql: &mut Sql, query: &ListQuery, driven: bool) {
     let way = if query.sort.descending { " DESC" } else { "" };
     let seq = if driven { "l.owner" } else { "t.seq" };
     if query.sort.is_default() {
@@ -285,7 +289,7 @@ fn order(sql: &mut Sql, query: &Query, driven: bool) {
 
 fn total(
     tx: &mut Tx<'_>,
-    query: &Query,
+    query: &ListQuery,
     listed: &RecordPage,
     driver: Option<&(String, String)>,
 ) -> Result<u64> {

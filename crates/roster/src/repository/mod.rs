@@ -21,20 +21,20 @@ mod references;
 mod referrers;
 mod targets;
 
-pub use belongs::Scope;
+pub use belongs::PathScope;
 pub use check::{CheckReport, check};
-pub use classes::{Member, Members, class_counts, class_sizes, in_class};
-pub use cost::{Cost, Probe, cost};
+pub use classes::{ClassMember, MemberCounts, class_counts, class_sizes, in_class};
+pub use cost::{IndexProbe, ListCost, cost};
 pub use course::{
-    LessonState, Placed, Texts, component_resources, components, lesson_state, placed_in,
-    placed_with_word, resources, test_outs,
+    LessonState, PlacedLesson, RecordTexts, component_resources, components, lesson_state,
+    placed_in, placed_with_word, resources, test_outs,
 };
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
-pub use learners::{Learner, each_learning, learners, users_with_emails};
-pub use list::{Query, RecordPage, list};
-pub use people::People;
-pub use purge::{Purged, purge};
+pub use learners::{ListedStudent, each_learning, learners, users_with_emails};
+pub use list::{ListQuery, RecordPage, list};
+pub use people::UserSelection;
+pub use purge::{PurgeReport, purge};
 pub use put::{
     Creation, WriteOutcome, WrittenRecord, create, create_all, present, put_all, replace, upsert,
 };
@@ -45,4 +45,4 @@ pub use read::{
 pub(crate) use read::{are_in_use, is_empty};
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};
-pub(crate) use targets::{Ids, child_of_another_course, depend_on, of_school, unfit};
+pub(crate) use targets::{IdsByKind, child_of_another_course, depend_on, of_school, unfit};

@@ -3,9 +3,9 @@
 use lyceum_store::{Sql, dialect};
 use serde_json::Value;
 
-/// Which users: a narrowing of the collection of users beside its filter.
+/// A selection of users in addition to the filter.
 #[derive(Clone, Debug, Default)]
-pub struct People {
+pub struct UserSelection {
     /// The roles that they may have; they have one of these, and no other.
     pub roles: Vec<String>,
     /// The organizations at which they have a role; none given, any.
@@ -13,7 +13,7 @@ pub struct People {
 }
 
 /// Appends the condition that a user of table `t` is one of them.
-pub(super) fn condition(sql: &mut Sql, people: &People) {
+pub(super) fn condition(sql: &mut Sql, people: &UserSelection) {
     sql.push("EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND ");
     among(sql, &people.roles);
     sql.push(") AND NOT EXISTS (SELECT 1 FROM roster_link p WHERE p.field = 'user.roles.role' AND p.owner = t.seq AND NOT ");

@@ -9,13 +9,13 @@ use lyceum_store::Tx;
 use super::credentials;
 use super::read::find;
 use super::referrers::referring;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds::{self, USER};
 use crate::record::Record;
 
-/// What a purge did.
+/// The result of a purge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Purged {
+pub struct PurgeReport {
     /// Records removed for good.
     pub removed: u64,
     /// Records kept, because others that stay refer to them.
@@ -28,11 +28,11 @@ pub struct Purged {
 /// each other go together, also those of other kinds. Answers what it did, and where to go on.
 pub fn purge(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     before: Timestamp,
     after: i64,
     most: i64,
-) -> Result<(Purged, Option<i64>)> {
+) -> Result<(PurgeReport, Option<i64>)> {
     let sql = format!(
         "SELECT seq, sourced_id FROM {} WHERE status = 'tobedeleted' \
          AND date_last_modified < $1 AND seq > $2 ORDER BY seq LIMIT $3",
@@ -56,25 +56,25 @@ pub fn purge(
             break;
         }
     }
-    Ok((Purged { removed: purge.removed.len() as u64, kept }, last))
+    Ok((PurgeReport { removed: purge.removed.len() as u64, kept }, last))
 }
 
 /// A record by its kind and its sourcedId.
-type Id = (&'static str, String);
+type PurgedId = (&'static str, String);
 
 /// A purge inside one transaction.
 struct Purge {
     /// The instant before which a record must have been marked.
     before: String,
-    removed: HashSet<Id>,
+    removed: HashSet<PurgedId>,
     /// Records that were found to stay, so that a search ends at them.
-    kept: HashSet<Id>,
+    kept: HashSet<PurgedId>,
 }
 
 impl Purge {
     /// Removes the record with all that refer to it, directly or through others, unless one of them
     /// stays. Answers whether it did.
-    fn remove(&mut self, tx: &mut Tx<'_>, one: Id) -> Result<bool> {
+    fn remove(&mut self, tx: &mut Tx<'_>, one: PurgedId) -> Result<bool> {
         // Each record with the place of the one to which it refers, for marking the way to what stays.
         let mut found = vec![(one.clone(), None)];
         let mut seen = HashSet::from([one]);
@@ -95,7 +95,7 @@ impl Purge {
             at += 1;
         }
         for ((one, sourced_id), _) in found {
-            forget(tx, kinds::named(one).expect("it was found in a table"), &sourced_id)?;
+            forget(tx, kinds::by_name(one).expect("it was found in a table"), &sourced_id)?;
             self.removed.insert((one, sourced_id));
         }
         Ok(true)
@@ -105,10 +105,10 @@ impl Purge {
     fn referrers(
         &self,
         tx: &mut Tx<'_>,
-        (one, sourced_id): &Id,
-        mut each: impl FnMut(Id),
+        (one, sourced_id): &PurgedId,
+        mut each: impl FnMut(PurgedId),
     ) -> Result<bool> {
-        let target = kinds::named(one).expect("it was found in a table");
+        let target = kinds::by_name(one).expect("it was found in a table");
         for kind in kinds::ALL {
             for from in referring(kind, target) {
                 let sql = format!("SELECT t.sourced_id, t.status, t.date_last_modified {from}");
@@ -131,7 +131,7 @@ impl Purge {
 
     /// Marks the record at the place as one that stays, with all on the way to where the search began:
     /// it refers to them.
-    fn keep(&mut self, found: &[(Id, Option<usize>)], at: usize) {
+    fn keep(&mut self, found: &[(PurgedId, Option<usize>)], at: usize) {
         let mut next = Some(at);
         while let Some((id, refers_to)) = next.map(|at| &found[at]) {
             self.kept.insert(id.clone());
@@ -141,7 +141,7 @@ impl Purge {
 }
 
 /// Removes a record with its links and what is kept beside it.
-fn forget(tx: &mut Tx<'_>, kind: &'static Kind, sourced_id: &str) -> Result<()> {
+fn forget(tx: &mut Tx<'_>, kind: &'static RecordKind, sourced_id: &str) -> Result<()> {
     let Some(stored) = find(tx, kind, sourced_id)? else { return Ok(()) };
     for link in &Record::stored(kind, &stored.body, stored.extra.as_deref())?.links {
         tx.send(

@@ -8,12 +8,12 @@ use lyceum_store::{Tx, Value, dialect};
 
 use super::read::{StoredRecord, find};
 use super::references;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds;
-use crate::record::{Link, Record, Status};
+use crate::record::{ListLink, Record, Status};
 use crate::rules;
 
-/// What a write did.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// The record is new.
@@ -27,7 +27,7 @@ pub enum WriteOutcome {
 /// A write that was done.
 #[derive(Clone, Debug)]
 pub struct WrittenRecord {
-    /// What it did.
+    /// The outcome.
     pub outcome: WriteOutcome,
     /// The record as it is stored now.
     pub stored: StoredRecord,
@@ -49,12 +49,12 @@ pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<WrittenRecord> {
         Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {
             Ok(WrittenRecord { outcome: WriteOutcome::Unchanged, stored })
         }
-        Some(stored) => Err(taken(record, &stored)),
+        Some(stored) => Err(id_taken(record, &stored)),
     }
 }
 
-/// Why the sourcedId of a new record is taken, and what to do.
-pub(crate) fn taken(record: &Record, stored: &StoredRecord) -> Problem {
+/// The problem that the sourcedId of a new record is taken, with how to fix it.
+pub(crate) fn id_taken(record: &Record, stored: &StoredRecord) -> Problem {
     let (one, id) = (record.kind.one, &record.sourced_id);
     let message = if stored.is_active() {
         format!(
@@ -112,7 +112,7 @@ static STATEMENTS: LazyLock<HashMap<&str, Statements>> =
     LazyLock::new(|| kinds::ALL.iter().map(|kind| (kind.one, Statements::render(kind))).collect());
 
 impl Statements {
-    fn render(kind: &Kind) -> Self {
+    fn render(kind: &RecordKind) -> Self {
         let columns = insert_columns(kind);
         let marks: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
         let insert = format!(
@@ -152,7 +152,7 @@ impl Statements {
         Self { insert, overwrite, are_in_use, find }
     }
 
-    pub(super) fn of(kind: &Kind) -> &'static Self {
+    pub(super) fn of(kind: &RecordKind) -> &'static Self {
         STATEMENTS.get(kind.one).expect("every kind is declared in the list of all")
     }
 }
@@ -189,7 +189,7 @@ pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
     Ok(tx.execute(&Statements::of(kind).overwrite, &values)? == 1)
 }
 
-fn insert_columns(kind: &Kind) -> Vec<String> {
+fn insert_columns(kind: &RecordKind) -> Vec<String> {
     ["sourced_id", "status", "date_last_modified"]
         .into_iter()
         .map(str::to_owned)
@@ -208,7 +208,7 @@ fn add_values<'r>(record: &'r Record, version: i64, values: &mut Vec<Value<'r>>)
     values.extend([Value::from(&record.body), record.extra.as_ref().into(), version.into()]);
 }
 
-fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[Link])]) -> Result<()> {
+fn insert_links(tx: &mut Tx<'_>, owners: &[(i64, &[ListLink])]) -> Result<()> {
     let mut values = Vec::new();
     for (owner, links) in owners {
         for link in *links {
@@ -249,7 +249,11 @@ fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<Wr
 }
 
 /// Writes each record over the stored one; they are known to be right.
-fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &StoredRecord)]) -> Result<()> {
+fn rewrite_all(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    records: &[(&Record, &StoredRecord)],
+) -> Result<()> {
     let Some((first, _)) = records.first() else { return Ok(()) };
     let columns = insert_columns(kind);
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
@@ -278,14 +282,14 @@ fn rewrite_all(tx: &mut Tx<'_>, kind: &Kind, records: &[(&Record, &StoredRecord)
     Ok(())
 }
 
-fn relink(tx: &mut Tx<'_>, owner: i64, before: &[Link], after: &[Link]) -> Result<()> {
+fn relink(tx: &mut Tx<'_>, owner: i64, before: &[ListLink], after: &[ListLink]) -> Result<()> {
     for gone in before.iter().filter(|link| !after.contains(link)) {
         tx.send(
             "DELETE FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
             &[(&gone.field).into(), (&gone.value).into(), owner.into()],
         )?;
     }
-    let new: Vec<Link> = after.iter().filter(|link| !before.contains(link)).cloned().collect();
+    let new: Vec<ListLink> = after.iter().filter(|link| !before.contains(link)).cloned().collect();
     insert_links(tx, &[(owner, &new)])
 }
 
@@ -301,7 +305,7 @@ fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
 ///
 /// Errors: `PreconditionFailed`.
 pub(crate) fn expect(
-    kind: &Kind,
+    kind: &RecordKind,
     id: &str,
     stored: &StoredRecord,
     expected: Option<i64>,
@@ -312,7 +316,7 @@ pub(crate) fn expect(
     }
 }
 
-fn changed_meanwhile(kind: &Kind, id: &str) -> Problem {
+fn changed_meanwhile(kind: &RecordKind, id: &str) -> Problem {
     Problem::new(
         ProblemKind::PreconditionFailed,
         format!(
@@ -326,7 +330,7 @@ fn changed_meanwhile(kind: &Kind, id: &str) -> Problem {
 /// The caller has checked the references ([`super::missing`]); rules are checked here.
 pub fn put_all(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     records: &[Record],
 ) -> Result<Vec<WriteOutcome>> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
@@ -343,7 +347,7 @@ pub fn put_all(
 /// [`put_all`] where the caller has read which of the records are stored, and has checked the rules.
 pub(crate) fn put_among(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     records: &[Record],
     present: &HashMap<String, StoredRecord>,
 ) -> Result<Vec<WriteOutcome>> {
@@ -380,7 +384,11 @@ pub struct Creation {
 
 /// Creates many records of one kind, each id at most once. Creating the same record again is not an error. The
 /// caller has checked the references ([`super::missing`]) and the kind's rules.
-pub fn create_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> Result<Creation> {
+pub fn create_all(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    records: &[Record],
+) -> Result<Creation> {
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     let present = present(tx, kind, &ids)?;
     let mut creation = Creation::default();
@@ -392,14 +400,14 @@ pub fn create_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[Record]) -> R
                 new.push(record);
             }
             Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {}
-            Some(stored) => creation.taken.push((at, taken(record, stored))),
+            Some(stored) => creation.taken.push((at, id_taken(record, stored))),
         }
     }
     insert_all(tx, kind, &new)?;
     Ok(creation)
 }
 
-fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Result<()> {
+fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -> Result<()> {
     if records.is_empty() {
         return Ok(());
     }
@@ -427,7 +435,7 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static Kind, records: &[&Record]) -> Resu
 /// Those of the records that are stored, deleted ones included, by their sourcedIds.
 pub fn present(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     ids: &[&str],
 ) -> Result<HashMap<String, StoredRecord>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;

@@ -7,7 +7,7 @@ use lyceum_store::{Row, Sql, Tx, dialect};
 
 use super::put::Statements;
 use crate::collections::{Collection, CollectionPart};
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 
 /// A record as the store holds it.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl StoredRecord {
 }
 
 /// The record of the kind with that sourcedId, deleted ones included.
-pub fn find(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<Option<StoredRecord>> {
+pub fn find(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) -> Result<Option<StoredRecord>> {
     tx.query_one(&Statements::of(kind).find, &[sourced_id.into()], StoredRecord::read)
 }
 
@@ -76,7 +76,7 @@ pub(super) fn in_part(sql: &mut Sql, part: CollectionPart) {
 }
 
 /// Whether no record of the kind is stored.
-pub(crate) fn is_empty(tx: &mut Tx<'_>, kind: &Kind) -> Result<bool> {
+pub(crate) fn is_empty(tx: &mut Tx<'_>, kind: &RecordKind) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {} LIMIT 1", kind.table);
     Ok(tx.query_one(&sql, &[], |_| Ok(()))?.is_none())
 }
@@ -84,7 +84,7 @@ pub(crate) fn is_empty(tx: &mut Tx<'_>, kind: &Kind) -> Result<bool> {
 /// Hands every record of the kind to `each`, in the order of their sourcedIds.
 pub fn each(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     mut each: impl FnMut(&str, Option<&str>) -> Result<()>,
 ) -> Result<()> {
     let sql = format!("SELECT body, extra FROM {} ORDER BY sourced_id", kind.table);
@@ -95,7 +95,7 @@ pub fn each(
 }
 
 /// Those of the ids whose records of the kind are in use.
-pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<String>> {
+pub fn in_use(tx: &mut Tx<'_>, kind: &RecordKind, ids: &[&str]) -> Result<HashSet<String>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let sql = format!(
         "SELECT t.sourced_id FROM {} t WHERE {} AND t.status = 'active'",
@@ -111,7 +111,11 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &Kind, ids: &[&str]) -> Result<HashSet<Stri
 }
 
 /// Whether two records of the kind are in use both.
-pub(crate) fn are_in_use(tx: &mut Tx<'_>, kind: &Kind, [one, other]: [&str; 2]) -> Result<bool> {
+pub(crate) fn are_in_use(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    [one, other]: [&str; 2],
+) -> Result<bool> {
     let sql = &Statements::of(kind).are_in_use;
     let found = tx.query_one(sql, &[one.into(), other.into()], |row| row.int(0))?;
     Ok(found == Some(1))
@@ -138,7 +142,12 @@ pub fn first_user_with_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Stor
 
 /// The active records of the kind behind the given number in the order of insertion, at most
 /// `most` of them.
-pub fn page(tx: &mut Tx<'_>, kind: &Kind, after: i64, most: i64) -> Result<Vec<StoredRecord>> {
+pub fn page(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    after: i64,
+    most: i64,
+) -> Result<Vec<StoredRecord>> {
     let sql = format!(
         "SELECT {} FROM {} t WHERE t.seq > $1 AND t.status = 'active' ORDER BY t.seq LIMIT $2",
         StoredRecord::COLUMNS,
@@ -156,7 +165,7 @@ pub fn page(tx: &mut Tx<'_>, kind: &Kind, after: i64, most: i64) -> Result<Vec<S
 /// `each`, in the order of insertion; without texts of every one. No index helps: it reads the table.
 pub fn mentioning(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     texts: &[String],
     mut each: impl FnMut(&str, &str) -> Result<()>,
 ) -> Result<()> {

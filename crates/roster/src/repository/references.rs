@@ -7,12 +7,12 @@ use lyceum_store::{Tx, Value, dialect};
 
 use super::read::StoredRecord;
 use super::targets::depend_on;
-use crate::kind::{Field, Kind};
+use crate::kind::{Field, RecordKind};
 use crate::kinds;
-use crate::record::{Pointer, Record};
+use crate::record::{Record, RecordReference};
 
 /// Refuses a path whose record does not exist. Errors: `NotFound`.
-pub fn require(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<()> {
+pub fn require(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) -> Result<()> {
     let sql = format!("SELECT 1 FROM {} WHERE sourced_id = $1", kind.table);
     match tx.query_one(&sql, &[sourced_id.into()], |_| Ok(()))? {
         Some(()) => Ok(()),
@@ -23,27 +23,28 @@ pub fn require(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<()> {
 /// Those of the references that point to nothing, with one query for each kind of target.
 pub fn missing<'a>(
     tx: &mut Tx<'_>,
-    references: impl Iterator<Item = &'a Pointer>,
-) -> Result<Vec<&'a Pointer>> {
-    let references: Vec<&Pointer> = references.collect();
+    references: impl Iterator<Item = &'a RecordReference>,
+) -> Result<Vec<&'a RecordReference>> {
+    let references: Vec<&RecordReference> = references.collect();
     let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for reference in &references {
         wanted.entry(reference.kind.one).or_default().insert(&reference.sourced_id);
     }
     for (one, ids) in &mut wanted {
-        let kind = kinds::named(one).expect("references point to declared kinds");
+        let kind = kinds::by_name(one).expect("references point to declared kinds");
         for id in existing(tx, kind, ids)? {
             ids.remove(id.as_str());
         }
     }
-    let is_missing =
-        |reference: &&Pointer| wanted[reference.kind.one].contains(reference.sourced_id.as_str());
+    let is_missing = |reference: &&RecordReference| {
+        wanted[reference.kind.one].contains(reference.sourced_id.as_str())
+    };
     Ok(references.into_iter().filter(is_missing).collect())
 }
 
 /// Those of the ids that exist when the transaction is committed. A purge may be removing those that are
 /// marked, and it does not see what refers to them before an import is committed.
-fn existing(tx: &mut Tx<'_>, kind: &Kind, ids: &BTreeSet<&str>) -> Result<Vec<String>> {
+fn existing(tx: &mut Tx<'_>, kind: &RecordKind, ids: &BTreeSet<&str>) -> Result<Vec<String>> {
     let status = if tx.is_serializable() { "'active'" } else { "status" };
     let (mut found, mut marked) = (Vec::with_capacity(ids.len()), Vec::new());
     // One id is by far the most frequent case, and the cheapest statement.
@@ -91,20 +92,21 @@ pub(crate) fn check_all<'a>(
     Ok(if missing.is_empty() { HashMap::new() } else { records.filter_map(problem).collect() })
 }
 
-fn others(record: &Record) -> impl Iterator<Item = &Pointer> {
+fn others(record: &Record) -> impl Iterator<Item = &RecordReference> {
     record.references.iter().filter(|reference| {
         reference.sourced_id != record.sourced_id || reference.kind.one != record.kind.one
     })
 }
 
 /// Refuses the record when some of its references are among the missing.
-fn refused(record: &Record, missing: &[&Pointer]) -> Result<()> {
-    let is_missing = |one: &&Pointer| missing.iter().any(|missing| std::ptr::eq(*missing, *one));
+fn refused(record: &Record, missing: &[&RecordReference]) -> Result<()> {
+    let is_missing =
+        |one: &&RecordReference| missing.iter().any(|missing| std::ptr::eq(*missing, *one));
     let faults: Vec<Detail> = others(record).filter(is_missing).map(fault).collect();
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
 }
 
-fn fault(reference: &Pointer) -> Detail {
+fn fault(reference: &RecordReference) -> Detail {
     Detail {
         path: reference.path.clone(),
         message: messages::unknown_reference(reference.kind.one, &reference.sourced_id),
@@ -115,7 +117,7 @@ fn fault(reference: &Pointer) -> Detail {
 /// order of insertion. One statement, however many ids.
 pub fn referring_to(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     reference: &str,
     ids: &[&str],
 ) -> Result<Vec<StoredRecord>> {
@@ -125,7 +127,7 @@ pub fn referring_to(
 /// As [`referring_to`], with two references that must both point to one of their ids.
 pub fn referring_to_both(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     one: (&str, &[&str]),
     other: (&str, &[&str]),
 ) -> Result<Vec<StoredRecord>> {
@@ -134,7 +136,7 @@ pub fn referring_to_both(
 
 fn referring(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     wanted: &[(&str, &[&str])],
 ) -> Result<Vec<StoredRecord>> {
     let mut sql = format!("SELECT {} FROM {} t WHERE ", StoredRecord::COLUMNS, kind.table);
@@ -161,7 +163,7 @@ fn referring(
 /// the given number in the order of insertion, at most `most` of them.
 pub fn linked(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     path: &str,
     member: &str,
     after: i64,

@@ -1,13 +1,13 @@
 //! Which statements find the records that refer to a record.
 
-use crate::kind::{Kind, Type};
+use crate::kind::{FieldType, RecordKind};
 use crate::rules;
 
 /// The ends of statements, from `FROM` on, that find as `t` the records of `kind` which refer to a
 /// record of `target`, one a field; `$1` is its sourcedId. Each is an indexed look-up.
-pub(super) fn referring(kind: &'static Kind, target: &Kind) -> Vec<String> {
+pub(super) fn referring(kind: &'static RecordKind, target: &RecordKind) -> Vec<String> {
     let by_column = kind.columns().filter_map(|(field, column)| match field.ty {
-        Type::Reference(to) if to == target.one => {
+        FieldType::Reference(to) if to == target.one => {
             Some(format!("FROM {} t WHERE t.{column} = $1", kind.table))
         }
         _ => None,
@@ -25,18 +25,18 @@ pub(super) fn referring(kind: &'static Kind, target: &Kind) -> Vec<String> {
     by_column.chain(by_link).chain(by_id).collect()
 }
 
-fn link_fields(kind: &'static Kind, target: &Kind) -> Vec<String> {
-    let points = |ty: Type| match ty {
-        Type::References(to) | Type::Reference(to) => to == target.one,
+fn link_fields(kind: &'static RecordKind, target: &RecordKind) -> Vec<String> {
+    let points = |ty: FieldType| match ty {
+        FieldType::References(to) | FieldType::Reference(to) => to == target.one,
         _ => false,
     };
     let mut links = Vec::new();
     for field in kind.fields {
         match field.ty {
-            Type::References(_) if points(field.ty) => {
+            FieldType::References(_) if points(field.ty) => {
                 links.push(format!("{}.{}", kind.one, field.name));
             }
-            Type::Objects(members) => links.extend(
+            FieldType::Objects(members) => links.extend(
                 members
                     .iter()
                     .filter(|member| points(member.ty))

@@ -3,27 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Dialect, Sql, Tx, dialect};
+use lyceum_store::{Sql, SqlDialect, Tx, dialect};
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds::{self, CLASS, ENROLLMENT, LINE_ITEM};
 
 /// Ids by the name of their kind.
-pub(crate) type Ids<'a> = BTreeMap<&'static str, BTreeSet<&'a str>>;
+pub(crate) type IdsByKind<'a> = BTreeMap<&'static str, BTreeSet<&'a str>>;
 
 /// Those of the organizations that are no schools, with their types, and those of the other ids whose
 /// records are deleted; one statement for all of them.
 pub(crate) fn unfit(
     tx: &mut Tx<'_>,
     schools: &BTreeSet<&str>,
-    in_use: &Ids<'_>,
+    in_use: &IdsByKind<'_>,
 ) -> Result<HashMap<(String, String), String>> {
     let mut sql = Sql::new(tx.dialect());
     if !schools.is_empty() {
         among(&mut sql, "school", "orgs", "t.type", schools)?.push(" AND t.type <> 'school'");
     }
     for (one, ids) in in_use.iter().filter(|(_, ids)| !ids.is_empty()) {
-        let table = kinds::named(one).expect("rules name declared kinds").table;
+        let table = kinds::by_name(one).expect("rules name declared kinds").table;
         among(&mut sql, one, table, "t.status", ids)?.push(" AND t.status <> 'active'");
     }
     let mut found = HashMap::new();
@@ -57,8 +57,8 @@ fn among<'s>(
 /// Makes the transaction depend on a record that a rule read, as if it had written it: of two
 /// transactions that could break the rule together, one runs again. Requests are serializable without it;
 /// imports are not (decision 089). SQLite runs one transaction after the other.
-pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: &Kind, sourced_id: &str) -> Result<()> {
-    if tx.dialect() == Dialect::Sqlite {
+pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) -> Result<()> {
+    if tx.dialect() == SqlDialect::Sqlite {
         return Ok(());
     }
     let sql = format!("UPDATE {} SET version = version WHERE sourced_id = $1", kind.table);

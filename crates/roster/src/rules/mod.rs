@@ -11,44 +11,44 @@ pub(crate) mod values;
 use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 pub(crate) use user::{ROLE_AT_ORG, role_at_org};
 
 use crate::collections::PARTS;
-use crate::kind::{Field, Kind, ReferenceTarget};
+use crate::kind::{Field, RecordKind, ReferenceTarget};
 use crate::kinds;
-use crate::record::{Link, Object, Pointer, Record, Status};
+use crate::record::{ListLink, Object, Record, RecordReference, Status};
 use crate::repository::StoredRecord;
 
 /// The rules of a kind that its fields cannot express.
 #[derive(Clone, Copy, Debug)]
 pub struct KindRules {
     /// Adds values that clients of the platform may leave out. Runs before validation.
-    pub complete: Option<Complete>,
+    pub complete: Option<CompleteRecord>,
     /// Checks the values of a record.
     pub check_values: Option<CheckValues>,
     /// Returns links in addition to those of list members.
-    pub links: Option<fn(&Object) -> Vec<Link>>,
+    pub links: Option<fn(&Object) -> Vec<ListLink>>,
     /// Checks the place of a record in its tree. A record can make the next one wrong, so records of such a kind are
     /// written one by one.
     pub check_place: Option<CheckPlace>,
     /// Runs for new and changed active records that passed all other rules.
-    pub accept: Option<Accept>,
+    pub accept: Option<AcceptRecord>,
     /// The name of the kind of which a record with the same sourcedId must exist.
     pub shares_id_with: Option<&'static str>,
 }
 
 /// See [`KindRules::complete`].
-pub type Complete = fn(&mut Tx<'_>, &mut Object, Timestamp) -> Result<()>;
+pub type CompleteRecord = fn(&mut Tx<'_>, &mut Object, Timestamp) -> Result<()>;
 /// See [`KindRules::check_values`].
-pub type CheckValues = fn(&Kind, &Object, &mut Vec<Detail>);
+pub type CheckValues = fn(&RecordKind, &Object, &mut Vec<Detail>);
 /// See [`KindRules::check_place`]. The last record is the stored one that is replaced.
 pub type CheckPlace = fn(&mut Tx<'_>, &Record, Option<&Record>) -> Result<()>;
 /// See [`KindRules::accept`].
-pub type Accept = fn(&mut Tx<'_>, &[&Record]) -> Result<()>;
+pub type AcceptRecord = fn(&mut Tx<'_>, &[&Record]) -> Result<()>;
 
 impl KindRules {
     /// The rules of a kind without any.
@@ -65,25 +65,25 @@ impl KindRules {
 /// Adds values that clients of the platform may leave out. Runs before validation.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     object: &mut Object,
-    dialect: Dialect,
+    dialect: PayloadDialect,
     now: Timestamp,
 ) -> Result<()> {
-    match kind.rules.complete.filter(|_| dialect == Dialect::Platform) {
+    match kind.rules.complete.filter(|_| dialect == PayloadDialect::Platform) {
         Some(complete) => complete(tx, object, now),
         None => Ok(()),
     }
 }
 
 /// The kind of which a record with the same sourcedId must exist.
-pub(crate) fn shares_id_with(kind: &Kind) -> Option<&'static Kind> {
-    kind.rules.shares_id_with.and_then(kinds::named)
+pub(crate) fn shares_id_with(kind: &RecordKind) -> Option<&'static RecordKind> {
+    kind.rules.shares_id_with.and_then(kinds::by_name)
 }
 
 /// The reference to the record with the same sourcedId.
-pub(crate) fn reference_by_id(kind: &Kind, sourced_id: &str) -> Option<Pointer> {
-    shares_id_with(kind).map(|owner| Pointer {
+pub(crate) fn reference_by_id(kind: &RecordKind, sourced_id: &str) -> Option<RecordReference> {
+    shares_id_with(kind).map(|owner| RecordReference {
         path: format!("{}.sourcedId", kind.one),
         kind: owner,
         sourced_id: sourced_id.to_owned(),
@@ -92,18 +92,18 @@ pub(crate) fn reference_by_id(kind: &Kind, sourced_id: &str) -> Option<Pointer> 
 }
 
 /// Whether a record affects only its own row, and is counted in one collection while it is active.
-pub(crate) fn stand_alone(kind: &Kind) -> bool {
+pub(crate) fn stand_alone(kind: &RecordKind) -> bool {
     let has_parts = PARTS.iter().any(|part| part.kind == kind);
     !has_parts && !are_ordered(kind) && !kind.fields.iter().any(Field::has_links)
 }
 
 /// Whether a record of the kind can make the next one wrong, so that they must be written one by one.
-pub(crate) fn are_ordered(kind: &Kind) -> bool {
+pub(crate) fn are_ordered(kind: &RecordKind) -> bool {
     kind.rules.check_place.is_some()
 }
 
 /// Whether [`check`] applies to records of the kind.
-pub(crate) fn are_checked(kind: &Kind) -> bool {
+pub(crate) fn are_checked(kind: &RecordKind) -> bool {
     are_ordered(kind) || kind.fields.iter().any(|field| field.target != ReferenceTarget::Any)
 }
 

@@ -6,10 +6,10 @@ use lyceum_core::{Detail, Problem, Result};
 use lyceum_store::Tx;
 
 use crate::default_class;
-use crate::kind::{Kind, ReferenceTarget};
+use crate::kind::{RecordKind, ReferenceTarget};
 use crate::kinds::{CLASS, COURSE};
-use crate::record::{Pointer, Record, Status};
-use crate::repository::{self, Ids, StoredRecord};
+use crate::record::{Record, RecordReference, Status};
+use crate::repository::{self, IdsByKind, StoredRecord};
 
 /// The records with references that are not allowed, by sourcedId, with all errors. Runs one statement, and one more
 /// for each class or course whose org is not a school.
@@ -18,7 +18,7 @@ pub(super) fn refused<'r>(
     records: &[(&'r Record, Option<&StoredRecord>)],
 ) -> Result<HashMap<&'r str, Problem>> {
     let mut schools = BTreeSet::new();
-    let mut in_use = Ids::new();
+    let mut in_use = IdsByKind::new();
     let active = records.iter().filter(|(record, _)| record.status == Status::Active);
     for (record, _) in active.clone() {
         for pointer in &record.references {
@@ -40,8 +40,8 @@ pub(super) fn refused<'r>(
     }
     for (record, before) in active {
         let former = former_references(record, *before)?;
-        let is_former = |pointer: &Pointer| {
-            let same = |one: &Pointer| {
+        let is_former = |pointer: &RecordReference| {
+            let same = |one: &RecordReference| {
                 (&one.path, &one.sourced_id) == (&pointer.path, &pointer.sourced_id)
             };
             former.iter().any(same)
@@ -58,7 +58,10 @@ pub(super) fn refused<'r>(
 }
 
 /// The references of the stored record. Empty if it is deleted, so that all rules apply when it is restored.
-fn former_references(record: &Record, before: Option<&StoredRecord>) -> Result<Vec<Pointer>> {
+fn former_references(
+    record: &Record,
+    before: Option<&StoredRecord>,
+) -> Result<Vec<RecordReference>> {
     let Some(before) = before.filter(|before| before.is_active()) else { return Ok(Vec::new()) };
     Ok(record.read_former(before)?.references)
 }
@@ -67,7 +70,7 @@ fn fault(
     tx: &mut Tx<'_>,
     known: &mut NamedRecords,
     record: &Record,
-    pointer: &Pointer,
+    pointer: &RecordReference,
     unfit: &HashMap<(String, String), String>,
 ) -> Result<Option<Detail>> {
     let of = |what: &str| unfit.get(&(what.to_owned(), pointer.sourced_id.clone()));
@@ -91,10 +94,10 @@ fn fault(
 /// References of stored records by path, read once for all records of a call.
 type NamedRecords = HashMap<(&'static str, String), Option<String>>;
 
-fn named(
+fn named_records(
     tx: &mut Tx<'_>,
     known: &mut NamedRecords,
-    (kind, id): (&'static Kind, &str),
+    (kind, id): (&'static RecordKind, &str),
     path: &str,
 ) -> Result<Option<String>> {
     let key = (kind.one, id.to_owned());
@@ -127,10 +130,10 @@ fn follows_course(
     };
     if let ("class", Some(course)) = (record.kind.one, id("course")) {
         let is_default = default_class::year_in(&record.sourced_id, course, school).is_some();
-        let owner = named(tx, known, (&COURSE, course), "course.org.sourcedId")?;
+        let owner = named_records(tx, known, (&COURSE, course), "course.org.sourcedId")?;
         return Ok(is_default && owner.as_deref() == Some(school));
     }
     let Some(class) = id("class") else { return Ok(false) };
-    let of_class = named(tx, known, (&CLASS, class), "class.school.sourcedId")?;
+    let of_class = named_records(tx, known, (&CLASS, class), "class.school.sourcedId")?;
     Ok(of_class.as_deref() == Some(school))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::record::{Link, Object};
+use crate::record::{ListLink, Object};
 
 /// A link field that combines a role with its organization. "Students of a school" is then one lookup, which does not
 /// find a parent at one school who teaches at another.
@@ -14,7 +14,7 @@ pub(crate) fn role_at_org(role: &str, org: &str) -> String {
 }
 
 /// The links of [`ROLE_AT_ORG`].
-pub(crate) fn roles_at_orgs(object: &Object) -> Vec<Link> {
+pub(crate) fn roles_at_orgs(object: &Object) -> Vec<ListLink> {
     let roles = object.get("roles").and_then(Value::as_array);
     roles
         .into_iter()
@@ -22,7 +22,7 @@ pub(crate) fn roles_at_orgs(object: &Object) -> Vec<Link> {
         .filter_map(|entry| {
             let role = entry.get("role")?.as_str()?;
             let org = entry.get("org")?.get("sourcedId")?.as_str()?;
-            Some(Link { field: ROLE_AT_ORG.into(), value: role_at_org(role, org) })
+            Some(ListLink { field: ROLE_AT_ORG.into(), value: role_at_org(role, org) })
         })
         .collect()
 }

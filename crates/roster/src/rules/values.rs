@@ -1,11 +1,11 @@
 //! Rules of values: order of dates, score ranges, the `metadata` of a resource.
 
-use lyceum_core::Detail;
+use lyceum_core::{Detail, messages};
 use serde_json::Value;
 
 use crate::canonical::day;
 use crate::grade;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::record::Object;
 
 /// The values of `metadata.type` of a resource.
@@ -21,17 +21,17 @@ const RESOURCE_TYPES: [&str; 8] = [
 ];
 
 /// A session must end on its first day or later.
-pub(crate) fn session_dates(kind: &Kind, session: &Object, faults: &mut Vec<Detail>) {
+pub(crate) fn session_dates(kind: &RecordKind, session: &Object, faults: &mut Vec<Detail>) {
     faults.extend(span_fault(session, "startDate", "endDate", kind.one));
 }
 
 /// An enrollment must end on its first day or later.
-pub(crate) fn enrollment_dates(kind: &Kind, enrollment: &Object, faults: &mut Vec<Detail>) {
+pub(crate) fn enrollment_dates(kind: &RecordKind, enrollment: &Object, faults: &mut Vec<Detail>) {
     faults.extend(span_fault(enrollment, "beginDate", "endDate", kind.one));
 }
 
 /// Each role of a user must end on its first day or later.
-pub(crate) fn role_dates(kind: &Kind, user: &Object, faults: &mut Vec<Detail>) {
+pub(crate) fn role_dates(kind: &RecordKind, user: &Object, faults: &mut Vec<Detail>) {
     let roles = user.get("roles").and_then(Value::as_array);
     for (at, role) in roles.into_iter().flatten().enumerate() {
         if let Value::Object(role) = role {
@@ -53,7 +53,7 @@ fn span_fault(object: &Object, start: &str, end: &str, path: &str) -> Option<Det
 }
 
 /// The lowest score of a line item must not be above the highest.
-pub(crate) fn score_range(kind: &Kind, item: &Object, faults: &mut Vec<Detail>) {
+pub(crate) fn score_range(kind: &RecordKind, item: &Object, faults: &mut Vec<Detail>) {
     let number = |name: &str| item.get(name).and_then(Value::as_f64);
     let range = number("resultValueMin").zip(number("resultValueMax"));
     if let Some((least, most)) = range.filter(|(least, most)| most < least) {
@@ -65,7 +65,7 @@ pub(crate) fn score_range(kind: &Kind, item: &Object, faults: &mut Vec<Detail>) 
 }
 
 /// Checks the types in the `metadata` of a resource that the platform's clients rely on.
-pub(crate) fn resource_metadata(_: &Kind, resource: &Object, faults: &mut Vec<Detail>) {
+pub(crate) fn resource_metadata(_: &RecordKind, resource: &Object, faults: &mut Vec<Detail>) {
     let Some(Value::Object(metadata)) = resource.get("metadata") else { return };
     let mut fault = |name: &str, message: String| {
         faults.push(Detail { path: format!("resource.metadata.{name}"), message });
@@ -74,8 +74,11 @@ pub(crate) fn resource_metadata(_: &Kind, resource: &Object, faults: &mut Vec<De
     if let Some(ty) = member("type")
         && !ty.as_str().is_some_and(|ty| RESOURCE_TYPES.contains(&ty))
     {
-        let types = RESOURCE_TYPES.join("', '");
-        fault("type", format!("must be one of '{types}' (got {ty})"));
+        let message = match ty.as_str() {
+            Some(got) => messages::must_be_one_of(&RESOURCE_TYPES, got),
+            None => messages::MUST_BE_STRING.into(),
+        };
+        fault("type", message);
     }
     if let Some(xp) = member("xp")
         && !xp.as_f64().is_some_and(|xp| xp >= 0.0)

@@ -9,58 +9,58 @@ use lyceum_store::Tx;
 use crate::fields;
 use crate::kinds::{CLASS, COURSE, ORG};
 use crate::record::{Object, members};
-use crate::repository::{self, Members};
+use crate::repository::{self, MemberCounts};
 
-/// Which classes are listed. An empty field admits all.
+/// The classes to list. An empty field admits all.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct ClassFilter {
     /// The name of the school.
     pub school: String,
     /// A subject of the course.
     pub subject: String,
 }
 
-impl Filter {
-    fn admits(&self, class: &Class) -> bool {
+impl ClassFilter {
+    fn admits(&self, class: &ListedClass) -> bool {
         (self.school.is_empty() || class.school == self.school)
             && (self.subject.is_empty() || class.subjects.contains(&self.subject))
     }
 }
 
-/// What the list of classes shows.
+/// The data of the list of classes.
 #[derive(Debug)]
-pub struct Classes {
+pub struct ClassList {
     /// The schools of all classes.
     pub schools: Vec<String>,
     /// The subjects of all classes.
     pub subjects: Vec<String>,
     /// The active classes that the filter admits, by school and title.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ListedClass>,
 }
 
 /// A class.
 #[derive(Clone, Debug, Default)]
-pub struct Class {
+pub struct ListedClass {
     /// The sourcedId.
     pub id: String,
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// Its short code.
     pub code: String,
     /// The sourcedId of its course.
     pub course: String,
-    /// What its course is called.
+    /// The title of its course.
     pub course_title: String,
     /// The subjects of its course.
     pub subjects: Vec<String>,
-    /// What its school is called.
+    /// The name of its school.
     pub school: String,
-    /// How many are in it.
-    pub members: Members,
+    /// The numbers of its members.
+    pub members: MemberCounts,
 }
 
 /// Reads the list of classes.
-pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Classes> {
+pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter) -> Result<ClassList> {
     let mut records = Vec::new();
     repository::each(tx, &CLASS, |body, extra| {
         let record = members(body, extra)?;
@@ -70,37 +70,37 @@ pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Classes> {
         Ok(())
     })?;
     let sizes = repository::class_sizes(tx, None)?;
-    let mut classes = named(tx, &records, &sizes)?;
+    let mut classes = names_by_id(tx, &records, &sizes)?;
     let schools = distinct(classes.iter().map(|class| &class.school));
     let subjects = distinct(classes.iter().flat_map(|class| &class.subjects));
     classes.retain(|class| filter.admits(class));
-    Ok(Classes { schools, subjects, classes })
+    Ok(ClassList { schools, subjects, classes })
 }
 
 /// The active classes of a course, by school and title.
-pub fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<Class>> {
+pub fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<ListedClass>> {
     let stored = repository::referring_to(tx, &CLASS, "course", &[course])?;
     some(tx, &stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?)
 }
 
 /// A class. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<Class> {
+pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<ListedClass> {
     let record = fields::in_use(tx, &CLASS, id)?;
     Ok(some(tx, &[record])?.remove(0))
 }
 
-fn some(tx: &mut Tx<'_>, records: &[Object]) -> Result<Vec<Class>> {
+fn some(tx: &mut Tx<'_>, records: &[Object]) -> Result<Vec<ListedClass>> {
     let ids: Vec<&str> = records.iter().map(|record| fields::text(record, "sourcedId")).collect();
     let sizes = repository::class_sizes(tx, Some(&ids))?;
-    named(tx, records, &sizes)
+    names_by_id(tx, records, &sizes)
 }
 
 /// The classes of these records, with the names of what they refer to, by school and title.
-fn named(
+fn names_by_id(
     tx: &mut Tx<'_>,
     records: &[Object],
-    sizes: &HashMap<String, Members>,
-) -> Result<Vec<Class>> {
+    sizes: &HashMap<String, MemberCounts>,
+) -> Result<Vec<ListedClass>> {
     let courses = records.iter().map(|record| fields::reference(record, "course"));
     let courses = fields::of_all(tx, &COURSE, courses)?;
     let schools = records.iter().map(|record| fields::reference(record, "school"));
@@ -109,7 +109,7 @@ fn named(
         let (id, course) = (fields::text(record, "sourcedId"), fields::reference(record, "course"));
         let school = schools.get(fields::reference(record, "school"));
         let of_course = courses.get(course);
-        Class {
+        ListedClass {
             id: id.to_owned(),
             title: fields::text(record, "title").to_owned(),
             code: fields::text(record, "classCode").to_owned(),
@@ -124,7 +124,7 @@ fn named(
             members: sizes.get(id).copied().unwrap_or_default(),
         }
     };
-    let mut classes: Vec<Class> = records.iter().map(class).collect();
+    let mut classes: Vec<ListedClass> = records.iter().map(class).collect();
     classes.sort_by_cached_key(|class| (class.school.clone(), class.title.to_lowercase()));
     Ok(classes)
 }

@@ -13,10 +13,10 @@ use crate::repository;
 
 /// A course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct ListedCourse {
     /// The sourcedId.
     pub id: String,
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// Its short code.
     pub code: String,
@@ -24,23 +24,23 @@ pub struct Course {
     pub subjects: Vec<String>,
     /// Its grades.
     pub grades: Vec<String>,
-    /// What its organization is called.
+    /// The name of its organization.
     pub org: String,
-    /// How many active classes it has.
+    /// The number of its active classes.
     pub class_count: i64,
 }
 
-/// What the list shows.
+/// The data of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Courses {
+pub struct CourseList {
     /// The subjects of all courses.
     pub subjects: Vec<String>,
     /// The active courses, by title: all, or those of a subject.
-    pub courses: Vec<Course>,
+    pub courses: Vec<ListedCourse>,
 }
 
 /// Reads the list, of one subject or, if it is empty, of all.
-pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<Courses> {
+pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<CourseList> {
     let mut records = Vec::new();
     repository::each(tx, &COURSE, |body, extra| {
         let record = members(body, extra)?;
@@ -51,16 +51,16 @@ pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<Courses> {
     })?;
     let orgs = fields::of_all(tx, &ORG, records.iter().map(org_of))?;
     let class_counts = repository::class_counts(tx)?;
-    let mut courses: Vec<Course> =
+    let mut courses: Vec<ListedCourse> =
         records.iter().map(|record| course(record, &orgs, &class_counts)).collect();
     courses.sort_by_cached_key(|course| course.title.to_lowercase());
     let subjects = distinct(courses.iter().flat_map(|course| &course.subjects));
     courses.retain(|course| subject.is_empty() || course.subjects.iter().any(|one| one == subject));
-    Ok(Courses { subjects, courses })
+    Ok(CourseList { subjects, courses })
 }
 
 /// A course. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<Course> {
+pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<ListedCourse> {
     let record = fields::in_use(tx, &COURSE, id)?;
     let orgs = fields::of_all(tx, &ORG, std::iter::once(org_of(&record)))?;
     let class_counts = repository::class_counts(tx)?;
@@ -75,11 +75,11 @@ fn course(
     record: &Object,
     orgs: &HashMap<String, Object>,
     class_counts: &HashMap<String, i64>,
-) -> Course {
+) -> ListedCourse {
     let text = |name: &str| fields::text(record, name).to_owned();
     let org = orgs.get(org_of(record));
     let id = text("sourcedId");
-    Course {
+    ListedCourse {
         title: text("title"),
         code: text("courseCode"),
         subjects: fields::texts(record, "subjects"),

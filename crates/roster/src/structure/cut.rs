@@ -12,13 +12,13 @@ use crate::syllabus::PARTS;
 #[derive(Debug)]
 pub(super) struct CutObject {
     /// Its role in the body.
-    pub(super) slot: Slot,
+    pub(super) slot: ObjectSlot,
     /// Its JSON text, with an empty list for its parts.
     pub(super) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum ObjectSlot {
     /// The body itself.
     Body,
     /// The body's `course`.
@@ -32,7 +32,7 @@ pub(super) enum Slot {
 /// Splits the JSON body into nodes. A node comes before its parts.
 ///
 /// Errors: `Malformed` with line and column; `Invalid` for a part that is not an object.
-pub(super) fn cut(body: &str) -> Result<Vec<CutObject>> {
+pub(super) fn cut_objects(body: &str) -> Result<Vec<CutObject>> {
     // This check of the whole body does not recurse, and the code below relies on valid JSON.
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -82,11 +82,11 @@ impl Cutter {
     fn step(&mut self, body: &str, at: usize) -> Result<usize> {
         let byte = body.as_bytes()[at];
         match self.open.last_mut() {
-            None if byte == b'{' => self.begin(Slot::Body)?,
+            None if byte == b'{' => self.begin(ObjectSlot::Body)?,
             None => {}
             Some(OpenScope::Parts { of, count }) => match byte {
                 b'{' => {
-                    let slot = Slot::Part { of: *of, number: *count };
+                    let slot = ObjectSlot::Part { of: *of, number: *count };
                     *count += 1;
                     self.begin(slot)?;
                 }
@@ -119,7 +119,7 @@ impl Cutter {
         Ok(at + 1)
     }
 
-    fn begin(&mut self, slot: Slot) -> Result<()> {
+    fn begin(&mut self, slot: ObjectSlot) -> Result<()> {
         // If a course is sent as a whole syllabus, its parts occur twice.
         if self.nodes.len() > 2 * limits::COURSE_MAX_NODES + 3 {
             return Err(too_many());
@@ -132,11 +132,11 @@ impl Cutter {
     /// Called after a string at the top level of a node. If it names a member that is split off, that begins here.
     /// Returns where reading continues.
     fn member(&mut self, body: &str, at: usize, end: usize, node: usize) -> Result<usize> {
-        let is_body = self.nodes[node].slot == Slot::Body;
+        let is_body = self.nodes[node].slot == ObjectSlot::Body;
         let slot = match &body[at + 1..end - 1] {
             PARTS if !is_body => None,
-            "course" if is_body => Some(Slot::Course),
-            "courseStructure" if is_body => Some(Slot::Structure),
+            "course" if is_body => Some(ObjectSlot::Course),
+            "courseStructure" if is_body => Some(ObjectSlot::Structure),
             _ => return Ok(end),
         };
         let Some(colon) = next(body, end).filter(|colon| body.as_bytes()[*colon] == b':') else {
@@ -182,14 +182,14 @@ fn string_end(body: &str, at: usize) -> usize {
 pub(super) fn path(nodes: &[CutObject], node: usize) -> String {
     let mut numbers = Vec::new();
     let mut at = node;
-    while let Slot::Part { of, number } = nodes[at].slot {
+    while let ObjectSlot::Part { of, number } = nodes[at].slot {
         numbers.push(number);
         at = of;
     }
     let mut path = match nodes[at].slot {
-        Slot::Course => "course".to_owned(),
-        Slot::Structure => "courseStructure".to_owned(),
-        Slot::Body | Slot::Part { .. } => String::new(),
+        ObjectSlot::Course => "course".to_owned(),
+        ObjectSlot::Structure => "courseStructure".to_owned(),
+        ObjectSlot::Body | ObjectSlot::Part { .. } => String::new(),
     };
     for number in numbers.iter().rev() {
         let _ = write!(path, ".{PARTS}[{number}]");

@@ -10,12 +10,12 @@ use std::fmt::Write as _;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use lyceum_store::Tx;
 
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use crate::record::Record;
 use crate::repository::{self, Creation, WriteOutcome};
 use crate::rules;
-use crate::write::{Rules, SourcedIdPair};
+use crate::write::{SourcedIdPair, WriteRules};
 
 /// A course and its tree, which are valid in themselves.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Structure {
 /// The records of one kind, with their places in the body.
 #[derive(Debug)]
 struct KindRecords {
-    kind: &'static Kind,
+    kind: &'static RecordKind,
     records: Vec<Record>,
     places: Vec<BodyPosition>,
     numbers: HashMap<String, usize>,
@@ -46,7 +46,7 @@ struct BodyPosition {
 }
 
 impl KindRecords {
-    fn of(kind: &'static Kind) -> Self {
+    fn of(kind: &'static RecordKind) -> Self {
         Self { kind, records: Vec::new(), places: Vec::new(), numbers: HashMap::new() }
     }
 
@@ -73,7 +73,7 @@ impl KindRecords {
 /// also accepted (`of_test.rs`).
 ///
 /// Errors: `Malformed`; `TooLarge`; `Invalid` with the place of each error in the body.
-pub fn read(body: &str, rules: &Rules) -> Result<Structure> {
+pub fn read(body: &str, rules: &WriteRules) -> Result<Structure> {
     read::structure(&of_test::spelled_out(body), rules)
 }
 
@@ -115,7 +115,7 @@ impl Structure {
 
     fn check_references(&self, tx: &mut Tx<'_>) -> Result<()> {
         let records = || self.sorts.iter().flat_map(|sort| sort.records.iter().zip(&sort.places));
-        let inside = |kind: &Kind, id: &str| {
+        let inside = |kind: &RecordKind, id: &str| {
             self.sorts.iter().any(|sort| sort.kind == kind && sort.numbers.contains_key(id))
         };
         let outward = records()

@@ -6,11 +6,11 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::cut::{self, CutObject, Slot};
+use super::cut::{self, CutObject, ObjectSlot};
 use super::{BodyPosition, Structure, inside, path, sorts};
-use crate::record::{Object, Record, Stamp};
+use crate::record::{ModifiedTime, Object, Record};
 use crate::syllabus::{LINKS, PARTS};
-use crate::write::{Rules, SourcedIdPair};
+use crate::write::{SourcedIdPair, WriteRules};
 
 /// The namespace of the ids of nodes, which are derived from the id of the parent and a number.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1f2c_7a4e_52c9_4f51_8a3d_90f7_66c4_0b9e);
@@ -32,12 +32,12 @@ struct ComponentDraft {
 }
 
 /// The errors found so far, with their places.
-struct Faults<'a> {
+struct StructureErrors<'a> {
     nodes: &'a [CutObject],
     found: Vec<Detail>,
 }
 
-impl Faults<'_> {
+impl StructureErrors<'_> {
     fn at(&mut self, place: BodyPosition, member: &str, message: impl Into<String>) {
         let path = format!("{}.{member}", path(self.nodes, place));
         self.found.push(Detail { path, message: message.into() });
@@ -60,15 +60,16 @@ impl Faults<'_> {
     }
 }
 
-pub(super) fn structure(body: &str, rules: &Rules) -> Result<Structure> {
-    let nodes = cut::cut(body)?;
+pub(super) fn structure(body: &str, rules: &WriteRules) -> Result<Structure> {
+    let nodes = cut::cut_objects(body)?;
     let top = |slot| nodes.iter().position(|node| node.slot == slot);
-    let (Some(course_node), Some(root)) = (top(Slot::Course), top(Slot::Structure)) else {
-        let missing = if top(Slot::Course).is_none() { "course" } else { "courseStructure" };
+    let (Some(course_node), Some(root)) = (top(ObjectSlot::Course), top(ObjectSlot::Structure))
+    else {
+        let missing = if top(ObjectSlot::Course).is_none() { "course" } else { "courseStructure" };
         let form = "{\"course\": {…}, \"courseStructure\": {\"subComponents\": […]}}";
         return Err(Problem::invalid(missing, format!("is required; send {form}")));
     };
-    let mut faults = Faults { nodes: &nodes, found: Vec::new() };
+    let mut faults = StructureErrors { nodes: &nodes, found: Vec::new() };
     let mut course = object(&nodes, course_node)?;
     course.shift_remove(PARTS);
     let supplied = course.get("sourcedId").and_then(Value::as_str).map(str::to_owned);
@@ -97,7 +98,7 @@ fn text<'a>(object: &'a Object, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn check_root(root: &Object, node: usize, course: &str, faults: &mut Faults<'_>) {
+fn check_root(root: &Object, node: usize, course: &str, faults: &mut StructureErrors<'_>) {
     let place = BodyPosition { node, link: None, resource: false };
     if root.get("sourcedId").is_some_and(|given| given != course) {
         faults.at(place, "sourcedId", format!("must be '{course}', the sourcedId of the course"));
@@ -115,13 +116,13 @@ fn drafts(
     nodes: &[CutObject],
     root: usize,
     course: &str,
-    faults: &mut Faults<'_>,
+    faults: &mut StructureErrors<'_>,
 ) -> Result<Vec<ComponentDraft>> {
     let mut ids = HashMap::from([(root, course.to_owned())]);
     let mut drafts = Vec::new();
     let mut count = 0;
     for (node, CutObject { slot, .. }) in nodes.iter().enumerate() {
-        let Slot::Part { of, number } = *slot else { continue };
+        let ObjectSlot::Part { of, number } = *slot else { continue };
         // Skip parts of other members, such as of a course that was sent as a whole syllabus.
         let Some(above) = ids.get(&of) else { continue };
         let place = BodyPosition { node, link: None, resource: false };
@@ -150,7 +151,7 @@ fn links(
     component: &mut Object,
     id: &str,
     place: BodyPosition,
-    faults: &mut Faults<'_>,
+    faults: &mut StructureErrors<'_>,
 ) -> Vec<(Object, Option<Object>)> {
     let links = match component.shift_remove(LINKS) {
         None | Some(Value::Null) => return Vec::new(),
@@ -204,7 +205,7 @@ fn refer(
     name: &str,
     target: Option<&str>,
     place: BodyPosition,
-    faults: &mut Faults<'_>,
+    faults: &mut StructureErrors<'_>,
 ) {
     let given = object.get(name).filter(|given| !given.is_null());
     let given_id = given.map(|given| given.get("sourcedId").and_then(Value::as_str));
@@ -247,13 +248,13 @@ fn records(
     course: &Object,
     course_node: usize,
     drafts: Vec<ComponentDraft>,
-    rules: &Rules,
-    faults: &mut Faults<'_>,
+    rules: &WriteRules,
+    faults: &mut StructureErrors<'_>,
 ) -> Result<[super::KindRecords; 4]> {
     let mut sorts = sorts();
     let mut add = |sort: usize, object: &Object, place: BodyPosition| -> Result<()> {
         let kind = sorts[sort].kind;
-        match Record::parse(kind, object, rules.dialect, Stamp::Now(rules.now)) {
+        match Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now)) {
             Ok(record) => {
                 if let Err(message) = sorts[sort].add(record, place) {
                     faults.at(place, "sourcedId", message);

@@ -79,7 +79,7 @@ fn org() -> impl Strategy<Value = Result<Value, String>> {
 }
 
 #[test]
-fn lines_in_a_batch_fare_as_they_do_one_by_one() {
+fn lines_in_a_batch_have_the_same_outcome_as_one_by_one() {
     both(|db| {
         create(db, "orgs", json!({"sourcedId": "s", "name": "S", "type": "school"}));
         let lines = |path: &'static str, one: BoxedStrategy<_>| {

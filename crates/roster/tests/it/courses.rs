@@ -1,11 +1,11 @@
 //! Courses as trees: created whole, read as a syllabus.
 
-use lyceum_core::{Dialect, Problem, ProblemKind, limits};
-use lyceum_roster::cartridge::Content;
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, limits};
+use lyceum_roster::cartridge::CartridgeContent;
 use lyceum_roster::record::Status;
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::WriteOutcome;
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_roster::{course_tree, structure, syllabus};
 use lyceum_store::Db;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn refused(db: &Db, body: &Value) -> Problem {
 }
 
 fn read(db: &Db, course: &str, status: Status) -> String {
-    let view = View { base_url: BASE, dialect: Dialect::Platform, fields: None };
+    let view = RecordView { base_url: BASE, dialect: PayloadDialect::Platform, fields: None };
     let tree = db.read_blocking(|tx| course_tree::read(tx, course, status)).unwrap();
     let mut text = String::new();
     syllabus::render(&tree, &view, &mut text).unwrap();
@@ -63,7 +63,7 @@ pub(crate) fn course(id: &str, parts: Value) -> Value {
 }
 
 #[test]
-fn what_lacks_ids_gets_the_same_ones_every_time_and_keeps_its_order() {
+fn records_without_ids_get_stable_ids_and_keep_their_order() {
     both(|db| {
         let link = |title: &str| json!({"title": title, "resource": {"title": title, "vendorResourceId": title}});
         let body = course(
@@ -90,7 +90,7 @@ fn what_lacks_ids_gets_the_same_ones_every_time_and_keeps_its_order() {
 }
 
 #[test]
-fn siblings_stand_by_sort_order_then_title_then_id() {
+fn siblings_are_sorted_by_sort_order_title_and_id() {
     both(|db| {
         let part = |id: &str, title: &str, order: Value| json!({"sourcedId": id, "title": title, "sortOrder": order});
         let parts = [
@@ -125,7 +125,7 @@ fn chain(depth: usize) -> String {
 }
 
 #[test]
-fn nesting_has_no_bound() {
+fn nesting_has_no_limit() {
     const DEPTH: usize = 3000;
     both(|db| {
         assert_eq!(post(db, &chain(DEPTH)).unwrap(), WriteOutcome::Created);
@@ -137,7 +137,7 @@ fn nesting_has_no_bound() {
         assert_eq!(open - closed, DEPTH, "the innermost stands inside all others");
         let again = format!(r#"{{"course": {text}, "courseStructure": {text}}}"#);
         assert_eq!(post(db, &again).unwrap(), WriteOutcome::Unchanged);
-        let content = db.read_blocking(|tx| Content::read(tx, "deep")).unwrap();
+        let content = db.read_blocking(|tx| CartridgeContent::read(tx, "deep")).unwrap();
         assert!(content.write().unwrap().len() > DEPTH);
     });
 }
@@ -392,7 +392,7 @@ fn ids_are_allocated_to_courses_where_the_server_does_so() {
     both(|db| {
         let mut body = course("c", json!([]));
         body["course"].as_object_mut().unwrap().remove("sourcedId");
-        let allocating = Rules { allocate_missing_ids: true, ..rules() };
+        let allocating = WriteRules { allocate_missing_ids: true, ..rules() };
         let read = structure::read(&body.to_string(), &allocating).unwrap();
         db.write_blocking(|tx| read.create(tx)).unwrap();
         assert_eq!(tree(db, &read.pair().allocated_sourced_id)["title"], "Course c");

@@ -1,6 +1,6 @@
 //! Every sort of broken row names its file, line, column and value, and says how to mend it.
 
-use lyceum_roster::csv::{Came, Fault, Options, Report, import, noted};
+use lyceum_roster::csv::{CsvError, CsvReport, ImportOptions, RowOutcome, import, notes_of_file};
 use serde_json::json;
 
 use crate::csv_files::{Package, dump, import_at, now};
@@ -233,14 +233,14 @@ fn with_row(file: &str, row: &str) -> Package {
 #[test]
 fn a_broken_row_in_any_file_is_named_and_nothing_is_kept() {
     both(|db| {
-        for (file, row, (line, column, value, problem, mend)) in CASES {
-            let report = import_at(db, &with_row(file, row), &Options::default(), now());
+        for (file, row, (line, column, value, problem, fix)) in CASES {
+            let report = import_at(db, &with_row(file, row), &ImportOptions::default(), now());
             let fault = report.faults.iter().find(|fault| fault.file == format!("{file}.csv"));
             let fault = fault.unwrap_or_else(|| panic!("{file} {row}: {:#?}", report.faults));
             assert_eq!((fault.line, fault.column.as_str()), (*line, *column), "{row}: {fault:?}");
             assert_eq!(fault.value, *value, "{row}: {fault:?}");
             assert!(fault.problem.contains(problem), "{row}: {fault:?}");
-            assert!(fault.mend.contains(mend), "{row}: {fault:?}");
+            assert!(fault.fix.contains(fix), "{row}: {fault:?}");
             assert!(!report.committed);
             assert!(dump(db).is_empty(), "{row}: something is kept");
         }
@@ -254,12 +254,12 @@ fn every_file_has_a_case() {
     }
 }
 
-fn keep_going(package: &Package, db: &lyceum_store::Db) -> (Report, Vec<Vec<String>>) {
+fn keep_going(package: &Package, db: &lyceum_store::Db) -> (CsvReport, Vec<Vec<String>>) {
     let folder = tempfile::tempdir().unwrap();
     let path = package.write(folder.path());
     let rejects = folder.path().join("package-rejected.csv");
     let notes = folder.path().join("notes.csv");
-    let options = Options {
+    let options = ImportOptions {
         rejects: Some(rejects.clone()),
         notes: Some(notes.clone()),
         check: false,
@@ -277,12 +277,17 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (Report, Vec<Vec<Stri
 }
 
 /// Each number of the report is that of the rows of which it is noted, and so is the number of rows.
-fn are_noted(report: &Report, notes: &[u8]) {
+fn are_noted(report: &CsvReport, notes: &[u8]) {
     for file in &report.files {
-        let rows = noted(notes, &file.file).unwrap();
+        let rows = notes_of_file(notes, &file.file).unwrap();
         let of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
-        let counted =
-            [Came::Created, Came::Updated, Came::Unchanged, Came::Deleted, Came::Rejected];
+        let counted = [
+            RowOutcome::Created,
+            RowOutcome::Updated,
+            RowOutcome::Unchanged,
+            RowOutcome::Deleted,
+            RowOutcome::Rejected,
+        ];
         let told = [file.created, file.updated, file.unchanged, file.deleted, file.rejected];
         assert_eq!(counted.map(of), told, "{file:?}: {rows:?}");
         let rows_count = rows.iter().filter(|row| row.line > 1).count() as u64;
@@ -319,7 +324,7 @@ fn keep_going_keeps_the_good_rows_and_writes_the_others() {
 }
 
 #[test]
-fn what_refers_to_a_refused_row_is_refused_and_told_why() {
+fn rows_that_refer_to_a_refused_row_are_refused_with_the_reason() {
     both(|db| {
         let mut package = with_row("users", "bad,,,maybe,x,,X,Y,,,,,,,,,,,,,,");
         package.0.get_mut("roles").unwrap().push_str("x,,,bad,primary,student,,,s1,\n");
@@ -327,7 +332,7 @@ fn what_refers_to_a_refused_row_is_refused_and_told_why() {
         let (report, rows) = keep_going(&package, db);
         assert!(report.committed);
         assert_eq!(report.fault_count, 2, "{rows:#?}");
-        let fault: &Fault = &report.faults[1];
+        let fault: &CsvError = &report.faults[1];
         assert_eq!((fault.file.as_str(), fault.line), ("enrollments.csv", 4));
         assert!(
             fault.problem.contains("the row of the user 'bad' in users.csv is rejected"),
@@ -346,7 +351,7 @@ fn trees_have_no_cycles() {
             .get_mut("orgs")
             .unwrap()
             .push_str("a,,,A,local,,b\nb,,,B,local,,c\nc,,,C,local,,a\nd,,,D,local,,a\n");
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         let lines: Vec<u64> = report.faults.iter().map(|fault| fault.line).collect();
         assert_eq!(lines, [4, 5, 6, 7], "{:#?}", report.faults);
         assert!(
@@ -363,7 +368,7 @@ fn trees_have_no_cycles() {
         );
         let mut package = Package::default();
         package.set("orgs", &["up,,,U,local,,low"]);
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         assert_eq!(report.faults.len(), 1, "{:#?}", report.faults);
         assert_eq!(
             (report.faults[0].line, report.faults[0].column.as_str()),
@@ -372,11 +377,11 @@ fn trees_have_no_cycles() {
     });
 }
 
-fn fault_of(package: &Package) -> Fault {
+fn fault_of(package: &Package) -> CsvError {
     let folder = tempfile::tempdir().unwrap();
-    let target = lyceum_store::Target::Sqlite(folder.path().join("test.db"));
+    let target = lyceum_store::StoreLocation::Sqlite(folder.path().join("test.db"));
     let db = lyceum_store::Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
-    let report = import_at(&db, package, &Options::default(), now());
+    let report = import_at(&db, package, &ImportOptions::default(), now());
     assert!(!report.committed);
     report.faults.into_iter().next().unwrap()
 }
@@ -390,11 +395,11 @@ fn headers_and_manifests_are_checked() {
     };
     let fault = with("orgs", "sourcedId,name,typ\nx,X,school\n");
     assert_eq!((fault.line, fault.column.as_str()), (1, "type"));
-    assert_eq!(fault.mend, "rename the column 'typ' to 'type'");
+    assert_eq!(fault.fix, "rename the column 'typ' to 'type'");
     let fault = with("orgs", "sourcedId,name,type,name\nx,X,school,Y\n");
     assert!(fault.problem.contains("twice"), "{fault:?}");
     let fault = with("orgs", "sourcedId,name\nx,X\n");
-    assert_eq!((fault.column.as_str(), fault.mend.as_str()), ("type", "add the column 'type'"));
+    assert_eq!((fault.column.as_str(), fault.fix.as_str()), ("type", "add the column 'type'"));
     let fault = with("orgs", "");
     assert!(fault.problem.contains("no header"), "{fault:?}");
     let fault = with("manifest", "propertyName,value\noneroster.version,2.0\nfile.orgs,bulk\n");
@@ -412,22 +417,22 @@ fn headers_and_manifests_are_checked() {
 }
 
 #[test]
-fn encodings_are_told_apart() {
+fn encodings_are_recognised() {
     let folder = tempfile::tempdir().unwrap();
-    let target = lyceum_store::Target::Sqlite(folder.path().join("test.db"));
+    let target = lyceum_store::StoreLocation::Sqlite(folder.path().join("test.db"));
     let db = lyceum_store::Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
     let roster = folder.path().join("roster");
     std::fs::create_dir(&roster).unwrap();
     std::fs::write(roster.join("orgs.csv"), b"sourcedId,name,type\nx,Caf\xe9,school\ny,B,school\n")
         .unwrap();
-    let report = import(&db, &roster, &Options::default(), now(), &mut |_| {}).unwrap();
+    let report = import(&db, &roster, &ImportOptions::default(), now(), &mut |_| {}).unwrap();
     let fault = &report.faults[0];
     assert_eq!(
         (fault.line, fault.column.as_str(), fault.value.as_str()),
         (2, "name", "Caf\u{fffd}")
     );
-    assert!(fault.mend.contains("UTF-8"));
+    assert!(fault.fix.contains("UTF-8"));
     std::fs::write(roster.join("orgs.csv"), b"\xff\xfes\0o\0u\0r\0").unwrap();
-    let report = import(&db, &roster, &Options::default(), now(), &mut |_| {}).unwrap();
+    let report = import(&db, &roster, &ImportOptions::default(), now(), &mut |_| {}).unwrap();
     assert!(report.faults[0].problem.contains("UTF-16"), "{:?}", report.faults);
 }

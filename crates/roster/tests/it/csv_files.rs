@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use lyceum_core::time::Timestamp;
-use lyceum_roster::csv::{Content, Options, Report, export, files, import};
+use lyceum_roster::csv::{CsvReport, ExportContent, ImportOptions, export, files, import};
 use lyceum_roster::record::{Object, members};
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;
@@ -26,7 +26,7 @@ impl Package {
 
     /// Sets the rows of a file under its standard header.
     pub(crate) fn set(&mut self, file: &str, rows: &[&str]) {
-        let known = files::named(file).expect("the test names a file");
+        let known = files::by_name(file).expect("the test names a file");
         let header = known.headers().collect::<Vec<_>>().join(",");
         let lines: Vec<&str> =
             std::iter::once(header.as_str()).chain(rows.iter().copied()).collect();
@@ -62,14 +62,19 @@ pub(crate) fn now() -> Timestamp {
     "2026-11-21T10:00:00Z".parse().unwrap()
 }
 
-pub(crate) fn import_at(db: &Db, package: &Package, options: &Options, now: Timestamp) -> Report {
+pub(crate) fn import_at(
+    db: &Db,
+    package: &Package,
+    options: &ImportOptions,
+    now: Timestamp,
+) -> CsvReport {
     let folder = tempfile::tempdir().unwrap();
     let path = package.write(folder.path());
     import(db, &path, options, now, &mut |_| {}).unwrap()
 }
 
-pub(crate) fn import_all(db: &Db, package: &Package) -> Report {
-    let report = import_at(db, package, &Options::default(), now());
+pub(crate) fn import_all(db: &Db, package: &Package) -> CsvReport {
+    let report = import_at(db, package, &ImportOptions::default(), now());
     assert!(report.committed, "{:#?}", report.faults.iter().take(5).collect::<Vec<_>>());
     report
 }
@@ -99,16 +104,17 @@ pub(crate) fn assert_same(is: &[(&'static str, Object)], was: &[(&'static str, O
 }
 
 pub(crate) fn exported(db: &Db) -> Vec<u8> {
-    let (_, out) = export(db, Content::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+    let (_, out) =
+        export(db, ExportContent::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
     out.into_inner()
 }
 
 /// Imports a zip that is in memory.
-pub(crate) fn import_zip(db: &Db, zip: &[u8]) -> Report {
+pub(crate) fn import_zip(db: &Db, zip: &[u8]) -> CsvReport {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.zip");
     std::fs::write(&path, zip).unwrap();
-    let report = import(db, &path, &Options::default(), now(), &mut |_| {}).unwrap();
+    let report = import(db, &path, &ImportOptions::default(), now(), &mut |_| {}).unwrap();
     assert!(report.committed, "{:#?}", report.faults.iter().take(5).collect::<Vec<_>>());
     report
 }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Mutex;
 
-use lyceum_roster::csv::{Content, FileMode, Options, files};
+use lyceum_roster::csv::{ExportContent, FileMode, ImportOptions, files};
 use lyceum_roster::demo::generate;
 use lyceum_roster::record::members;
 use lyceum_roster::{kinds, repository};
@@ -16,7 +16,7 @@ use crate::csv_files::{
 use crate::kit::{both, create};
 
 fn record(db: &Db, kind: &str, id: &str) -> Value {
-    let kind = kinds::named(kind).unwrap();
+    let kind = kinds::by_name(kind).unwrap();
     let found = db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap();
     let found = found.unwrap_or_else(|| panic!("no {} {id}", kind.one));
     Value::Object(members(&found.body, found.extra.as_deref()).unwrap())
@@ -70,7 +70,7 @@ fn the_same_import_again_changes_nothing() {
         import_all(db, &Package::whole());
         let before = dump(db);
         let later = now().plus_seconds(3600);
-        let report = import_at(db, &Package::whole(), &Options::default(), later);
+        let report = import_at(db, &Package::whole(), &ImportOptions::default(), later);
         assert!(report.committed, "{:?}", report.faults);
         for one in &report.files {
             assert_eq!((one.created, one.updated, one.deleted), (0, 0, 0), "{one:?}");
@@ -82,7 +82,7 @@ fn the_same_import_again_changes_nothing() {
 #[test]
 fn export_import_export_gives_the_same_bytes() {
     let mut out = Cursor::new(Vec::new());
-    generate(100, 5, Content::Complete, &mut out, |_| {}).unwrap();
+    generate(100, 5, ExportContent::Complete, &mut out, |_| {}).unwrap();
     let network = out.into_inner();
     let exports = Mutex::new(Vec::new());
     both(|db| {
@@ -165,7 +165,7 @@ fn add_what_cells_cannot_say(db: &Db) {
         create(db, path, value);
     }
     db.write_blocking(|tx| {
-        repository::delete(tx, kinds::named("user").unwrap(), "u-two", now(), false)
+        repository::delete(tx, kinds::by_name("user").unwrap(), "u-two", now(), false)
     })
     .unwrap();
 }
@@ -190,7 +190,7 @@ fn a_delta_adds_changes_and_deletes() {
             ],
         );
         let later = now().plus_seconds(60);
-        let report = import_at(db, &delta.with_manifest("delta"), &Options::default(), later);
+        let report = import_at(db, &delta.with_manifest("delta"), &ImportOptions::default(), later);
         assert!(report.committed, "{:#?}", report.faults);
         let users = report.files.iter().find(|one| one.file == "users").unwrap();
         assert_eq!(users.mode, FileMode::Delta);
@@ -229,7 +229,7 @@ fn bulk_keeps_what_the_package_says_nothing_about() {
             "sourcedId,enabledUser,givenName,familyName\np1,true,Ana,Neu\n".into(),
         );
         create(db, "orgs", json!({"sourcedId": "other", "name": "Other", "type": "school"}));
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         assert!(report.committed, "{:#?}", report.faults);
         let school = record(db, "org", "s1");
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use lyceum_roster::csv::{Content, Options, Report, export};
+use lyceum_roster::csv::{CsvReport, ExportContent, ImportOptions, export};
 use lyceum_roster::demo::generate;
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;
@@ -12,17 +12,17 @@ use crate::binding::breaches;
 use crate::csv_files::{Package, dump, import_all, import_at, import_zip, now};
 use crate::kit::{both, create};
 
-fn demo(content: Content) -> Vec<u8> {
+fn demo(content: ExportContent) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     generate(160, 5, content, &mut out, |_| {}).unwrap();
     out.into_inner()
 }
 
-fn import_strictly(db: &Db, zip: &[u8]) -> Report {
+fn import_strictly(db: &Db, zip: &[u8]) -> CsvReport {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("package.zip");
     std::fs::write(&path, zip).unwrap();
-    let options = Options { strict: true, ..Options::default() };
+    let options = ImportOptions { strict: true, ..ImportOptions::default() };
     lyceum_roster::csv::import(db, &path, &options, now(), &mut |_| {}).unwrap()
 }
 
@@ -42,18 +42,22 @@ fn without_ours(zip: &[u8]) -> Vec<String> {
 
 #[test]
 fn a_strict_reader_takes_the_demo() {
-    assert_eq!(breaches(&demo(Content::Standard)), Vec::<String>::new());
-    assert_eq!(without_ours(&demo(Content::Complete)), Vec::<String>::new());
-    assert_eq!(breaches(&demo(Content::Complete)).len(), 8, "four files and their four lines");
+    assert_eq!(breaches(&demo(ExportContent::Standard)), Vec::<String>::new());
+    assert_eq!(without_ours(&demo(ExportContent::Complete)), Vec::<String>::new());
+    assert_eq!(
+        breaches(&demo(ExportContent::Complete)).len(),
+        8,
+        "four files and their four lines"
+    );
 }
 
 #[test]
 fn a_strict_reader_takes_our_export() {
     both(|db| {
-        import_zip(db, &demo(Content::Complete));
+        import_zip(db, &demo(ExportContent::Complete));
         add_records_of_the_platform(db);
         let out = Cursor::new(Vec::new());
-        let (exported, out) = export(db, Content::Standard, out, &mut |_, _| {}).unwrap();
+        let (exported, out) = export(db, ExportContent::Standard, out, &mut |_, _| {}).unwrap();
         let zip = out.into_inner();
         assert_eq!(breaches(&zip), Vec::<String>::new());
         let left_out: Vec<String> = exported.left_out.iter().map(ToString::to_string).collect();
@@ -62,7 +66,7 @@ fn a_strict_reader_takes_our_export() {
         let report = import_strictly(db, &zip);
         assert!(report.committed, "{:#?}", report.faults);
         let (_, out) =
-            export(db, Content::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+            export(db, ExportContent::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
         // Ids stay as they are in a complete export.
         let told = without_ours(&out.into_inner()).join("; ");
         assert_eq!(told.matches("odd id").count(), 1, "{told}");
@@ -98,7 +102,7 @@ fn add_records_of_the_platform(db: &Db) {
         create(db, path, value);
     }
     db.write_blocking(|tx| {
-        repository::delete(tx, kinds::named("org").unwrap(), "gone", now(), true)
+        repository::delete(tx, kinds::by_name("org").unwrap(), "gone", now(), true)
     })
     .unwrap();
 }
@@ -108,7 +112,7 @@ fn the_export_into_its_own_store_keeps_times_of_day() {
     both(|db| {
         import_all(db, &Package::whole());
         let (_, out) =
-            export(db, Content::Standard, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+            export(db, ExportContent::Standard, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
         import_zip(db, &out.into_inner());
         let item = dump(db).into_iter().find(|(_, record)| record["sourcedId"] == "li1").unwrap();
         assert_eq!(item.1["assignDate"], "2026-09-01T08:00:00.000Z");
@@ -200,19 +204,19 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
 #[test]
 fn strict_refuses_what_the_binding_forbids_and_an_import_takes_it() {
     both(|db| {
-        let strict = Options { strict: true, ..Options::default() };
+        let strict = ImportOptions { strict: true, ..ImportOptions::default() };
         let report = import_at(db, &strict_package(), &strict, now());
         assert!(report.committed, "{:#?}", report.faults);
         for (file, text, column) in FORBIDDEN {
             let mut package = strict_package();
             package.0.insert((*file).to_owned(), (*text).to_owned());
-            let report = import_at(db, &package, &Options::default(), now());
+            let report = import_at(db, &package, &ImportOptions::default(), now());
             assert!(report.committed, "{file}: {:#?}", report.faults);
             let report = import_at(db, &package, &strict, now());
             assert!(!report.committed, "{file} {text}");
             let fault = &report.faults[0];
             assert_eq!((&fault.file, &*fault.column), (&format!("{file}.csv"), *column), "{fault}");
-            assert!(!fault.problem.is_empty() && !fault.mend.is_empty(), "{fault}");
+            assert!(!fault.problem.is_empty() && !fault.fix.is_empty(), "{fault}");
         }
     });
 }
@@ -248,7 +252,7 @@ fn a_dangling_optional_reference_is_left_out_with_a_warning() {
         for (file, row, (line, column, value)) in WARNINGS {
             let mut package = Package::whole();
             package.0.get_mut(*file).unwrap().push_str(&format!("{row}\n"));
-            let report = import_at(db, &package, &Options::default(), now());
+            let report = import_at(db, &package, &ImportOptions::default(), now());
             assert!(report.committed, "{row}: {:#?}", report.faults);
             assert_eq!(report.warning_count, 1, "{row}: {:#?}", report.warnings);
             let warning = &report.warnings[0];
@@ -285,7 +289,7 @@ fn unknown_columns_and_commas_at_the_end_are_warnings() {
         let mut package = Package::default();
         let text = "sourcedId,name,type,colour,,\ns1,School,school,red,,\ns2,Two,school,blue\n";
         package.0.insert("orgs".into(), text.into());
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         assert!(report.committed, "{:#?}", report.faults);
         let columns: Vec<&str> = report.warnings.iter().map(|it| it.column.as_str()).collect();
         assert_eq!(columns, ["", "colour"], "{:#?}", report.warnings);
@@ -298,7 +302,7 @@ fn demographics_of_an_unknown_user_are_refused() {
     both(|db| {
         let mut package = Package::whole();
         package.0.get_mut("demographics").unwrap().push_str("nobody,,,2015-05-05,,,,,,,,,,,,\n");
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         assert!(!report.committed);
         let fault = &report.faults[0];
         assert_eq!((fault.line, &*fault.column, &*fault.value), (3, "sourcedId", "nobody"));
@@ -307,15 +311,15 @@ fn demographics_of_an_unknown_user_are_refused() {
 }
 
 #[test]
-fn a_role_of_1_1_is_told_its_words() {
+fn a_role_of_1_1_is_refused_with_the_known_roles() {
     both(|db| {
         let mut package = Package::default();
         package.set("orgs", &["s1,,,School,school,S-1,"]);
         let text = "sourcedId,enabledUser,orgSourcedIds,role,givenName,familyName\np1,true,s1,pupil,Ana,N\n";
         package.0.insert("users".into(), text.into());
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         let fault = &report.faults[0];
         assert_eq!((&*fault.column, &*fault.value), ("role", "pupil"));
-        assert!(fault.mend.starts_with("write one of: aide, counselor"), "{fault}");
+        assert!(fault.fix.starts_with("write one of: aide, counselor"), "{fault}");
     });
 }

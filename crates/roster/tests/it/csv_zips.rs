@@ -4,8 +4,8 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use lyceum_core::Problem;
-use lyceum_roster::csv::{Options, Report, import};
-use lyceum_store::{Db, Target};
+use lyceum_roster::csv::{CsvReport, ImportOptions, import};
+use lyceum_store::{Db, StoreLocation};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -14,14 +14,14 @@ use crate::csv_files::{Package, now};
 const ORGS: &str = "sourcedId,name,type\nx,X,school\n";
 
 /// Imports a path into a store of its own.
-fn imported(path: &Path) -> Result<Report, Problem> {
+fn imported(path: &Path) -> Result<CsvReport, Problem> {
     let folder = tempfile::tempdir().unwrap();
-    let target = Target::Sqlite(folder.path().join("test.db"));
+    let target = StoreLocation::Sqlite(folder.path().join("test.db"));
     let db = Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
-    import(&db, path, &Options::default(), now(), &mut |_| {})
+    import(&db, path, &ImportOptions::default(), now(), &mut |_| {})
 }
 
-fn zipped(fill: impl FnOnce(&mut ZipWriter<Cursor<Vec<u8>>>)) -> Result<Report, Problem> {
+fn zipped(fill: impl FnOnce(&mut ZipWriter<Cursor<Vec<u8>>>)) -> Result<CsvReport, Problem> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     fill(&mut zip);
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +36,7 @@ fn add(zip: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, text: &str) {
 }
 
 #[track_caller]
-fn refused(result: Result<Report, Problem>, words: &str) {
+fn refused(result: Result<CsvReport, Problem>, words: &str) {
     let problem = result.unwrap_err();
     assert!(problem.message.contains(words), "{}", problem.message);
 }
@@ -61,7 +61,7 @@ fn a_folder_and_a_zip_with_one_folder_are_read() {
 }
 
 #[test]
-fn what_is_no_package_is_refused_with_a_reason() {
+fn files_that_are_not_packages_are_refused_with_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     refused(imported(&folder.path().join("none.zip")), "cannot be read");
     refused(imported(folder.path()), "neither manifest.csv nor a roster file");
@@ -134,7 +134,7 @@ fn a_damaged_zip_is_refused() {
     damaged[81] ^= 0xff;
     std::fs::write(&path, damaged).unwrap();
     let result = imported(&path);
-    assert!(!matches!(result, Ok(Report { committed: true, .. })), "{result:?}");
+    assert!(!matches!(result, Ok(CsvReport { committed: true, .. })), "{result:?}");
 }
 
 proptest::proptest! {

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
 
-use lyceum_roster::csv::Content;
+use lyceum_roster::csv::ExportContent;
 use lyceum_roster::demo::{Summary, generate};
 
 fn network(students: u64, seed: u64) -> (Summary, Vec<u8>) {
     let mut out = Cursor::new(Vec::new());
-    let summary = generate(students, seed, Content::Complete, &mut out, |_| {}).unwrap();
+    let summary = generate(students, seed, ExportContent::Complete, &mut out, |_| {}).unwrap();
     (summary, out.into_inner())
 }
 
@@ -37,7 +37,8 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn sizes_out_of_range_are_refused() {
-    let refused = generate(0, 1, Content::Standard, Cursor::new(Vec::new()), |_| {}).unwrap_err();
+    let refused =
+        generate(0, 1, ExportContent::Standard, Cursor::new(Vec::new()), |_| {}).unwrap_err();
     assert!(refused.message.contains("1 to 9999999"), "{refused}");
 }
 

@@ -1,8 +1,8 @@
 //! The filter engine agrees with the naive evaluator, whatever is asked.
 
 use lyceum_core::ProblemKind;
-use lyceum_roster::filter::{Expr, Literal, Op, parse};
-use lyceum_roster::query::Parameters;
+use lyceum_roster::filter::{FilterExpression, FilterOperator, FilterValue, parse};
+use lyceum_roster::query::ListParameters;
 use lyceum_store::Db;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -52,7 +52,7 @@ fn populate(db: &Db) {
     }
 }
 
-fn clause() -> impl Strategy<Value = Expr> {
+fn clause() -> impl Strategy<Value = FilterExpression> {
     let text = prop_oneof![
         prop::sample::select(NAMES).prop_map(str::to_owned),
         prop::sample::select(vec![
@@ -79,15 +79,15 @@ fn clause() -> impl Strategy<Value = Expr> {
         .prop_map(str::to_owned),
     ];
     let all = vec![
-        Op::Equal,
-        Op::NotEqual,
-        Op::Greater,
-        Op::GreaterOrEqual,
-        Op::Less,
-        Op::LessOrEqual,
-        Op::Contains,
+        FilterOperator::Equal,
+        FilterOperator::NotEqual,
+        FilterOperator::Greater,
+        FilterOperator::GreaterOrEqual,
+        FilterOperator::Less,
+        FilterOperator::LessOrEqual,
+        FilterOperator::Contains,
     ];
-    let lists = vec![Op::Equal, Op::NotEqual, Op::Contains];
+    let lists = vec![FilterOperator::Equal, FilterOperator::NotEqual, FilterOperator::Contains];
     let scalar = prop::sample::select(vec![
         "sourcedId",
         "givenName",
@@ -108,51 +108,51 @@ fn clause() -> impl Strategy<Value = Expr> {
         "roles.org.sourcedId",
         "userIds.identifier",
     ]);
-    let quoted = |text: String| Literal { text, quoted: true };
+    let quoted = |text: String| FilterValue { text, quoted: true };
     prop_oneof![
         4 => (scalar, prop::sample::select(all.clone()), text.clone())
-            .prop_map(move |(name, op, text)| Expr::Clause(name.into(), op, quoted(text))),
+            .prop_map(move |(name, op, text)| FilterExpression::Clause(name.into(), op, quoted(text))),
         2 => (list, prop::sample::select(lists), text)
-            .prop_map(move |(name, op, text)| Expr::Clause(name.into(), op, quoted(text))),
+            .prop_map(move |(name, op, text)| FilterExpression::Clause(name.into(), op, quoted(text))),
         1 => (prop::sample::select(all[..6].to_vec()), -1i64..8).prop_map(|(op, number)| {
-            let literal = Literal { text: number.to_string(), quoted: false };
-            Expr::Clause("metadata.points".into(), op, literal)
+            let literal = FilterValue { text: number.to_string(), quoted: false };
+            FilterExpression::Clause("metadata.points".into(), op, literal)
         }),
     ]
 }
 
-fn expr() -> impl Strategy<Value = Expr> {
+fn expr() -> impl Strategy<Value = FilterExpression> {
     clause().prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 2..4).prop_map(Expr::And),
-            prop::collection::vec(inner, 2..4).prop_map(Expr::Or),
+            prop::collection::vec(inner.clone(), 2..4).prop_map(FilterExpression::And),
+            prop::collection::vec(inner, 2..4).prop_map(FilterExpression::Or),
         ]
     })
 }
 
 /// The text of a filter, so that the grammar is tested with the rest.
-fn written(expr: &Expr) -> String {
+fn written(expr: &FilterExpression) -> String {
     match expr {
-        Expr::And(parts) | Expr::Or(parts) => {
-            let with = if matches!(expr, Expr::And(_)) { " AND " } else { " OR " };
+        FilterExpression::And(parts) | FilterExpression::Or(parts) => {
+            let with = if matches!(expr, FilterExpression::And(_)) { " AND " } else { " OR " };
             let parts: Vec<String> = parts
                 .iter()
                 .map(|part| match part {
-                    Expr::Clause(..) => written(part),
+                    FilterExpression::Clause(..) => written(part),
                     _ => format!("({})", written(part)),
                 })
                 .collect();
             parts.join(with)
         }
-        Expr::Clause(name, op, literal) => {
+        FilterExpression::Clause(name, op, literal) => {
             let sign = match op {
-                Op::Equal => "=",
-                Op::NotEqual => "!=",
-                Op::Greater => ">",
-                Op::GreaterOrEqual => ">=",
-                Op::Less => "<",
-                Op::LessOrEqual => "<=",
-                Op::Contains => "~",
+                FilterOperator::Equal => "=",
+                FilterOperator::NotEqual => "!=",
+                FilterOperator::Greater => ">",
+                FilterOperator::GreaterOrEqual => ">=",
+                FilterOperator::Less => "<",
+                FilterOperator::LessOrEqual => "<=",
+                FilterOperator::Contains => "~",
             };
             let value = match literal.quoted {
                 true => format!("'{}'", literal.text.replace('\'', "''")),
@@ -172,10 +172,10 @@ fn the_engine_agrees_with_the_naive_evaluator() {
                 db,
                 "users",
                 None,
-                &Parameters {
+                &ListParameters {
                     filter: Some("status='active' OR status='tobedeleted'"),
                     limit: Some("3000"),
-                    ..Parameters::default()
+                    ..ListParameters::default()
                 },
             )
             .unwrap(),
@@ -195,10 +195,10 @@ fn the_engine_agrees_with_the_naive_evaluator() {
                     .filter(|user| naive::passes(user, &expr))
                     .map(|user| user["sourcedId"].as_str().unwrap())
                     .collect();
-                let parameters = Parameters {
+                let parameters = ListParameters {
                     filter: Some(&text),
                     limit: Some("3000"),
-                    ..Parameters::default()
+                    ..ListParameters::default()
                 };
                 let found = list(db, "users", None, &parameters).unwrap();
                 prop_assert_eq!(ids(&found), due.clone(), "{}", text);
@@ -212,9 +212,9 @@ fn the_engine_agrees_with_the_naive_evaluator() {
 #[test]
 fn and_binds_tighter_than_or() {
     let expr = parse("a='1' OR b='2' AND c='3'").unwrap();
-    let Expr::Or(parts) = expr else { panic!("{expr:?}") };
-    assert!(matches!(parts[1], Expr::And(_)));
-    assert!(matches!(parse("(a='1' or b=2) and c~'x'").unwrap(), Expr::And(_)));
+    let FilterExpression::Or(parts) = expr else { panic!("{expr:?}") };
+    assert!(matches!(parts[1], FilterExpression::And(_)));
+    assert!(matches!(parse("(a='1' or b=2) and c~'x'").unwrap(), FilterExpression::And(_)));
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn unknown_fields_and_wrong_values_are_refused() {
             ("users", "metadata.a b='1'", "expected one of"),
             ("enrollments", "user='x'", "use 'user.sourcedId'"),
         ] {
-            let parameters = Parameters { filter: Some(filter), ..Parameters::default() };
+            let parameters = ListParameters { filter: Some(filter), ..ListParameters::default() };
             let problem = list(db, path, None, &parameters).expect_err(filter);
             assert_eq!(problem.kind, ProblemKind::BadFilter, "{filter}");
             assert!(problem.message.contains(part), "{filter}: {}", problem.message);
@@ -264,7 +264,7 @@ fn flattened_names_and_bare_values_work() {
     both(|db| {
         populate(db);
         let count = |filter: &str| {
-            let parameters = Parameters { filter: Some(filter), ..Parameters::default() };
+            let parameters = ListParameters { filter: Some(filter), ..ListParameters::default() };
             list(db, "users", None, &parameters).unwrap().total
         };
         assert_eq!(count("primaryOrgSourcedId='north'"), 0, "they are deleted");

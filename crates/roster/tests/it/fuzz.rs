@@ -1,13 +1,13 @@
 //! Whatever bytes come, the parsers answer: no panic, no endless work.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind};
 use lyceum_roster::csv::rows::{CsvRow, CsvRows};
-use lyceum_roster::csv::{Options, files, import};
-use lyceum_roster::record::{Record, Stamp};
-use lyceum_roster::render::View;
+use lyceum_roster::csv::{ImportOptions, files, import};
+use lyceum_roster::record::{ModifiedTime, Record};
+use lyceum_roster::render::RecordView;
 use lyceum_roster::{MIGRATIONS, filter, kinds};
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use serde_json::Value;
 
 use crate::csv_files::{Package, check, exported, import_all, now};
@@ -26,7 +26,8 @@ fn filters() {
         let Ok(expr) = filter::parse(text) else { return };
         for kind in kinds::ALL {
             if let Ok(bound) = filter::bind(kind, &expr) {
-                for store in [lyceum_store::Dialect::Sqlite, lyceum_store::Dialect::Postgres] {
+                for store in [lyceum_store::SqlDialect::Sqlite, lyceum_store::SqlDialect::Postgres]
+                {
                     filter::condition(store, &bound).expect("what was bound compiles");
                 }
             }
@@ -42,16 +43,16 @@ fn records() {
         br#"{"sourcedId":"r","lineItem":{"sourcedId":"l"},"student":{"sourcedId":"s"},"scoreStatus":"fully graded","score":1e300,"scoreDate":"2026-01-15T00:00:00Z"}"#,
         br#"{"sourcedId":"t","title":"\u00e9\\\"\t","startDate":"2026-01-01","endDate":"2026-12-31","type":"ext:x","schoolYear":2026}"#,
     ];
-    let now = Stamp::Keep(Timestamp::from_milliseconds(0));
+    let now = ModifiedTime::Keep(Timestamp::from_milliseconds(0));
     lyceum_testkit::fuzz::run("record", corpus, |bytes| {
         let Ok(Value::Object(object)) = serde_json::from_slice(bytes) else { return };
         for kind in kinds::ALL {
-            for dialect in [Dialect::Platform, Dialect::Standard] {
+            for dialect in [PayloadDialect::Platform, PayloadDialect::Standard] {
                 let Ok(record) = Record::parse(kind, &object, dialect, now) else { continue };
                 let extra = record.extra.as_deref();
                 let again = Record::stored(kind, &record.body, extra).expect("it was valid");
                 assert_eq!(again.body, record.body);
-                let view = View { base_url: "http://localhost", dialect, fields: None };
+                let view = RecordView { base_url: "http://localhost", dialect, fields: None };
                 let mut shown = String::new();
                 view.render(&record.body, extra, &mut shown).expect("it is shown");
                 serde_json::from_str::<Value>(&shown).expect("what is shown is JSON");
@@ -66,7 +67,7 @@ fn records() {
 fn csv() {
     let package = Package::whole();
     let folder = tempfile::tempdir().unwrap();
-    let db = Db::open(&Target::Sqlite(folder.path().join("fuzz.db")), MIGRATIONS).unwrap();
+    let db = Db::open(&StoreLocation::Sqlite(folder.path().join("fuzz.db")), MIGRATIONS).unwrap();
     import_all(&db, &package);
     let corpus: Vec<Vec<u8>> =
         package.0.iter().map(|(name, text)| format!("{name}\n{text}").into_bytes()).collect();
@@ -75,11 +76,11 @@ fn csv() {
     lyceum_testkit::fuzz::run("csv", &corpus, |bytes| {
         let (name, text) = bytes.split_at(bytes.iter().position(|b| *b == b'\n').unwrap_or(0));
         rise(text);
-        let name = std::str::from_utf8(name).ok().filter(|name| files::named(name).is_some());
+        let name = std::str::from_utf8(name).ok().filter(|name| files::by_name(name).is_some());
         let source = tempfile::tempdir_in(folder.path()).unwrap();
         let file = source.path().join(name.unwrap_or("users")).with_extension("csv");
         std::fs::write(file, text.get(1..).unwrap_or_default()).unwrap();
-        match import(&db, source.path(), &Options::default(), now(), &mut |_| {}) {
+        match import(&db, source.path(), &ImportOptions::default(), now(), &mut |_| {}) {
             Ok(report) => {
                 assert_eq!(report.committed, report.fault_count == 0, "{report:?}");
                 let lines = text.split(|b| matches!(b, b'\n' | b'\r')).count() as u64;

@@ -1,14 +1,14 @@
 //! What the tests of this crate share.
 
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::MIGRATIONS;
 use lyceum_roster::collections::{Collection, at};
-use lyceum_roster::query::{Parameters, query};
+use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::record::Object;
-use lyceum_roster::render::View;
-use lyceum_roster::repository::{self, RecordPage, Scope};
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::render::RecordView;
+use lyceum_roster::repository::{self, PathScope, RecordPage};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Db;
 use serde_json::Value;
 
@@ -25,9 +25,9 @@ pub(crate) fn collection(path: &str) -> Collection {
     at(path).expect("the test names a collection")
 }
 
-pub(crate) fn rules() -> Rules {
-    Rules {
-        dialect: Dialect::Platform,
+pub(crate) fn rules() -> WriteRules {
+    WriteRules {
+        dialect: PayloadDialect::Platform,
         now: Timestamp::from_milliseconds(1_768_464_000_000),
         allocate_missing_ids: false,
     }
@@ -51,11 +51,11 @@ pub(crate) fn create(db: &Db, path: &str, value: Value) {
 pub(crate) fn list(
     db: &Db,
     path: &str,
-    scope: Option<Scope>,
-    parameters: &Parameters<'_>,
+    scope: Option<PathScope>,
+    parameters: &ListParameters<'_>,
 ) -> lyceum_core::Result<RecordPage> {
     let asked = query(collection(path), scope, parameters, db.dialect())?;
-    let view = View { base_url: BASE, dialect: Dialect::Platform, fields: None };
+    let view = RecordView { base_url: BASE, dialect: PayloadDialect::Platform, fields: None };
     db.read_blocking(|tx| repository::list(tx, &asked, &view))
 }
 

@@ -2,8 +2,8 @@
 
 use lyceum_core::ProblemKind;
 use lyceum_roster::collections;
-use lyceum_roster::query::{Parameters, query};
-use lyceum_roster::repository::{Cost, Scope, cost};
+use lyceum_roster::query::{ListParameters, query};
+use lyceum_roster::repository::{ListCost, PathScope, cost};
 use lyceum_store::Db;
 use serde_json::json;
 
@@ -31,18 +31,30 @@ fn offsets_and_cursors_visit_every_record_once() {
         courses(db, 701);
         for sort in [None, Some("sourcedId"), Some("title"), Some("org.sourcedId")] {
             for order_by in [None, Some("desc")] {
-                let base =
-                    Parameters { sort, order_by, limit: Some("64"), ..Parameters::default() };
-                let whole =
-                    ids(&list(db, "courses", None, &Parameters { limit: Some("3000"), ..base })
-                        .unwrap());
+                let base = ListParameters {
+                    sort,
+                    order_by,
+                    limit: Some("64"),
+                    ..ListParameters::default()
+                };
+                let whole = ids(&list(
+                    db,
+                    "courses",
+                    None,
+                    &ListParameters { limit: Some("3000"), ..base },
+                )
+                .unwrap());
                 assert_eq!(whole.len(), 701);
                 let mut by_offset = Vec::new();
                 while by_offset.len() < 701 {
                     let offset = by_offset.len().to_string();
-                    let page =
-                        list(db, "courses", None, &Parameters { offset: Some(&offset), ..base })
-                            .unwrap();
+                    let page = list(
+                        db,
+                        "courses",
+                        None,
+                        &ListParameters { offset: Some(&offset), ..base },
+                    )
+                    .unwrap();
                     assert_eq!(page.total, 701);
                     by_offset.extend(ids(&page));
                 }
@@ -50,15 +62,16 @@ fn offsets_and_cursors_visit_every_record_once() {
                 let mut by_cursor = Vec::new();
                 let mut cursor = Some(String::new());
                 while let Some(at) = cursor {
-                    let page = list(db, "courses", None, &Parameters { cursor: Some(&at), ..base })
-                        .unwrap();
+                    let page =
+                        list(db, "courses", None, &ListParameters { cursor: Some(&at), ..base })
+                            .unwrap();
                     by_cursor.extend(ids(&page));
                     cursor = page.next;
                 }
                 assert_eq!(by_cursor, whole, "by cursor, {sort:?} {order_by:?}");
             }
         }
-        let behind = Parameters { offset: Some("5000"), ..Parameters::default() };
+        let behind = ListParameters { offset: Some("5000"), ..ListParameters::default() };
         assert_eq!(list(db, "courses", None, &behind).unwrap().count, 0);
     });
 }
@@ -79,14 +92,14 @@ fn offsets_stay_right_when_records_go() {
             db,
             "courses",
             None,
-            &Parameters { limit: Some("3000"), ..Parameters::default() },
+            &ListParameters { limit: Some("3000"), ..ListParameters::default() },
         )
         .unwrap());
         assert_eq!(whole.len(), 400);
         for offset in [1, 99, 255, 256, 257, 390, 399] {
             let at = offset.to_string();
             let parameters =
-                Parameters { offset: Some(&at), limit: Some("5"), ..Parameters::default() };
+                ListParameters { offset: Some(&at), limit: Some("5"), ..ListParameters::default() };
             let page = list(db, "courses", None, &parameters).unwrap();
             assert_eq!(ids(&page), whole[offset..(offset + 5).min(400)], "offset {offset}");
             assert_eq!(page.total, 400);
@@ -102,20 +115,27 @@ fn offsets_stay_right_when_records_go() {
 fn numbers_out_of_range_and_foreign_cursors_are_refused() {
     both(|db| {
         courses(db, 3);
-        let kind =
-            |parameters: Parameters<'_>| list(db, "courses", None, &parameters).unwrap_err().kind;
-        let none = Parameters::default();
+        let kind = |parameters: ListParameters<'_>| {
+            list(db, "courses", None, &parameters).unwrap_err().kind
+        };
+        let none = ListParameters::default();
         for limit in ["0", "-1", "x", "99999999999999999999"] {
-            assert_eq!(kind(Parameters { limit: Some(limit), ..none }), ProblemKind::Invalid);
+            assert_eq!(kind(ListParameters { limit: Some(limit), ..none }), ProblemKind::Invalid);
         }
-        assert_eq!(kind(Parameters { offset: Some("-1"), ..none }), ProblemKind::Invalid);
-        assert_eq!(kind(Parameters { order_by: Some("up"), ..none }), ProblemKind::Invalid);
-        assert_eq!(kind(Parameters { sort: Some("colour"), ..none }), ProblemKind::BadSelection);
-        assert_eq!(kind(Parameters { cursor: Some("bad!"), ..none }), ProblemKind::BadSelection);
-        let one = Parameters { limit: Some("1"), sort: Some("title"), ..none };
+        assert_eq!(kind(ListParameters { offset: Some("-1"), ..none }), ProblemKind::Invalid);
+        assert_eq!(kind(ListParameters { order_by: Some("up"), ..none }), ProblemKind::Invalid);
+        assert_eq!(
+            kind(ListParameters { sort: Some("colour"), ..none }),
+            ProblemKind::BadSelection
+        );
+        assert_eq!(
+            kind(ListParameters { cursor: Some("bad!"), ..none }),
+            ProblemKind::BadSelection
+        );
+        let one = ListParameters { limit: Some("1"), sort: Some("title"), ..none };
         let next = list(db, "courses", None, &one).unwrap().next.unwrap();
-        assert_eq!(kind(Parameters { cursor: Some(&next), ..none }), ProblemKind::BadSelection);
-        let many = Parameters { limit: Some("5000"), ..none };
+        assert_eq!(kind(ListParameters { cursor: Some(&next), ..none }), ProblemKind::BadSelection);
+        let many = ListParameters { limit: Some("5000"), ..none };
         assert_eq!(list(db, "courses", None, &many).unwrap().count, 3, "served at the page limit");
     });
 }
@@ -125,9 +145,14 @@ fn search_looks_into_names_and_codes() {
     both(|db| {
         courses(db, 30);
         let found = |text: &str| {
-            list(db, "courses", None, &Parameters { search: Some(text), ..Parameters::default() })
-                .unwrap()
-                .total
+            list(
+                db,
+                "courses",
+                None,
+                &ListParameters { search: Some(text), ..ListParameters::default() },
+            )
+            .unwrap()
+            .total
         };
         assert_eq!(found("cOuRsE 7"), 3);
         assert_eq!(found("c1"), 10);
@@ -136,12 +161,17 @@ fn search_looks_into_names_and_codes() {
 }
 
 /// What a list costs: `low`, `high`, or whether few records are found.
-fn told(db: &Db, path: &str, scope: Option<Scope>, parameters: &Parameters<'_>) -> &'static str {
+fn told(
+    db: &Db,
+    path: &str,
+    scope: Option<PathScope>,
+    parameters: &ListParameters<'_>,
+) -> &'static str {
     let query = query(collection(path), scope, parameters, db.dialect()).unwrap();
     match cost(&query) {
-        Cost::Low => "low",
-        Cost::High => "high",
-        Cost::Counted(probe) => match db.read_blocking(|tx| probe.finds_few(tx)).unwrap() {
+        ListCost::Low => "low",
+        ListCost::High => "high",
+        ListCost::Counted(probe) => match db.read_blocking(|tx| probe.finds_few(tx)).unwrap() {
             true => "few",
             false => "many",
         },
@@ -153,7 +183,12 @@ fn a_list_is_read_at_once_only_if_its_records_are_few() {
     both(|db| {
         courses(db, 1600);
         let by = |path: &str, filter: &str| {
-            told(db, path, None, &Parameters { filter: Some(filter), ..Parameters::default() })
+            told(
+                db,
+                path,
+                None,
+                &ListParameters { filter: Some(filter), ..ListParameters::default() },
+            )
         };
         assert_eq!(by("courses", "sourcedId='course-0001'"), "low");
         assert_eq!(by("enrollments", "user.sourcedId='ann'"), "low");
@@ -175,7 +210,7 @@ fn a_list_is_read_at_once_only_if_its_records_are_few() {
             assert_eq!(by(path, filter), "high", "{path}?filter={filter}");
         }
         let page = |path: &str, sort, offset| {
-            told(db, path, None, &Parameters { sort, offset, ..Parameters::default() })
+            told(db, path, None, &ListParameters { sort, offset, ..ListParameters::default() })
         };
         assert_eq!(page("students", None, Some("100000")), "low");
         assert_eq!(page("students", Some("sourcedId"), None), "high", "it walks through everybody");
@@ -184,8 +219,8 @@ fn a_list_is_read_at_once_only_if_its_records_are_few() {
         let scoped = |path: &str| {
             let all = collections::ROSTERING.iter().chain(collections::GRADEBOOK);
             let scoped = *all.clone().find(|scoped| scoped.path == path).unwrap();
-            let scope = Scope { scoped, ids: vec![("classSourcedId", "c".to_owned())] };
-            told(db, scoped.of, Some(scope), &Parameters::default())
+            let scope = PathScope { scoped, ids: vec![("classSourcedId", "c".to_owned())] };
+            told(db, scoped.of, Some(scope), &ListParameters::default())
         };
         assert_eq!(scoped("/classes/{classSourcedId}/students"), "few");
         assert_eq!(scoped("/classes/{classSourcedId}/lineItems"), "few");

@@ -1,21 +1,21 @@
 //! A filter, evaluated on a record's JSON in the plainest way: the measure of the engine.
 
 use lyceum_core::time::Timestamp;
-use lyceum_roster::filter::{Expr, Literal, Op};
+use lyceum_roster::filter::{FilterExpression, FilterOperator, FilterValue};
 use serde_json::Value;
 
 /// Whether the record passes the filter.
-pub(crate) fn passes(record: &Value, expr: &Expr) -> bool {
+pub(crate) fn passes(record: &Value, expr: &FilterExpression) -> bool {
     match expr {
-        Expr::And(parts) => parts.iter().all(|part| passes(record, part)),
-        Expr::Or(parts) => parts.iter().any(|part| passes(record, part)),
-        Expr::Clause(name, op, literal) => compares(record, name, *op, literal),
+        FilterExpression::And(parts) => parts.iter().all(|part| passes(record, part)),
+        FilterExpression::Or(parts) => parts.iter().any(|part| passes(record, part)),
+        FilterExpression::Clause(name, op, literal) => compares(record, name, *op, literal),
     }
 }
 
-fn compares(record: &Value, name: &str, op: Op, literal: &Literal) -> bool {
-    if op == Op::NotEqual {
-        return !compares(record, name, Op::Equal, literal);
+fn compares(record: &Value, name: &str, op: FilterOperator, literal: &FilterValue) -> bool {
+    if op == FilterOperator::NotEqual {
+        return !compares(record, name, FilterOperator::Equal, literal);
     }
     let (head, rest) = name.split_once('.').unwrap_or((name, ""));
     match record.get(head) {
@@ -42,19 +42,19 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, name| value.get(name))
 }
 
-fn list(name: &str, items: &[Value], op: Op, literal: &Literal) -> bool {
+fn list(name: &str, items: &[Value], op: FilterOperator, literal: &FilterValue) -> bool {
     let members: Vec<String> =
         items.iter().map(|item| fold(name, item.as_str().unwrap_or_default())).collect();
     let wanted: Vec<String> = literal.text.split(',').map(|text| fold(name, text.trim())).collect();
     match op {
-        Op::Contains => wanted.iter().any(|wanted| members.contains(wanted)),
+        FilterOperator::Contains => wanted.iter().any(|wanted| members.contains(wanted)),
         _ => members.len() == wanted.len() && wanted.iter().all(|wanted| members.contains(wanted)),
     }
 }
 
-fn scalar(name: &str, value: &Value, op: Op, literal: &Literal) -> bool {
+fn scalar(name: &str, value: &Value, op: FilterOperator, literal: &FilterValue) -> bool {
     let number = literal.text.parse::<f64>().ok().filter(|_| !literal.quoted || is_number(name));
-    if let (Some(wanted), true) = (number, op != Op::Contains) {
+    if let (Some(wanted), true) = (number, op != FilterOperator::Contains) {
         return value.as_f64().is_some_and(|found| ordered(found.partial_cmp(&wanted), op));
     }
     let found = match value {
@@ -62,11 +62,13 @@ fn scalar(name: &str, value: &Value, op: Op, literal: &Literal) -> bool {
         other => other.to_string(),
     };
     let (found, wanted) = match name {
-        "dateLastModified" if op != Op::Contains => (instant(&found), instant(&literal.text)),
+        "dateLastModified" if op != FilterOperator::Contains => {
+            (instant(&found), instant(&literal.text))
+        }
         _ => (fold(name, &found), fold(name, &literal.text)),
     };
     match op {
-        Op::Contains => found.contains(&wanted),
+        FilterOperator::Contains => found.contains(&wanted),
         _ => ordered(Some(found.cmp(&wanted)), op),
     }
 }
@@ -93,12 +95,14 @@ fn fold(name: &str, text: &str) -> String {
     }
 }
 
-fn ordered(order: Option<std::cmp::Ordering>, op: Op) -> bool {
+fn ordered(order: Option<std::cmp::Ordering>, op: FilterOperator) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
     matches!(
         (order, op),
-        (Some(Equal), Op::Equal | Op::GreaterOrEqual | Op::LessOrEqual)
-            | (Some(Greater), Op::Greater | Op::GreaterOrEqual)
-            | (Some(Less), Op::Less | Op::LessOrEqual)
+        (
+            Some(Equal),
+            FilterOperator::Equal | FilterOperator::GreaterOrEqual | FilterOperator::LessOrEqual
+        ) | (Some(Greater), FilterOperator::Greater | FilterOperator::GreaterOrEqual)
+            | (Some(Less), FilterOperator::Less | FilterOperator::LessOrEqual)
     )
 }

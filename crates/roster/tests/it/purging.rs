@@ -2,9 +2,9 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_roster::kinds;
-use lyceum_roster::repository::{self, Purged};
+use lyceum_roster::repository::{self, PurgeReport};
 use lyceum_roster::write;
-use lyceum_store::{Db, Dialect, Tx};
+use lyceum_store::{Db, SqlDialect, Tx};
 use serde_json::{Value, json};
 
 use crate::kit::{both, collection, create, object, rules};
@@ -18,8 +18,8 @@ fn delete(db: &Db, path: &str, id: &str, at: Timestamp) {
 }
 
 /// Purges every kind in batches of two, as the command line does with larger ones.
-fn purge(db: &Db, before: Timestamp) -> Purged {
-    let mut sum = Purged::default();
+fn purge(db: &Db, before: Timestamp) -> PurgeReport {
+    let mut sum = PurgeReport::default();
     for kind in kinds::ALL.iter().rev() {
         let mut after = Some(i64::MIN);
         while let Some(from) = after {
@@ -36,7 +36,7 @@ fn purge(db: &Db, before: Timestamp) -> Purged {
 }
 
 fn is_stored(db: &Db, kind: &str, id: &str) -> bool {
-    let kind = kinds::named(kind).unwrap();
+    let kind = kinds::by_name(kind).unwrap();
     db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap().is_some()
 }
 
@@ -64,8 +64,8 @@ fn a_record_stays_while_one_that_was_marked_later_refers_to_it() {
         create(db, "users", user("ann", &[]));
         delete(db, "orgs", "s", day(1));
         delete(db, "users", "ann", day(5));
-        assert_eq!(purge(db, day(3)), Purged { removed: 0, kept: 1 });
-        assert_eq!(purge(db, day(6)), Purged { removed: 2, kept: 0 });
+        assert_eq!(purge(db, day(3)), PurgeReport { removed: 0, kept: 1 });
+        assert_eq!(purge(db, day(6)), PurgeReport { removed: 2, kept: 0 });
     });
 }
 
@@ -85,10 +85,10 @@ fn a_record_stays_while_a_marked_one_that_stays_refers_to_it() {
         for id in ["top", "s", "below", "alone"] {
             delete(db, "orgs", id, day(1));
         }
-        assert_eq!(purge(db, day(3)), Purged { removed: 1, kept: 3 });
+        assert_eq!(purge(db, day(3)), PurgeReport { removed: 1, kept: 3 });
         assert!(!is_stored(db, "org", "alone"));
         delete(db, "courses", "c", day(4));
-        assert_eq!(purge(db, day(5)), Purged { removed: 4, kept: 0 });
+        assert_eq!(purge(db, day(5)), PurgeReport { removed: 4, kept: 0 });
     });
 }
 
@@ -128,11 +128,11 @@ fn records_that_refer_to_each_other_are_purged_together() {
         delete(db, "orgs", "s", day(1));
         assert_eq!(
             purge(db, day(2)),
-            Purged { removed: 0, kept: 5 },
+            PurgeReport { removed: 0, kept: 5 },
             "the demographics are in use, and with them the family and its orgs"
         );
         delete(db, "demographics", "child", day(2));
-        assert_eq!(purge(db, day(3)), Purged { removed: 6, kept: 0 });
+        assert_eq!(purge(db, day(3)), PurgeReport { removed: 6, kept: 0 });
     });
 }
 
@@ -144,7 +144,7 @@ fn deleting_a_user_with_what_refers_to_it_deletes_the_demographics() {
         create(db, "demographics", json!({"sourcedId": "ann", "birthDate": "2015-02-03"}));
         db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", day(1), true, None))
             .unwrap();
-        assert_eq!(purge(db, day(2)), Purged { removed: 2, kept: 0 });
+        assert_eq!(purge(db, day(2)), PurgeReport { removed: 2, kept: 0 });
     });
 }
 
@@ -162,7 +162,7 @@ fn a_purge_leaves_a_record_that_an_import_under_way_refers_to() {
             || db.write_blocking(|tx| repository::purge(tx, &kinds::ORG, later, i64::MIN, 1000));
         let waits = "SELECT count(*) FROM pg_stat_activity \
                      WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        if db.dialect() == Dialect::Sqlite {
+        if db.dialect() == SqlDialect::Sqlite {
             return; // one write follows the other
         }
         std::thread::scope(|scope| {

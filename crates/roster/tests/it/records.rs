@@ -1,10 +1,10 @@
 //! Records come back as they were sent, whatever is in them.
 
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
-use lyceum_roster::kind::{Field, Kind, Presence, Type};
-use lyceum_roster::record::{Object, Record, Stamp};
-use lyceum_roster::render::View;
+use lyceum_roster::kind::{Field, FieldType, Presence, RecordKind};
+use lyceum_roster::record::{ModifiedTime, Object, Record};
+use lyceum_roster::render::RecordView;
 use lyceum_roster::{kinds, repository};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -12,40 +12,44 @@ use serde_json::{Value, json};
 
 use crate::kit::{BASE, both};
 
-fn value(ty: Type) -> BoxedStrategy<Value> {
+fn value(ty: FieldType) -> BoxedStrategy<Value> {
     let text = || "[ -~\u{e9}\u{4e2d}\t\n\"\\\\]{0,12}".prop_map(Value::from).boxed();
     match ty {
-        Type::Text | Type::Uri | Type::Secret => text(),
-        Type::Flag => prop::sample::select(vec!["true", "false"]).prop_map(Value::from).boxed(),
-        Type::Integer => any::<i32>().prop_map(Value::from).boxed(),
-        Type::Number => (-1e9..1e9f64).prop_map(Value::from).boxed(),
-        Type::Date => (1i16..9999, 1u8..=12, 1u8..=28)
+        FieldType::Text | FieldType::Uri | FieldType::Secret => text(),
+        FieldType::Flag => {
+            prop::sample::select(vec!["true", "false"]).prop_map(Value::from).boxed()
+        }
+        FieldType::Integer => any::<i32>().prop_map(Value::from).boxed(),
+        FieldType::Number => (-1e9..1e9f64).prop_map(Value::from).boxed(),
+        FieldType::Date => (1i16..9999, 1u8..=12, 1u8..=28)
             .prop_map(|(y, m, d)| format!("{y:04}-{m:02}-{d:02}").into())
             .boxed(),
-        Type::Instant => (0i64..4_000_000_000_000)
+        FieldType::Instant => (0i64..4_000_000_000_000)
             .prop_map(|ms| Timestamp::from_milliseconds(ms).to_string().into())
             .boxed(),
-        Type::Word(words) => prop::sample::select(words.words).prop_map(Value::from).boxed(),
-        Type::Reference(kind) => {
+        FieldType::Word(words) => prop::sample::select(words.words).prop_map(Value::from).boxed(),
+        FieldType::Reference(kind) => {
             target().prop_map(move |id| json!({"sourcedId": id, "type": kind})).boxed()
         }
-        Type::References(kind) => {
+        FieldType::References(kind) => {
             let one = target().prop_map(move |id| json!({"sourcedId": id, "type": kind}));
             prop::collection::vec(one, 1..4).prop_map(Value::from).boxed()
         }
-        Type::Texts => prop::collection::vec(text(), 1..4).prop_map(Value::from).boxed(),
-        Type::Grades => {
+        FieldType::Texts => prop::collection::vec(text(), 1..4).prop_map(Value::from).boxed(),
+        FieldType::Grades => {
             let grades = vec!["PK", "KG", "-1", "0", "03", "3", "13", "IT", "UG", "other"];
             let grades = prop::collection::vec(prop::sample::select(grades), 1..4);
             grades.prop_map(Value::from).boxed()
         }
-        Type::WordList(words) => prop::collection::vec(prop::sample::select(words.words), 1..3)
-            .prop_map(Value::from)
-            .boxed(),
-        Type::Objects(fields) => {
+        FieldType::WordList(words) => {
+            prop::collection::vec(prop::sample::select(words.words), 1..3)
+                .prop_map(Value::from)
+                .boxed()
+        }
+        FieldType::Objects(fields) => {
             prop::collection::vec(members(fields), 1..3).prop_map(Value::from).boxed()
         }
-        Type::Json => any::<bool>().prop_map(Value::from).boxed(),
+        FieldType::Json => any::<bool>().prop_map(Value::from).boxed(),
     }
 }
 
@@ -60,9 +64,9 @@ fn target() -> impl Strategy<Value = String> {
 
 fn members(fields: &'static [Field]) -> BoxedStrategy<Value> {
     let mut all: BoxedStrategy<Object> = Just(Object::new()).boxed();
-    for field in fields.iter().filter(|field| !matches!(field.ty, Type::Secret)) {
+    for field in fields.iter().filter(|field| !matches!(field.ty, FieldType::Secret)) {
         let must = matches!(field.presence, Presence::Required | Presence::Derived);
-        let one = if must && matches!(field.ty, Type::Text) || field.is_title {
+        let one = if must && matches!(field.ty, FieldType::Text) || field.is_title {
             value(field.ty)
                 .prop_map(|text| Some(format!("x{}", text.as_str().unwrap()).into()))
                 .boxed()
@@ -96,7 +100,7 @@ fn members(fields: &'static [Field]) -> BoxedStrategy<Value> {
     all.prop_map(Value::from).boxed()
 }
 
-fn record(kind: &'static Kind) -> impl Strategy<Value = Object> {
+fn record(kind: &'static RecordKind) -> impl Strategy<Value = Object> {
     let free = prop::collection::btree_map("m[a-z]{1,5}", "[ -~]{0,9}", 0..3);
     (id(), members(kind.fields), free, any::<bool>()).prop_map(|(id, value, free, extra)| {
         let Value::Object(mut object) = value else { unreachable!("members make an object") };
@@ -112,7 +116,7 @@ fn record(kind: &'static Kind) -> impl Strategy<Value = Object> {
 
 /// The record as its reader sees it, hrefs taken off again.
 fn shown(body: &str, extra: Option<&str>) -> Value {
-    let view = View { base_url: BASE, dialect: Dialect::Platform, fields: None };
+    let view = RecordView { base_url: BASE, dialect: PayloadDialect::Platform, fields: None };
     let mut text = String::new();
     view.render(body, extra, &mut text).unwrap();
     let mut value: Value = serde_json::from_str(&text).expect("what is shown is JSON");
@@ -161,8 +165,13 @@ fn every_kind_round_trips_through_both_stores() {
             TestRunner::new(config)
                 .run(&record(kind), |sent| {
                     let now = Timestamp::from_milliseconds(1_768_464_000_000);
-                    let record = Record::parse(kind, &sent, Dialect::Platform, Stamp::Now(now))
-                        .map_err(|problem| TestCaseError::fail(format!("{problem:?}")))?;
+                    let record = Record::parse(
+                        kind,
+                        &sent,
+                        PayloadDialect::Platform,
+                        ModifiedTime::Now(now),
+                    )
+                    .map_err(|problem| TestCaseError::fail(format!("{problem:?}")))?;
                     let again =
                         Record::stored(kind, &record.body, record.extra.as_deref()).unwrap();
                     prop_assert_eq!(&again.body, &record.body);
@@ -193,9 +202,9 @@ fn the_standard_shows_no_extra_member() {
         "terms": [{"sourcedId": "t"}], "org": {"sourcedId": "s"}, "colour": "red",
     });
     let Value::Object(sent) = sent else { unreachable!("it is one") };
-    let now = Stamp::Now(Timestamp::from_milliseconds(0));
-    let record = Record::parse(&kinds::CLASS, &sent, Dialect::Platform, now).unwrap();
-    let view = View { base_url: BASE, dialect: Dialect::Standard, fields: None };
+    let now = ModifiedTime::Now(Timestamp::from_milliseconds(0));
+    let record = Record::parse(&kinds::CLASS, &sent, PayloadDialect::Platform, now).unwrap();
+    let view = RecordView { base_url: BASE, dialect: PayloadDialect::Standard, fields: None };
     let mut text = String::new();
     view.render(&record.body, record.extra.as_deref(), &mut text).unwrap();
     let shown: Value = serde_json::from_str(&text).unwrap();
@@ -212,14 +221,14 @@ fn the_standard_shows_no_extra_member() {
 }
 
 /// What both dialects show of a record that a client of the platform sends.
-fn in_both(kind: &'static Kind, sent: Value) -> [Value; 2] {
+fn in_both(kind: &'static RecordKind, sent: Value) -> [Value; 2] {
     let Value::Object(sent) = sent else { unreachable!("records are objects") };
-    let now = Stamp::Now(Timestamp::from_milliseconds(0));
-    let record = Record::parse(kind, &sent, Dialect::Platform, now).unwrap();
+    let now = ModifiedTime::Now(Timestamp::from_milliseconds(0));
+    let record = Record::parse(kind, &sent, PayloadDialect::Platform, now).unwrap();
     let again = Record::stored(kind, &record.body, record.extra.as_deref()).unwrap();
     assert_eq!((&again.body, &again.extra), (&record.body, &record.extra));
-    [Dialect::Platform, Dialect::Standard].map(|dialect| {
-        let view = View { base_url: BASE, dialect, fields: None };
+    [PayloadDialect::Platform, PayloadDialect::Standard].map(|dialect| {
+        let view = RecordView { base_url: BASE, dialect, fields: None };
         let mut text = String::new();
         view.render(&record.body, record.extra.as_deref(), &mut text).unwrap();
         serde_json::from_str(&text).unwrap()

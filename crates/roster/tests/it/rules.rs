@@ -5,10 +5,10 @@ use std::sync::Barrier;
 use std::thread;
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::csv::Options;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::csv::ImportOptions;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{CLASS, COURSE_COMPONENT, ORG, USER};
-use lyceum_roster::record::{Record, Stamp, members};
+use lyceum_roster::record::{ModifiedTime, Record, members};
 use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::structure;
 use lyceum_roster::{bulk, write};
@@ -96,7 +96,7 @@ fn put(db: &Db, path: &str, value: &Value) -> Result<WriteOutcome> {
 }
 
 #[test]
-fn a_parent_belongs_to_the_same_course_at_every_door() {
+fn a_parent_belongs_to_the_same_course_in_every_interface() {
     both(|db| {
         network(db);
         create(db, COMPONENTS, component("top", "c", None));
@@ -116,7 +116,7 @@ fn a_parent_belongs_to_the_same_course_at_every_door() {
 }
 
 #[test]
-fn nothing_new_comes_under_what_is_deleted_at_any_door() {
+fn deleted_records_get_no_new_children_in_any_interface() {
     both(|db| {
         network(db);
         create(db, COMPONENTS, component("top", "c", None));
@@ -164,7 +164,7 @@ fn nothing_new_comes_under_what_is_deleted_at_any_door() {
 }
 
 #[test]
-fn demographics_are_those_of_a_user_at_every_door() {
+fn demographics_belong_to_a_user_in_every_interface() {
     both(|db| {
         network(db);
         let of = |user: &str| json!({"sourcedId": user, "birthDate": "2015-03-01"});
@@ -174,7 +174,7 @@ fn demographics_are_those_of_a_user_at_every_door() {
 }
 
 #[test]
-fn a_structure_cannot_be_put_on_deleted_records() {
+fn a_structure_cannot_replace_deleted_records() {
     both(|db| {
         network(db);
         create(db, "resources", json!({"sourcedId": "r", "title": "r", "vendorResourceId": "r"}));
@@ -206,7 +206,7 @@ fn a_structure_cannot_be_put_on_deleted_records() {
 }
 
 #[test]
-fn a_school_is_an_organization_of_that_type_at_every_door() {
+fn a_school_is_an_organization_of_that_type_in_every_interface() {
     both(|db| {
         network(db);
         refused_everywhere(db, "classes", &class("k", "d"), true, "class.school.sourcedId");
@@ -252,7 +252,7 @@ fn the_default_class_of_a_course_belongs_to_the_org_of_the_course() {
 }
 
 #[test]
-fn files_hold_the_rules_of_other_records_too() {
+fn imported_files_obey_the_rules_of_stored_records() {
     both(|db| {
         network(db);
         let classes = |rows: &[&str]| {
@@ -262,7 +262,7 @@ fn files_hold_the_rules_of_other_records_too() {
         };
         let sound = "k2,,,K2,,c,,scheduled,,s,t,,,";
         let package = classes(&["k1,,,K1,,c,,scheduled,,d,t,,,", sound]);
-        let report = import_at(db, &package, &Options::default(), now());
+        let report = import_at(db, &package, &ImportOptions::default(), now());
         let told = serde_json::to_string(&report).unwrap();
         assert_eq!(report.fault_count, 1, "{told}");
         assert!(
@@ -274,7 +274,7 @@ fn files_hold_the_rules_of_other_records_too() {
 }
 
 #[test]
-fn an_id_of_a_deleted_record_is_told_as_deleted_with_the_way_back() {
+fn an_id_of_a_deleted_record_is_refused_with_a_way_to_restore_it() {
     both(|db| {
         network(db);
         let make = |path: &str, value: Value| {
@@ -317,7 +317,7 @@ fn an_id_of_a_deleted_record_is_told_as_deleted_with_the_way_back() {
 }
 
 /// The id in a reference of a stored record, whether that is in use.
-fn stored(db: &Db, kind: &'static Kind, id: &str, field: &str) -> Option<String> {
+fn stored(db: &Db, kind: &'static RecordKind, id: &str, field: &str) -> Option<String> {
     let stored = db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap()?;
     let object = members(&stored.body, stored.extra.as_deref()).unwrap();
     Some(object.get(field)?.get("sourcedId")?.as_str()?.to_owned())
@@ -423,8 +423,13 @@ fn records_that_are_written_together_make_no_cycle() {
         }
         let parsed = |id: &str, parent: &str| {
             let value = object(component(id, "c", Some(parent)));
-            Record::parse(&COURSE_COMPONENT, &value, rules().dialect, Stamp::Now(rules().now))
-                .unwrap()
+            Record::parse(
+                &COURSE_COMPONENT,
+                &value,
+                rules().dialect,
+                ModifiedTime::Now(rules().now),
+            )
+            .unwrap()
         };
         let put = |records: &[Record]| {
             db.write_blocking(|tx| repository::put_all(tx, &COURSE_COMPONENT, records))

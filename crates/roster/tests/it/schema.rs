@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lyceum_roster::kinds;
-use lyceum_store::Dialect;
+use lyceum_store::SqlDialect;
 
 use crate::kit::both;
 
@@ -18,8 +18,8 @@ fn columns_follow_the_declarations() {
                 .chain(kind.columns().map(|(_, name)| name))
                 .collect::<BTreeSet<String>>();
             let sql = match db.dialect() {
-                Dialect::Sqlite => "SELECT name FROM pragma_table_info($1)",
-                Dialect::Postgres => {
+                SqlDialect::Sqlite => "SELECT name FROM pragma_table_info($1)",
+                SqlDialect::Postgres => {
                     "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
                      WHERE table_name = $1"
                 }

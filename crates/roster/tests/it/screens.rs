@@ -2,10 +2,10 @@
 
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
-use lyceum_roster::csv::Came;
-use lyceum_roster::imports::{self, New};
-use lyceum_roster::repository::Members;
-use lyceum_roster::screens::classes::{self, Classes, Filter};
+use lyceum_roster::csv::RowOutcome;
+use lyceum_roster::imports::{self, NewImport};
+use lyceum_roster::repository::MemberCounts;
+use lyceum_roster::screens::classes::{self, ClassFilter, ClassList};
 use lyceum_roster::screens::courses;
 use lyceum_roster::screens::imports::{report, rows};
 use lyceum_testkit::records;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::kit::both;
 
-fn titles(classes: &Classes) -> Vec<&str> {
+fn titles(classes: &ClassList) -> Vec<&str> {
     classes.classes.iter().map(|class| class.title.as_str()).collect()
 }
 
@@ -29,14 +29,14 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         records::student(db, "ann", "north", "3");
         records::enroll(db, "ann", "k-north", "north", "student");
         let read = |school: &str, subject: &str| {
-            let filter = Filter { school: school.to_owned(), subject: subject.to_owned() };
+            let filter = ClassFilter { school: school.to_owned(), subject: subject.to_owned() };
             db.read_blocking(|tx| classes::read(tx, &filter)).unwrap()
         };
         let all = read("", "");
         assert_eq!(titles(&all), ["Class k-east", "Class a-north", "Class k-north"]);
         assert_eq!(all.schools, ["School east", "School north"]);
         assert_eq!(all.subjects, ["Math", "Reading"]);
-        assert_eq!(all.classes[2].members, Members { students: 1, teachers: 0 });
+        assert_eq!(all.classes[2].members, MemberCounts { students: 1, teachers: 0 });
         assert_eq!(all.classes[2].course_title, "Course c-north");
         let math = read("", "Math");
         assert_eq!((titles(&math), math.subjects.len()), (vec!["Class k-east"], 2));
@@ -69,12 +69,12 @@ fn courses_stand_by_title_and_can_be_chosen_by_subject() {
 }
 
 #[test]
-fn the_report_of_an_import_tells_the_outcome_of_each_row() {
+fn the_report_of_an_import_has_the_outcome_of_each_row() {
     both(|db| {
         let now = Timestamp::from_milliseconds(1_768_464_000_000);
-        let new = New { name: "roster.zip", bytes: 9, file: "00", who: "ada@example.org" };
+        let new = NewImport { name: "roster.zip", bytes: 9, file: "00", who: "ada@example.org" };
         let id = db.write_blocking(|tx| imports::add(tx, now, &new)).unwrap();
-        let mut import = db.read_blocking(|tx| imports::found(tx, id)).unwrap();
+        let mut import = db.read_blocking(|tx| imports::find(tx, id)).unwrap();
         assert_eq!(report(&import).map(drop), None);
         import.report = Some(json!({
             "committed": false, "fault_count": 1, "warning_count": 0, "warnings": [], "ignored": ["notes.txt"],
@@ -91,12 +91,12 @@ fn the_report_of_an_import_tells_the_outcome_of_each_row() {
         }));
         let report = report(&import).unwrap();
         assert_eq!((report.row_count(), report.fault_count, report.files.len()), (5, 1, 2));
-        assert_eq!(report.faults[0].mend, "write school");
+        assert_eq!(report.faults[0].fix, "write school");
         assert_eq!(report.ignored, ["notes.txt"]);
         let notes =
             b"file,line,id,came\norgs,2,annex,created\norgs,3,,rejected\nusers,2,ann,unchanged\n";
         let all = rows(&import, notes, "orgs", "").unwrap();
-        assert_eq!(all.outcomes, [Came::Created, Came::Rejected]);
+        assert_eq!(all.outcomes, [RowOutcome::Created, RowOutcome::Rejected]);
         let told: Vec<(u64, &str)> =
             all.rows.iter().map(|one| (one.row.line, one.problem.as_str())).collect();
         assert_eq!(told, [(2, ""), (3, "is not a type")]);

@@ -25,7 +25,7 @@ fn found(db: &Db, word: &str) -> Vec<String> {
 }
 
 #[test]
-fn former_and_new_lessons_are_found_by_what_they_or_their_resources_say() {
+fn lessons_are_found_by_their_own_type_or_that_of_their_resource() {
     let former: Vec<Migration> =
         MIGRATIONS.iter().filter(|one| one.version < 56).copied().collect();
     both_stores(&former, |target| {

@@ -1,12 +1,12 @@
 //! Values that no record may hold, at every door by which records come.
 
-use lyceum_core::{Dialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind};
 use lyceum_roster::bulk;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{self, COURSE, ORG, RESOURCE, USER};
-use lyceum_roster::query::Parameters;
-use lyceum_roster::record::{Object, Record, Stamp, members};
-use lyceum_roster::write::{self, Rules};
+use lyceum_roster::query::ListParameters;
+use lyceum_roster::record::{ModifiedTime, Object, Record, members};
+use lyceum_roster::write::{self, WriteRules};
 use lyceum_roster::{MIGRATIONS, repository};
 use lyceum_store::Db;
 use serde_json::{Value, json};
@@ -19,9 +19,9 @@ fn user(grades: &Value) -> Value {
 }
 
 /// The paths at which a record is refused in both dialects.
-fn faults(kind: &'static Kind, value: &Value) -> Vec<String> {
-    let now = Stamp::Now(rules().now);
-    let paths = [Dialect::Platform, Dialect::Standard].map(|dialect| {
+fn faults(kind: &'static RecordKind, value: &Value) -> Vec<String> {
+    let now = ModifiedTime::Now(rules().now);
+    let paths = [PayloadDialect::Platform, PayloadDialect::Standard].map(|dialect| {
         let problem = Record::parse(kind, &object(value.clone()), dialect, now).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Invalid, "{value}");
         let details = problem.details.into_iter();
@@ -47,7 +47,7 @@ fn an_unknown_status_is_refused_and_does_not_delete() {
 }
 
 #[test]
-fn titles_are_strings_with_something_in_them() {
+fn titles_are_strings_that_are_not_empty() {
     for (kind, field) in [(&COURSE, "title"), (&RESOURCE, "title"), (&ORG, "name")] {
         for value in [json!(""), json!(" \t\n"), json!("\u{a0}"), json!(5), json!(true)] {
             let record = json!({"sourcedId": "x", "title": "x", "name": "x", "type": "school", "identifier": "",
@@ -110,7 +110,7 @@ fn grades_are_stored_as_sent_and_found_by_value() {
             ("1", false),
         ] {
             let filter = format!("grades~'{asked}'");
-            let parameters = Parameters { filter: Some(&filter), ..Parameters::default() };
+            let parameters = ListParameters { filter: Some(&filter), ..ListParameters::default() };
             let found = !ids(&list(db, "users", None, &parameters).unwrap()).is_empty();
             assert_eq!(found, is_found, "{asked}");
         }
@@ -157,32 +157,32 @@ fn grades_of_before_are_found_by_value_after_the_migration() {
 }
 
 #[test]
-fn what_metadata_of_a_resource_says_is_checked() {
+fn metadata_of_a_resource_is_checked() {
     let resource = |metadata: Value| json!({"sourcedId": "r", "title": "x", "vendorResourceId": "v", "metadata": metadata});
     for (metadata, path) in [
         (json!({"xp": "ten"}), "xp: must be a number of at least 0 (got \"ten\")"),
         (json!({"xp": -5}), "xp: must be a number of at least 0 (got -5)"),
         (json!({"xp": [1]}), "xp: "),
-        (json!({"type": "pdf"}), "type: must be one of 'interactive', 'video'"),
+        (json!({"type": "pdf"}), "type: must be one of interactive, video"),
         (json!({"type": 5}), "type: "),
         (json!({"grades": "03"}), "grades: must be an array"),
     ] {
         let told = faults(&RESOURCE, &resource(metadata.clone()));
         assert!(told[0].starts_with(&format!("resource.metadata.{path}")), "{metadata} {told:?}");
     }
-    let now = Stamp::Now(rules().now);
+    let now = ModifiedTime::Now(rules().now);
     for metadata in [
         json!({"xp": 0, "type": "qti", "subType": "qti-test", "grades": [3, "KG"], "own": {"type": "pdf"}}),
         json!({"xp": 12.5, "type": "course-material"}),
         json!({"xp": null, "type": null, "grades": null}),
     ] {
         let sent = object(resource(metadata));
-        Record::parse(&RESOURCE, &sent, Dialect::Platform, now).unwrap();
+        Record::parse(&RESOURCE, &sent, PayloadDialect::Platform, now).unwrap();
     }
 }
 
 #[test]
-fn what_ends_before_it_begins_is_refused() {
+fn an_end_before_the_start_is_refused() {
     let session = |start: &str, end: &str| {
         json!({"sourcedId": "t", "title": "x", "type": "term", "schoolYear": "2026",
             "startDate": start, "endDate": end})
@@ -193,8 +193,8 @@ fn what_ends_before_it_begins_is_refused() {
         ["academicSession.endDate: must not be before startDate '2026-09-01' (got '2026-08-31')"]
     );
     let same_day = object(session("2026-09-01", "2026-09-01"));
-    let now = Stamp::Now(rules().now);
-    Record::parse(&kinds::ACADEMIC_SESSION, &same_day, Dialect::Standard, now).unwrap();
+    let now = ModifiedTime::Now(rules().now);
+    Record::parse(&kinds::ACADEMIC_SESSION, &same_day, PayloadDialect::Standard, now).unwrap();
     let enrollment = json!({"sourcedId": "e", "user": {"sourcedId": "u"}, "class": {"sourcedId": "c"},
         "school": {"sourcedId": "s"}, "role": "student", "beginDate": "2026-02-01", "endDate": "2026-01-01"});
     assert!(faults(&kinds::ENROLLMENT, &enrollment)[0].starts_with("enrollment.endDate: "));
@@ -209,14 +209,15 @@ fn the_highest_score_is_not_below_the_lowest() {
     let item = |most: i32| json!({"sourcedId": "i", "title": "x", "resultValueMin": 10, "resultValueMax": most});
     let told = faults(&kinds::ASSESSMENT_LINE_ITEM, &item(9));
     assert!(told[0].starts_with("assessmentLineItem.resultValueMax: must be at least"), "{told:?}");
-    let now = Stamp::Now(rules().now);
-    Record::parse(&kinds::ASSESSMENT_LINE_ITEM, &object(item(10)), Dialect::Standard, now).unwrap();
+    let now = ModifiedTime::Now(rules().now);
+    Record::parse(&kinds::ASSESSMENT_LINE_ITEM, &object(item(10)), PayloadDialect::Standard, now)
+        .unwrap();
 }
 
 #[test]
 fn where_a_date_is_expected_an_instant_is_accepted_and_its_date_kept() {
-    let now = Stamp::Now(rules().now);
-    for dialect in [Dialect::Platform, Dialect::Standard] {
+    let now = ModifiedTime::Now(rules().now);
+    for dialect in [PayloadDialect::Platform, PayloadDialect::Standard] {
         for (sent, kept) in [
             ("2026-11-24", "2026-11-24"),
             ("2026-11-24T18:44:21.729Z", "2026-11-24"),
@@ -240,7 +241,7 @@ fn where_a_date_is_expected_an_instant_is_accepted_and_its_date_kept() {
 }
 
 #[test]
-fn every_door_holds_the_same_values() {
+fn every_interface_checks_the_same_values() {
     both(|db| {
         create(db, "courses", json!({"sourcedId": "c", "title": "Maths"}));
         let bad = json!({"sourcedId": "c", "title": " ", "grades": ["99"]});
@@ -267,7 +268,7 @@ fn every_door_holds_the_same_values() {
 
 /// A rule must not lock away what was stored before there was the rule.
 #[test]
-fn what_was_stored_before_a_rule_can_be_read_and_deleted() {
+fn records_from_before_a_rule_can_be_read_and_deleted() {
     both(|db| {
         create(db, "courses", json!({"sourcedId": "c", "title": "Maths", "grades": ["03"]}));
         let sql = "UPDATE courses SET body = REPLACE(body, '\"03\"', '\"banana\"')";
@@ -277,7 +278,7 @@ fn what_was_stored_before_a_rule_can_be_read_and_deleted() {
             .unwrap();
         let restored = db.write_blocking(|tx| {
             let status = object(json!({"status": "active"}));
-            write::patch(tx, collection("courses"), "c", &status, None, &Rules { ..rules() })
+            write::patch(tx, collection("courses"), "c", &status, None, &WriteRules { ..rules() })
         });
         assert_eq!(restored.unwrap_err().details[0].path, "course.grades[0]");
     });

@@ -1,8 +1,8 @@
 //! Creating, replacing, changing and deleting.
 
-use lyceum_core::{Dialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind};
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
-use lyceum_roster::query::Parameters;
+use lyceum_roster::query::ListParameters;
 use lyceum_roster::record::members;
 use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::write;
@@ -26,7 +26,7 @@ fn school(db: &Db) {
     }
 }
 
-fn stored(db: &Db, kind: &'static lyceum_roster::kind::Kind, id: &str) -> Value {
+fn stored(db: &Db, kind: &'static lyceum_roster::kind::RecordKind, id: &str) -> Value {
     let stored = db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap().unwrap();
     members(&stored.body, stored.extra.as_deref()).unwrap().into()
 }
@@ -54,7 +54,7 @@ fn a_safe_retry_is_no_conflict() {
 }
 
 #[test]
-fn faults_name_their_paths() {
+fn errors_name_their_paths() {
     both(|db| {
         school(db);
         for (path, value, fault) in [
@@ -106,7 +106,7 @@ fn faults_name_their_paths() {
 fn the_standard_dialect_is_closed() {
     both(|db| {
         school(db);
-        let standard = write::Rules { dialect: Dialect::Standard, ..rules() };
+        let standard = write::WriteRules { dialect: PayloadDialect::Standard, ..rules() };
         let value = json!({"sourcedId": "x", "title": "x", "courseCode": "x", "colour": "red"});
         let try_it = |value: &Value| {
             db.write_blocking(|tx| {
@@ -146,7 +146,7 @@ fn enrolling_in_a_course_makes_class_term_and_year_once() {
         assert_eq!(first["class"], stored(db, &ENROLLMENT, "e2")["class"]);
         let class = stored(db, &CLASS, first["class"]["sourcedId"].as_str().unwrap());
         assert_eq!(class["course"]["sourcedId"], "c");
-        let count = |path: &str| list(db, path, None, &Parameters::default()).unwrap().total;
+        let count = |path: &str| list(db, path, None, &ListParameters::default()).unwrap().total;
         assert_eq!((count("classes"), count("terms"), count("academicSessions")), (1, 1, 2));
     });
 }
@@ -227,13 +227,13 @@ fn deleting_marks_and_purging_removes() {
             db.write_blocking(|tx| write::delete(tx, collection(path), id, now, cascade, None))
         };
         delete("courses", "c", false).unwrap();
-        let all = |path: &str| ids(&list(db, path, None, &Parameters::default()).unwrap());
+        let all = |path: &str| ids(&list(db, path, None, &ListParameters::default()).unwrap());
         assert_eq!(all("courses"), Vec::<String>::new());
         assert_eq!(all("enrollments"), ["e"], "referrers stay readable");
         assert_eq!(stored(db, &COURSE, "c")["status"], "tobedeleted");
         let since = rules().now.plus_seconds(1).to_string();
         let filter = format!("dateLastModified>'{since}'");
-        let delta = Parameters { filter: Some(&filter), ..Parameters::default() };
+        let delta = ListParameters { filter: Some(&filter), ..ListParameters::default() };
         assert_eq!(ids(&list(db, "courses", None, &delta).unwrap()), ["c"], "delta sync sees it");
 
         let later = now.plus_seconds(3600);

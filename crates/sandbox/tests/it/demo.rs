@@ -5,30 +5,30 @@ use lyceum_core::time::Timestamp;
 use lyceum_games::games::{self, NewGame};
 use lyceum_games::inventory::{self, CREDITS};
 use lyceum_games::levels;
-use lyceum_games::reach::Games;
 use lyceum_games::scores::{self, Board, Timeframe};
-use lyceum_games::{Page, achievements, lms, players};
+use lyceum_games::visible_games::VisibleGames;
+use lyceum_games::{PageRequest, achievements, lms, players};
 use lyceum_project::Course;
-use lyceum_sandbox::{DatabaseFile, Demo, Learner, Role, Sandbox, USER_ID};
+use lyceum_sandbox::{DatabaseFile, Demo, DemoLearner, Sandbox, SchoolRole, USER_ID};
 use lyceum_store::Db;
 use lyceum_testkit::migrations;
 use serde_json::json;
 use tempfile::tempdir;
 
 const URL: &str = "http://localhost:4321";
-const ALL: Page = Page { limit: 100, offset: 0 };
+const ALL: PageRequest = PageRequest { limit: 100, offset: 0 };
 
 fn now() -> Timestamp {
     "2026-11-02T12:00:00Z".parse().unwrap()
 }
 
-fn demo(learner: Learner) -> Demo {
+fn demo(learner: DemoLearner) -> Demo {
     let project: NewGame =
         serde_json::from_value(json!({ "slug": "rivers", "displayName": "Rivers" })).unwrap();
-    Demo { project, role: players::Role::Developer, seeds: true, learner }
+    Demo { project, role: players::PlayerRole::Developer, seeds: true, learner }
 }
 
-fn math() -> Learner {
+fn math() -> DemoLearner {
     let course = Course {
         subject: "Math".into(),
         grade: "3".into(),
@@ -37,7 +37,7 @@ fn math() -> Learner {
         title: None,
         course_code: None,
     };
-    Learner { courses: vec![course], ..Learner::default() }
+    DemoLearner { courses: vec![course], ..DemoLearner::default() }
 }
 
 fn open(place: DatabaseFile, demo: &Demo) -> Sandbox {
@@ -45,12 +45,12 @@ fn open(place: DatabaseFile, demo: &Demo) -> Sandbox {
 }
 
 fn credits(db: &Db, user: &str) -> i64 {
-    let held = db.read_blocking(|tx| inventory::of_user(tx, &Games::Every, user)).unwrap();
+    let held = db.read_blocking(|tx| inventory::of_user(tx, &VisibleGames::Every, user)).unwrap();
     held.iter().filter(|held| held.item.slug == CREDITS).map(|held| held.quantity).sum()
 }
 
 #[test]
-fn a_new_sandbox_has_a_player_with_a_past_and_company() {
+fn a_new_sandbox_has_a_player_with_history_and_classmates() {
     let Sandbox { db, player, .. } = open(DatabaseFile::in_memory().unwrap(), &demo(math()));
     let Player { user, game } = &player;
     assert_eq!((user.as_str(), credits(&db, user)), (USER_ID, 1000));
@@ -104,10 +104,10 @@ fn without_seeds_there_are_only_the_user_and_the_project() {
 }
 
 #[test]
-fn only_a_student_has_learned_before() {
-    let teacher = Learner { role: Role::Teacher, ..math() };
-    let elsewhere = Learner { elsewhere: true, ..math() };
-    let named = Learner { student_id: Some("ann".into()), ..math() };
+fn only_a_student_has_learning_history() {
+    let teacher = DemoLearner { role: SchoolRole::Teacher, ..math() };
+    let elsewhere = DemoLearner { elsewhere: true, ..math() };
+    let named = DemoLearner { student_id: Some("ann".into()), ..math() };
     for (learner, user, has_learned) in
         [(teacher, USER_ID, false), (elsewhere, USER_ID, false), (named, "ann", true)]
     {

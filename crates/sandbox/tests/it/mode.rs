@@ -3,7 +3,7 @@
 use lyceum_core::ProblemKind;
 use lyceum_core::config::Secret;
 use lyceum_project::{Config, ConfigReading};
-use lyceum_sandbox::{Mode, Organization, Role, Tracking};
+use lyceum_sandbox::{DemoOrganization, LearningMode, SchoolRole, Tracking};
 
 fn remote() -> Tracking {
     Tracking {
@@ -28,7 +28,7 @@ fn config(text: &str) -> Config {
 
 /// The names of the settings that are missing.
 fn missing(tracking: &Tracking) -> Vec<String> {
-    let refused = Mode::of(tracking, None).unwrap_err();
+    let refused = LearningMode::of(tracking, None).unwrap_err();
     assert_eq!(refused.kind, ProblemKind::Invalid);
     refused.details.into_iter().map(|detail| detail.path).collect()
 }
@@ -36,20 +36,20 @@ fn missing(tracking: &Tracking) -> Vec<String> {
 #[test]
 fn without_settings_the_config_decides() {
     let none = Tracking::default();
-    assert_eq!(Mode::of(&none, None).unwrap(), Mode::Mock);
+    assert_eq!(LearningMode::of(&none, None).unwrap(), LearningMode::Mock);
     let without = config(r#"{ "name": "Rivers" }"#);
-    assert_eq!(Mode::of(&none, Some(&without)).unwrap(), Mode::Disabled);
+    assert_eq!(LearningMode::of(&none, Some(&without)).unwrap(), LearningMode::Disabled);
     let text = r#"{ "name": "Rivers", "integrations": { "lms": { "courses": [{ "subject": "Math", "grade": 3 }] } } }"#;
-    assert_eq!(Mode::of(&none, Some(&config(text))).unwrap(), Mode::Mock);
+    assert_eq!(LearningMode::of(&none, Some(&config(text))).unwrap(), LearningMode::Mock);
     // Settings outweigh the config.
-    assert_eq!(Mode::of(&remote(), Some(&without)).unwrap(), Mode::Remote);
+    assert_eq!(LearningMode::of(&remote(), Some(&without)).unwrap(), LearningMode::Remote);
     let local = Tracking { local: true, ..Tracking::default() };
-    assert_eq!(Mode::of(&local, Some(&without)).unwrap(), Mode::Local);
+    assert_eq!(LearningMode::of(&local, Some(&without)).unwrap(), LearningMode::Local);
 }
 
 #[test]
 fn a_remote_platform_needs_every_setting() {
-    assert_eq!(Mode::of(&remote(), None).unwrap(), Mode::Remote);
+    assert_eq!(LearningMode::of(&remote(), None).unwrap(), LearningMode::Remote);
     for (tracking, name) in [
         (Tracking { client_id: None, ..remote() }, "TRACKING_API_CLIENT_ID"),
         (Tracking { client_secret: None, ..remote() }, "TRACKING_API_CLIENT_SECRET"),
@@ -72,25 +72,27 @@ fn a_local_server_needs_both_halves_of_the_credentials_or_none() {
         client_secret: secret.map(Secret::new),
         ..Tracking::default()
     };
-    assert_eq!(Mode::of(&local(None, None), None).unwrap(), Mode::Local);
-    assert_eq!(Mode::of(&local(Some("c"), Some("s")), None).unwrap(), Mode::Local);
+    assert_eq!(LearningMode::of(&local(None, None), None).unwrap(), LearningMode::Local);
+    assert_eq!(LearningMode::of(&local(Some("c"), Some("s")), None).unwrap(), LearningMode::Local);
     assert_eq!(missing(&local(Some("c"), None)), ["TRACKING_API_CLIENT_SECRET"]);
     assert_eq!(missing(&local(None, Some("s"))), ["TRACKING_API_CLIENT_ID"]);
 }
 
 #[test]
 fn roles_have_names_and_parents_are_in_no_class() {
-    for (name, role) in Role::ALL {
-        assert_eq!((Role::of(name), role.name()), (Some(role), name));
+    for (name, role) in SchoolRole::ALL {
+        assert_eq!((SchoolRole::of(name), role.name()), (Some(role), name));
     }
-    assert_eq!(Role::of("pupil"), None);
-    let in_classes: Vec<&str> = Role::ALL.iter().filter_map(|(_, role)| role.in_class()).collect();
+    assert_eq!(SchoolRole::of("pupil"), None);
+    let in_classes: Vec<&str> =
+        SchoolRole::ALL.iter().filter_map(|(_, role)| role.in_class()).collect();
     assert_eq!(in_classes, ["student", "teacher", "administrator"]);
 }
 
 #[test]
 fn an_organization_has_defaults_for_what_is_not_set() {
-    let whole = Organization { name: Some("North".into()), ..Organization::default() }.whole();
+    let whole =
+        DemoOrganization { name: Some("North".into()), ..DemoOrganization::default() }.whole();
     assert_eq!(whole.name.as_deref(), Some("North"));
     assert_eq!(
         (whole.id.as_deref(), whole.kind.as_deref()),

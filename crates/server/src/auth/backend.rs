@@ -7,30 +7,30 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use lyceum_access as access;
 use lyceum_access::{Client, Scopes};
-use lyceum_core::config::Limits;
+use lyceum_core::config::LimitSettings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{PayloadDialect, Result};
 use lyceum_games::games;
 use lyceum_hosting::engine::BACKEND_HEADER;
 
-use super::{Caller, Grant, Kind};
+use super::{CallerKind, ClientShare, Grant};
 use crate::state::App;
 
 /// A calling backend. The server attaches this to requests that arrive from the backend's process, so callers cannot
 /// forge it.
 #[derive(Clone)]
-pub(crate) struct Backend {
+pub(crate) struct CallingBackend {
     slug: String,
-    caller: Arc<Caller>,
+    caller: Arc<ClientShare>,
 }
 
-impl Backend {
+impl CallingBackend {
     /// The backend of a project. It has the same share of the server as a client.
-    pub(crate) fn of(slug: &str, limits: &Limits) -> Self {
+    pub(crate) fn of(slug: &str, limits: &LimitSettings) -> Self {
         let client = Client {
             id: format!("backend:{slug}"),
             name: format!("The backend of {slug}"),
-            dialect: Dialect::Platform,
+            dialect: PayloadDialect::Platform,
             scopes: Scopes::default(),
             origins: Vec::new(),
             requests_per_second: None,
@@ -38,7 +38,7 @@ impl Backend {
             revoked: None,
             changed: 0,
         };
-        Self { slug: slug.to_owned(), caller: Arc::new(Caller::new(client, limits)) }
+        Self { slug: slug.to_owned(), caller: Arc::new(ClientShare::new(client, limits)) }
     }
 
     /// The backend that sent the request; `None` if the request has a token, such as the token of the backend's caller.
@@ -69,6 +69,6 @@ impl Backend {
             expires: Timestamp::from_milliseconds(i64::MAX),
         };
         let (token, caller) = (Arc::new(token), Arc::clone(&self.caller));
-        Ok(Grant { token, caller, kind: Kind::Backend(game.id.into()) })
+        Ok(Grant { token, caller, kind: CallerKind::Backend(game.id.into()) })
     }
 }

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use axum::http::HeaderValue;
 use governor::{DefaultDirectRateLimiter, Quota};
 use lyceum_access as access;
-use lyceum_core::config::Limits;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::config::LimitSettings;
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
 
 use crate::admission::add;
 
 /// A client and the used part of its share.
-pub(crate) struct Caller {
+pub(crate) struct ClientShare {
     client: access::Client,
     limiter: Option<DefaultDirectRateLimiter>,
     /// The number of running requests.
@@ -23,8 +23,8 @@ pub(crate) struct Caller {
     unread_bytes: AtomicUsize,
 }
 
-impl Caller {
-    pub(super) fn new(client: access::Client, limits: &Limits) -> Self {
+impl ClientShare {
+    pub(super) fn new(client: access::Client, limits: &LimitSettings) -> Self {
         let rate = client.requests_per_second.unwrap_or(limits.requests_per_second);
         let limiter = NonZeroU32::new(rate).map(|rate| {
             let burst = NonZeroU32::new(limits.burst).unwrap_or(NonZeroU32::MIN);
@@ -38,7 +38,7 @@ impl Caller {
         self.client.revoked.is_some()
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> PayloadDialect {
         self.client.dialect
     }
 
@@ -91,23 +91,23 @@ impl Caller {
 
 /// All clients at one moment.
 #[derive(Clone, Default)]
-pub(crate) struct Clients {
-    callers: HashMap<String, Arc<Caller>>,
+pub(crate) struct ClientTable {
+    callers: HashMap<String, Arc<ClientShare>>,
     /// The newest change that is included.
     pub(crate) changed: i64,
 }
 
-impl Clients {
-    pub(crate) fn get(&self, id: &str) -> Option<&Arc<Caller>> {
+impl ClientTable {
+    pub(crate) fn get(&self, id: &str) -> Option<&Arc<ClientShare>> {
         self.callers.get(id)
     }
 
     /// A copy of these clients with the changed ones replaced.
-    pub(crate) fn with(&self, changes: Vec<access::Client>, limits: &Limits) -> Self {
+    pub(crate) fn with(&self, changes: Vec<access::Client>, limits: &LimitSettings) -> Self {
         let mut next = self.clone();
         for client in changes {
             next.changed = next.changed.max(client.changed);
-            next.callers.insert(client.id.clone(), Arc::new(Caller::new(client, limits)));
+            next.callers.insert(client.id.clone(), Arc::new(ClientShare::new(client, limits)));
         }
         next
     }

@@ -9,35 +9,35 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use axum::http::HeaderValue;
 use lyceum_access as access;
-use lyceum_access::{Keyring, TokenFault};
-use lyceum_core::config::Limits;
+use lyceum_access::{Keyring, TokenError};
+use lyceum_core::config::LimitSettings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
 use quick_cache::sync::Cache;
 
-use super::clients::{Caller, Clients};
-use super::people::{self, Holders};
-use super::{Grant, Kind};
+use super::clients::{ClientShare, ClientTable};
+use super::people::{self, RecentCallers};
+use super::{CallerKind, Grant};
 use crate::state::App;
 
 /// The keys and clients against which tokens are checked.
 pub struct Gate {
     keyring: ArcSwap<Keyring>,
-    clients: ArcSwap<Clients>,
+    clients: ArcSwap<ClientTable>,
     verified: Cache<Box<str>, Arc<access::Grant>>,
-    holders: Holders,
+    holders: RecentCallers,
     /// Held while clients and keys are read, so that an older result never replaces a newer one.
     refreshing: tokio::sync::Mutex<()>,
 }
 
 /// Why a token or key is refused, in words for the caller.
-pub(crate) struct Reason {
+pub(crate) struct RefusalReason {
     pub(crate) text: String,
     /// What the caller can do.
     pub(crate) remedy: &'static str,
 }
 
-impl Reason {
+impl RefusalReason {
     fn of_token(text: impl Into<String>) -> Self {
         Self { text: text.into(), remedy: "get a new one from POST /oauth2/token" }
     }
@@ -50,13 +50,13 @@ impl Gate {
             keyring: ArcSwap::from_pointee(keyring),
             clients: ArcSwap::default(),
             verified: Cache::new(limits::TOKEN_CACHE_ENTRIES),
-            holders: Holders::default(),
+            holders: RecentCallers::default(),
             refreshing: tokio::sync::Mutex::default(),
         }
     }
 
     /// Adds a client that is not in the store.
-    pub(crate) fn know(&self, client: access::Client, limits: &Limits) {
+    pub(crate) fn know(&self, client: access::Client, limits: &LimitSettings) {
         self.clients.store(Arc::new(self.clients.load().with(vec![client], limits)));
     }
 
@@ -65,7 +65,7 @@ impl Gate {
         self.keyring.load_full()
     }
 
-    pub(super) fn holders(&self) -> &Holders {
+    pub(super) fn holders(&self) -> &RecentCallers {
         &self.holders
     }
 
@@ -75,18 +75,22 @@ impl Gate {
     }
 
     /// The grant of a token. Errors: the reason why the token is refused.
-    pub(crate) async fn open(&self, app: &App, token: &str) -> Result<Result<Grant, Reason>> {
+    pub(crate) async fn open(
+        &self,
+        app: &App,
+        token: &str,
+    ) -> Result<Result<Grant, RefusalReason>> {
         if access::holder::is_kept(token) {
             let opened = people::open_bearer(app, token).await?;
-            return Ok(opened.map_err(|closed| Reason {
-                text: closed.says().to_owned(),
+            return Ok(opened.map_err(|closed| RefusalReason {
+                text: closed.description().to_owned(),
                 remedy: closed.remedy(),
             }));
         }
         let now = app.clock.now();
         let token = match self.verify(token, now) {
             Ok(token) => token,
-            Err(fault) => return Ok(Err(Reason::of_token(fault.to_string()))),
+            Err(fault) => return Ok(Err(RefusalReason::of_token(fault.to_string()))),
         };
         if token.client_id == access::DEMO_CLIENT {
             return Ok(Ok(people::visiting(app, token)));
@@ -95,7 +99,9 @@ impl Gate {
         if known.is_none() && access::holder::is_id(&token.client_id) {
             let opened = people::made_by(app, token).await?;
             return Ok(opened.ok_or_else(|| {
-                Reason::of_token("the person or key that created the token no longer has access")
+                RefusalReason::of_token(
+                    "the person or key that created the token no longer has access",
+                )
             }));
         }
         let caller = match known {
@@ -103,17 +109,19 @@ impl Gate {
             None => self.load_caller(app, &token.client_id).await?,
         };
         match caller {
-            None => Ok(Err(Reason::of_token("the token's client is not known here any more"))),
-            Some(caller) if caller.is_revoked() => {
-                Ok(Err(Reason::of_token("the token's client was revoked")))
+            None => {
+                Ok(Err(RefusalReason::of_token("the token's client is not known here any more")))
             }
-            Some(caller) => Ok(Ok(Grant { token, caller, kind: Kind::Client })),
+            Some(caller) if caller.is_revoked() => {
+                Ok(Err(RefusalReason::of_token("the token's client was revoked")))
+            }
+            Some(caller) => Ok(Ok(Grant { token, caller, kind: CallerKind::Client })),
         }
     }
 
-    fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<access::Grant>, TokenFault> {
+    fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<access::Grant>, TokenError> {
         if let Some(known) = self.verified.get(token) {
-            return if now < known.expires { Ok(known) } else { Err(TokenFault::Expired) };
+            return if now < known.expires { Ok(known) } else { Err(TokenError::Expired) };
         }
         let grant = Arc::new(self.keyring.load().verify(token, now)?);
         self.verified.insert(token.into(), Arc::clone(&grant));
@@ -121,7 +129,7 @@ impl Gate {
     }
 
     /// Loads the client of a token from the store, because a new client is not in memory yet.
-    async fn load_caller(&self, app: &App, id: &str) -> Result<Option<Arc<Caller>>> {
+    async fn load_caller(&self, app: &App, id: &str) -> Result<Option<Arc<ClientShare>>> {
         self.refresh(app).await?;
         Ok(self.clients.load().get(id).cloned())
     }

@@ -18,39 +18,40 @@ use lyceum_access as access;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_access::allowed::Caller as Calling;
 use lyceum_access::{
-    Access, Denied, Holder, Player, Reach, Rights, Scopes, Subject, Trust, allowed,
+    Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, Rights, Scopes,
+    TokenHolder, allowed,
 };
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use crate::answer::Answer;
 use crate::render::Rendering;
 use crate::state::App;
 
-pub(crate) use backend::Backend;
-pub(crate) use clients::Caller;
+pub(crate) use backend::CallingBackend;
+pub(crate) use clients::ClientShare;
 pub use gate::Gate;
-use gate::Reason;
-pub(crate) use provider::Providers;
-pub(crate) use sandbox::{Sandbox, client as sandbox_client};
+use gate::RefusalReason;
+pub(crate) use provider::ProviderCache;
+pub(crate) use sandbox::{SandboxGrants, client as sandbox_client};
 
 /// The rights of an identified caller. Cheap to clone.
 #[derive(Clone)]
 pub struct Grant {
     token: Arc<access::Grant>,
-    caller: Arc<Caller>,
-    kind: Kind,
+    caller: Arc<ClientShare>,
+    kind: CallerKind,
 }
 
 /// The kind of caller that a grant belongs to.
 #[derive(Clone)]
-enum Kind {
+enum CallerKind {
     /// A client, or a player for whom a client requested a token.
     Client,
     /// A person or an API key.
-    Holder(Arc<Holder>),
+    Holder(Arc<TokenHolder>),
     /// A player for whom a person or API key requested a token.
-    MadeBy(Trust),
+    MadeBy(PlayerTrust),
     /// An anonymous player.
     DemoVisitor,
     /// The backend of a game.
@@ -66,7 +67,7 @@ impl Grant {
     }
 
     /// The payload dialect with which the client is registered.
-    pub fn dialect(&self) -> Dialect {
+    pub fn dialect(&self) -> PayloadDialect {
         self.caller.dialect()
     }
 
@@ -83,38 +84,38 @@ impl Grant {
     /// The game of the calling backend, which may act there for any player.
     pub fn game_of_backend(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Backend(game) => Some(game),
+            CallerKind::Backend(game) => Some(game),
             _ => None,
         }
     }
 
     /// The calling person or API key; `None` for a client.
-    pub fn holder(&self) -> Option<&Holder> {
+    pub fn holder(&self) -> Option<&TokenHolder> {
         match &self.kind {
-            Kind::Holder(holder) => Some(holder),
+            CallerKind::Holder(holder) => Some(holder),
             _ => None,
         }
     }
 
     /// Whether the caller is the developer who owns the sandbox.
     pub(crate) fn is_developer_of_sandbox(&self) -> bool {
-        matches!(self.kind, Kind::Sandbox) && self.rights().allow(GamesWrite)
+        matches!(self.kind, CallerKind::Sandbox) && self.rights().allow(GamesWrite)
     }
 
     /// The caller in the form that the access rule needs.
     fn calling(&self) -> Calling<'_> {
         match (&self.kind, self.player()) {
-            (Kind::Sandbox, player) => Calling::Sandbox(self.rights(), player),
-            (Kind::DemoVisitor, Some(player)) => Calling::DemoVisitor(player),
-            (Kind::MadeBy(trust), Some(player)) => Calling::Player { player, trust: *trust },
-            (Kind::Client, Some(player)) => {
-                let trust = Trust::of_maker(Calling::Client(self.caller.rights()));
+            (CallerKind::Sandbox, player) => Calling::Sandbox(self.rights(), player),
+            (CallerKind::DemoVisitor, Some(player)) => Calling::DemoVisitor(player),
+            (CallerKind::MadeBy(trust), Some(player)) => Calling::Player { player, trust: *trust },
+            (CallerKind::Client, Some(player)) => {
+                let trust = PlayerTrust::of_maker(Calling::Client(self.caller.rights()));
                 Calling::Player { player, trust }
             }
-            (_, Some(player)) => Calling::Player { player, trust: Trust::Game },
-            (Kind::Backend(game), None) => Calling::Backend(game),
-            (Kind::Holder(holder), None) => holder.caller(),
-            (Kind::Client | Kind::DemoVisitor | Kind::MadeBy(_), None) => {
+            (_, Some(player)) => Calling::Player { player, trust: PlayerTrust::Game },
+            (CallerKind::Backend(game), None) => Calling::Backend(game),
+            (CallerKind::Holder(holder), None) => holder.caller(),
+            (CallerKind::Client | CallerKind::DemoVisitor | CallerKind::MadeBy(_), None) => {
                 Calling::Client(self.rights())
             }
         }
@@ -123,8 +124,8 @@ impl Grant {
     /// The caller's name in the audit log: a person's e-mail address, a key's name or a client's id.
     pub(crate) fn name(&self) -> &str {
         match self.holder() {
-            Some(Holder::Person(person)) => &person.email,
-            Some(Holder::Key(key)) => &key.name,
+            Some(TokenHolder::Person(person)) => &person.email,
+            Some(TokenHolder::Key(key)) => &key.name,
             None => self.client_id(),
         }
     }
@@ -135,15 +136,15 @@ impl Grant {
             Some(holder) => holder.is_member(tx, slug)?,
             None => false,
         };
-        self.decide(Subject::Project(slug, is_member))
+        self.decide(RequestSubject::Project(slug, is_member))
     }
 
     /// Applies the access rule to a slug that is not used yet. Errors: `Forbidden`.
     pub(crate) fn decide_new_project(&self, slug: &str) -> Result<()> {
-        self.decide(Subject::NewProject(slug))
+        self.decide(RequestSubject::NewProject(slug))
     }
 
-    fn decide(&self, subject: Subject<'_>) -> Result<()> {
+    fn decide(&self, subject: RequestSubject<'_>) -> Result<()> {
         let decided = allowed(self.calling(), Access::SignedIn, subject);
         decided.map(drop).map_err(|denied| refusal(&denied).problem)
     }
@@ -154,11 +155,11 @@ impl Grant {
     }
 
     /// The client and the used part of its share.
-    pub(crate) fn caller(&self) -> Arc<Caller> {
+    pub(crate) fn caller(&self) -> Arc<ClientShare> {
         Arc::clone(&self.caller)
     }
 
-    pub(crate) fn client(&self) -> &Caller {
+    pub(crate) fn client(&self) -> &ClientShare {
         &self.caller
     }
 }
@@ -171,7 +172,7 @@ pub(crate) async fn identify(
     app: &App,
     access: Access,
     parts: &Parts,
-) -> Result<Option<Grant>, Refusal> {
+) -> Result<Option<Grant>, HeaderRefusal> {
     let headers = &parts.headers;
     let scopes = match access {
         Access::Public => return Ok(None),
@@ -192,7 +193,7 @@ pub(crate) async fn identify(
         | Access::Player(scopes)
         | Access::Visitor(scopes) => scopes,
     };
-    let grant = match Backend::that_calls(app, parts) {
+    let grant = match CallingBackend::that_calls(app, parts) {
         Some(backend) => backend.grant(app).await?,
         None => authenticate(app, headers, scopes).await?,
     };
@@ -204,58 +205,62 @@ pub(crate) async fn identify(
 pub(crate) fn decide(
     grant: Option<&Grant>,
     access: Access,
-    subject: Subject<'_>,
-) -> Result<Reach, Denied> {
+    subject: RequestSubject<'_>,
+) -> Result<AccessReach, AccessDenial> {
     allowed(grant.map_or(Calling::Nobody, Grant::calling), access, subject)
 }
 
 /// The problem for a caller who was denied access, as of RFC 6750 if a scope is missing.
-pub(crate) fn refusal(denied: &Denied) -> Refusal {
+pub(crate) fn refusal(denied: &AccessDenial) -> HeaderRefusal {
     let problem = Problem::new(ProblemKind::Forbidden, explanation(denied));
     match denied {
-        Denied::SignedOut => {
+        AccessDenial::SignedOut => {
             let problem = Problem { kind: ProblemKind::Unauthorized, ..problem };
-            Refusal::challenge(problem, BEARER)
+            HeaderRefusal::challenge(problem, BEARER)
         }
-        Denied::Scope(scopes) => {
+        AccessDenial::Scope(scopes) => {
             let challenge = format!(r#"{BEARER}, error="insufficient_scope", scope="{scopes}""#);
-            Refusal::challenge(problem, &challenge)
+            HeaderRefusal::challenge(problem, &challenge)
         }
-        Denied::Role(_)
-        | Denied::Demo
-        | Denied::Project(_)
-        | Denied::Game(_)
-        | Denied::Player(_)
-        | Denied::Platform => problem.into(),
+        AccessDenial::Role(_)
+        | AccessDenial::Demo
+        | AccessDenial::Project(_)
+        | AccessDenial::Game(_)
+        | AccessDenial::Player(_)
+        | AccessDenial::Platform => problem.into(),
     }
 }
 
-fn explanation(denied: &Denied) -> String {
+fn explanation(denied: &AccessDenial) -> String {
     match denied {
-        Denied::SignedOut => "this needs a token: get one from POST /oauth2/token and send it as \
+        AccessDenial::SignedOut => {
+            "this needs a token: get one from POST /oauth2/token and send it as \
                               'Authorization: Bearer …'"
-            .to_owned(),
-        Denied::Scope(scopes) => {
+                .to_owned()
+        }
+        AccessDenial::Scope(scopes) => {
             format!(
                 "the token does not have the required scope; request a token with one of these scopes: {scopes}"
             )
         }
-        Denied::Role(roles) => format!("this requires the role {roles}"),
-        Denied::Demo => "a demo visitor has scores, the leader board and the app's backend; sign \
+        AccessDenial::Role(roles) => format!("this requires the role {roles}"),
+        AccessDenial::Demo => {
+            "a demo visitor has scores, the leader board and the app's backend; sign \
                          in for the rest"
-            .to_owned(),
-        Denied::Project(slug) => format!(
+                .to_owned()
+        }
+        AccessDenial::Project(slug) => format!(
             "the project '{slug}' is not yours; `lyceum admin member add` makes a person a member"
         ),
-        Denied::Game(slug) => format!(
+        AccessDenial::Game(slug) => format!(
             "you don't have access to the game '{slug}': the token is for another one, or you are \
              not a member of its project"
         ),
-        Denied::Player(user) => format!(
+        AccessDenial::Player(user) => format!(
             "you don't have access to the player '{user}': the token is for another one, or nobody \
              with that id has played a game of yours"
         ),
-        Denied::Platform => {
+        AccessDenial::Platform => {
             "what all games share is changed by administrators and by clients with \
                              the scope lyceum/games.write; name a game of yours with 'gameId'"
                 .to_owned()
@@ -267,12 +272,12 @@ const BEARER: &str = r#"Bearer realm="lyceum""#;
 
 /// A problem with a header that clients can react to.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct HeaderRefusal {
     pub(crate) problem: Problem,
     header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
-impl Refusal {
+impl HeaderRefusal {
     pub(crate) fn with(problem: Problem, name: HeaderName, value: HeaderValue) -> Self {
         Self { problem, header: Some(Box::new((name, value))) }
     }
@@ -282,14 +287,14 @@ impl Refusal {
         Self::with(problem, header::WWW_AUTHENTICATE, value)
     }
 
-    pub(crate) fn answer(self, rendering: Rendering, dialect: Dialect) -> Answer {
+    pub(crate) fn answer(self, rendering: Rendering, dialect: PayloadDialect) -> Answer {
         let mut answer = rendering.answer(&self.problem, dialect);
         answer.headers.extend(self.header.map(|header| *header));
         answer
     }
 }
 
-impl From<Problem> for Refusal {
+impl From<Problem> for HeaderRefusal {
     fn from(problem: Problem) -> Self {
         Self { problem, header: None }
     }
@@ -301,22 +306,22 @@ pub(crate) async fn authenticate(
     app: &App,
     headers: &HeaderMap,
     scopes: Scopes,
-) -> Result<Grant, Refusal> {
+) -> Result<Grant, HeaderRefusal> {
     let token = bearer(headers);
     let stand_in = app.sandbox.as_ref().and_then(|sandbox| sandbox.stands_in(token, scopes));
     let Some(token) = token else {
         if let Some(grant) = stand_in {
             return Ok(grant);
         }
-        return Err(refusal(&Denied::SignedOut));
+        return Err(refusal(&AccessDenial::SignedOut));
     };
-    app.gate.open(app, token).await?.or_else(|Reason { text, remedy }| {
+    app.gate.open(app, token).await?.or_else(|RefusalReason { text, remedy }| {
         if let Some(grant) = stand_in {
             return Ok(grant);
         }
         let problem = Problem::new(ProblemKind::Unauthorized, format!("{text}; {remedy}"));
         let challenge = format!(r#"{BEARER}, error="invalid_token", error_description="{text}""#);
-        Err(Refusal::challenge(problem, &challenge))
+        Err(HeaderRefusal::challenge(problem, &challenge))
     })
 }
 
@@ -327,7 +332,7 @@ pub(crate) async fn player(app: &App, token: &str) -> Result<Option<(Player, boo
     let grant = app.gate.open(app, token).await?.ok().or_else(demo);
     Ok(grant.and_then(|grant| {
         let tells = match grant.calling() {
-            Calling::Player { trust, .. } => trust == Trust::Person,
+            Calling::Player { trust, .. } => trust == PlayerTrust::Person,
             _ => true,
         };
         grant.player().map(|player| (player.clone(), tells))
@@ -350,7 +355,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The payload dialect that the request names, as in `Accept: application/json;profile="standard"`.
-pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<Dialect> {
+pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<PayloadDialect> {
     let accept = headers.get(header::ACCEPT)?.as_bytes();
     if accept.len() < "profile=".len() + 1 {
         return None;
@@ -359,8 +364,8 @@ pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<Dialect> {
     let (_, profile) = accept.split_once("profile=")?;
     let profile = profile.trim_start_matches('"');
     match profile.split(['"', ';', ',', ' ']).next() {
-        Some("standard") => Some(Dialect::Standard),
-        Some("platform") => Some(Dialect::Platform),
+        Some("standard") => Some(PayloadDialect::Standard),
+        Some("platform") => Some(PayloadDialect::Platform),
         _ => None,
     }
 }

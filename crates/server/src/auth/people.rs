@@ -3,42 +3,44 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use lyceum_access::holder::{self, Closed};
+use lyceum_access::holder::{self, TokenRejection};
 use lyceum_access::session::SessionKind;
-use lyceum_access::{self as access, Access, Client, Holder, Player, Subject, Trust, allowed};
+use lyceum_access::{
+    self as access, Access, Client, Player, PlayerTrust, RequestSubject, TokenHolder, allowed,
+};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Result, limits};
+use lyceum_core::{PayloadDialect, Result, limits};
 use lyceum_games::{games, visitors};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use quick_cache::sync::Cache;
 
-use super::{Caller, Grant, Kind, Refusal};
+use super::{CallerKind, ClientShare, Grant, HeaderRefusal};
 use crate::state::App;
 
 /// The shares of people and API keys that called recently.
-pub(crate) struct Holders(Cache<String, Arc<Caller>>);
+pub(crate) struct RecentCallers(Cache<String, Arc<ClientShare>>);
 
-impl Default for Holders {
+impl Default for RecentCallers {
     fn default() -> Self {
         Self(Cache::new(limits::TOKEN_CACHE_ENTRIES))
     }
 }
 
-impl Holders {
-    fn caller(&self, app: &App, holder: &Holder) -> Arc<Caller> {
+impl RecentCallers {
+    fn caller(&self, app: &App, holder: &TokenHolder) -> Arc<ClientShare> {
         self.share(app, holder.id(), || client(holder))
     }
 
-    fn share(&self, app: &App, id: &str, client: impl FnOnce() -> Client) -> Arc<Caller> {
+    fn share(&self, app: &App, id: &str, client: impl FnOnce() -> Client) -> Arc<ClientShare> {
         self.0.get(id).unwrap_or_else(|| {
-            let caller = Arc::new(Caller::new(client(), &app.config.limits));
+            let caller = Arc::new(ClientShare::new(client(), &app.config.limits));
             self.0.insert(id.to_owned(), Arc::clone(&caller));
             caller
         })
     }
 
-    fn grant(&self, app: &App, holder: Holder) -> Grant {
+    fn grant(&self, app: &App, holder: TokenHolder) -> Grant {
         let caller = self.caller(app, &holder);
         let scopes = holder.scopes();
         let token = access::Grant {
@@ -50,16 +52,16 @@ impl Holders {
             issued: Timestamp::from_milliseconds(0),
             expires: Timestamp::from_milliseconds(i64::MAX),
         };
-        Grant { token: Arc::new(token), caller, kind: Kind::Holder(Arc::new(holder)) }
+        Grant { token: Arc::new(token), caller, kind: CallerKind::Holder(Arc::new(holder)) }
     }
 }
 
 /// A person or API key as a client, because shares are counted for clients.
-fn client(holder: &Holder) -> Client {
+fn client(holder: &TokenHolder) -> Client {
     Client {
         id: holder.id().to_owned(),
         name: holder.name().to_owned(),
-        dialect: Dialect::Platform,
+        dialect: PayloadDialect::Platform,
         scopes: holder.scopes(),
         origins: Vec::new(),
         requests_per_second: None,
@@ -71,7 +73,7 @@ fn client(holder: &Holder) -> Client {
 
 /// The grant of a bearer token that is stored as a hash. The store is read each time, so that all servers immediately
 /// refuse a revoked key or a disabled person.
-pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant, Closed>> {
+pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant, TokenRejection>> {
     open(app, bearer, SessionKind::Token).await
 }
 
@@ -86,25 +88,25 @@ pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Opti
     };
     Ok(app.db.read(find).await?.map(|(holder, trust)| {
         let caller = app.gate.holders().caller(app, &holder);
-        Grant { token, caller, kind: Kind::MadeBy(trust) }
+        Grant { token, caller, kind: CallerKind::MadeBy(trust) }
     }))
 }
 
 /// The rights of a token that a person or API key made for the player; `None` if its maker has lost access to the game.
 /// A person may play any game as themselves.
-fn trust(tx: &mut Tx<'_>, holder: &Holder, player: &Player) -> Result<Option<Trust>> {
-    let trust = Trust::of_maker(holder.caller());
-    if trust == Trust::Person || is_player(tx, holder, player)? {
-        return Ok(Some(Trust::Person));
+fn trust(tx: &mut Tx<'_>, holder: &TokenHolder, player: &Player) -> Result<Option<PlayerTrust>> {
+    let trust = PlayerTrust::of_maker(holder.caller());
+    if trust == PlayerTrust::Person || is_player(tx, holder, player)? {
+        return Ok(Some(PlayerTrust::Person));
     }
     let Some(game) = games::lookup(tx, &player.game)? else { return Ok(None) };
     let is_member = holder.is_member(tx, &game.slug)?;
-    let subject = Subject::Game { id: &game.id, slug: &game.slug, is_member };
+    let subject = RequestSubject::Game { id: &game.id, slug: &game.slug, is_member };
     Ok(allowed(holder.caller(), Access::SignedIn, subject).is_ok().then_some(trust))
 }
 
-fn is_player(tx: &mut Tx<'_>, holder: &Holder, player: &Player) -> Result<bool> {
-    let Holder::Person(person) = holder else { return Ok(false) };
+fn is_player(tx: &mut Tx<'_>, holder: &TokenHolder, player: &Player) -> Result<bool> {
+    let TokenHolder::Person(person) = holder else { return Ok(false) };
     let email = person.email.as_str();
     let user = repository::users_with_emails(tx, &[email])?.remove(email);
     Ok(user.as_ref() == Some(&player.user) || visitors::is_person(tx, &player.user, &person.id)?)
@@ -116,7 +118,7 @@ pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
     let client = || Client {
         id: id.clone(),
         name: "A demo visitor".to_owned(),
-        dialect: Dialect::Platform,
+        dialect: PayloadDialect::Platform,
         scopes: token.scopes,
         origins: Vec::new(),
         requests_per_second: Some(limits::DEMO_REQUESTS_PER_S),
@@ -125,7 +127,7 @@ pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
         changed: 0,
     };
     let caller = app.gate.holders().share(app, &id, client);
-    Grant { token, caller, kind: Kind::DemoVisitor }
+    Grant { token, caller, kind: CallerKind::DemoVisitor }
 }
 
 /// The grant of a browser's session, if it has one.
@@ -136,7 +138,7 @@ pub(crate) async fn open_page(app: &App, headers: &HeaderMap) -> Result<Option<G
     }
 }
 
-async fn open(app: &App, text: &str, sort: SessionKind) -> Result<Result<Grant, Closed>> {
+async fn open(app: &App, text: &str, sort: SessionKind) -> Result<Result<Grant, TokenRejection>> {
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let wanted = text.to_owned();
     let read = app.db.read(move |tx| match sort {
@@ -160,7 +162,7 @@ pub(crate) async fn signed_in(
     app: &App,
     headers: &HeaderMap,
     changes: bool,
-) -> Result<Grant, Refusal> {
+) -> Result<Grant, HeaderRefusal> {
     let is_page =
         !headers.contains_key(header::AUTHORIZATION) && (!changes || is_own(app, headers));
     let grant = if is_page { open_page(app, headers).await? } else { None };
@@ -190,13 +192,13 @@ pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
 /// The cookies of a browser: its session, the guard of forms before there is a session, and the state that is compared
 /// with the answer of an OpenID provider.
 #[derive(Clone, Copy)]
-pub(crate) enum Cookie {
+pub(crate) enum SessionCookies {
     Session,
     Form,
     Attempt,
 }
 
-impl Cookie {
+impl SessionCookies {
     /// The prefix `__Host-` prevents other hosts of the same domain from setting the cookie. It requires https.
     fn name(self, app: &App) -> &'static str {
         match (self, app.base_url.starts_with("https://")) {
@@ -229,5 +231,5 @@ impl Cookie {
 
 /// The secret of the browser's session, which may be invalid.
 pub(crate) fn session<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
-    Cookie::Session.read(app, headers)
+    SessionCookies::Session.read(app, headers)
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_access::oidc::{Claims, Provider, SignInAttempt, refused};
-use lyceum_core::config::Oidc;
+use lyceum_access::oidc::{IdTokenClaims, Provider, SignInAttempt, refused};
+use lyceum_core::config::OidcSettings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::jwt;
@@ -20,7 +20,7 @@ use crate::apart::apart;
 use crate::state::App;
 
 /// The provider with its cached documents.
-pub(crate) struct Providers {
+pub(crate) struct ProviderCache {
     agent: ureq::Agent,
     known: Mutex<Option<FetchedProvider>>,
 }
@@ -34,7 +34,7 @@ struct FetchedProvider {
     read: Timestamp,
 }
 
-impl Providers {
+impl ProviderCache {
     pub(crate) fn new() -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -53,7 +53,7 @@ impl Providers {
     pub(crate) async fn authorization(
         &self,
         app: &App,
-        oidc: &Oidc,
+        oidc: &OidcSettings,
         attempt: &SignInAttempt,
     ) -> Result<String> {
         let provider = self.known(app, oidc).await?.provider;
@@ -79,10 +79,10 @@ impl Providers {
     pub(crate) async fn claims(
         &self,
         app: &App,
-        oidc: &Oidc,
+        oidc: &OidcSettings,
         attempt: &SignInAttempt,
         code: &str,
-    ) -> Result<Claims> {
+    ) -> Result<IdTokenClaims> {
         let known = self.known(app, oidc).await?;
         let mut form = vec![
             ("grant_type", "authorization_code".to_owned()),
@@ -117,7 +117,7 @@ impl Providers {
         let payload = self.verified(app, oidc, &known, token).await?;
         let (nonce, now) = (attempt.nonce(), app.clock.now());
         let mut claims =
-            Claims::read(&payload, &known.provider.issuer, &oidc.client_id, &nonce, now)?;
+            IdTokenClaims::read(&payload, &known.provider.issuer, &oidc.client_id, &nonce, now)?;
         // Providers may leave out of the ID token what an access token can read.
         if let (None, Some(people), Some(access)) =
             (&claims.email, &known.provider.people, answer["access_token"].as_str())
@@ -137,7 +137,7 @@ impl Providers {
     async fn verified(
         &self,
         app: &App,
-        oidc: &Oidc,
+        oidc: &OidcSettings,
         known: &FetchedProvider,
         token: &str,
     ) -> Result<Map<String, Value>> {
@@ -167,7 +167,7 @@ impl Providers {
     }
 
     /// The provider's documents and keys, from the cache or read from the provider.
-    async fn known(&self, app: &App, oidc: &Oidc) -> Result<FetchedProvider> {
+    async fn known(&self, app: &App, oidc: &OidcSettings) -> Result<FetchedProvider> {
         let now = app.clock.now();
         let mut known = self.known.lock().await;
         if let Some(known) = known
@@ -211,10 +211,10 @@ fn credentials(id: &str, secret: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret))))
 }
 
-type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
+type ProviderAnswer = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
 /// The status and the JSON of an answer.
-fn read(url: &str, called: Called) -> Result<(u16, Value)> {
+fn read(url: &str, called: ProviderAnswer) -> Result<(u16, Value)> {
     let failed = |error: ureq::Error| unreachable(format!("'{url}' cannot be read: {error}"));
     let mut answer = called.map_err(failed)?;
     let body = answer.body_mut().with_config().limit(limits::FETCH_MAX_BYTES).read_to_vec();

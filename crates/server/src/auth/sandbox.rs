@@ -11,13 +11,13 @@ use lyceum_access::{Client, Player, Scope, Scopes};
 use lyceum_core::config::Config;
 use lyceum_core::origins::Origins;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 
-use super::{Backend, Caller, Grant, Kind};
+use super::{CallerKind, CallingBackend, ClientShare, Grant};
 use crate::learning::Learning;
 
 /// The default grants of a sandbox.
-pub(crate) struct Sandbox {
+pub(crate) struct SandboxGrants {
     /// The grant for the standards' paths, which may do everything.
     everybody: Grant,
     /// The grant of the demo user, who also develops the games unless the sandbox says that the user only plays.
@@ -34,7 +34,7 @@ pub(crate) fn client() -> Client {
     Client {
         id: "sandbox".to_owned(),
         name: "The sandbox".to_owned(),
-        dialect: Dialect::Platform,
+        dialect: PayloadDialect::Platform,
         scopes: Scopes::EVERYTHING,
         origins: Vec::new(),
         requests_per_second: Some(0),
@@ -44,14 +44,14 @@ pub(crate) fn client() -> Client {
     }
 }
 
-impl Sandbox {
+impl SandboxGrants {
     pub(crate) fn new(
         demo: Player,
         makes_games: bool,
         learning: Learning,
         config: &Config,
     ) -> Self {
-        let caller = Arc::new(Caller::new(client(), &config.limits));
+        let caller = Arc::new(ClientShare::new(client(), &config.limits));
         let grant = |player: Option<Player>| {
             let scopes = match player {
                 None => Scopes::EVERYTHING.with(Scope::PasswordsRead),
@@ -67,7 +67,7 @@ impl Sandbox {
                 issued: Timestamp::from_milliseconds(0),
                 expires: Timestamp::from_milliseconds(i64::MAX),
             };
-            Grant { token: Arc::new(token), caller: Arc::clone(&caller), kind: Kind::Sandbox }
+            Grant { token: Arc::new(token), caller: Arc::clone(&caller), kind: CallerKind::Sandbox }
         };
         let origins = Origins::of(vec![config.public_url()], &config.hosting.domain);
         Self { everybody: grant(None), demo: grant(Some(demo)), learning, origins }
@@ -77,7 +77,7 @@ impl Sandbox {
     /// the flag that allows the call.
     pub(crate) fn check(&self, parts: &Parts) -> Result<()> {
         // Requests of a backend do not have a connection.
-        if parts.extensions.get::<Backend>().is_some() {
+        if parts.extensions.get::<CallingBackend>().is_some() {
             return Ok(());
         }
         let text = |name: HeaderName| {

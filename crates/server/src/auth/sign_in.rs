@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use lyceum_access::guess::{self, Subject};
+use lyceum_access::guess::{self, GuessedAccount};
 use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{Person, password, person};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
@@ -90,7 +90,7 @@ fn busy() -> Problem {
     problem
 }
 
-fn subjects(email: &str, address: IpAddr) -> Vec<Subject> {
+fn subjects(email: &str, address: IpAddr) -> Vec<GuessedAccount> {
     let account = format!("account {}", email.trim().to_lowercase());
     vec![
         guess::from_place(&account, address, limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),

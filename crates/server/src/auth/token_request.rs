@@ -37,7 +37,7 @@ pub(crate) struct DeviceAuthorizationForm {
 
 /// The requested kind of token.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub(crate) enum RequestedToken {
     /// A token for the client's id and secret.
     Client(TokenRequest),
     /// A token for a device code that a person approved (RFC 8628, 3.4).
@@ -47,19 +47,19 @@ pub(crate) enum Request {
 /// A parsed token request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TokenRequest {
-    pub(crate) credentials: Credentials,
+    pub(crate) credentials: SecretCredentials,
     pub(crate) scope: Option<String>,
 }
 
 /// An id and a secret.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Credentials {
+pub(crate) struct SecretCredentials {
     pub(crate) id: String,
     pub(crate) secret: String,
     pub(crate) basic: bool,
 }
 
-impl Credentials {
+impl SecretCredentials {
     /// The form-decoded credentials, as section 2.3.1 requires them in the header. Published clients do not encode
     /// them, so the plain ones are tried first. `None` if both are equal.
     pub(crate) fn decoded(&self) -> Option<Self> {
@@ -77,27 +77,27 @@ impl Credentials {
 
 /// An error of section 5.2: its code and a message for the developer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct TokenRequestError {
     pub(crate) error: &'static str,
     pub(crate) description: String,
 }
 
-fn fault(error: &'static str, description: impl Into<String>) -> Fault {
-    Fault { error, description: description.into() }
+fn fault(error: &'static str, description: impl Into<String>) -> TokenRequestError {
+    TokenRequestError { error, description: description.into() }
 }
 
 /// Parses a request from its headers and form.
-pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Request, Fault> {
+pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<RequestedToken, TokenRequestError> {
     let form: TokenForm = form(body)?;
     match form.grant_type.as_deref() {
         Some("client_credentials") => {
             let credentials = credentials(headers, form.client_id, form.client_secret)?;
-            Ok(Request::Client(TokenRequest { credentials, scope: form.scope }))
+            Ok(RequestedToken::Client(TokenRequest { credentials, scope: form.scope }))
         }
         Some(DEVICE_GRANT) => {
             check_program(form.client_id.as_deref())?;
             form.device_code
-                .map(Request::Device)
+                .map(RequestedToken::Device)
                 .ok_or_else(|| fault("invalid_request", "the parameter 'device_code' is missing"))
         }
         Some(_) => {
@@ -113,12 +113,12 @@ pub(crate) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Request, Fault> 
 pub(crate) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// Parses a program's request for a device code (RFC 8628, 3.1).
-pub(crate) fn parse_device(body: &[u8]) -> Result<(), Fault> {
+pub(crate) fn parse_device(body: &[u8]) -> Result<(), TokenRequestError> {
     check_program(form::<DeviceAuthorizationForm>(body)?.client_id.as_deref())
 }
 
 /// Refuses all programs except Lyceum's command line, which is a public client and therefore has no secret.
-fn check_program(client_id: Option<&str>) -> Result<(), Fault> {
+fn check_program(client_id: Option<&str>) -> Result<(), TokenRequestError> {
     match client_id {
         Some(device::CLIENT_ID) => Ok(()),
         Some(_) => {
@@ -129,7 +129,7 @@ fn check_program(client_id: Option<&str>) -> Result<(), Fault> {
 }
 
 /// Reads a form. Each parameter may be sent once, and empty ones count as missing (section 3.2).
-fn form<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
+fn form<T: DeserializeOwned>(body: &[u8]) -> Result<T, TokenRequestError> {
     if std::str::from_utf8(body).is_err() {
         return Err(fault("invalid_request", "the form is not UTF-8"));
     }
@@ -152,14 +152,14 @@ fn credentials(
     headers: &HeaderMap,
     id: Option<String>,
     secret: Option<String>,
-) -> Result<Credentials, Fault> {
+) -> Result<SecretCredentials, TokenRequestError> {
     let Some(authorization) = headers.get(header::AUTHORIZATION) else {
         let (Some(id), Some(secret)) = (id, secret) else {
             let message =
                 "send client id and secret by HTTP Basic or as client_id and client_secret";
             return Err(fault("invalid_client", message));
         };
-        return Ok(Credentials { id, secret, basic: false });
+        return Ok(SecretCredentials { id, secret, basic: false });
     };
     if secret.is_some() {
         let message = "the client authenticates by header and by form at once; choose one";
@@ -175,12 +175,12 @@ fn credentials(
     Ok(basic)
 }
 
-fn basic(value: &str) -> Option<Credentials> {
+fn basic(value: &str) -> Option<SecretCredentials> {
     let (scheme, encoded) = value.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
     let text = String::from_utf8(BASE64_STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (id, secret) = text.split_once(':')?;
-    Some(Credentials { id: id.to_owned(), secret: secret.to_owned(), basic: true })
+    Some(SecretCredentials { id: id.to_owned(), secret: secret.to_owned(), basic: true })
 }

@@ -17,9 +17,9 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
-use super::Activity;
-use crate::admission::{Origin, Purse};
-use crate::auth::{Caller, Grant};
+use super::ConnectionState;
+use crate::admission::{CallerAddress, RequestMemory};
+use crate::auth::{ClientShare, Grant};
 
 /// The sender of a request: an address, and the memory that the request uses; `None` for requests without a
 /// connection.
@@ -48,12 +48,12 @@ const LARGEST_BYTES: usize =
 
 /// A running request, which ends when this is dropped.
 pub(crate) struct RunningRequest {
-    activity: Arc<Activity>,
+    activity: Arc<ConnectionState>,
     /// The address behind a proxy; `None` for the address of the connection.
-    origin: Option<Arc<Origin>>,
+    origin: Option<Arc<CallerAddress>>,
     /// The bytes that the request holds.
     held: AtomicUsize,
-    client: OnceLock<Arc<Caller>>,
+    client: OnceLock<Arc<ClientShare>>,
     /// Whether the body has not arrived and the request has no token.
     is_long: AtomicBool,
     /// The permit for the only large answer without a token.
@@ -61,7 +61,7 @@ pub(crate) struct RunningRequest {
 }
 
 impl RunningRequest {
-    pub(super) fn new(activity: Arc<Activity>) -> Self {
+    pub(super) fn new(activity: Arc<ConnectionState>) -> Self {
         let (held, client, large) = (AtomicUsize::new(0), OnceLock::new(), OnceLock::new());
         let is_long = AtomicBool::new(false);
         Self { activity, origin: None, held, client, is_long, large }
@@ -160,7 +160,7 @@ impl RunningRequest {
         let held = bytes.min(LARGEST_BYTES);
         let takes = || {
             self.is_small_or_alone(bytes)
-                && admission.take_up_to(Purse::Requests, self.origin(), held, part())
+                && admission.take_up_to(RequestMemory::Requests, self.origin(), held, part())
         };
         while !takes() {
             if Instant::now() > until {
@@ -186,17 +186,17 @@ impl RunningRequest {
         let held = self.held.swap(0, Relaxed);
         match self.client.get() {
             Some(client) => client.gives_bytes(held),
-            None => self.activity.admission.give(Purse::Requests, self.origin(), held),
+            None => self.activity.admission.give(RequestMemory::Requests, self.origin(), held),
         }
     }
 
-    fn origin(&self) -> &Arc<Origin> {
+    fn origin(&self) -> &Arc<CallerAddress> {
         self.origin.as_ref().unwrap_or(&self.activity.origin)
     }
 }
 
 /// A body that has not arrived yet.
-pub(crate) struct ReadingBody<'a>(&'a Activity);
+pub(crate) struct ReadingBody<'a>(&'a ConnectionState);
 
 impl Drop for ReadingBody<'_> {
     fn drop(&mut self) {

@@ -11,10 +11,10 @@ use lyceum_core::limits;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::Activity;
+use super::ConnectionState;
 
 /// The place of a connection, which is released when this is dropped.
-pub(crate) struct ConnectionSlot(pub(crate) Arc<Activity>);
+pub(crate) struct ConnectionSlot(pub(crate) Arc<ConnectionState>);
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
@@ -22,7 +22,7 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// A stream that reports its reads and writes to the connection's [`Activity`].
+/// A stream that reports its reads and writes to the connection's [`ConnectionState`].
 pub(crate) struct WatchedStream<S> {
     stream: S,
     seat: ConnectionSlot,

@@ -9,7 +9,7 @@ use crate::state::App;
 
 /// A project and a path in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct ProjectAddress {
     pub(crate) slug: String,
     /// The percent-encoded path with a leading slash, without the query.
     pub(crate) path: String,
@@ -19,7 +19,7 @@ pub(crate) struct Address {
 
 const BY_PATH: &str = "/_projects/";
 
-impl Address {
+impl ProjectAddress {
     /// The project of a request; `None` if the request is for the server itself.
     pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
         let is_staging = app.sandbox.is_none() && app.config.server.env == Environment::Staging;

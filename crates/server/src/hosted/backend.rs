@@ -20,7 +20,7 @@ use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, homes, projects, secrets};
 use lyceum_project::{Backend, Plan, Step, Uses};
 
-use super::{Address, X_FORWARDED_FOR, by_path, platform};
+use super::{ProjectAddress, X_FORWARDED_FOR, by_path, platform};
 use crate::apart::apart;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
@@ -29,7 +29,7 @@ use crate::state::App;
 pub(super) async fn answer(
     app: &App,
     (deployment, key): (&Deployment, &str),
-    address: &Address,
+    address: &ProjectAddress,
     mut request: Request<Body>,
     from: (IpAddr, &RequestId),
 ) -> Result<Response<Body>> {
@@ -66,7 +66,7 @@ pub(super) async fn rehearse(
     plan: &Plan,
     pushed: &BTreeMap<String, String>,
     database: Option<&Path>,
-) -> Result<Option<Rehearsed>> {
+) -> Result<Option<RehearsedVersion>> {
     if database.is_none() && !plan.steps.contains(&Step::StartBackend) {
         return Ok(None);
     }
@@ -92,16 +92,16 @@ pub(super) async fn rehearse(
         worker.d1 = Some(database.to_owned());
     }
     let running = engine.start(worker).await?;
-    Ok(Some(Rehearsed { engine, running }))
+    Ok(Some(RehearsedVersion { engine, running }))
 }
 
 /// A running version that is not served yet.
-pub(super) struct Rehearsed {
+pub(super) struct RehearsedVersion {
     engine: Arc<Engine>,
     running: StartedVersion,
 }
 
-impl Rehearsed {
+impl RehearsedVersion {
     /// Serves the version from now on, as the version that the database names.
     pub(super) fn serve(mut self, slug: &str, version: i64) {
         self.running.set_version(version.to_string());
@@ -214,7 +214,7 @@ fn modules(blobs: &Blobs, backend: &Backend) -> Result<Vec<(String, Vec<u8>)>> {
 /// the server's log.
 fn forwarded(
     app: &App,
-    address: &Address,
+    address: &ProjectAddress,
     request: Request<Body>,
     (caller, id): (IpAddr, &RequestId),
 ) -> Result<Request<Limited<Body>>> {

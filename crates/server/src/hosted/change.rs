@@ -17,20 +17,20 @@ use crate::apart::apart;
 use crate::state::App;
 
 /// A new database file, which is removed again unless it is served.
-struct Draft {
+struct DatabaseDraft {
     name: String,
     file: PathBuf,
     is_kept: bool,
 }
 
-impl Draft {
+impl DatabaseDraft {
     fn in_folder(folder: &Path) -> Self {
         let name = databases::new_name();
         Self { file: folder.join(&name), name, is_kept: false }
     }
 }
 
-impl Drop for Draft {
+impl Drop for DatabaseDraft {
     fn drop(&mut self) {
         if !self.is_kept {
             databases::discard(&self.file);
@@ -39,7 +39,7 @@ impl Drop for Draft {
 }
 
 /// The change to apply: a plan that was checked against the state, and the values of its secrets.
-pub(crate) struct Change {
+pub(crate) struct DeployChange {
     pub(crate) plan: Plan,
     pub(crate) state: State,
     pub(crate) place: ProjectLocation,
@@ -53,7 +53,7 @@ pub(crate) struct Change {
 /// wait while a new copy is made from the current data, and the new version and the copy are served.
 pub(crate) async fn deploy(
     app: &App,
-    change: Change,
+    change: DeployChange,
     apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<State> {
     let app = App::clone(app);
@@ -68,7 +68,7 @@ pub(crate) async fn deploy(
 
 async fn deploy_code(
     app: &App,
-    Change { plan, pushed, .. }: &Change,
+    DeployChange { plan, pushed, .. }: &DeployChange,
     mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<State> {
     let rehearsed = backend::rehearse(app, plan, pushed, None).await?;
@@ -81,17 +81,17 @@ async fn deploy_code(
 
 async fn deploy_schema(
     app: &App,
-    Change { plan, state, place, pushed }: &Change,
+    DeployChange { plan, state, place, pushed }: &DeployChange,
     mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<State> {
-    let wish = plan.desired.database.clone();
-    let wish = wish.ok_or_else(|| {
+    let database = plan.desired.database.clone();
+    let database = database.ok_or_else(|| {
         Problem::invalid("plan", "must contain desired.database, because it changes the schema")
     })?;
     let slug = plan.slug.as_str();
-    let mut draft = Draft::in_folder(&place.folder);
+    let mut draft = DatabaseDraft::in_folder(&place.folder);
     let live = live(app, slug, place).await?;
-    let make = making(app, &live, &draft, (state, &wish));
+    let make = making(app, &live, &draft, (state, &database));
     apart(make.clone()).await?;
     let rehearsed = backend::rehearse(app, plan, pushed, Some(&draft.file)).await?;
     let engine = engine(app)?;
@@ -113,13 +113,13 @@ async fn deploy_schema(
 fn making(
     app: &App,
     live: &Path,
-    draft: &Draft,
-    (state, wish): (&State, &DatabaseWish),
+    draft: &DatabaseDraft,
+    (state, database): (&State, &DatabaseWish),
 ) -> impl FnOnce() -> Result<()> + Clone + Send + 'static {
-    let (live, copy, wish) = (live.to_owned(), draft.file.clone(), wish.clone());
+    let (live, copy, database) = (live.to_owned(), draft.file.clone(), database.clone());
     let (before, now) = (state.database.clone(), app.clock.now());
     move || {
-        schema::make(&live, &copy, (&before, &wish), now)?;
+        schema::make(&live, &copy, (&before, &database), now)?;
         settle(&copy)
     }
 }
@@ -131,7 +131,7 @@ fn making(
 /// Errors: those of [`deploy`].
 pub(crate) async fn rehearse(
     app: &App,
-    change: Change,
+    change: DeployChange,
     apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<()> {
     let app = App::clone(app);
@@ -141,14 +141,14 @@ pub(crate) async fn rehearse(
 
 async fn rehearse_all(
     app: &App,
-    Change { plan, state, place, pushed }: &Change,
+    DeployChange { plan, state, place, pushed }: &DeployChange,
     mut apply: impl FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send + 'static,
 ) -> Result<()> {
-    let draft = Draft::in_folder(&place.folder);
+    let draft = DatabaseDraft::in_folder(&place.folder);
     let database = match (&plan.database, &plan.desired.database) {
-        (Some(_), Some(wish)) => {
+        (Some(_), Some(database)) => {
             let live = live(app, &plan.slug, place).await?;
-            apart(making(app, &live, &draft, (state, wish))).await?;
+            apart(making(app, &live, &draft, (state, database))).await?;
             Some(draft.file.as_path())
         }
         _ => None,
@@ -180,7 +180,7 @@ pub(crate) async fn replace_database<T: Send + 'static>(
 ) -> Result<T> {
     let app = App::clone(app);
     let replaced = tokio::spawn(async move {
-        let mut draft = Draft::in_folder(&place.folder);
+        let mut draft = DatabaseDraft::in_folder(&place.folder);
         let live = live(&app, &slug, &place).await?;
         let engine = engine(&app)?;
         let held = engine.hold(&slug, &live).await?;

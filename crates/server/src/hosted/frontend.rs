@@ -6,12 +6,12 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_hosting::Pieces;
-use lyceum_hosting::deployments::{self, Deployment, File, Manifest};
+use lyceum_hosting::BlobStream;
+use lyceum_hosting::deployments::{self, Deployment, FrontendFile, FrontendFiles};
 use percent_encoding::percent_decode_str;
 
 use super::caching;
-use super::range::{self, Range};
+use super::range::{self, FileRange};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::compression;
@@ -23,7 +23,7 @@ struct FoundFile<'a> {
     /// The path of the requested file. The sent file may be a compressed copy of it.
     path: &'a str,
     media: &'a str,
-    file: &'a File,
+    file: &'a FrontendFile,
     encoding: Option<&'static str>,
     status: StatusCode,
 }
@@ -48,7 +48,7 @@ pub(super) async fn answer(
     send(app, found, parts).await
 }
 
-async fn manifest(app: &App, deployment: &Deployment) -> Result<Arc<Manifest>> {
+async fn manifest(app: &App, deployment: &Deployment) -> Result<Arc<FrontendFiles>> {
     let Some(zip) = &deployment.frontend else { return Ok(Arc::default()) };
     if let Some(manifest) = app.hosted.manifests.get(&zip.sha256) {
         return Ok(manifest);
@@ -61,7 +61,7 @@ async fn manifest(app: &App, deployment: &Deployment) -> Result<Arc<Manifest>> {
 }
 
 fn find<'a>(
-    files: &'a std::collections::BTreeMap<String, File>,
+    files: &'a std::collections::BTreeMap<String, FrontendFile>,
     path: &str,
     parts: &Parts,
 ) -> Option<FoundFile<'a>> {
@@ -132,10 +132,10 @@ async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> 
     let size = found.file.size;
     let may_be_part = text(header::IF_RANGE).is_none_or(|tag| tag == strong);
     let wanted = text(header::RANGE).filter(|_| may_be_part && found.status == StatusCode::OK);
-    let (offset, length, status) = match range::asked(wanted, size) {
-        Range::Whole => (0, size, found.status),
-        Range::Part(offset, length) => (offset, length, StatusCode::PARTIAL_CONTENT),
-        Range::Unsatisfiable => {
+    let (offset, length, status) = match range::requested_range(wanted, size) {
+        FileRange::Whole => (0, size, found.status),
+        FileRange::Part(offset, length) => (offset, length, StatusCode::PARTIAL_CONTENT),
+        FileRange::Unsatisfiable => {
             let answer = Answer::empty(StatusCode::RANGE_NOT_SATISFIABLE);
             return Ok(answer.header(header::CONTENT_RANGE, format!("bytes */{size}")));
         }
@@ -146,7 +146,7 @@ async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> 
     let blob = apart(move || blobs.open(&digest)).await?;
     let blob =
         blob.ok_or_else(|| Problem::internal(format!("the blob {digest} does not exist")))?;
-    let body = Body::new(Pieces::of(blob, offset, length));
+    let body = Body::new(BlobStream::of(blob, offset, length));
     let answer = with_headers(Answer::typed(media, body).status(status));
     Ok(match status {
         StatusCode::PARTIAL_CONTENT => {

@@ -19,10 +19,10 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;
-use lyceum_blob::{Digest, Swept};
-use lyceum_core::{Dialect, Problem, ProblemKind, Result, limits};
-use lyceum_hosting::deployments::{self, Deployment, Manifest};
-use lyceum_hosting::engine::{Engine, LogLine};
+use lyceum_blob::{Digest, SweepReport};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
+use lyceum_hosting::deployments::{self, Deployment, FrontendFiles};
+use lyceum_hosting::engine::{BackendLogLine, Engine};
 use lyceum_hosting::homes;
 use lyceum_roster::imports;
 use quick_cache::sync::Cache;
@@ -37,9 +37,9 @@ use crate::request_id::RequestId;
 use crate::router::RouteLabels;
 use crate::state::App;
 
-pub(crate) use address::Address;
+pub(crate) use address::ProjectAddress;
 pub(crate) use backend::{engine, folder};
-pub(crate) use change::{Change, deploy, rehearse, replace_database};
+pub(crate) use change::{DeployChange, deploy, rehearse, replace_database};
 use frontend::is_navigation;
 pub(crate) use node::begin;
 use preview::PreviewRequest;
@@ -51,7 +51,7 @@ pub(crate) struct Hosted {
     /// Held while a version is installed.
     installing: tokio::sync::Mutex<()>,
     /// The files of frontends, by the SHA-256 of their zips.
-    manifests: Cache<String, Arc<Manifest>>,
+    manifests: Cache<String, Arc<FrontendFiles>>,
     /// Versions by slug and number. They never change.
     versions: Cache<(String, i64), Arc<Deployment>>,
     /// The server's API for backends. It owns the state that contains this.
@@ -75,7 +75,7 @@ impl Hosted {
     }
 
     /// The lines that a backend printed and the requests that it answered since this server started it, oldest first.
-    pub(crate) fn logs(&self, slug: &str) -> Vec<LogLine> {
+    pub(crate) fn logs(&self, slug: &str) -> Vec<BackendLogLine> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
         engine.map(|engine| engine.logs(slug)).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ pub(crate) const LABELS: RouteLabels<'static> =
 /// Answers a request for a project.
 pub(crate) async fn answer(
     app: &App,
-    address: Address,
+    address: ProjectAddress,
     request: Request,
     caller: IpAddr,
     id: &RequestId,
@@ -113,7 +113,7 @@ pub(crate) async fn answer(
             let cause = problem.cause.as_ref().map(tracing::field::display);
             tracing::error!(request_id = %id, slug, cause, "{}", problem.message);
         }
-        let mut answer = Rendering::Game.answer(&problem, Dialect::Platform);
+        let mut answer = Rendering::Game.answer(&problem, PayloadDialect::Platform);
         // Let the pages that may read the backend's answers also read this problem.
         if let Some(origin) = origin {
             cors::expose(&mut answer.headers, &origin, None, true);
@@ -138,26 +138,26 @@ fn embedders(app: &App) -> HeaderValue {
 const CONNECTION: &str = "/.well-known/lyceum.json";
 
 fn connection(app: &App, slug: &str) -> Answer {
-    let told = json!({
+    let described = json!({
         "baseUrl": format!("{}/api", app.base_url), "server": app.base_url, "gameId": slug,
         "play": format!("{}/play/{slug}", app.base_url),
     });
-    Answer::of(&told).header(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))
+    Answer::of(&described).header(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))
 }
 
 async fn respond(
     app: &App,
-    mut address: Address,
+    mut address: ProjectAddress,
     request: Request,
     caller: IpAddr,
     id: &RequestId,
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
-    let kept = match preview::asked(app, &mut address, &parts)? {
+    let kept = match preview::preview_request(app, &mut address, &parts)? {
         PreviewRequest::Turned(answer) => return Ok(answer.into()),
-        PreviewRequest::Kept(version) => kept(app, &address.slug, version).await?,
+        PreviewRequest::Kept(version) => cached_version(app, &address.slug, version).await?,
         PreviewRequest::Remembered(version) => {
-            kept(app, &address.slug, version).await.ok().flatten()
+            cached_version(app, &address.slug, version).await.ok().flatten()
         }
         PreviewRequest::Served => None,
     };
@@ -181,7 +181,7 @@ async fn respond(
 }
 
 /// A stored version that is not served.
-async fn kept(app: &App, slug: &str, version: i64) -> Result<Option<Arc<Deployment>>> {
+async fn cached_version(app: &App, slug: &str, version: i64) -> Result<Option<Arc<Deployment>>> {
     match active_version(app, slug).await? {
         Some(active) if active != version => find(app, slug, version).await.map(Some),
         _ => Ok(None),
@@ -213,7 +213,7 @@ pub(crate) async fn keep_swept(app: App) {
     loop {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
         match swept(&app, Duration::from_secs(limits::BLOB_SPARED_S)).await {
-            Ok(swept) if swept == Swept::default() => {}
+            Ok(swept) if swept == SweepReport::default() => {}
             Ok(swept) => tracing::info!(?swept, "removed unused files"),
             Err(problem) => tracing::warn!("cannot remove unused files: {problem}"),
         }
@@ -221,7 +221,7 @@ pub(crate) async fn keep_swept(app: App) {
 }
 
 /// Removes files that neither a stored version nor an import needs.
-async fn swept(app: &App, spared: Duration) -> Result<Swept> {
+async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
     let of_imports = db.read(imports::files).await?;
     apart(move || {

@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use axum::body::Body;
 use axum::http::HeaderMap;
 use http_body_util::BodyExt;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_games::{games, lms, players};
-use lyceum_hosting::engine::Api;
-use lyceum_hosting::user::User;
+use lyceum_hosting::engine::PlatformApi;
+use lyceum_hosting::user::UserClaims;
 
 use crate::auth;
 use crate::connection::Peer;
@@ -16,10 +16,10 @@ use crate::render::Rendering;
 use crate::state::App;
 
 /// The API that a project's backend reaches as `env.LYCEUM`. It calls the server's routes without a network connection.
-pub(super) fn api(app: &App, slug: &str) -> Option<Api> {
+pub(super) fn api(app: &App, slug: &str) -> Option<PlatformApi> {
     let dispatch = app.hosted.dispatch.get()?.clone();
-    let backend = auth::Backend::of(slug, &app.config.limits);
-    Some(Api::new(move |mut request| {
+    let backend = auth::CallingBackend::of(slug, &app.config.limits);
+    Some(PlatformApi::new(move |mut request| {
         let (dispatch, backend) = (dispatch.clone(), backend.clone());
         Box::pin(async move {
             request.extensions_mut().insert(backend);
@@ -31,7 +31,7 @@ pub(super) fn api(app: &App, slug: &str) -> Option<Api> {
                 }
                 None => {
                     let ends = Problem::new(ProblemKind::Unavailable, "the server is stopping");
-                    Rendering::Game.answer(&ends, Dialect::Platform).into()
+                    Rendering::Game.answer(&ends, PayloadDialect::Platform).into()
                 }
             };
             answer.map(|body| body.map_err(Into::into).boxed_unsync())
@@ -45,7 +45,7 @@ pub(super) async fn user(
     slug: &str,
     learns: bool,
     headers: &HeaderMap,
-) -> Result<Option<User>> {
+) -> Result<Option<UserClaims>> {
     let Some(token) = auth::bearer(headers) else { return Ok(None) };
     let Some((player, tells)) = auth::player(app, token).await? else { return Ok(None) };
     let (slug, now) = (slug.to_owned(), app.clock.now());
@@ -56,8 +56,8 @@ pub(super) async fn user(
             let is_told =
                 game.shares_identity && (tells || lms::teaches(tx, now, &game, &player.user)?);
             match players::present(tx, &player.user) {
-                Ok(identity) if is_told => Ok(Some(User::of(identity, learns))),
-                Ok(identity) => Ok(Some(User::of(identity.without_name(), learns))),
+                Ok(identity) if is_told => Ok(Some(UserClaims::of(identity, learns))),
+                Ok(identity) => Ok(Some(UserClaims::of(identity.without_name(), learns))),
                 Err(problem) if problem.kind == ProblemKind::Unauthorized => Ok(None),
                 Err(problem) => Err(problem),
             }

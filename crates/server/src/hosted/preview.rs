@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_core::config::Environment;
 use lyceum_core::{Problem, ProblemKind, Result};
 
-use super::{Address, is_navigation};
+use super::{ProjectAddress, is_navigation};
 use crate::answer::Answer;
 use crate::state::App;
 
@@ -30,7 +30,11 @@ pub(super) enum PreviewRequest {
 /// Parses path and cookie, and removes the prefix from the path.
 ///
 /// Errors: `NotFound` if the version is not valid, and in production.
-pub(super) fn asked(app: &App, address: &mut Address, parts: &Parts) -> Result<PreviewRequest> {
+pub(super) fn preview_request(
+    app: &App,
+    address: &mut ProjectAddress,
+    parts: &Parts,
+) -> Result<PreviewRequest> {
     let may = app.sandbox.is_some() || app.config.server.env == Environment::Staging;
     let Some(rest) = address.path.strip_prefix(PREFIX) else {
         let kept = cookie(parts).filter(|_| may && !address.is_by_path);

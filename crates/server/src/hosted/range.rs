@@ -2,7 +2,7 @@
 
 /// The requested part of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Range {
+pub(super) enum FileRange {
     /// The whole file.
     Whole,
     /// An offset and a number of bytes.
@@ -11,26 +11,26 @@ pub(super) enum Range {
     Unsatisfiable,
 }
 
-/// Parses `Range`. If it is not valid or names several parts, the result is the whole file.
-pub(super) fn asked(header: Option<&str>, size: u64) -> Range {
+/// Parses `FileRange`. If it is not valid or names several parts, the result is the whole file.
+pub(super) fn requested_range(header: Option<&str>, size: u64) -> FileRange {
     let range = header.and_then(|header| header.trim().strip_prefix("bytes="));
     let Some((first, last)) = range.and_then(|range| range.trim().split_once('-')) else {
-        return Range::Whole;
+        return FileRange::Whole;
     };
     match (first.trim(), last.trim()) {
         ("", suffix) => match suffix.parse::<u64>() {
-            Ok(0) => Range::Unsatisfiable,
-            Ok(_) if size == 0 => Range::Unsatisfiable,
-            Ok(suffix) => Range::Part(size - suffix.min(size), suffix.min(size)),
-            Err(_) => Range::Whole,
+            Ok(0) => FileRange::Unsatisfiable,
+            Ok(_) if size == 0 => FileRange::Unsatisfiable,
+            Ok(suffix) => FileRange::Part(size - suffix.min(size), suffix.min(size)),
+            Err(_) => FileRange::Whole,
         },
         (first, last) => {
             let last = if last.is_empty() { Ok(u64::MAX) } else { last.parse() };
             match (first.parse::<u64>(), last) {
-                (Ok(first), Ok(last)) if first > last => Range::Whole,
-                (Ok(first), Ok(_)) if first >= size => Range::Unsatisfiable,
-                (Ok(first), Ok(last)) => Range::Part(first, last.min(size - 1) - first + 1),
-                _ => Range::Whole,
+                (Ok(first), Ok(last)) if first > last => FileRange::Whole,
+                (Ok(first), Ok(_)) if first >= size => FileRange::Unsatisfiable,
+                (Ok(first), Ok(last)) => FileRange::Part(first, last.min(size - 1) - first + 1),
+                _ => FileRange::Whole,
             }
         }
     }
@@ -42,18 +42,18 @@ mod tests {
 
     #[test]
     fn ranges_are_read() {
-        let of = |header| asked(Some(header), 10);
-        assert_eq!(of("bytes=2-4"), Range::Part(2, 3));
-        assert_eq!(of("bytes=2-"), Range::Part(2, 8));
-        assert_eq!(of("bytes=2-99"), Range::Part(2, 8));
-        assert_eq!(of("bytes=-3"), Range::Part(7, 3));
-        assert_eq!(of("bytes=-99"), Range::Part(0, 10));
-        assert_eq!(of("bytes=10-"), Range::Unsatisfiable);
-        assert_eq!(of("bytes=-0"), Range::Unsatisfiable);
+        let of = |header| requested_range(Some(header), 10);
+        assert_eq!(of("bytes=2-4"), FileRange::Part(2, 3));
+        assert_eq!(of("bytes=2-"), FileRange::Part(2, 8));
+        assert_eq!(of("bytes=2-99"), FileRange::Part(2, 8));
+        assert_eq!(of("bytes=-3"), FileRange::Part(7, 3));
+        assert_eq!(of("bytes=-99"), FileRange::Part(0, 10));
+        assert_eq!(of("bytes=10-"), FileRange::Unsatisfiable);
+        assert_eq!(of("bytes=-0"), FileRange::Unsatisfiable);
         for whole in ["bytes=4-2", "bytes=0-1,3-4", "rows=1-2", "bytes=x-", "bytes"] {
-            assert_eq!(of(whole), Range::Whole, "{whole}");
+            assert_eq!(of(whole), FileRange::Whole, "{whole}");
         }
-        assert_eq!(asked(Some("bytes=0-"), 0), Range::Unsatisfiable);
-        assert_eq!(asked(None, 10), Range::Whole);
+        assert_eq!(requested_range(Some("bytes=0-"), 0), FileRange::Unsatisfiable);
+        assert_eq!(requested_range(None, 10), FileRange::Whole);
     }
 }

@@ -9,7 +9,7 @@ mod problem_json;
 mod qti;
 
 use axum::http::{HeaderValue, StatusCode, header};
-use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind as Kind};
 
 use crate::answer::Answer;
 
@@ -25,7 +25,7 @@ pub(crate) use qti::schema as qti_schema;
 
 /// A version of CASE. The versions differ in their error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum CaseVersion {
     /// 1.0
     V1p0,
     /// 1.1
@@ -44,7 +44,7 @@ pub enum Rendering {
     /// 1EdTech's `imsx_StatusInfo` in OneRoster (`imsx_CodeMinor`).
     Imsx,
     /// 1EdTech's `imsx_StatusInfo` in CASE (`imsx_codeMinor`).
-    Case(Case),
+    Case(CaseVersion),
     /// RFC 6749 section 5.2: `error`, `error_description`.
     OAuth,
     /// A page for people. The OpenAPI document leaves out such areas.
@@ -58,7 +58,7 @@ pub enum Rendering {
 impl Rendering {
     /// Renders the problem as an answer. The `Standard` dialect leaves out members that the standard's closed schema
     /// does not have.
-    pub fn answer(self, problem: &Problem, dialect: Dialect) -> Answer {
+    pub fn answer(self, problem: &Problem, dialect: PayloadDialect) -> Answer {
         let status = status(problem.kind);
         let answer = match self {
             Self::Caliper => caliper::answer(problem),

@@ -1,14 +1,14 @@
 //! Renders a problem as a page for browsers without a session.
 
 use axum::http::StatusCode;
-use lyceum_console::Lost;
+use lyceum_console::ProblemPage;
 use lyceum_core::Problem;
 
 use crate::answer::Answer;
 use crate::routes::console::as_page;
 
 pub(super) fn answer(problem: &Problem, status: StatusCode) -> Answer {
-    let page = Lost { title: title(status), message: &sentence(problem) };
+    let page = ProblemPage { title: title(status), message: &sentence(problem) };
     as_page(lyceum_console::html(&page).unwrap_or_else(|_| page.title.to_owned()))
 }
 

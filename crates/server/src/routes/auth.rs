@@ -1,13 +1,13 @@
 //! Sign-in of browsers, and information about the caller's token, key or session.
 
 use axum::http::{StatusCode, header};
-use lyceum_access::{Holder, Person, Role, Scope, session};
+use lyceum_access::{Person, Role, Scope, TokenHolder, session};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
-use crate::auth::people::{self, Cookie};
+use crate::auth::people::{self, SessionCookies};
 use crate::auth::{self, sign_in};
 use crate::context::Context;
 use crate::render::Rendering;
@@ -18,21 +18,21 @@ pub(super) fn area() -> Area {
         name: "people",
         base: "/api/auth",
         rendering: Rendering::Problem,
-        says: "Sign-in of people, and the owner of a token or key.",
+        description: "Sign-in of people, and the owner of a token or key.",
         routes: vec![
             post("/sign-in", Access::Public, begin)
                 .named("signIn")
-                .says("Begins a browser session with an e-mail address and a password, and sets its cookie.")
+                .description("Begins a browser session with an e-mail address and a password, and sets its cookie.")
                 .reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
                 .reads::<SignInRequest>()
                 .answers::<SignedInPerson>(200, "The person who is signed in."),
             post("/sign-out", Access::SignedIn, end)
                 .named("signOut")
-                .says("Ends the session of the request: a browser's session, or a token of lyceum login.")
+                .description("Ends the session of the request: a browser's session, or a token of lyceum login.")
                 .answers_empty(204, "The session has ended."),
             get("/me", Access::SignedIn, me)
                 .named("getMe")
-                .says("Reads the owner of the session, token or key, and its scopes.")
+                .description("Reads the owner of the session, token or key, and its scopes.")
                 .answers::<Caller>(200, "The owner and the scopes."),
         ],
     }
@@ -123,7 +123,8 @@ async fn begin(context: Context) -> Result<Answer> {
     let SignInRequest { email, password } =
         context.body_as().map_err(|problem| Problem { kind: ProblemKind::Malformed, ..problem })?;
     let (person, session) = sign_in::sign_in(&context, &email, password).await?;
-    let cookie = Cookie::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
+    let cookie =
+        SessionCookies::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
     Ok(Answer::of(&SignedInPerson::of(&person))
         .header(header::CACHE_CONTROL, "no-store")
         .header(header::SET_COOKIE, cookie))
@@ -131,7 +132,7 @@ async fn begin(context: Context) -> Result<Answer> {
 
 async fn end(context: Context) -> Result<Answer> {
     let grant = context.grant.as_ref().expect("the route is not public");
-    if !matches!(grant.holder(), Some(Holder::Person(_))) {
+    if !matches!(grant.holder(), Some(TokenHolder::Person(_))) {
         let message = "only people sign out; keys and clients are revoked";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -139,15 +140,17 @@ async fn end(context: Context) -> Result<Answer> {
     let text = bearer.or_else(|| people::session(&context.app, &context.headers));
     let text = text.expect("a person has one of the two").to_owned();
     context.app.db.write(move |tx| session::end(tx, &text)).await?;
-    let gone = Cookie::Session.set(&context.app, "", 0);
+    let gone = SessionCookies::Session.set(&context.app, "", 0);
     Ok(Answer::empty(StatusCode::NO_CONTENT).header(header::SET_COOKIE, gone))
 }
 
 async fn me(context: Context) -> Result<Answer> {
     let grant = context.grant.as_ref().expect("the route is not public");
     let identity = match (grant.holder(), grant.player()) {
-        (Some(Holder::Person(person)), _) => CallerIdentity::Person(SignedInPerson::of(person)),
-        (Some(Holder::Key(key)), _) => CallerIdentity::Key {
+        (Some(TokenHolder::Person(person)), _) => {
+            CallerIdentity::Person(SignedInPerson::of(person))
+        }
+        (Some(TokenHolder::Key(key)), _) => CallerIdentity::Key {
             id: key.id.clone(),
             name: key.name.clone(),
             role: key.role,

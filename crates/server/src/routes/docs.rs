@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
-use lyceum_console::docs::{Document, Explorer, FIRST, Library, Search, Snippet};
+use lyceum_console::docs::{
+    DocumentPage, ExplorerPage, FIRST, Library, SearchFragment, SearchPage,
+};
 use lyceum_console::{assets, html};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use schemars::JsonSchema;
@@ -61,33 +63,33 @@ pub(super) fn area() -> Area {
         name: "docs",
         base: "",
         rendering: Rendering::Problem,
-        says: "The documentation of the API, for programs and for people.",
+        description: "The description of the API, for programs and for people.",
         routes: vec![
             get("/openapi.json", Access::Public, document)
                 .named("getOpenApi")
-                .says("The OpenAPI 3.1 document of this server.")
+                .description("Returns the OpenAPI 3.1 document of this server.")
                 .answers::<OpenApiDocument>(200, "The document."),
-            get("/docs", Access::Public, |context| async move { shown(&context, FIRST) })
+            get("/docs", Access::Public, |context| async move { show_page(&context, FIRST) })
                 .named("getDocs")
-                .says("The first page of the documentation.")
+                .description("The first page of the documentation.")
                 .answers_as(200, "The page.", page()),
             get("/docs/api", Access::Public, explorer)
                 .named("getApiExplorer")
-                .says("A page on which people explore and try the API.")
+                .description("Shows a page to explore and try the API.")
                 .answers_as(200, "The page.", page()),
             get("/docs/search", Access::Public, search)
                 .named("searchDocs")
-                .says("Searches the documentation for sections that contain every word.")
-                .param(ParamPlace::Query, "q", json!({ "type": "string" }), "The words.")
-                .param(ParamPlace::Query, "part", json!({ "type": "boolean" }), "Whether the answer is only the list, without a page around it.")
+                .description("Searches the documentation for sections that contain all words.")
+                .param(ParamPlace::Query, "q", json!({ "type": "string" }), "The words to search for.")
+                .param(ParamPlace::Query, "part", json!({ "type": "boolean" }), "Return only the list, not a page.")
                 .answers_as(200, "The page.", page()),
             get("/docs/{file}", Access::Public, file)
                 .named("getDocsFile")
-                .says("A page of the documentation, or the same page as Markdown if .md follows its name; also the scripts and styles of the pages.")
+                .description("Reads a page of the documentation (as Markdown if the path ends in .md), or a script or style of the pages.")
                 .answers_as(200, "The file.", page()),
             get("/llms.txt", Access::Public, overview)
                 .named("getDocsOverview")
-                .says("The start for programs that read the documentation: each page and its subject.")
+                .description("Lists the pages of the documentation with their subjects, for programs that read it.")
                 .answers_as(200, "The list.", Some(("text/plain", json!({ "type": "string" })))),
         ],
     }
@@ -120,7 +122,7 @@ pub(super) fn discovery() -> Area {
         name: "discovery",
         base: "",
         rendering: Rendering::Imsx,
-        says: "The services of OneRoster 1.2 on this server, as OpenAPI.",
+        description: "Returns the OneRoster 1.2 service description documents.",
         routes: routes.collect(),
     }
 }
@@ -135,7 +137,7 @@ fn discovered(service: &'static str, file: &'static str) -> Route {
         })
     })
     .named(format!("discover{service}{}", file.split('_').next().unwrap_or_default()))
-    .says(format!("The {service} service of this server, as OpenAPI."))
+    .description(format!("The {service} service of this server, as OpenAPI."))
     .answers::<OpenApiDocument>(200, "The document.")
 }
 
@@ -175,25 +177,25 @@ fn page(answer: Answer) -> Answer {
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
 
-fn shown(context: &Context, slug: &str) -> Result<Answer> {
+fn show_page(context: &Context, slug: &str) -> Result<Answer> {
     let library = context.app.docs.library();
     let found = library.page(slug).ok_or_else(|| missing(slug))?;
-    let make = || html(&Document { library, page: found });
+    let make = || html(&DocumentPage { library, page: found });
     Ok(page(context.app.fixed.get(&format!("docs/{slug}"), HTML, make)?))
 }
 
 async fn explorer(context: Context) -> Result<Answer> {
     let library = context.app.docs.library();
     let is_built = assets::file("swagger-ui-bundle.js").is_some();
-    let make = || html(&Explorer { library, is_built });
+    let make = || html(&ExplorerPage { library, is_built });
     Ok(page(context.app.fixed.get("docs explorer", HTML, make)?)
         .header(header::CONTENT_SECURITY_POLICY, EXPLORER_POLICY))
 }
 
 async fn search(context: Context) -> Result<Answer> {
-    let query = context.asked("q").unwrap_or_default();
+    let query = context.query_value("q").unwrap_or_default();
     let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
-    let is_part = context.asked("part").is_some();
+    let is_part = context.query_value("part").is_some();
     let app = Arc::clone(&context.app);
     // Many concurrent searches must not occupy the threads that answer other requests.
     let _turn = context.app.admission.anonymous_read().await?;
@@ -201,8 +203,8 @@ async fn search(context: Context) -> Result<Answer> {
         let library = app.docs.library();
         let found = library.search(&query);
         match is_part {
-            true => html(&Snippet { query: &query, found }),
-            false => html(&Search { library, query: &query, found }),
+            true => html(&SearchFragment { query: &query, found }),
+            false => html(&SearchPage { library, query: &query, found }),
         }
     });
     Ok(page(Answer::typed(HTML, Body::from(text.await?))))
@@ -220,7 +222,7 @@ async fn file(context: Context) -> Result<Answer> {
         let make = || Ok(found.text.clone());
         return context.app.fixed.get(&format!("docs/{slug}.md"), MARKDOWN, make);
     }
-    let Some(answer) = asset(&context, name)? else { return shown(&context, name) };
+    let Some(answer) = asset(&context, name)? else { return show_page(&context, name) };
     Ok(answer.header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")))
 }
 

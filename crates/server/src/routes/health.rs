@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_store::{Db, Writes};
+use lyceum_store::{Db, WriteCheck};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -34,19 +34,19 @@ pub(super) fn area() -> Area {
         name: "health",
         base: "",
         rendering: Rendering::Problem,
-        says: "Liveness, readiness and metrics of the server.",
+        description: "Health checks and metrics of the server.",
         routes: vec![
             get("/health", Access::Public, health)
                 .named("getHealth")
-                .says("Checks that the process runs.")
-                .answers::<ServerStatus>(200, "The process runs."),
+                .description("Answers if the process is running.")
+                .answers::<ServerStatus>(200, "The process is running."),
             get("/ready", Access::Public, ready)
                 .named("getReady")
-                .says("Checks that the server accepts requests: 503 while it stops or its database accepts no writes.")
-                .answers::<ServerStatus>(200, "The server accepts requests."),
+                .description("Checks whether the server is ready: it answers 503 while it stops or if its database accepts no writes.")
+                .answers::<ServerStatus>(200, "The process is running."),
             get("/metrics", Access::Public, metrics)
                 .named("getMetrics")
-                .says("Counters in the text format of OpenMetrics, which Prometheus reads.")
+                .description("Returns counters in the OpenMetrics text format, for Prometheus.")
                 .answers_as(200, "The counters.", Some((METRICS, json!({"type": "string"})))),
         ],
     }
@@ -98,8 +98,8 @@ impl Readiness {
         let checked = db.check_writes(Duration::from_millis(limits::READY_WAIT_MS)).await;
         let now = Instant::now();
         found.waiting_since = match &checked {
-            Ok(Writes::Waiting) => found.waiting_since.or(Some(now)),
-            Ok(Writes::Durable) | Err(_) => None,
+            Ok(WriteCheck::Waiting) => found.waiting_since.or(Some(now)),
+            Ok(WriteCheck::Durable) | Err(_) => None,
         };
         // An import blocks writes on every server, so using another server would not help.
         let most = Duration::from_secs(limits::READY_WAITING_MAX_S);
@@ -132,7 +132,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    use lyceum_store::{Dialect, Tx};
+    use lyceum_store::{SqlDialect, Tx};
     use tokio::sync::Mutex;
 
     use super::*;
@@ -163,7 +163,7 @@ mod tests {
                 let release = release; // ends with this, however it ends
                 scope.spawn(|| {
                     let write = move |tx: &mut Tx<'_>| {
-                        if tx.dialect() == Dialect::Postgres {
+                        if tx.dialect() == SqlDialect::Postgres {
                             let lock = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
                             tx.execute(lock, &[])?;
                         }

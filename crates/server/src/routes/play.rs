@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
-use lyceum_access::{Holder, Person, Player};
-use lyceum_console::play::{Mode, Play};
+use lyceum_access::{Person, Player, TokenHolder};
+use lyceum_console::play::{PlayMode, PlayPage};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, Game};
@@ -34,16 +34,16 @@ pub(super) fn area() -> Area {
         name: "play",
         base: "/play",
         rendering: Rendering::Page,
-        says: "The pages on which people play deployed projects.",
+        description: "The pages on which people play deployed projects.",
         routes: vec![
             page(get("/{slug}", Access::Public, show))
                 .named("getPlayPage")
-                .says("Signs a visitor in and shows the app from its own host; `mode=demo` shows it to everybody.")
+                .description("Signs a visitor in and shows the app from its own host; `mode=demo` shows it to everybody.")
                 .param(ParamPlace::Query, "mode", words(&["demo"]), "The demo, without an account.")
                 .answers_empty(303, "The visitor signs in first."),
             post("/{slug}/token", Access::SignedIn, token_of)
                 .named("createPlayToken")
-                .says("A token of whoever is signed in for this game alone, for ten minutes: the page asks for it again and again.")
+                .description("A token of whoever is signed in for this game alone, for ten minutes: the page asks for it again and again.")
                 .answers::<GameToken>(200, "The token."),
         ],
     }
@@ -58,7 +58,7 @@ pub(super) fn demo_of(path: &str) -> Option<String> {
 async fn show(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
     let game = deployed(&context, slug.clone()).await?;
-    let is_demo = match context.asked("mode").as_deref() {
+    let is_demo = match context.query_value("mode").as_deref() {
         None => false,
         Some("demo") => true,
         Some(other) => {
@@ -67,7 +67,7 @@ async fn show(context: Context) -> Result<Answer> {
         }
     };
     let grant = people::open_page(&context.app, &context.headers).await?;
-    let person = grant.as_ref().and_then(Grant::holder).map(Holder::name);
+    let person = grant.as_ref().and_then(Grant::holder).map(TokenHolder::name);
     let is_sandbox = context.app.sandbox.is_some();
     if !is_demo && person.is_none() && !is_sandbox {
         let next = format!("/play/{slug}");
@@ -75,8 +75,8 @@ async fn show(context: Context) -> Result<Answer> {
         return Ok(on_to(&format!("/sign-in?next={next}")));
     }
     let app_url = place(&context.app, &slug).frontend_url;
-    let mode = if is_demo { Mode::Demo } else { Mode::Platform };
-    let page = Play {
+    let mode = if is_demo { PlayMode::Demo } else { PlayMode::Platform };
+    let page = PlayPage {
         mode,
         name: game.display_name,
         emoji: game.emoji.unwrap_or_default(),
@@ -125,7 +125,7 @@ async fn token_of(context: Context) -> Result<Answer> {
     let (app, now) = (&context.app, context.app.clock.now());
     let grant = context.grant.as_ref().expect("the route requires a session");
     let (client, player) = match (grant.holder(), &app.sandbox) {
-        (Some(Holder::Person(person)), _) => {
+        (Some(TokenHolder::Person(person)), _) => {
             let person = person.clone();
             let find = move |tx: &mut Tx<'_>| {
                 let user = player_of(tx, now, &person)?;

@@ -4,7 +4,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::device::{self, TokenRefusal};
 use lyceum_access::session::SessionKind;
-use lyceum_access::{self as access, Client, JwkSet, Refusal, Scope, guess};
+use lyceum_access::{self as access, Client, ClientRefusal, JwkSet, Scope, guess};
 use lyceum_core::{Result, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::auth;
 use crate::auth::token_request::{
-    self, Credentials, DEVICE_GRANT, DeviceAuthorizationForm, Fault, Request, TokenForm,
-    TokenRequest,
+    self, DEVICE_GRANT, DeviceAuthorizationForm, RequestedToken, SecretCredentials, TokenForm,
+    TokenRequest, TokenRequestError,
 };
 use crate::context::Context;
 use crate::cors;
@@ -28,29 +28,29 @@ pub(super) fn area() -> Area {
         name: "tokens",
         base: "",
         rendering: Rendering::OAuth,
-        says: "Access tokens for client credentials, and the keys that sign them.",
+        description: "Access tokens for client credentials, and the keys that sign them.",
         routes: vec![
             post("/oauth2/token", Access::Public, token)
                 .named("postToken")
-                .says("Issues a token for the id and secret of a client, sent by HTTP Basic or as form, or for a device code.")
+                .description("Issues a token for the id and secret of a client, sent by HTTP Basic or as form, or for a device code.")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
                 .reads::<TokenForm>()
                 .answers::<AccessToken>(200, "The token."),
             post("/oauth2/device_authorization", Access::Public, ask_for_device)
                 .named("postDeviceAuthorization")
-                .says("Issues a device code to a program, which a person approves on the page /device (RFC 8628).")
+                .description("Issues a device code to a program, which a person approves on the page /device (RFC 8628).")
                 .reads_as(FORM)
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
                 .reads::<DeviceAuthorizationForm>()
                 .answers::<DeviceAuthorization>(200, "The code."),
             get("/.well-known/jwks.json", Access::Public, jwks)
                 .named("getJwks")
-                .says("The public keys that verify tokens (JWK Set).")
+                .description("The public keys that verify tokens (JWK Set).")
                 .answers::<JwkSet>(200, "The keys."),
             get("/.well-known/oauth-authorization-server", Access::Public, metadata)
                 .named("getAuthorizationServerMetadata")
-                .says("The addresses that issue tokens, and what they support (RFC 8414).")
+                .description("The addresses that issue tokens, and what they support (RFC 8414).")
                 .answers::<AuthorizationServerMetadata>(200, "The metadata."),
         ],
     }
@@ -113,8 +113,8 @@ struct AuthorizationServerMetadata {
 
 async fn token(context: Context) -> Result<Answer> {
     let answer = match token_request::parse(&context.headers, &context.body) {
-        Ok(Request::Client(request)) => grant(&context, request).await?,
-        Ok(Request::Device(code)) => token_of_device(&context, code).await?,
+        Ok(RequestedToken::Client(request)) => grant(&context, request).await?,
+        Ok(RequestedToken::Device(code)) => token_of_device(&context, code).await?,
         Err(fault) => refused(&fault),
     };
     Ok(not_cached(answer))
@@ -136,7 +136,7 @@ async fn ask_for_device(context: Context) -> Result<Answer> {
         [guess::from_place("device codes", context.address, limits::GUESSES_ADDRESS_COUNT)];
     let codes = context.app.db.write(move |tx| {
         guess::count(tx, now, &subjects)?;
-        device::ask(tx, now, environment)
+        device::start(tx, now, environment)
     });
     let codes = codes.await?;
     let page = format!("{}/device", context.base_url());
@@ -173,7 +173,7 @@ async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
             ("invalid_grant", "the server does not know this code, or it was used already")
         }
     };
-    Ok(refused(&Fault { error, description: description.to_owned() }))
+    Ok(refused(&TokenRequestError { error, description: description.to_owned() }))
 }
 
 async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
@@ -204,13 +204,16 @@ async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
     Ok(answer)
 }
 
-async fn authenticate(app: &App, credentials: Credentials) -> Result<Result<Client, Refusal>> {
+async fn authenticate(
+    app: &App,
+    credentials: SecretCredentials,
+) -> Result<Result<Client, ClientRefusal>> {
     let now = app.clock.now();
     let read = app.db.read(move |tx| {
-        let Credentials { id, secret, .. } = &credentials;
+        let SecretCredentials { id, secret, .. } = &credentials;
         let plain = access::client::authenticate(tx, now, id, secret)?;
         let found = match (&plain, credentials.decoded()) {
-            (Err(_), Some(Credentials { id, secret, .. })) => {
+            (Err(_), Some(SecretCredentials { id, secret, .. })) => {
                 access::client::authenticate(tx, now, &id, &secret)?
             }
             _ => plain,
@@ -230,19 +233,21 @@ async fn authenticate(app: &App, credentials: Credentials) -> Result<Result<Clie
 }
 
 /// The refusal of wrong credentials. It does not say which part is wrong, because that would help an attacker.
-fn refusal_fault(refusal: &Refusal) -> Fault {
+fn refusal_fault(refusal: &ClientRefusal) -> TokenRequestError {
     match refusal {
-        Refusal::UnknownClient | Refusal::WrongSecret | Refusal::Revoked => Fault {
-            error: "invalid_client",
-            description: "client id or secret is wrong, or the client was revoked".to_owned(),
-        },
-        Refusal::UnknownScope(_) | Refusal::ScopeNotAllowed(_) => {
-            Fault { error: "invalid_scope", description: refusal.to_string() }
+        ClientRefusal::UnknownClient | ClientRefusal::WrongSecret | ClientRefusal::Revoked => {
+            TokenRequestError {
+                error: "invalid_client",
+                description: "client id or secret is wrong, or the client was revoked".to_owned(),
+            }
+        }
+        ClientRefusal::UnknownScope(_) | ClientRefusal::ScopeNotAllowed(_) => {
+            TokenRequestError { error: "invalid_scope", description: refusal.to_string() }
         }
     }
 }
 
-fn refused(fault: &Fault) -> Answer {
+fn refused(fault: &TokenRequestError) -> Answer {
     let answer = refusal(fault.error, &fault.description);
     if fault.error == "invalid_client" {
         answer

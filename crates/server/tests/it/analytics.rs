@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -99,8 +99,8 @@ fn analytics_need_their_scope_and_say_what_is_wrong() {
         prepare(server);
         let path = "/bridge/analytics/enrollment/e";
         server.anonymous().get(path).expect(401);
-        server.client_with(&[Scope::RosterRead], Dialect::Platform).get(path).expect(403);
-        server.client_with(&[Scope::BridgeRead], Dialect::Platform).get(path).expect(200);
+        server.client_with(&[Scope::RosterRead], PayloadDialect::Platform).get(path).expect(403);
+        server.client_with(&[Scope::BridgeRead], PayloadDialect::Platform).get(path).expect(200);
         let client = server.client();
         for (path, status) in [
             ("/bridge/analytics/enrollment/none", 404),

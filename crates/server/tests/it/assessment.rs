@@ -1,7 +1,7 @@
 //! Assessment content over HTTP: answers scored, what a learner sees, checks, feedback.
 
 use lyceum_access::Scope;
-use lyceum_core::{Dialect, limits};
+use lyceum_core::{PayloadDialect, limits};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -184,7 +184,7 @@ fn an_invalid_answer_is_scored_and_an_essay_waits_for_a_person() {
 fn a_learner_sees_no_key_and_needs_no_right_to_it() {
     both(|server| {
         stored(&server.client(), "q-1", "Planets");
-        let learner = server.client_with(&[Scope::AdaptiveRead], Dialect::Platform);
+        let learner = server.client_with(&[Scope::AdaptiveRead], PayloadDialect::Platform);
         let shown = get(&learner, "/assessment-items/q-1/candidate");
         let xml = shown["rawXml"].as_str().unwrap();
         assert_eq!(shown["rawXml"], shown["qtiXml"]);
@@ -314,7 +314,7 @@ fn feedback_is_kept_and_read_after_a_restart() {
 }
 
 #[test]
-fn what_is_larger_than_its_limit_is_refused() {
+fn documents_above_their_limits_are_refused() {
     both(|server| {
         let client = server.client();
         let batch = |count: usize, status: u16| {
@@ -349,9 +349,9 @@ fn a_token_for_lessons_alone_learns_of_no_item_what_is_right() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-secret", "Q");
-        let lessons =
-            server.client_with(&[Scope::AdaptiveRead, Scope::AdaptiveWrite], Dialect::Platform);
-        let reader = server.client_with(&[Scope::QtiRead], Dialect::Platform);
+        let lessons = server
+            .client_with(&[Scope::AdaptiveRead, Scope::AdaptiveWrite], PayloadDialect::Platform);
+        let reader = server.client_with(&[Scope::QtiRead], PayloadDialect::Platform);
         let answer = json!({"identifier": "RESPONSE", "response": "right"});
         for base in ["/assessment-items", "/qti/items", "/items"] {
             let path = format!("{base}/q-secret/process-response");

@@ -83,7 +83,7 @@ fn an_item_is_sent_as_json_and_can_be_answered() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_where_it_stands() {
+fn invalid_items_are_refused_with_the_path() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value, status: u16| -> Value {
@@ -160,7 +160,7 @@ fn html_of_a_stimulus_is_kept_or_refused_at_its_place() {
 }
 
 #[test]
-fn what_could_never_be_answered_right_is_not_stored() {
+fn items_that_cannot_be_answered_correctly_are_refused() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value, status: u16| -> Value {
@@ -293,7 +293,7 @@ fn a_write_may_ask_for_the_version_that_it_read() {
 }
 
 #[test]
-fn what_is_in_use_is_not_deleted() {
+fn documents_in_use_are_not_deleted() {
     both(|server| {
         let client = server.client();
         let story = json!({"identifier": "story", "title": "A story", "content": "<p>Once upon a time</p>"});

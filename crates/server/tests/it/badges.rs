@@ -212,7 +212,7 @@ fn a_badge_is_issued_signed_read_and_verified() {
 }
 
 #[test]
-fn who_and_what_must_be_known() {
+fn a_badge_needs_a_known_learner_and_definition() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -409,7 +409,7 @@ fn elsewhere_jws(valid_from: &str) -> String {
 }
 
 #[test]
-fn nobody_puts_words_into_the_servers_mouth() {
+fn nobody_can_add_statements_that_the_server_signs() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client);

@@ -57,7 +57,7 @@ fn a_body_without_an_announced_length_is_bounded_too() {
 }
 
 #[test]
-fn who_waits_for_leave_to_send_too_much_is_refused_at_once() {
+fn a_client_that_announces_too_large_a_body_is_refused_at_once() {
     both_as(&probe::setup(), |server| {
         let mut stream = connect(&server.setup().config.server.listen);
         let head = "POST /probe/echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\

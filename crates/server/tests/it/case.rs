@@ -1,7 +1,7 @@
 //! CASE over HTTP: packages in, the reads of the standard out, in both dialects and versions.
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ fn a_package_is_stored_and_read_as_it_was_sent() {
             made["result"],
             json!({"documentId": FRAMEWORK, "stats": {"documents": 1, "items": 3, "associations": 4}, "success": true})
         );
-        let standard = server.client_with(&[], Dialect::Standard);
+        let standard = server.client_with(&[], PayloadDialect::Standard);
         let path = format!("/CFPackages/{FRAMEWORK}");
         assert_eq!(get(&standard, &path), package());
         server.restart();
@@ -183,7 +183,7 @@ fn the_platform_reads_wrapped_records_with_a_sourced_id() {
 #[test]
 fn definitions_come_with_their_children() {
     both(|server| {
-        let client = server.client_with(&[Scope::StandardsRead], Dialect::Standard);
+        let client = server.client_with(&[Scope::StandardsRead], PayloadDialect::Standard);
         store(&server.client());
         let set = get(&client, &format!("/CFConcepts/{CONCEPT}"));
         let codes: Vec<_> =
@@ -262,9 +262,9 @@ fn without_a_token_only_what_is_public_is_seen() {
 }
 
 #[test]
-fn refusals_are_told_as_each_version_tells_them() {
+fn refusals_have_the_format_of_each_version() {
     both(|server| {
-        let client = server.client_with(&[], Dialect::Standard);
+        let client = server.client_with(&[], PayloadDialect::Standard);
         let told = |client: &TestClient, path: &str, status: u16| {
             let body: Value = client.get(path).expect(status).json();
             let value =
@@ -287,7 +287,7 @@ fn refusals_are_told_as_each_version_tells_them() {
             );
             assert_eq!(told(&client, &at("/CFDocuments?sort=nothing"), 400), "invalid_sort_field");
         }
-        let reader = server.client_with(&[Scope::RosterRead], Dialect::Standard);
+        let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Standard);
         assert_eq!(told(&reader, "/ims/case/v1p1/CFDocuments", 403), "forbidden");
     });
 }

@@ -166,7 +166,7 @@ fn many_are_aligned_at_once_or_none() {
 }
 
 #[test]
-fn what_is_gone_is_left_out_and_breaks_nothing() {
+fn removed_standards_are_left_out() {
     both(|server| {
         let client = server.client();
         store(&client);

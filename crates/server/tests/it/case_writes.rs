@@ -18,7 +18,7 @@ fn faults(client: &TestClient, body: &Value, status: u16) -> Vec<String> {
 }
 
 #[test]
-fn each_fault_of_a_package_is_told_with_its_path() {
+fn each_error_in_a_package_has_its_path() {
     both(|server| {
         let client = server.client();
         let mut wrong = package();
@@ -52,7 +52,7 @@ fn each_fault_of_a_package_is_told_with_its_path() {
 }
 
 #[test]
-fn associations_lead_somewhere_and_never_in_circles() {
+fn associations_have_targets_and_no_cycles() {
     both(|server| {
         let client = server.client();
         let with = |associations: Value| {
@@ -194,7 +194,7 @@ fn single_records_are_added_changed_and_removed() {
 }
 
 #[test]
-fn what_is_no_package_is_refused() {
+fn invalid_packages_are_refused() {
     both(|server| {
         let client = server.client();
         let path = format!("{BASE}/CFPackages");

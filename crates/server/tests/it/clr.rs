@@ -190,7 +190,7 @@ fn nested_credentials_keep_their_proofs_or_get_one() {
 }
 
 #[test]
-fn what_is_no_record_is_refused_by_name() {
+fn invalid_records_are_refused_by_name() {
     both(|server| {
         let client = server.client();
         school(&client);

@@ -8,7 +8,7 @@ use lyceum_testkit::server::both_as;
 use crate::probe;
 
 #[test]
-fn long_texts_are_compressed_for_those_who_ask() {
+fn long_texts_are_compressed_on_request() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let get = |path: &str, accept: &str| -> Reply {
@@ -32,7 +32,7 @@ fn long_texts_are_compressed_for_those_who_ask() {
 }
 
 #[test]
-fn what_never_changes_has_compressed_copies() {
+fn constant_answers_have_compressed_copies() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         for path in ["/openapi.json", "/docs/settings", "/docs/limits.md", "/llms.txt"] {

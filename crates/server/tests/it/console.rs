@@ -7,8 +7,8 @@ use std::time::Duration;
 use lyceum_access::{Role, session};
 use lyceum_core::limits;
 use lyceum_core::time::ManualClock;
-use lyceum_roster::imports::{self, New, Progress};
-use lyceum_store::{Dialect, Target};
+use lyceum_roster::imports::{self, ImportProgress, NewImport};
+use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -64,13 +64,13 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
 
 /// Exports and other long reads may take some seconds.
 #[test]
-fn a_page_comes_behind_long_reads() {
+fn a_page_is_served_during_long_reads() {
     both(|server| {
         let guide = visitor(server, Role::Guide);
         let db = server.db();
         let at_once = match db.read_blocking(|tx| Ok(tx.dialect())).unwrap() {
-            Dialect::Sqlite => limits::SQLITE_SCAN_THREADS,
-            Dialect::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
+            SqlDialect::Sqlite => limits::SQLITE_SCAN_THREADS,
+            SqlDialect::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
         };
         let (begun, has_begun) = mpsc::channel();
         let longer = Duration::from_millis(limits::SCAN_MAX_MS + 200);
@@ -98,10 +98,11 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
         let now = server.setup().clock.now();
         // Another server with the same database runs the import and reports its progress.
         let id = server.db().write_blocking(|tx| {
-            let new = New { name: "été.zip", bytes: 10, file: "0", who: "robin@example.org" };
+            let new =
+                NewImport { name: "été.zip", bytes: 10, file: "0", who: "robin@example.org" };
             let id = imports::add(tx, now, &new)?;
             let (job, _) = imports::claim(tx, now)?.expect("it was added in this transaction");
-            let progress = Progress { file: "users".to_owned(), rows: 4711, percent: 42 };
+            let progress = ImportProgress { file: "users".to_owned(), rows: 4711, percent: 42 };
             assert!(imports::renew(tx, now, &job, Some(&progress))?);
             Ok(id)
         });
@@ -126,7 +127,8 @@ fn an_upload_that_is_no_zip_is_refused_by_its_own_name() {
         lyceum_blob::Blobs::on_disk(data).unwrap().put(&file, &bytes[..]).unwrap();
         let file = file.to_string();
         let id = server.db().write_blocking(|tx| {
-            let new = New { name: "rosters.zip", bytes: 16, file: &file, who: "robin@example.org" };
+            let new =
+                NewImport { name: "rosters.zip", bytes: 16, file: &file, who: "robin@example.org" };
             imports::add(tx, now, &new)
         });
         let path = format!("/console/imports/{}", id.unwrap());
@@ -197,7 +199,7 @@ fn fail(client: &TestClient, attempt: u32) {
 }
 
 #[test]
-fn whoever_fails_a_lesson_for_the_third_time_stands_on_today() {
+fn a_third_failed_attempt_puts_a_student_on_today() {
     // Nothing is due on a Saturday.
     let clock = Arc::new(ManualClock::at("2026-03-14T11:00:00Z".parse().unwrap()));
     both_as(&Setup { clock, ..Setup::default() }, |server| {
@@ -325,7 +327,7 @@ fn the_button_for_a_backup_backs_up_the_whole_server() {
             call.form(&[("token", token.as_str())]).header("cookie", &cookie).send()
         };
         let folder = server.setup().config.store.data.join("backups");
-        if matches!(server.target(), Target::Postgres(_)) {
+        if matches!(server.target(), StoreLocation::Postgres(_)) {
             // Only the command can use the tools of PostgreSQL.
             assert_eq!(post().status, 409);
             assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);

@@ -58,7 +58,7 @@ pub(crate) fn courses(client: &TestClient, user: &str) -> Vec<String> {
 }
 
 #[test]
-fn who_is_enrolled_by_many_at_once_is_enrolled_once() {
+fn concurrent_requests_enroll_a_user_once() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -81,7 +81,7 @@ fn who_is_enrolled_by_many_at_once_is_enrolled_once() {
 }
 
 #[test]
-fn who_enrolls_is_listed_with_course_school_and_periods() {
+fn enrollments_are_listed_with_course_school_and_periods() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -170,7 +170,7 @@ fn school_role_and_id_can_be_chosen() {
 }
 
 #[test]
-fn what_cannot_be_enrolled_is_refused() {
+fn invalid_enrollments_are_refused() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -236,7 +236,7 @@ fn goals_are_reset_to_those_of_the_course() {
 }
 
 #[test]
-fn what_is_over_begins_anew_and_what_lasts_can_be_ended() {
+fn ended_enrollments_can_restart_and_active_ones_can_end() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -397,8 +397,10 @@ fn without_a_right_nothing_is_enrolled() {
         let client = server.client();
         schools(&client);
         user(&client, "ann", "student", &[], "s");
-        let reader =
-            server.client_with(&[lyceum_access::Scope::BridgeRead], lyceum_core::Dialect::Platform);
+        let reader = server.client_with(
+            &[lyceum_access::Scope::BridgeRead],
+            lyceum_core::PayloadDialect::Platform,
+        );
         reader.post("/bridge/enrollments/enroll/ann/math").expect(403);
         server.anonymous().post("/bridge/enrollments/enroll/ann/math").expect(401);
         assert_eq!(enrollments(&reader, "ann"), Vec::<Value>::new());

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_events::CONTEXT;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::both;
@@ -85,14 +85,14 @@ fn an_envelope_is_taken_at_both_addresses_and_read_back() {
             let allocated = job["job"]["returnValue"]["results"][0]["allocatedId"].as_str();
             assert_eq!(allocated, Some(&*stored["id"].to_string()));
         }
-        let plain = server.client_with(&[], Dialect::Standard);
+        let plain = server.client_with(&[], PayloadDialect::Standard);
         let reply = send(&plain, STANDARD, &[event(3)]);
         assert_eq!((reply.status, reply.text().as_str()), (200, ""));
     });
 }
 
 #[test]
-fn an_answer_tells_new_events_from_known_ones() {
+fn an_answer_distinguishes_new_events_from_known_ones() {
     both(|server| {
         let client = server.client();
         let message = |events: &[Value]| {
@@ -116,7 +116,7 @@ fn an_answer_tells_new_events_from_known_ones() {
 }
 
 #[test]
-fn what_is_wrong_has_its_status() {
+fn each_error_has_its_status() {
     both(|server| {
         let client = server.client();
         for path in [STANDARD, PLATFORM, "/caliper/event/validate"] {
@@ -135,7 +135,7 @@ fn what_is_wrong_has_its_status() {
             let large = client.post(path).body("application/json", vec![b' '; 5 * 1024 * 1024]);
             assert_eq!(large.send().status, 413);
             assert_eq!(server.anonymous().post(path).json(&other).send().status, 401);
-            let reader = server.client_with(&[Scope::RosterRead], Dialect::Platform);
+            let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
             assert_eq!(reader.post(path).json(&other).send().status, 403);
         }
     });
@@ -200,11 +200,11 @@ const BAD_EMAIL: &str = "bad@example.org";
 /// Nothing that passes the checks is refused by a store of itself.
 fn refuse_bad_emails(tx: &mut lyceum_store::Tx<'_>) -> lyceum_core::Result<()> {
     let sql = match tx.dialect() {
-        lyceum_store::Dialect::Sqlite => format!(
+        lyceum_store::SqlDialect::Sqlite => format!(
             "CREATE TRIGGER no_bad BEFORE INSERT ON event_actors WHEN NEW.email = '{BAD_EMAIL}' \
              BEGIN SELECT RAISE(ABORT, 'no bad e-mail address'); END"
         ),
-        lyceum_store::Dialect::Postgres => {
+        lyceum_store::SqlDialect::Postgres => {
             format!("ALTER TABLE event_actors ADD CHECK (email <> '{BAD_EMAIL}')")
         }
     };
@@ -260,7 +260,7 @@ fn events_are_listed_by_page_time_sensor_and_actor() {
 }
 
 #[test]
-fn the_endpoint_tells_what_it_takes() {
+fn the_endpoint_describes_what_it_accepts() {
     both(|server| {
         let answer: Value = server.client().get(STANDARD).expect(200).json();
         assert_eq!(answer["caliperSupportedVersions"], json!(lyceum_events::CONTEXTS));
@@ -348,7 +348,7 @@ impl Stream {
 fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
     both(|server| {
         let twin = server.twin();
-        let token = server.token(&[Scope::EventsRead], Dialect::Platform);
+        let token = server.token(&[Scope::EventsRead], PayloadDialect::Platform);
         let client = server.client();
         send(&client, PLATFORM, &[event(1)]);
         let begin = Stream::open(&twin.address(), &token, "").line();
@@ -363,7 +363,7 @@ fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
         let headers = format!("Last-Event-ID: {second}\r\n");
         let mut stream = Stream::open(&server.address(), &token, &headers);
         assert_eq!([stream.next().1, stream.next().1], [id(3), id(4)]);
-        let reader = server.client_with(&[Scope::EventsRead], Dialect::Platform);
+        let reader = server.client_with(&[Scope::EventsRead], PayloadDialect::Platform);
         let all = reader.get("/events/stream?follow=false").header("Last-Event-ID", "0");
         assert_eq!(all.expect(200).text().matches("\ndata: ").count(), 4);
         let wrong = reader.get("/events/stream?follow=false").header("Last-Event-ID", "x");
@@ -384,7 +384,7 @@ fn a_stream_shows_an_event_and_a_place_once_the_disk_has_them() {
         // PostgreSQL shows a commit once it is durable.
         let Some(turn) = server.db().sync_turn() else { return };
         let (writer, reader) =
-            (server.client(), server.client_with(&[Scope::EventsRead], Dialect::Platform));
+            (server.client(), server.client_with(&[Scope::EventsRead], PayloadDialect::Platform));
         reader.get("/events/stream?follow=false").header("Last-Event-ID", "0").expect(200);
         let held = turn.lock().unwrap();
         thread::scope(|scope| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_access::{NewClient, Player, Scope, client};
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::{ManualClock, Timestamp};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
@@ -137,7 +137,7 @@ fn a_client_names_the_player_it_acts_for() {
         client.post("/api/games/rivers/token").json(&json!({ "userId": "nobody" })).expect(404);
         client.post("/api/games/unknown/token").json(&json!({ "userId": "ann" })).expect(404);
 
-        let reader = server.client_with(&[Scope::GamesRead], Dialect::Platform);
+        let reader = server.client_with(&[Scope::GamesRead], PayloadDialect::Platform);
         get(&reader, "/api/inventory?userId=ann");
         let refused = reader.post("/api/inventory/add?userId=ann").json(&credits).expect(403);
         assert_eq!(code(&refused), "FORBIDDEN");

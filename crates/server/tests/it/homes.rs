@@ -11,7 +11,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_hosting::{backup, homes};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
@@ -187,7 +187,8 @@ fn a_plan_for_a_project_of_another_node_is_not_applied() {
 #[test]
 fn pieces_of_an_upload_go_to_the_node_where_it_began() {
     two_nodes(|oak, elm| {
-        let (bytes, token) = (b"a river runs", oak.token(&[], lyceum_core::Dialect::Platform));
+        let (bytes, token) =
+            (b"a river runs", oak.token(&[], lyceum_core::PayloadDialect::Platform));
         let [at_oak, at_elm] = [&*oak, &*elm].map(|node| node.anonymous().with_token(&token));
         let id = begin(&at_oak, &artifact(bytes))["id"].as_str().unwrap().to_owned();
         assert_eq!(piece(&at_oak, &id, "bytes 0-4/12", &bytes[..5]).status, 200);
@@ -329,7 +330,7 @@ fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
 #[test]
 fn empty_files_that_an_earlier_release_made_claim_no_project() {
     two_nodes(|oak, elm| {
-        if !matches!(oak.target(), Target::Postgres(_)) {
+        if !matches!(oak.target(), StoreLocation::Postgres(_)) {
             return; // A database of SQLite has one node.
         }
         deploy(oak, "one", "notes");
@@ -366,7 +367,7 @@ fn a_project_of_before_nodes_were_recorded_belongs_to_the_node_that_has_its_file
             fs::remove_file(file).unwrap();
         }
         // A SQLite database has only one node.
-        if matches!(oak.target(), Target::Postgres(_)) {
+        if matches!(oak.target(), StoreLocation::Postgres(_)) {
             elm.restart();
             assert_names(
                 &elm.anonymous().get("/_projects/rivers/").send(),

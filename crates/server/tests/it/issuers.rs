@@ -1,10 +1,10 @@
 //! Issuers: profiles, keys, rotation; what describes the services, and their scopes.
 
-use lyceum_access::{Master, Scope};
-use lyceum_core::Dialect;
+use lyceum_access::{MasterKey, Scope};
+use lyceum_core::PayloadDialect;
 use lyceum_credentials::issuer::{SERVER, Signer};
 use lyceum_credentials::keys;
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn the_standards_scopes_open_what_they_name() {
     both(|server| {
         let badge = awarded(&server.client());
         let id = escaped(badge["id"].as_str().unwrap());
-        let reader = server.client_with(&[Scope::ObCredentialReadonly], Dialect::Standard);
+        let reader = server.client_with(&[Scope::ObCredentialReadonly], PayloadDialect::Standard);
         reader.get(&format!("{OB}/credentials")).expect(200);
         reader.get(&format!("{OB}/assertions/{id}")).expect(200);
         let told: Value =
@@ -85,7 +85,7 @@ fn the_standards_scopes_open_what_they_name() {
         assert!(told.get("imsx_error_details").is_none());
         reader.get(&format!("{OB}/profile")).expect(403);
         server
-            .client_with(&[Scope::ObProfileReadonly], Dialect::Standard)
+            .client_with(&[Scope::ObProfileReadonly], PayloadDialect::Standard)
             .get(&format!("{OB}/profile"))
             .expect(200);
         reader.get("/ims/clr/v2p0/credentials").expect(403);
@@ -138,13 +138,13 @@ fn a_stolen_database_signs_nothing() {
         awarded(&server.client());
         let base_url = server.address();
         let master = server.setup().master.clone();
-        let sign = |master: &Master| {
+        let sign = |master: &MasterKey| {
             server.db().read_blocking(|tx| Signer::of_client(tx, master, &base_url, "anybody"))
         };
-        let told = sign(&Master::random()).err().unwrap().to_string();
+        let told = sign(&MasterKey::random()).err().unwrap().to_string();
         assert!(told.contains("was encrypted with another master key"), "{told}");
         let secret = sign(&master).unwrap().key().0.to_bytes();
-        if let Target::Sqlite(path) = server.target().clone() {
+        if let StoreLocation::Sqlite(path) = server.target().clone() {
             server.stop();
             for suffix in ["", "-wal"] {
                 let file = std::fs::read(format!("{}{suffix}", path.display())).unwrap_or_default();

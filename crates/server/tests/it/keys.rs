@@ -1,7 +1,7 @@
 //! The published keys, and the metadata of the token endpoint.
 
 use lyceum_access::{Keyring, Realm};
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_testkit::server::{both, both_as};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn a_token_names_a_published_key() {
         use base64::Engine;
         use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
-        let token = server.token(&[], Dialect::Platform);
+        let token = server.token(&[], PayloadDialect::Platform);
         let part = |n: usize| -> Value {
             let part = token.split('.').nth(n).unwrap();
             serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()

@@ -4,7 +4,7 @@
 use std::thread;
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -185,8 +185,8 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
         let of_log = |entry: &Value| entry["item"].as_str().unwrap().to_owned();
         assert_eq!(entries.iter().map(of_log).collect::<Vec<_>>(), asked);
         assert_eq!(entries[0]["reason"]["strategy"], "bands");
-        let learner =
-            server.client_with(&[Scope::AdaptiveRead, Scope::AdaptiveWrite], Dialect::Platform);
+        let learner = server
+            .client_with(&[Scope::AdaptiveRead, Scope::AdaptiveWrite], PayloadDialect::Platform);
         learner.get("/adaptive/getAttemptLog?student=amy&lesson=steps").expect(403);
     });
 }

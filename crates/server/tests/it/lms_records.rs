@@ -1,7 +1,7 @@
 //! Which records of the roster the setup of a game writes, and which ones ending it marks.
 
 use lyceum_access::{Player, Scope};
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_store::{Db, Migration, Value as SqlValue};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
@@ -16,7 +16,7 @@ const SETUP: &str = "/api/lms/setup";
 
 /// A client that makes games and has no right to write rosters.
 fn studio(server: &TestServer) -> TestClient {
-    server.client_with(&[Scope::GamesRead, Scope::GamesWrite], Dialect::Platform)
+    server.client_with(&[Scope::GamesRead, Scope::GamesWrite], PayloadDialect::Platform)
 }
 
 fn course(client: &TestClient, id: &str) -> Value {

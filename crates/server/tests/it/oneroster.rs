@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_access::{NewApiKey, NewClient, Role, Scope, api_key, audit};
-use lyceum_core::{Dialect, limits};
-use lyceum_store::Dialect as Store;
+use lyceum_core::{PayloadDialect, limits};
+use lyceum_store::SqlDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ fn a_credential_is_kept_encrypted_and_shown_on_demand() {
         server.restart();
         let client = server.client();
         let id = made["credentialId"].as_str().unwrap();
-        let decrypting = server.client_with(&[Scope::PasswordsRead], Dialect::Platform);
+        let decrypting = server.client_with(&[Scope::PasswordsRead], PayloadDialect::Platform);
         let shown = post(&decrypting, &format!("{path}/{id}/decrypt"), &json!({}), 200);
         assert_eq!(shown, json!({ "password": "open sesame" }));
         let user = client.get(&format!("{ROSTERING}/users/ann")).expect(200).text();
@@ -199,12 +199,12 @@ fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_l
         let decrypt = format!("{path}/{id}/decrypt");
         let entries = || {
             let filter =
-                audit::Filter { what: "password.decrypt".to_owned(), ..Default::default() };
+                audit::AuditFilter { what: "password.decrypt".to_owned(), ..Default::default() };
             server.db().read_blocking(|tx| audit::list(tx, &filter, 100, 0)).unwrap().entries
         };
         // A client without a list of scopes and one that may write rosters are refused alike.
         let writer =
-            server.client_with(&[Scope::RosterWrite, Scope::RosterRead], Dialect::Platform);
+            server.client_with(&[Scope::RosterWrite, Scope::RosterRead], PayloadDialect::Platform);
         let key = |role| {
             let new = NewApiKey { name: format!("{role}"), role, project: None, maker: None };
             let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
@@ -246,7 +246,7 @@ fn a_user_with_demographics_needs_the_right_to_read_both() {
     both(|server| {
         school(&server.client());
         let path = format!("{ROSTERING}/users/ann/demographics");
-        let with = |scopes: &[Scope]| server.client_with(scopes, Dialect::Platform);
+        let with = |scopes: &[Scope]| server.client_with(scopes, PayloadDialect::Platform);
         for (scopes, missing) in [
             (vec![Scope::DemographicsRead], "lyceum/roster.read"),
             (vec![Scope::OrRosterDemographicsReadonly, Scope::RosterWrite], "lyceum/roster.read"),
@@ -277,7 +277,7 @@ fn demographics_stand_inside_their_user() {
         let both = get(&client, &format!("{ROSTERING}/users/ann/demographics"));
         assert_eq!(both["user"]["sourcedId"], "ann");
         assert_eq!(both["user"]["demographics"]["asian"], "true");
-        let standard = server.client_with(&[], Dialect::Standard);
+        let standard = server.client_with(&[], PayloadDialect::Standard);
         let read = get(&standard, &format!("{ROSTERING}/demographics/ann"));
         assert_eq!(read["demographics"]["birthDate"], "2015-02-03");
     });
@@ -414,8 +414,8 @@ fn lists_that_may_be_long_leave_the_threads_of_the_server_alone() {
         school(&client);
         let db = server.db();
         let at_once = match db.dialect() {
-            Store::Sqlite => limits::SQLITE_SCAN_THREADS,
-            Store::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
+            SqlDialect::Sqlite => limits::SQLITE_SCAN_THREADS,
+            SqlDialect::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
         };
         let (begun, has_begun) = mpsc::channel();
         thread::scope(|scope| {

@@ -151,7 +151,7 @@ fn progress_in_a_subject_counts_lessons_and_xp() {
 }
 
 #[test]
-fn what_is_unknown_has_no_placement() {
+fn unknown_students_and_subjects_have_no_placement() {
     both(|server| {
         let client = server.client();
         course(&client);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
         post(&client, "/users/none/credentials", &named("x", "y"), 404);
         let id = |made: &Value| made["credentialId"].as_str().unwrap().to_owned();
         let ids = [(id(&first), "three"), (id(&second), "two"), (id(&other), "p\u{e4}ss \"x\"")];
-        let decrypting = server.token(&[Scope::PasswordsRead], Dialect::Platform);
+        let decrypting = server.token(&[Scope::PasswordsRead], PayloadDialect::Platform);
         now_and_after_restart(server, |client| {
             for (id, password) in &ids {
                 let token = decrypting.clone();
@@ -204,7 +204,7 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
             assert_eq!(profiles[1]["applicationId"], "Maths");
             assert!(!read.to_string().contains("three"));
         });
-        let reader = server.client_with(&[Scope::RosterRead], Dialect::Platform);
+        let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
         let decrypt = format!("{ROSTERING}{path}/{}/decrypt", ids[0].0);
         reader.post(&decrypt).json(&json!({})).expect(403);
         let asked = format!("{ROSTERING}{path}/none/decrypt");
@@ -271,11 +271,11 @@ fn a_structure_follows_the_servers_rule_for_ids_and_the_standards_dialect() {
         assert_eq!(refused["imsx_error_details"][0]["path"], "course.sourcedId");
         let mut named = body.clone();
         named["course"]["sourcedId"] = "c".into();
-        let standard = server.client_with(&[], Dialect::Standard);
+        let standard = server.client_with(&[], PayloadDialect::Standard);
         let made = post(&standard, "/courses/structure", &named, 201);
         let pair = json!({"suppliedSourcedId": "c", "allocatedSourcedId": "c"});
         assert_eq!(made["sourcedIdPairs"], pair);
-        let reader = server.client_with(&[Scope::RosterRead], Dialect::Platform);
+        let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
         reader.post(&format!("{ROSTERING}/courses/structure")).json(&named).expect(403);
         reader.get("/adaptive/syllabus/c?status=tobedeleted").expect(200);
         reader.get("/adaptive/syllabus/c?status=none").expect(422);
@@ -309,7 +309,7 @@ fn a_cartridge_is_had_by_get_and_by_the_clients_post_without_a_body() {
         assert!(posted.body.starts_with(b"PK"));
         server.restart();
         assert_eq!(server.client().get(&path).expect(200).body, posted.body);
-        let roster = server.client_with(&[Scope::RosterRead], Dialect::Platform);
+        let roster = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
         roster.get(&path).expect(403);
     });
 }

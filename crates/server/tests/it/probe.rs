@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_core::limits::BODY_MAX_BYTES;
-use lyceum_core::{Dialect, Problem, ProblemKind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind};
 use lyceum_server::answer::Answer;
 use lyceum_server::render::Rendering;
 use lyceum_server::route::{Access, Area, get, post};
@@ -22,19 +22,19 @@ fn area() -> Area {
         name: "probe",
         base: "/probe",
         rendering: Rendering::Imsx,
-        says: "For tests.",
+        description: "For tests.",
         routes: vec![
             get("/guarded", Scope::RosterRead, async |_| Ok(Answer::json("{}"))),
             post("/guarded", Scope::RosterWrite, async |_| Ok(Answer::json("{}"))),
             get("/open", Access::Public, async |context| {
                 let dialect = match context.dialect {
-                    Dialect::Platform => "platform",
-                    Dialect::Standard => "standard",
+                    PayloadDialect::Platform => "platform",
+                    PayloadDialect::Standard => "standard",
                 };
                 Ok(Answer::of(&json!({"dialect": dialect})))
             }),
             get("/dialect", Scope::RosterRead, async |context| {
-                let standard = context.dialect == Dialect::Standard;
+                let standard = context.dialect == PayloadDialect::Standard;
                 Ok(Answer::of(&json!({"standard": standard})))
             }),
             get("/slow/{milliseconds}", Access::Public, async |context| {

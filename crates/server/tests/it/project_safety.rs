@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 
 use lyceum_access::{Role, person};
 use lyceum_core::limits;
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
 use lyceum_testkit::server::both;
@@ -45,7 +45,7 @@ fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
         // A gibibyte takes half a minute here, and is counted before anything is stored.
         if !full_size() {
             println!("left out: the bomb, at the small size");
-        } else if matches!(server.target(), Target::Sqlite(_)) {
+        } else if matches!(server.target(), StoreLocation::Sqlite(_)) {
             refused.push((bomb(), 413, "more than"));
         }
         for (zip, status, told) in &refused {

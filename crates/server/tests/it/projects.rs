@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{NewApiKey, Role, Scope, api_key, person};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::config::Environment;
-use lyceum_core::{Dialect, limits};
+use lyceum_core::{PayloadDialect, limits};
 use lyceum_project::{
     Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, secrets,
 };
@@ -301,10 +301,10 @@ fn a_backend_keeps_to_its_rules() {
 }
 
 #[test]
-fn who_may_only_look_gets_no_key_and_changes_nothing() {
+fn read_only_callers_get_no_key_and_change_nothing() {
     both(|server| {
         deploy(&server.client(), &build("one"), &[]);
-        let reader = server.client_with(&[Scope::ProjectsRead], Dialect::Platform);
+        let reader = server.client_with(&[Scope::ProjectsRead], PayloadDialect::Platform);
         reader.get("/api/projects").expect(200);
         reader.get("/api/projects/rivers/state").expect(403);
         reader.post("/api/projects/rivers/rollback").json(&json!({})).expect(403);
@@ -425,7 +425,7 @@ fn tokens_that_people_and_keys_make_for_players_work_as_long_as_they_may_call() 
 }
 
 #[test]
-fn a_server_takes_so_many_projects_and_secrets_so_long() {
+fn a_server_limits_projects_and_lengths_of_secrets() {
     both(|server| {
         let client = server.client();
         let long = "x".repeat(limits::SECRET_MAX_BYTES + 1);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_access::Scope;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ fn a_bank_that_makes_no_sense_is_refused() {
             .json(&json!({"userId": "u", "attempt": 1}))
             .expect(404);
         server.anonymous().get(BANKS).expect(401);
-        let reader = server.client_with(&[Scope::QtiRead], Dialect::Platform);
+        let reader = server.client_with(&[Scope::QtiRead], PayloadDialect::Platform);
         reader.get(BANKS).expect(200);
         reader.post("/assessment-banks/b/next").json(&json!({"userId": "u"})).expect(403);
     });

@@ -127,7 +127,7 @@ fn edits_of_members_keep_the_rest_of_the_document() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_by_name() {
+fn invalid_members_are_refused_by_name() {
     both(|server| {
         let client = server.client();
         items(&client, &["a", "b", "c"]);

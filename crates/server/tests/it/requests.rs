@@ -1,6 +1,6 @@
 //! Refused requests: repeated keys in JSON, and unknown, misspelled or repeated parameters.
 
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -155,7 +155,7 @@ fn a_write_takes_no_parameter_that_it_does_not_know() {
 #[test]
 fn the_standard_answers_every_put_in_the_gradebook_with_201() {
     both(|server| {
-        for (dialect, again) in [(Dialect::Standard, 201), (Dialect::Platform, 200)] {
+        for (dialect, again) in [(PayloadDialect::Standard, 201), (PayloadDialect::Platform, 200)] {
             let client = server.client_with(&[], dialect);
             let id = format!("g-{again}");
             let path = format!("{GRADEBOOK}/categories/{id}");
@@ -163,7 +163,7 @@ fn the_standard_answers_every_put_in_the_gradebook_with_201() {
             client.put(&path).json(&body("Tests")).expect(201);
             client.put(&path).json(&body("Tests")).expect(again);
             let reply = client.put(&path).json(&body("Quizzes")).expect(again);
-            assert_eq!(reply.body.is_empty(), dialect == Dialect::Standard);
+            assert_eq!(reply.body.is_empty(), dialect == PayloadDialect::Standard);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Paths, methods and the formats of errors.
 
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::server::both_as;
 use serde_json::{Value, json};
 use ureq::http::Method;
@@ -35,7 +35,7 @@ fn a_trailing_slash_is_optional_everywhere() {
 }
 
 #[test]
-fn unknown_paths_are_told_as_their_area_does() {
+fn unknown_paths_have_the_error_format_of_their_area() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let inside = client.get("/probe/nothing").expect(404);
@@ -50,7 +50,7 @@ fn unknown_paths_are_told_as_their_area_does() {
 }
 
 #[test]
-fn methods_are_told_apart() {
+fn unsupported_methods_are_refused() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let wrong = client.delete("/probe/guarded").expect(405);
@@ -70,7 +70,7 @@ fn methods_are_told_apart() {
 }
 
 #[test]
-fn faults_of_ours_show_no_insides() {
+fn server_errors_show_no_internals() {
     both_as(&probe::setup(), |server| {
         for path in ["/probe/panic", "/probe/fault/internal"] {
             let reply = server.anonymous().get(path).expect(500);
@@ -113,11 +113,11 @@ fn the_dialect_is_the_clients_or_the_requests() {
             let reply = client.get("/probe/dialect").header("accept", accept).expect(200);
             reply.json::<Value>()["standard"].as_bool().unwrap()
         };
-        assert!(!asked(Dialect::Platform, "application/json"));
-        assert!(asked(Dialect::Standard, "application/json"));
-        assert!(asked(Dialect::Platform, r#"application/json;profile="standard""#));
-        assert!(asked(Dialect::Platform, "application/json; profile=standard, */*"));
-        assert!(!asked(Dialect::Standard, r#"application/json;profile="platform""#));
+        assert!(!asked(PayloadDialect::Platform, "application/json"));
+        assert!(asked(PayloadDialect::Standard, "application/json"));
+        assert!(asked(PayloadDialect::Platform, r#"application/json;profile="standard""#));
+        assert!(asked(PayloadDialect::Platform, "application/json; profile=standard, */*"));
+        assert!(!asked(PayloadDialect::Standard, r#"application/json;profile="platform""#));
     });
 }
 

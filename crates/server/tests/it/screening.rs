@@ -56,7 +56,7 @@ fn a_screening_holds_its_tests_until_it_is_reset() {
 }
 
 #[test]
-fn who_is_unknown_is_not_screened() {
+fn an_unknown_student_is_not_screened() {
     both(|server| {
         let client = server.client();
         client.get("/adaptive/screening/session/nobody").expect(404);

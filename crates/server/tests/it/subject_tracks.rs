@@ -139,7 +139,7 @@ fn tracks_enroll_by_subject_and_grade() {
 
 /// Nobody reads or changes the student's enrollments through the bridge here.
 #[test]
-fn what_is_due_is_done_though_nobody_asks() {
+fn due_enrollments_are_made_without_a_request() {
     let mut setup = Setup::default();
     setup.config.roster.settle_interval_s = 1;
     both_as(&setup, |server| {
@@ -253,8 +253,10 @@ fn users_are_listed_by_role_and_organization() {
         client.get("/bridge/users/?roles=student&limit=0").expect(422);
         client.get("/bridge/users/?roles=student&filter=no='x'").expect(400);
         client.get("/bridge/users/?roles=student&fields=no").expect(400);
-        let bridge =
-            server.client_with(&[lyceum_access::Scope::BridgeRead], lyceum_core::Dialect::Platform);
+        let bridge = server.client_with(
+            &[lyceum_access::Scope::BridgeRead],
+            lyceum_core::PayloadDialect::Platform,
+        );
         bridge.get("/bridge/users/?roles=student").expect(403);
     });
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::limits;
-use lyceum_store::{Dialect, Target};
+use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::server::both_as;
 use serde_json::Value;
 
@@ -93,7 +93,7 @@ fn ready_waits_for_a_write_only_so_long_and_an_import_leaves_it_ready() {
             let db = server.db().clone();
             scope.spawn(move || {
                 let other = db.write_blocking(|tx| {
-                    if tx.dialect() == Dialect::Postgres {
+                    if tx.dialect() == SqlDialect::Postgres {
                         tx.execute("LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE", &[])?;
                     }
                     is_held.send(()).unwrap();
@@ -120,14 +120,14 @@ fn ready_says_no_where_writes_fail_and_yes_again_later() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let (is_missing, is_there) = match server.target().clone() {
-            Target::Sqlite(path) => {
+            StoreLocation::Sqlite(path) => {
                 let aside = path.with_extension("aside");
                 let (from, to) = (path.clone(), aside.clone());
                 let hide: Box<dyn Fn()> = Box::new(move || std::fs::rename(&from, &to).unwrap());
                 let show: Box<dyn Fn()> = Box::new(move || std::fs::rename(&aside, &path).unwrap());
                 (hide, show)
             }
-            Target::Postgres(_) => {
+            StoreLocation::Postgres(_) => {
                 let rename = |from: &'static str, to: &'static str| -> Box<dyn Fn()> {
                     let db = server.db().clone();
                     let sql = format!("ALTER TABLE {from} RENAME TO {to}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{NewClient, Scope, client};
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::config::Environment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_testkit::client::Reply;
@@ -152,9 +152,9 @@ fn a_missing_or_bad_token_is_challenged() {
         let minor = &body["imsx_CodeMinor"]["imsx_codeMinorField"][0]["imsx_codeMinorFieldValue"];
         assert_eq!(minor, "unauthorisedrequest");
 
-        let good = server.token(&[], Dialect::Platform);
+        let good = server.token(&[], PayloadDialect::Platform);
         let (signed, _) = good.rsplit_once('.').unwrap();
-        let other = server.token(&[], Dialect::Platform);
+        let other = server.token(&[], PayloadDialect::Platform);
         let (_, signature) = other.rsplit_once('.').unwrap();
         for bad in ["nonsense", &format!("{signed}.{signature}"), &good[..good.len() - 4]] {
             let refused = client.clone().with_token(bad).get("/probe/guarded").expect(401);
@@ -207,7 +207,7 @@ fn a_revoked_client_stops_on_every_server_within_five_seconds() {
 fn a_new_client_works_at_once_on_every_server() {
     both_as(&probe::setup(), |server| {
         let twin = server.twin();
-        let token = server.token(&[], Dialect::Platform);
+        let token = server.token(&[], PayloadDialect::Platform);
         twin.anonymous().with_token(token).get("/probe/guarded").expect(200);
     });
 }
@@ -215,7 +215,7 @@ fn a_new_client_works_at_once_on_every_server() {
 #[test]
 fn a_token_of_the_other_environment_is_refused() {
     both_as(&probe::setup(), |server| {
-        let token = server.token(&[], Dialect::Platform);
+        let token = server.token(&[], PayloadDialect::Platform);
         let mut setup = server.setup().clone();
         setup.listen_anew();
         setup.config.server.env = Environment::Staging;

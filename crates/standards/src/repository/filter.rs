@@ -1,25 +1,29 @@
 //! Filters and orders of lists: the members that can be named, and their SQL.
 
-use lyceum_core::filter::{Expr, Literal, Op, refused};
+use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue, refused};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
-use lyceum_store::{Dialect, Param, Sql, dialect};
+use lyceum_store::{Param, Sql, SqlDialect, dialect};
 
 use crate::class::{Class, Type};
 
 /// Whether a filter can be compiled. Errors: `BadFilter` for unknown members and values that do not
 /// fit them.
-pub(crate) fn check(class: &'static Class, expr: &Expr) -> Result<()> {
+pub(crate) fn check(class: &'static Class, expr: &FilterExpression) -> Result<()> {
     // What one store compiles, the other does, too.
-    compile(&mut Sql::new(Dialect::Sqlite), class, expr)
+    compile(&mut Sql::new(SqlDialect::Sqlite), class, expr)
 }
 
 /// Appends the condition. The table goes by `t`.
-pub(super) fn compile(sql: &mut Sql, class: &'static Class, expr: &Expr) -> Result<()> {
+pub(super) fn compile(sql: &mut Sql, class: &'static Class, expr: &FilterExpression) -> Result<()> {
     match expr {
-        Expr::And(parts) => sql.joined(parts, " AND ", |sql, part| compile(sql, class, part)),
-        Expr::Or(parts) => sql.joined(parts, " OR ", |sql, part| compile(sql, class, part)),
-        Expr::Clause(name, op, literal) => clause(sql, class, name, *op, literal),
+        FilterExpression::And(parts) => {
+            sql.joined(parts, " AND ", |sql, part| compile(sql, class, part))
+        }
+        FilterExpression::Or(parts) => {
+            sql.joined(parts, " OR ", |sql, part| compile(sql, class, part))
+        }
+        FilterExpression::Clause(name, op, literal) => clause(sql, class, name, *op, literal),
     }
 }
 
@@ -32,15 +36,15 @@ fn clause(
     sql: &mut Sql,
     class: &'static Class,
     name: &str,
-    op: Op,
-    literal: &Literal,
+    op: FilterOperator,
+    literal: &FilterValue,
 ) -> Result<()> {
     let text = &literal.text;
     let path: Vec<&str> = name.split('.').map(own).collect();
     let ty = class.field(path[0]).map(|field| field.ty);
     match (ty, path.as_slice()) {
         (Some(Type::Uuid), ["identifier"]) => sql.compare("t.id", op, text.as_str()),
-        (Some(Type::Instant), ["lastChangeDateTime"]) if op != Op::Contains => {
+        (Some(Type::Instant), ["lastChangeDateTime"]) if op != FilterOperator::Contains => {
             let instant: Timestamp = text.parse().map_err(|_| {
                 refused(format!(
                     "'{name}' must be compared with an instant such as 2026-01-15T08:00:00Z (got \
@@ -53,7 +57,7 @@ fn clause(
             let member = dialect::json_text(sql.dialect, "t.body", &[member])?;
             sql.compare(&format!("lower({member})"), op, text.to_ascii_lowercase().as_str());
         }
-        (Some(Type::Integer), [member]) if op != Op::Contains => {
+        (Some(Type::Integer), [member]) if op != FilterOperator::Contains => {
             let number = text.parse::<f64>();
             let number = number.map_err(|_| {
                 refused(format!("'{name}' must be compared with a number (got '{text}')"))
@@ -66,9 +70,14 @@ fn clause(
             let member = dialect::json_text(sql.dialect, "t.body", &[outer, member])?;
             sql.compare(&format!("lower({member})"), op, text.to_ascii_lowercase().as_str());
         }
-        (Some(Type::Texts), [list]) if matches!(op, Op::Equal | Op::NotEqual | Op::Contains) => {
+        (Some(Type::Texts), [list])
+            if matches!(
+                op,
+                FilterOperator::Equal | FilterOperator::NotEqual | FilterOperator::Contains
+            ) =>
+        {
             let members = dialect::json_members(sql.dialect, "t.body", &[list])?;
-            let not = if op == Op::NotEqual { "NOT " } else { "" };
+            let not = if op == FilterOperator::NotEqual { "NOT " } else { "" };
             sql.push(&format!(
                 "{not}EXISTS (SELECT 1 FROM {members} WHERE lower(members.member) = "
             ));
@@ -87,7 +96,7 @@ fn clause(
 }
 
 /// What a list is ordered by. Errors: `BadSelection` for a member that orders nothing.
-pub(super) fn order(sql: Dialect, class: &'static Class, name: &str) -> Result<String> {
+pub(super) fn order(sql: SqlDialect, class: &'static Class, name: &str) -> Result<String> {
     match (own(name), class.field(own(name)).map(|field| field.ty)) {
         ("identifier", _) => Ok("t.id".to_owned()),
         ("lastChangeDateTime", _) => Ok("t.changed".to_owned()),

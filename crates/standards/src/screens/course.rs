@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use lyceum_console::courses::{Covered, Node, Standard};
+use lyceum_console::courses::{CourseNode, CourseStandard, CoveredStandard};
 use lyceum_core::Result;
 use lyceum_roster::course_tree::{self, CourseTree};
 use lyceum_roster::fields;
 use lyceum_roster::record::{Object, Status, members};
-use lyceum_roster::repository::Texts;
-use lyceum_roster::screens::classes::{self, Class};
-use lyceum_roster::screens::courses::{self, Course};
+use lyceum_roster::repository::RecordTexts;
+use lyceum_roster::screens::classes::{self, ListedClass};
+use lyceum_roster::screens::courses::{self, ListedCourse};
 use lyceum_store::Tx;
 
 use crate::alignment::{self, Statement};
@@ -21,15 +21,15 @@ const CODE_CHARS: usize = 24;
 #[derive(Clone, Debug)]
 pub struct CourseContent {
     /// The course.
-    pub course: Course,
+    pub course: ListedCourse,
     /// Its components and what they hold, in order.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<CourseNode>,
     /// How many of the nodes are components.
     pub component_count: usize,
     /// The standards that the course, its components, their resources or links cover, by code.
-    pub covered: Vec<Covered>,
+    pub covered: Vec<CoveredStandard>,
     /// Its active classes, by school and title.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ListedClass>,
 }
 
 /// Reads the page. Errors: `NotFound`.
@@ -69,29 +69,29 @@ impl Coverage {
         Ok(Self(covered))
     }
 
-    fn standards(&self, kind: &str, id: &str) -> Vec<Standard> {
+    fn standards(&self, kind: &str, id: &str) -> Vec<CourseStandard> {
         let found = self.0.get(kind).and_then(|of_kind| of_kind.get(id));
         found.into_iter().flatten().map(standard).collect()
     }
 }
 
-fn standard(statement: &Statement) -> Standard {
+fn standard(statement: &Statement) -> CourseStandard {
     let text = |name: &str| statement.body[name].as_str().unwrap_or_default().to_owned();
     let (code, full_statement) = (text("humanCodingScheme"), text("fullStatement"));
     let code = match code.is_empty() {
         true => full_statement.chars().take(CODE_CHARS).collect(),
         false => code,
     };
-    Standard { item: statement.item.clone(), code, states: full_statement }
+    CourseStandard { item: statement.item.clone(), code, states: full_statement }
 }
 
-fn id_of((body, extra): &Texts) -> Result<String> {
+fn id_of((body, extra): &RecordTexts) -> Result<String> {
     Ok(fields::text(&members(body, extra.as_deref())?, "sourcedId").to_owned())
 }
 
 /// The tree as a list, each node with its place among its siblings.
-fn nodes(tree: &CourseTree, coverage: &Coverage) -> Result<Vec<Node>> {
-    let read = |(body, extra): &Texts| members(body, extra.as_deref());
+fn nodes(tree: &CourseTree, coverage: &Coverage) -> Result<Vec<CourseNode>> {
+    let read = |(body, extra): &RecordTexts| members(body, extra.as_deref());
     let resources = tree.resources.iter().map(read).collect::<Result<Vec<Object>>>()?;
     let mut nodes = Vec::new();
     let mut counted: Vec<usize> = Vec::new();
@@ -99,7 +99,7 @@ fn nodes(tree: &CourseTree, coverage: &Coverage) -> Result<Vec<Node>> {
         let (record, depth) = (read(&component.record)?, component.depth);
         // The lessons and materials of a component come before its child components and share their numbering.
         let place = next_place(&mut counted, depth);
-        nodes.push(Node {
+        nodes.push(CourseNode {
             standards: coverage.standards("courseComponent", fields::text(&record, "sourcedId")),
             is_component: true,
             ..node(&record, place, depth)
@@ -111,7 +111,7 @@ fn nodes(tree: &CourseTree, coverage: &Coverage) -> Result<Vec<Node>> {
             let lesson = fields::opt_text(&record, "lessonType");
             let material = || fields::opt_text(&fields::metadata(resource), "type");
             let place = next_place(&mut counted, depth + 1);
-            nodes.push(Node {
+            nodes.push(CourseNode {
                 kind: lesson.or_else(material).unwrap_or_default(),
                 standards: united(own, of_resource),
                 ..node(&record, place, depth + 1)
@@ -121,8 +121,8 @@ fn nodes(tree: &CourseTree, coverage: &Coverage) -> Result<Vec<Node>> {
     Ok(nodes)
 }
 
-fn node(record: &Object, place: String, depth: usize) -> Node {
-    Node {
+fn node(record: &Object, place: String, depth: usize) -> CourseNode {
+    CourseNode {
         place,
         id: fields::text(record, "sourcedId").to_owned(),
         title: fields::text(record, "title").to_owned(),
@@ -133,7 +133,7 @@ fn node(record: &Object, place: String, depth: usize) -> Node {
     }
 }
 
-fn united(mut standards: Vec<Standard>, more: Vec<Standard>) -> Vec<Standard> {
+fn united(mut standards: Vec<CourseStandard>, more: Vec<CourseStandard>) -> Vec<CourseStandard> {
     for standard in more {
         if !standards.contains(&standard) {
             standards.push(standard);
@@ -149,17 +149,17 @@ fn next_place(counted: &mut Vec<usize>, depth: usize) -> String {
 }
 
 /// Each standard once, by its code, with what covers it.
-fn covered(nodes: &[Node], of_course: &[Standard]) -> Vec<Covered> {
+fn covered(nodes: &[CourseNode], of_course: &[CourseStandard]) -> Vec<CoveredStandard> {
     let own = of_course.iter().map(|standard| (standard, String::new(), String::new()));
     let of_nodes = nodes.iter().flat_map(|node| {
         node.standards.iter().map(|one| (one, node.place.clone(), node.title.clone()))
     });
-    let mut by_code: BTreeMap<(String, String), Covered> = BTreeMap::new();
+    let mut by_code: BTreeMap<(String, String), CoveredStandard> = BTreeMap::new();
     for (standard, place, title) in own.chain(of_nodes) {
         let key = (standard.code.clone(), standard.item.clone());
         let covered = by_code
             .entry(key)
-            .or_insert_with(|| Covered { standard: standard.clone(), by: Vec::new() });
+            .or_insert_with(|| CoveredStandard { standard: standard.clone(), by: Vec::new() });
         covered.by.push((place, title));
     }
     by_code.into_values().collect()

@@ -19,8 +19,8 @@ use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, TargetSessionAttrs
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::tls::{self, Files, Mode};
-use crate::problem::Failure;
+use super::tls::{self, PemFiles, TlsMode};
+use crate::problem::PostgresFailure;
 
 type Stream = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::Stream;
 
@@ -37,16 +37,16 @@ const OWN: [&str; 7] = [
 
 /// Where a server is: several hosts where one takes the other's place.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub(crate) struct PostgresAddress {
     hosts: Vec<Config>,
     in_random_order: bool,
-    /// How long one address of a host has for an open connection; none: for ever.
+    /// The time limit for a connection to one address of a host; `None` means no limit.
     wait: Option<Duration>,
-    mode: Mode,
+    mode: TlsMode,
     tls: MakeRustlsConnect,
 }
 
-impl Address {
+impl PostgresAddress {
     /// Reads `postgres://user:password@host/database?…` or `host=… dbname=…`. Errors: `Invalid`.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let (rest, own) = split(text)?;
@@ -60,8 +60,8 @@ impl Address {
         }
         let file = |name: &str| own.get(name).filter(|path| !path.is_empty()).map(String::as_str);
         let files =
-            Files { roots: file("sslrootcert"), chain: file("sslcert"), key: file("sslkey") };
-        let mode = Mode::parse(own.get("sslmode").map(String::as_str), &files)?;
+            PemFiles { roots: file("sslrootcert"), chain: file("sslcert"), key: file("sslkey") };
+        let mode = TlsMode::parse(own.get("sslmode").map(String::as_str), &files)?;
         let (mode, tls) = tls::connector(mode, &files)?;
         let number = |name: &str, default: u64| match own.get(name) {
             None => Ok(default),
@@ -108,10 +108,10 @@ impl Address {
         if self.in_random_order {
             fastrand::shuffle(&mut hosts);
         }
-        let mut told = Vec::new();
+        let mut failures = Vec::new();
         for host in hosts {
-            let mut tell = |failure: String| {
-                told.push(match self.hosts.len() {
+            let mut note = |failure: String| {
+                failures.push(match self.hosts.len() {
                     1 => failure,
                     _ => format!("{}: {failure}", name(host)),
                 });
@@ -119,18 +119,18 @@ impl Address {
             let addresses = match self.resolved(host).await {
                 Ok(addresses) => addresses,
                 Err(failure) => {
-                    tell(failure);
+                    note(failure);
                     continue;
                 }
             };
             for address in addresses {
                 match self.try_modes(&address).await {
                     Ok(opened) => return Ok(opened),
-                    Err(failure) => tell(failure.to_string()),
+                    Err(failure) => note(failure.to_string()),
                 }
             }
         }
-        Err(told.join("; "))
+        Err(failures.join("; "))
     }
 
     /// The addresses of a host, each of which may take the time that one has: behind the name of a cluster the
@@ -161,10 +161,10 @@ impl Address {
     async fn try_modes(
         &self,
         host: &Config,
-    ) -> std::result::Result<(Client, Connection<Socket, Stream>), Failure> {
+    ) -> std::result::Result<(Client, Connection<Socket, Stream>), PostgresFailure> {
         let opened = self.try_to_open(host).await;
-        let may_be_plain = self.mode == Mode::Prefer && host.get_ssl_mode() != SslMode::Disable;
-        let is_refused = |failure: &Failure| failure.is_of_tls() || failure.is_not_let_in();
+        let may_be_plain = self.mode == TlsMode::Prefer && host.get_ssl_mode() != SslMode::Disable;
+        let is_refused = |failure: &PostgresFailure| failure.is_of_tls() || failure.is_not_let_in();
         if may_be_plain && opened.as_ref().is_err_and(is_refused) {
             let mut plain = host.clone();
             plain.ssl_mode(SslMode::Disable);
@@ -173,7 +173,7 @@ impl Address {
         opened
     }
 
-    /// What opens TLS for a further connection to the same server.
+    /// The TLS connector for further connections to the same server.
     pub(crate) fn tls(&self) -> MakeRustlsConnect {
         self.tls.clone()
     }
@@ -181,12 +181,12 @@ impl Address {
     async fn try_to_open(
         &self,
         host: &Config,
-    ) -> std::result::Result<(Client, Connection<Socket, Stream>), Failure> {
+    ) -> std::result::Result<(Client, Connection<Socket, Stream>), PostgresFailure> {
         let opening = host.connect(self.tls.clone());
         match self.wait {
             None => Ok(opening.await?),
             Some(wait) => {
-                Ok(time::timeout(wait, opening).await.map_err(|_| Failure::Silence)??)
+                Ok(time::timeout(wait, opening).await.map_err(|_| PostgresFailure::Silence)??)
             }
         }
     }
@@ -206,7 +206,7 @@ fn refused(cause: &str) -> Problem {
     Problem::new(ProblemKind::Invalid, format!("the address of the database is wrong: {cause}"))
 }
 
-/// What the configurations of all hosts have in common.
+/// The common part of the configurations of all hosts.
 fn common(config: &Config) -> Result<Config> {
     let mut common = Config::new();
     if let Some(user) = config.get_user() {
@@ -232,7 +232,7 @@ fn common(config: &Config) -> Result<Config> {
 }
 
 /// One configuration a host.
-fn hosts(config: &Config, common: &Config, mode: Mode) -> Result<Vec<Config>> {
+fn hosts(config: &Config, common: &Config, mode: TlsMode) -> Result<Vec<Config>> {
     let (names, addresses) = (config.get_hosts(), config.get_hostaddrs());
     let (ports, count) = (config.get_ports(), names.len().max(addresses.len()));
     if count == 0 {

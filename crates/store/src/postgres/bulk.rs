@@ -7,13 +7,13 @@ use lyceum_core::limits::INSERT_CHUNK_ROWS;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::{Session, values};
+use super::{PostgresSession, values};
 use crate::Value;
 
 /// So many rows are streamed: fewer cost less in a statement, which is one way to the server and back.
 const COPY_MIN_ROWS: usize = 100;
 
-impl Session {
+impl PostgresSession {
     pub(crate) fn insert_rows(
         &mut self,
         table: &str,
@@ -27,7 +27,7 @@ impl Session {
         let mut changed = 0;
         for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
             let arrays = by_column(columns.len(), rows);
-            let unrolled = Unrolled::of(&arrays);
+            let unrolled = UnrolledArrays::of(&arrays);
             changed +=
                 self.execute_with(&unrolled.insert(table, columns, conflict), &unrolled.params)?;
         }
@@ -47,7 +47,7 @@ impl Session {
         }
         for rows in values.chunks(columns.len() * INSERT_CHUNK_ROWS) {
             let arrays = by_column(columns.len(), rows);
-            let unrolled = Unrolled::of(&arrays);
+            let unrolled = UnrolledArrays::of(&arrays);
             self.send_with(&unrolled.insert(table, columns, conflict), &unrolled.params)?;
         }
         Ok(())
@@ -96,7 +96,7 @@ impl Session {
         let mut changed = 0;
         for rows in values.chunks(width * INSERT_CHUNK_ROWS) {
             let arrays = by_column(width, rows);
-            let Unrolled { cells, from, params } = Unrolled::of(&arrays);
+            let UnrolledArrays { cells, from, params } = UnrolledArrays::of(&arrays);
             let (sets, finds) = cells.split_at(columns.len());
             let from = format!("FROM {from}");
             let sql = update(table, columns, sets.iter(), &from, keys, finds.iter());
@@ -116,15 +116,15 @@ fn by_column<'v>(columns: usize, rows: &[Value<'v>]) -> Vec<Vec<Value<'v>>> {
 
 /// Arrays that the server unrolls to rows, one a column: the statement's text stays the same for
 /// any number of rows.
-struct Unrolled<'p> {
-    /// What stands for each column: its name among the rows, or NULL.
+struct UnrolledArrays<'p> {
+    /// The expression for each column: its name among the rows, or NULL.
     cells: Vec<String>,
     /// The item of `FROM`.
     from: String,
     params: Vec<&'p (dyn ToSql + Sync)>,
 }
 
-impl<'p> Unrolled<'p> {
+impl<'p> UnrolledArrays<'p> {
     fn of(arrays: &'p [Vec<Value<'p>>]) -> Self {
         let mut params: Vec<&(dyn ToSql + Sync)> = Vec::new();
         let (mut cells, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());

@@ -19,27 +19,27 @@ use tokio::time::{self, Instant, Sleep};
 use tokio_postgres::{Error, Row, RowStream};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::Address;
-use crate::problem::{self, Failure};
+use super::address::PostgresAddress;
+use crate::problem::{self, PostgresFailure};
 
-/// How long a server has to be told goodbye.
+/// The time limit for closing a connection.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// An open connection.
 pub(crate) struct Client {
-    /// What was sent, in its order, until its answer is looked at.
+    /// The sent statements in order, until their answers are read.
     sent: Vec<SentStatement>,
     /// Bytes in it.
     sent_bytes: usize,
     inner: Arc<tokio_postgres::Client>,
-    /// How long an answer is waited for; none: for ever.
+    /// The time limit for an answer; `None` means no limit.
     patience: Option<Duration>,
     /// Rings when the patience may be over. It is made by the first wait that has a limit.
     alarm: Option<Pin<Box<Sleep>>>,
-    /// What opens TLS for a request to cancel.
+    /// The TLS connector for a cancel request.
     tls: MakeRustlsConnect,
     /// Dropped behind the client, which ends it.
-    link: Link,
+    link: ServerLink,
 }
 
 /// A statement on its way.
@@ -48,25 +48,25 @@ struct SentStatement {
     answer: Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>,
 }
 
-/// What carries bytes to the server and back.
-struct Link {
+/// The transport to the server.
+struct ServerLink {
     runtime: Runtime,
     task: JoinHandle<Result<(), Error>>,
 }
 
 /// A failure, and the statement that failed.
-pub(crate) struct Failed {
-    pub(crate) failure: Failure,
+pub(crate) struct FailedStatement {
+    pub(crate) failure: PostgresFailure,
     pub(crate) sql: String,
 }
 
-impl Failed {
-    /// What it means to a caller.
+impl FailedStatement {
+    /// The problem for the caller.
     pub(crate) fn problem(self) -> Problem {
         problem::postgres(&self.failure, &self.sql)
     }
 
-    pub(crate) fn new(failure: impl Into<Failure>, sql: &str) -> Self {
+    pub(crate) fn new(failure: impl Into<PostgresFailure>, sql: &str) -> Self {
         Self { failure: failure.into(), sql: sql.to_owned() }
     }
 }
@@ -74,7 +74,7 @@ impl Failed {
 impl Client {
     /// Connects. Never called on a thread of an async runtime: the client has its own. Errors: what is in
     /// the way.
-    pub(crate) fn connect(address: &Address) -> Result<Self, String> {
+    pub(crate) fn connect(address: &PostgresAddress) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime without threads needs a file descriptor only");
         let (client, connection) = runtime.block_on(address.connect())?;
@@ -86,7 +86,7 @@ impl Client {
             patience: None,
             alarm: None,
             tls: address.tls(),
-            link: Link { runtime, task },
+            link: ServerLink { runtime, task },
         })
     }
 
@@ -107,7 +107,7 @@ impl Client {
         sql: &str,
         bytes: usize,
         answer: impl Future<Output = Result<(), Error>> + Send + 'static,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), FailedStatement> {
         let is_full = self.sent.len() >= POSTGRES_SENT_MAX_STATEMENTS
             || self.sent_bytes + bytes > POSTGRES_SENT_MAX_BYTES;
         if is_full {
@@ -116,7 +116,7 @@ impl Client {
         let mut answer = Box::pin(answer);
         // Statements run in the order in which they are polled first.
         match (&mut answer).now_or_never() {
-            Some(Err(error)) => Err(Failed::new(error, sql)),
+            Some(Err(error)) => Err(FailedStatement::new(error, sql)),
             Some(Ok(())) => Ok(()),
             None => {
                 self.sent_bytes += bytes;
@@ -127,7 +127,7 @@ impl Client {
     }
 
     /// Waits for the answers of what was sent.
-    pub(crate) fn settle(&mut self, sql: &str) -> Result<(), Failed> {
+    pub(crate) fn settle(&mut self, sql: &str) -> Result<(), FailedStatement> {
         if self.sent.is_empty() { Ok(()) } else { self.wait(sql, async |_| Ok(())) }
     }
 
@@ -147,11 +147,11 @@ impl Client {
         &mut self,
         sql: &str,
         ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
+    ) -> Result<T, FailedStatement> {
         self.sent_bytes = 0;
         let sent = async {
             for SentStatement { sql, answer } in self.sent.drain(..) {
-                answer.await.map_err(|error| Failed::new(error, &sql))?;
+                answer.await.map_err(|error| FailedStatement::new(error, &sql))?;
             }
             Ok(())
         };
@@ -160,14 +160,17 @@ impl Client {
         let both = self.link.runtime.block_on(with_timeout(self.patience, &mut self.alarm, both));
         let (sent, answer) = both.map_err(|silence| {
             self.cancel();
-            Failed::new(silence, sql)
+            FailedStatement::new(silence, sql)
         })?;
         sent?;
-        answer.map_err(|error| Failed::new(error, sql))
+        answer.map_err(|error| FailedStatement::new(error, sql))
     }
 
     /// Waits for the next row.
-    pub(crate) fn next(&mut self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Failure> {
+    pub(crate) fn next(
+        &mut self,
+        mut rows: Pin<&mut RowStream>,
+    ) -> Result<Option<Row>, PostgresFailure> {
         let next = with_timeout(self.patience, &mut self.alarm, rows.try_next());
         let next = self.link.runtime.block_on(next).inspect_err(|_| self.cancel());
         Ok(next??)
@@ -196,7 +199,7 @@ async fn with_timeout<T>(
     patience: Option<Duration>,
     alarm: &mut Option<Pin<Box<Sleep>>>,
     answer: impl Future<Output = T>,
-) -> Result<T, Failure> {
+) -> Result<T, PostgresFailure> {
     let Some(patience) = patience else { return Ok(answer.await) };
     let end = Instant::now() + patience;
     let alarm = alarm.get_or_insert_with(|| Box::pin(time::sleep_until(end)));
@@ -211,7 +214,7 @@ async fn with_timeout<T>(
         // It was set for an earlier wait if it rings before the end of this one.
         while alarm.as_mut().poll(cx).is_ready() {
             if Instant::now() >= end {
-                return Poll::Ready(Err(Failure::Silence));
+                return Poll::Ready(Err(PostgresFailure::Silence));
             }
             alarm.as_mut().reset(end);
         }
@@ -220,7 +223,7 @@ async fn with_timeout<T>(
     .await
 }
 
-impl Drop for Link {
+impl Drop for ServerLink {
     /// Waits until the server was told goodbye, unless it does not listen.
     fn drop(&mut self) {
         let Self { runtime, task } = self;

@@ -16,11 +16,11 @@ use lyceum_core::limits::{
 use lyceum_core::{Problem, Result};
 
 use super::queue::Queue;
-use super::{Address, Client, Fault, Session, pooler};
+use super::{Client, PostgresAddress, PostgresSession, RetryDecision, pooler};
 use crate::one_statement::LongerReads;
 use crate::problem::{self, unavailable};
-use crate::task::{self, Task};
-use crate::{Migration, Options, Tx, migrate};
+use crate::task::{self, StoreTask};
+use crate::{Migration, StoreOptions, Tx, migrate};
 
 /// Times that a lost connection is made anew for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
@@ -31,37 +31,37 @@ const BESIDE_OTHERS: u32 = 6;
 
 /// An open PostgreSQL database.
 pub(crate) struct Postgres {
-    address: Address,
-    options: Options,
-    short: Pool,
-    long: Pool,
+    address: PostgresAddress,
+    options: StoreOptions,
+    short: ConnectionPool,
+    long: ConnectionPool,
 }
 
-/// What a task asks of its transaction.
+/// The mode of a task's transaction.
 #[derive(Clone, Copy)]
-pub(crate) enum Mode {
+pub(crate) enum TransactionMode {
     /// A short read, by a closure of the type.
     Read(TypeId),
     /// A read that ends at the instant.
     Scan(Instant),
     /// A write.
-    Write(Sees),
+    Write(WriteIsolation),
     /// A write that ran into others, who wait now until it has ended.
-    Alone(Sees),
+    Alone(WriteIsolation),
 }
 
-/// What the statements of a write see of what others commit.
+/// The visibility of other transactions' commits to the statements of a write.
 #[derive(Clone, Copy)]
-pub(crate) enum Sees {
-    /// What was there before the first of them.
+pub(crate) enum WriteIsolation {
+    /// Only commits before the first statement.
     Snapshot,
-    /// What was there before each.
+    /// All commits before each statement.
     Latest,
 }
 
 struct QueuedRequest {
-    task: Box<dyn Task>,
-    mode: Mode,
+    task: Box<dyn StoreTask>,
+    mode: TransactionMode,
     open: OpenRequest,
 }
 
@@ -83,8 +83,8 @@ impl Drop for OpenRequest {
 
 impl Postgres {
     /// Migrates the database; its connections are made when they are needed.
-    pub(crate) fn open(url: &str, migrations: &[Migration], options: Options) -> Result<Self> {
-        let address = Address::parse(url)?;
+    pub(crate) fn open(url: &str, migrations: &[Migration], options: StoreOptions) -> Result<Self> {
+        let address = PostgresAddress::parse(url)?;
         let migrate = || {
             pooler::refuse(&address)?;
             migrate::postgres(&mut reach(&address)?, || reach(&address).ok(), migrations)
@@ -93,21 +93,21 @@ impl Postgres {
         thread::scope(|scope| scope.spawn(migrate).join())
             .unwrap_or_else(|_| Err(Problem::internal("migrating panicked")))?;
         Ok(Self {
-            short: Pool::new(&address, options, options.connections),
-            long: Pool::new(&address, options, POSTGRES_SCAN_CONNECTIONS),
+            short: ConnectionPool::new(&address, options, options.connections),
+            long: ConnectionPool::new(&address, options, POSTGRES_SCAN_CONNECTIONS),
             address,
             options,
         })
     }
 
-    pub(crate) fn submit(&self, task: Box<dyn Task>, mode: Mode) -> Result<()> {
-        let pool = if matches!(mode, Mode::Scan(_)) { &self.long } else { &self.short };
+    pub(crate) fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
+        let pool = if matches!(mode, TransactionMode::Scan(_)) { &self.long } else { &self.short };
         pool.submit(task, mode)
     }
 
     /// Requests that the server has answered so far.
     pub(crate) fn answers(&self) -> u64 {
-        let of = |pool: &Pool| pool.shared.answers.load(Ordering::Relaxed);
+        let of = |pool: &ConnectionPool| pool.shared.answers.load(Ordering::Relaxed);
         of(&self.short) + of(&self.long)
     }
 
@@ -115,33 +115,33 @@ impl Postgres {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        Session::connect(&self.address, self.options)?.read_once(work)
+        PostgresSession::connect(&self.address, self.options)?.read_once(work)
     }
 
     pub(crate) fn write_blocking<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        Session::connect(&self.address, self.options)?.write_once(work)
+        PostgresSession::connect(&self.address, self.options)?.write_once(work)
     }
 }
 
 /// The first connection to a database. Errors: `Unavailable`, with what is in the way.
-pub(crate) fn reach(address: &Address) -> Result<Client> {
+pub(crate) fn reach(address: &PostgresAddress) -> Result<Client> {
     Client::connect(address)
         .map_err(|told| unavailable(format!("the database cannot be opened: {told}"), 2))
 }
 
 /// Threads with one connection each, started one by one as the queue demands.
-struct Pool {
+struct ConnectionPool {
     queue: Arc<Queue<QueuedRequest>>,
     shared: Arc<PoolShared>,
     size: usize,
 }
 
 struct PoolShared {
-    address: Address,
-    options: Options,
+    address: PostgresAddress,
+    options: StoreOptions,
     threads: AtomicUsize,
     /// Threads that have a connection.
     connected: AtomicUsize,
@@ -154,8 +154,8 @@ struct PoolShared {
     longer_reads: LongerReads,
 }
 
-impl Pool {
-    fn new(address: &Address, options: Options, size: usize) -> Self {
+impl ConnectionPool {
+    fn new(address: &PostgresAddress, options: StoreOptions, size: usize) -> Self {
         let shared = PoolShared {
             address: address.clone(),
             options,
@@ -170,7 +170,7 @@ impl Pool {
         Self { queue, shared: Arc::new(shared), size }
     }
 
-    fn submit(&self, task: Box<dyn Task>, mode: Mode) -> Result<()> {
+    fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
         let was_refused = self.shared.was_refused_just_now();
         if was_refused && self.shared.has_no_threads() {
             return Err(problem::out_of_reach());
@@ -200,7 +200,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ConnectionPool {
     /// The threads serve the requests that wait, then end.
     fn drop(&mut self) {
         self.queue.close();
@@ -208,7 +208,7 @@ impl Drop for Pool {
 }
 
 struct Worker {
-    session: Option<Session>,
+    session: Option<PostgresSession>,
     queue: Arc<Queue<QueuedRequest>>,
     shared: Arc<PoolShared>,
 }
@@ -237,7 +237,7 @@ impl Worker {
         if self.session.is_some() {
             return Ok(());
         }
-        match Session::connect_for_requests(&self.shared.address, self.shared.options) {
+        match PostgresSession::connect_for_requests(&self.shared.address, self.shared.options) {
             Ok(session) => {
                 self.shared.connected.fetch_add(1, Ordering::SeqCst);
                 self.session = Some(session);
@@ -267,28 +267,31 @@ impl Worker {
                 Err(problem) if self.shared.is_connected() => {
                     return self.give_back(QueuedRequest { task, mode, open }, problem);
                 }
-                Err(problem) => (Err(problem), Some(Fault::Lost)),
+                Err(problem) => (Err(problem), Some(RetryDecision::Lost)),
             };
             let again = match fault {
-                Some(Fault::Collision) => attempt < STORE_MAX_ATTEMPTS,
-                Some(Fault::Lost) => attempt < MAX_RECONNECTS && begun.elapsed() < patience,
+                Some(RetryDecision::Collision) => attempt < STORE_MAX_ATTEMPTS,
+                Some(RetryDecision::Lost) => attempt < MAX_RECONNECTS && begun.elapsed() < patience,
                 // A second one is there to stay.
-                Some(Fault::Duplicate) => {
+                Some(RetryDecision::Duplicate) => {
                     duplicates += 1;
                     duplicates == 1
                 }
-                Some(Fault::NeedsSnapshot) => true,
-                Some(Fault::InDoubt | Fault::Locked | Fault::Other) | None => false,
+                Some(RetryDecision::NeedsSnapshot) => true,
+                Some(RetryDecision::InDoubt | RetryDecision::Locked | RetryDecision::Other)
+                | None => false,
             };
             if !again {
                 return task.answer(outcome);
             }
             mode = match (fault, mode) {
-                (Some(Fault::NeedsSnapshot), _) => continue,
-                (Some(Fault::Collision), Mode::Write(sees)) if attempt >= BESIDE_OTHERS => {
-                    Mode::Alone(sees)
+                (Some(RetryDecision::NeedsSnapshot), _) => continue,
+                (Some(RetryDecision::Collision), TransactionMode::Write(sees))
+                    if attempt >= BESIDE_OTHERS =>
+                {
+                    TransactionMode::Alone(sees)
                 }
-                (_, Mode::Alone(sees)) => Mode::Write(sees),
+                (_, TransactionMode::Alone(sees)) => TransactionMode::Write(sees),
                 _ => {
                     thread::sleep(pause(attempt));
                     mode
@@ -305,17 +308,22 @@ impl Worker {
         }
     }
 
-    fn attempt(&mut self, task: &mut dyn Task, mode: Mode) -> (Result<()>, Option<Fault>) {
+    fn attempt(
+        &mut self,
+        task: &mut dyn StoreTask,
+        mode: TransactionMode,
+    ) -> (Result<()>, Option<RetryDecision>) {
         let session = self.session.as_mut().expect("whoever asks has connected");
         let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
         let fault = session.fault();
-        if !matches!(fault, Some(Fault::Lost | Fault::InDoubt)) {
+        if !matches!(fault, Some(RetryDecision::Lost | RetryDecision::InDoubt)) {
             self.shared.answers.fetch_add(1, Ordering::Relaxed);
         }
         if !session.is_of_use(&outcome) {
             self.disconnect();
         }
-        if let (Some(Fault::NeedsSnapshot), Mode::Read(closure)) = (fault, mode) {
+        if let (Some(RetryDecision::NeedsSnapshot), TransactionMode::Read(closure)) = (fault, mode)
+        {
             self.shared.longer_reads.add(closure);
         }
         (outcome, fault)
@@ -340,8 +348,8 @@ impl PoolShared {
         self.refused().is_some_and(|then| then.elapsed() < pause)
     }
 
-    fn needs_snapshot(&self, mode: Mode) -> bool {
-        let Mode::Read(closure) = mode else { return true };
+    fn needs_snapshot(&self, mode: TransactionMode) -> bool {
+        let TransactionMode::Read(closure) = mode else { return true };
         self.longer_reads.contains(closure)
     }
 }

@@ -10,13 +10,13 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use tokio_postgres::SimpleQueryMessage;
 
 use super::pool::reach;
-use super::{Address, Client, Failed};
+use super::{Client, FailedStatement, PostgresAddress};
 
 /// Times that it is looked at: a pooler may happen to give the same connection twice.
 const LOOKS: usize = 3;
 
 /// Refuses an address behind which a pooler shares connections by the transaction.
-pub(super) fn refuse(address: &Address) -> Result<()> {
+pub(super) fn refuse(address: &PostgresAddress) -> Result<()> {
     let mut one = reach(address)?;
     // A server that gives no second connection now is found out about later.
     let Ok(mut other) = reach(address) else { return Ok(()) };
@@ -43,7 +43,7 @@ pub(super) fn refuse(address: &Address) -> Result<()> {
 /// The process that serves the connection now.
 fn process(client: &mut Client, sql: &str) -> Result<String> {
     let answer = client.wait(sql, async |client| client.simple_query(sql).await);
-    let pid = answer.map_err(Failed::problem)?.iter().find_map(|message| match message {
+    let pid = answer.map_err(FailedStatement::problem)?.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     });

@@ -6,19 +6,19 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A queue with a limited number of entries.
 pub(super) struct Queue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     has_changed: Condvar,
     max_entries: usize,
 }
 
-struct State<T> {
+struct QueueState<T> {
     entries: VecDeque<T>,
     is_closed: bool,
 }
 
 impl<T> Queue<T> {
     pub(super) fn new(max_entries: usize) -> Self {
-        let state = State { entries: VecDeque::new(), is_closed: false };
+        let state = QueueState { entries: VecDeque::new(), is_closed: false };
         Self { state: Mutex::new(state), has_changed: Condvar::new(), max_entries }
     }
 
@@ -36,7 +36,7 @@ impl<T> Queue<T> {
 
     /// Waits for an entry and takes the first one. Returns none once the queue is closed and empty.
     pub(super) fn take(&self) -> Option<T> {
-        let must_wait = |state: &mut State<T>| state.entries.is_empty() && !state.is_closed;
+        let must_wait = |state: &mut QueueState<T>| state.entries.is_empty() && !state.is_closed;
         let state = self.has_changed.wait_while(self.lock(), must_wait);
         state.unwrap_or_else(PoisonError::into_inner).entries.pop_front()
     }
@@ -52,7 +52,7 @@ impl<T> Queue<T> {
         self.has_changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

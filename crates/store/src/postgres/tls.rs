@@ -21,7 +21,7 @@ const SYSTEM: &str = "system";
 
 /// The values of `sslmode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum TlsMode {
     /// No TLS.
     Disable,
     /// TLS where the server has it.
@@ -35,7 +35,7 @@ pub(crate) enum Mode {
 }
 
 /// Files in the format PEM.
-pub(crate) struct Files<'f> {
+pub(crate) struct PemFiles<'f> {
     /// Of the roots that are trusted, or [`SYSTEM`].
     pub(crate) roots: Option<&'f str>,
     /// Of the own certificate and what is between it and its root.
@@ -44,10 +44,10 @@ pub(crate) struct Files<'f> {
     pub(crate) key: Option<&'f str>,
 }
 
-impl Mode {
+impl TlsMode {
     /// Reads the mode. The roots of the system belong to strangers, too, so with them only the name of the
     /// host shows whose certificate it is. Errors: `Invalid`.
-    pub(crate) fn parse(text: Option<&str>, files: &Files<'_>) -> Result<Self> {
+    pub(crate) fn parse(text: Option<&str>, files: &PemFiles<'_>) -> Result<Self> {
         if files.roots == Some(SYSTEM) {
             return match text {
                 None | Some("verify-full") => Ok(Self::VerifyFull),
@@ -84,11 +84,14 @@ fn refused(message: impl Into<String>) -> Problem {
     Problem::new(ProblemKind::Invalid, message)
 }
 
-/// What opens TLS, and the mode, which roots make stricter as they do in libpq.
-pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRustlsConnect)> {
+/// The TLS connector, and the mode, which root certificates make stricter as in libpq.
+pub(crate) fn connector(
+    mode: TlsMode,
+    files: &PemFiles<'_>,
+) -> Result<(TlsMode, MakeRustlsConnect)> {
     let mode = match (mode, files.roots) {
-        (Mode::Require, Some(_)) => Mode::VerifyCa,
-        (Mode::VerifyCa | Mode::VerifyFull, None) => {
+        (TlsMode::Require, Some(_)) => TlsMode::VerifyCa,
+        (TlsMode::VerifyCa | TlsMode::VerifyFull, None) => {
             return Err(refused(
                 "sslmode 'verify-ca' and 'verify-full' need sslrootcert: the file of the trusted \
                  root certificates, or 'system'",
@@ -97,17 +100,17 @@ pub(crate) fn connector(mode: Mode, files: &Files<'_>) -> Result<(Mode, MakeRust
         (mode, _) => mode,
     };
     let provider = Arc::new(ring::default_provider());
-    let roots = files.roots.filter(|_| mode != Mode::Disable).map(roots).transpose()?;
+    let roots = files.roots.filter(|_| mode != TlsMode::Disable).map(roots).transpose()?;
     let (trusted, roots) = roots.unzip();
     let roots = roots.map(|roots: RootCertStore| {
         WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
             .build()
             .map_err(|error| refused(format!("sslrootcert cannot be used: {error}")))
     });
-    let verifier = Verifier {
+    let verifier = CertificateVerifier {
         roots: roots.transpose()?,
         trusted: trusted.unwrap_or_default(),
-        checks_name: mode == Mode::VerifyFull,
+        checks_name: mode == TlsMode::VerifyFull,
         provider: provider.clone(),
     };
     let config = ClientConfig::builder_with_provider(provider)
@@ -152,7 +155,7 @@ fn certificates(parameter: &str, path: &str) -> Result<Vec<CertificateDer<'stati
 
 /// Asks what the mode asks of a certificate: libpq knows fewer demands than browsers make.
 #[derive(Debug)]
-struct Verifier {
+struct CertificateVerifier {
     /// None: any certificate will do.
     roots: Option<Arc<WebPkiServerVerifier>>,
     /// The roots as they are.
@@ -161,7 +164,7 @@ struct Verifier {
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

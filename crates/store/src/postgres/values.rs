@@ -7,12 +7,12 @@ use lyceum_core::{Problem, Result};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::Value;
-use crate::problem::Nul;
+use crate::problem::NulCharacter;
 
-type Failure = Box<dyn Error + Sync + Send>;
+type ValueFailure = Box<dyn Error + Sync + Send>;
 
 impl ToSql for Value<'_> {
-    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
+    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, ValueFailure> {
         match (*self, wanted) {
             (Value::Null, _) => return Ok(IsNull::Yes),
             (Value::Int(number), &Type::INT8) => out.put_i64(number),
@@ -23,7 +23,7 @@ impl ToSql for Value<'_> {
             (Value::Int(number), &Type::FLOAT8) => out.put_f64(number as f64),
             (Value::Real(number), &Type::FLOAT8) => out.put_f64(number),
             (Value::Text(text), _) if memchr::memchr(0, text.as_bytes()).is_some() => {
-                return Err(Nul.into());
+                return Err(NulCharacter.into());
             }
             (Value::Text(text), wanted) if is_text(wanted) => out.put_slice(text.as_bytes()),
             (Value::Blob(bytes), &Type::BYTEA) => out.put_slice(bytes),
@@ -44,10 +44,10 @@ impl ToSql for Value<'_> {
 
 /// A parameter as the server reads it, which lives as long as its statement is under way.
 #[derive(Debug)]
-pub(super) struct Encoded(Option<BytesMut>);
+pub(super) struct EncodedParameter(Option<BytesMut>);
 
-impl Encoded {
-    pub(super) fn of(param: &(dyn ToSql + Sync), kind: &Type) -> Result<Self, Failure> {
+impl EncodedParameter {
+    pub(super) fn of(param: &(dyn ToSql + Sync), kind: &Type) -> Result<Self, ValueFailure> {
         let mut bytes = BytesMut::new();
         Ok(match param.to_sql_checked(kind, &mut bytes)? {
             IsNull::Yes => Self(None),
@@ -55,14 +55,14 @@ impl Encoded {
         })
     }
 
-    /// How many bytes it holds.
+    /// Its size in bytes.
     pub(super) fn size(&self) -> usize {
         self.0.as_ref().map_or(0, BytesMut::len)
     }
 }
 
-impl ToSql for Encoded {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
+impl ToSql for EncodedParameter {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, ValueFailure> {
         let Some(bytes) = &self.0 else { return Ok(IsNull::Yes) };
         out.put_slice(bytes);
         Ok(IsNull::No)
@@ -98,7 +98,7 @@ pub(crate) fn cell(row: &tokio_postgres::Row, column: usize) -> Result<Value<'_>
 }
 
 impl<'a> FromSql<'a> for Value<'a> {
-    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Failure> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, ValueFailure> {
         Ok(match *kind {
             Type::INT8 => Value::Int(i64::from_sql(kind, raw)?),
             Type::INT4 => Value::Int(i32::from_sql(kind, raw)?.into()),
@@ -112,7 +112,7 @@ impl<'a> FromSql<'a> for Value<'a> {
         })
     }
 
-    fn from_sql_null(_: &Type) -> Result<Self, Failure> {
+    fn from_sql_null(_: &Type) -> Result<Self, ValueFailure> {
         Ok(Value::Null)
     }
 
@@ -126,8 +126,8 @@ impl<'a> FromSql<'a> for Value<'a> {
 ///
 /// The wire has four 16-bit words (number of digits, weight of the first, sign, decimals shown)
 /// and the digits to base 10 000.
-fn numeric(raw: &[u8]) -> Result<Value<'static>, Failure> {
-    let word = |at: usize| -> Result<i16, Failure> {
+fn numeric(raw: &[u8]) -> Result<Value<'static>, ValueFailure> {
+    let word = |at: usize| -> Result<i16, ValueFailure> {
         let bytes = raw.get(at * 2..at * 2 + 2).ok_or("a number is cut short")?;
         Ok(i16::from_be_bytes([bytes[0], bytes[1]]))
     };

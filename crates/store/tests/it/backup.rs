@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use lyceum_core::ProblemKind;
-use lyceum_store::{Db, Target, Value, restore};
+use lyceum_store::{Db, StoreLocation, Value, restore};
 
 use crate::{SCHEMA, count, open, wait};
 
@@ -26,7 +26,7 @@ fn add_pair(db: &Db, n: i64) {
 fn a_backup_under_writes_is_one_instant_and_restores() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let db = open(&Target::Sqlite(path("live.db")));
+    let db = open(&StoreLocation::Sqlite(path("live.db")));
     for n in 0..400 {
         add_pair(&db, n);
     }
@@ -49,7 +49,7 @@ fn a_backup_under_writes_is_one_instant_and_restores() {
     assert_eq!(again.kind, ProblemKind::Conflict);
 
     restore(&path("copy.db"), &path("back.db"), |_, _| ()).unwrap();
-    let back = Db::open(&Target::Sqlite(path("back.db")), SCHEMA).unwrap();
+    let back = Db::open(&StoreLocation::Sqlite(path("back.db")), SCHEMA).unwrap();
     let rows = count(&back);
     assert!(rows >= 800 && rows % 2 == 0 && rows <= count(&db), "{rows} rows");
     assert!(back.check().unwrap().is_empty());
@@ -61,10 +61,10 @@ fn a_backup_under_writes_is_one_instant_and_restores() {
 }
 
 #[test]
-fn a_damaged_file_is_told() {
+fn a_damaged_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live.db");
-    let db = open(&Target::Sqlite(path.clone()));
+    let db = open(&StoreLocation::Sqlite(path.clone()));
     let ids: Vec<String> = (0..500).map(|n| format!("thing-{n:04}")).collect();
     wait(db.write(move |tx| {
         let values: Vec<Value<'_>> = ids.iter().map(Into::into).collect();
@@ -78,5 +78,5 @@ fn a_damaged_file_is_told() {
     let end = bytes.len();
     bytes[end - 4096..end - 3996].fill(0xff);
     std::fs::write(&copy, bytes).unwrap();
-    assert!(!open(&Target::Sqlite(copy)).check().unwrap().is_empty());
+    assert!(!open(&StoreLocation::Sqlite(copy)).check().unwrap().is_empty());
 }

@@ -3,7 +3,7 @@ use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use lyceum_store::Target;
+use lyceum_store::StoreLocation;
 
 use crate::{count, open, wait, with_target};
 
@@ -19,10 +19,10 @@ struct Writer {
 }
 
 impl Writer {
-    fn start(target: &Target, round: usize) -> Self {
+    fn start(target: &StoreLocation, round: usize) -> Self {
         let address = match target {
-            Target::Sqlite(path) => path.to_str().unwrap(),
-            Target::Postgres(url) => url,
+            StoreLocation::Sqlite(path) => path.to_str().unwrap(),
+            StoreLocation::Postgres(url) => url,
         };
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["durability::writer", "--exact", "--nocapture"])
@@ -49,7 +49,7 @@ impl Writer {
     }
 }
 
-fn assert_stored(target: &Target, acknowledged: &BTreeSet<String>) {
+fn assert_stored(target: &StoreLocation, acknowledged: &BTreeSet<String>) {
     let mut stored = BTreeSet::new();
     open(target)
         .read_blocking(|tx| {
@@ -96,7 +96,7 @@ fn two_processes_write_one_database() {
 
 /// A commit is seen before the disk has it. Who waits for the sync has it durable.
 #[test]
-fn what_was_read_is_synced_before_it_is_handed_on() {
+fn reads_are_synced_before_they_are_returned() {
     with_target(|target| {
         let db = open(target);
         // PostgreSQL shows a commit once it is durable.
@@ -125,9 +125,9 @@ fn writer() {
     #[expect(clippy::disallowed_methods, reason = "a child process is told so what to do")]
     let (Ok(address), Ok(round)) = (std::env::var(TARGET), std::env::var(ROUND)) else { return };
     let target = if address.starts_with("postgres") {
-        Target::Postgres(address)
+        StoreLocation::Postgres(address)
     } else {
-        Target::Sqlite(address.into())
+        StoreLocation::Sqlite(address.into())
     };
     let db = open(&target);
     wait(async {

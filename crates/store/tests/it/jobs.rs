@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Db;
-use lyceum_store::jobs::{self, Job, Try};
+use lyceum_store::jobs::{self, ClaimedJob, JobTry};
 
 use crate::{on_both, wait};
 
@@ -11,7 +11,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(1_770_000_000_000).plus_seconds(seconds)
 }
 
-fn claim(db: &Db, seconds: i64) -> Option<Job> {
+fn claim(db: &Db, seconds: i64) -> Option<ClaimedJob> {
     wait(db.write(move |tx| jobs::claim(tx, at(seconds), "mail", 30))).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn a_job_comes_up_until_it_is_done() {
         // Each try: one lost its worker, one failed, one did it.
         let (seen, tries) = wait(db.read(move |tx| jobs::find(tx, id))).unwrap().unwrap();
         assert_eq!((seen.state.as_str(), seen.attempts), ("done", 3));
-        let told = |attempt, began, ended: Option<i64>, error: Option<&str>| Try {
+        let told = |attempt, began, ended: Option<i64>, error: Option<&str>| JobTry {
             attempt,
             began: at(began).to_string(),
             ended: ended.map(|ended| at(ended).to_string()),

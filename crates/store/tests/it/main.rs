@@ -20,7 +20,7 @@ mod writes;
 
 use std::future::Future;
 
-use lyceum_store::{Db, Migration, Target};
+use lyceum_store::{Db, Migration, StoreLocation};
 
 /// A table of each kind of column for the tests, and the tables of the store.
 const SCHEMA: &[Migration] = &[
@@ -44,11 +44,11 @@ fn on_both(body: impl Fn(&Db)) {
     with_target(|target| body(&open(target)));
 }
 
-fn with_target(body: impl Fn(&Target)) {
+fn with_target(body: impl Fn(&StoreLocation)) {
     lyceum_testkit::both_stores(SCHEMA, body);
 }
 
-fn open(target: &Target) -> Db {
+fn open(target: &StoreLocation) -> Db {
     Db::open(target, SCHEMA).expect("the database opens")
 }
 

@@ -1,7 +1,7 @@
 use std::thread;
 
 use lyceum_core::ProblemKind;
-use lyceum_store::{Db, Dialect, Migration, Target};
+use lyceum_store::{Db, Migration, SqlDialect, StoreLocation};
 
 use crate::{SCHEMA, count, open, with_target};
 
@@ -26,20 +26,20 @@ fn a_schema_goes_forward_once_and_keeps_the_rows() {
 }
 
 #[test]
-fn what_is_for_one_store_is_done_there_alone() {
+fn migrations_for_one_store_run_only_there() {
     let sql = "CREATE TABLE kept (id TEXT PRIMARY KEY)\n;\nPOSTGRES ALTER TABLE kept ADD COLUMN more TEXT;";
     let two = [SCHEMA, &[Migration { version: 1000, name: "two", sql }]].concat();
     with_target(|target| {
         let db = Db::open(target, &two).unwrap();
         let more = db.read_blocking(|tx| tx.query("SELECT more FROM kept", &[], |_| Ok(true)));
-        assert_eq!(more.is_ok(), db.dialect() == Dialect::Postgres, "{more:?}");
+        assert_eq!(more.is_ok(), db.dialect() == SqlDialect::Postgres, "{more:?}");
     });
 }
 
 #[test]
-fn all_who_open_at_once_find_the_schema() {
+fn concurrent_opens_find_the_schema() {
     let folder = tempfile::tempdir().unwrap();
-    let sqlite = Target::Sqlite(folder.path().join("new.db"));
+    let sqlite = StoreLocation::Sqlite(folder.path().join("new.db"));
     for target in [sqlite, lyceum_testkit::fresh_database(&[])] {
         let counts: Vec<i64> = thread::scope(|scope| {
             let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| count(&open(&target)))).collect();
@@ -50,12 +50,12 @@ fn all_who_open_at_once_find_the_schema() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_told() {
-    let target = Target::Sqlite("/nowhere/at/all.db".into());
+fn a_missing_database_is_reported() {
+    let target = StoreLocation::Sqlite("/nowhere/at/all.db".into());
     let problem = Db::open(&target, &[]).err().unwrap();
     assert!(problem.message.contains("/nowhere/at"), "{problem}");
-    let target = Target::Postgres("postgres://nobody@127.0.0.1:1/none".to_owned());
+    let target = StoreLocation::Postgres("postgres://nobody@127.0.0.1:1/none".to_owned());
     assert_eq!(Db::open(&target, &[]).err().unwrap().kind, ProblemKind::Unavailable);
-    let target = Target::Postgres("postgres://127.0.0.1:port".to_owned());
+    let target = StoreLocation::Postgres("postgres://127.0.0.1:port".to_owned());
     assert_eq!(Db::open(&target, &[]).err().unwrap().kind, ProblemKind::Invalid);
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{ProblemKind, Result, limits};
-use lyceum_store::{Db, Options, Target, Tx, Writes};
+use lyceum_store::{Db, StoreLocation, StoreOptions, Tx, WriteCheck};
 
 use crate::{SCHEMA, count, open, wait};
 
@@ -61,8 +61,8 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &AtomicBool) {
 }
 
 /// The port of a test's database, and its address with another port.
-fn port(target: &Target) -> (u16, impl Fn(u16) -> String) {
-    let Target::Postgres(url) = target.clone() else { unreachable!("it is PostgreSQL") };
+fn port(target: &StoreLocation) -> (u16, impl Fn(u16) -> String) {
+    let StoreLocation::Postgres(url) = target.clone() else { unreachable!("it is PostgreSQL") };
     let (front, rest) = url.rsplit_once(':').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let (port, name) = rest.split_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     (port.parse().unwrap(), move |port| format!("{front}:{port}/{name}"))
@@ -83,8 +83,8 @@ fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
     let proxy = Proxy::before(server);
     let address =
         format!("{}?connect_timeout=1&options=-c%20statement_timeout%3D1000", url(proxy.port));
-    let options = Options { connections: 4, ..Options::default() };
-    let db = Db::open_with(&Target::Postgres(address), SCHEMA, options).unwrap();
+    let options = StoreOptions { connections: 4, ..StoreOptions::default() };
+    let db = Db::open_with(&StoreLocation::Postgres(address), SCHEMA, options).unwrap();
     wait(db.write(add)).unwrap();
     proxy.cut(true);
     // Those that are under way learn it when their patience ends, and those that come then at once.
@@ -118,7 +118,7 @@ fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
 #[test]
 fn a_server_with_few_connections_serves_everybody_with_these() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
-    let Target::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
+    let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     // A role that may have three connections, as a server has that is nearly full.
     let role = format!("few_{}", std::process::id());
     let name = url.rsplit('/').next().unwrap().to_owned();
@@ -133,7 +133,7 @@ fn a_server_with_few_connections_serves_everybody_with_these() {
     ))
     .unwrap();
     let theirs = url.replacen("postgres@", &format!("{role}@"), 1);
-    let db = Db::open(&Target::Postgres(theirs), SCHEMA).unwrap();
+    let db = Db::open(&StoreLocation::Postgres(theirs), SCHEMA).unwrap();
     let failed = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..24 {
@@ -155,11 +155,11 @@ fn a_server_with_few_connections_serves_everybody_with_these() {
 }
 
 #[test]
-fn a_server_that_takes_no_connection_is_told_at_once() {
+fn a_server_that_refuses_connections_is_reported_at_once() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let (server, url) = port(&target);
     let proxy = Proxy::before(server);
-    let address = Target::Postgres(format!("{}?connect_timeout=1", url(proxy.port)));
+    let address = StoreLocation::Postgres(format!("{}?connect_timeout=1", url(proxy.port)));
     let db = Db::open(&address, SCHEMA).unwrap();
     proxy.cut(true); // before the first of the pool's connections
     let begun = Instant::now();
@@ -199,25 +199,25 @@ fn a_read_that_is_given_up_does_not_run_on_in_the_server() {
     }
 }
 
-fn checked(db: &Db) -> Result<Writes> {
+fn checked(db: &Db) -> Result<WriteCheck> {
     wait(db.check_writes(Duration::from_secs(2)))
 }
 
 #[test]
-fn a_check_of_writes_tells_waiting_for_others_from_a_server_that_is_gone() {
+fn a_check_of_writes_distinguishes_waiting_from_a_lost_server() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let (server, url) = port(&target);
     let proxy = Proxy::before(server);
-    let db = Db::open(&Target::Postgres(url(proxy.port)), SCHEMA).unwrap();
-    assert_eq!(checked(&db).unwrap(), Writes::Durable);
+    let db = Db::open(&StoreLocation::Postgres(url(proxy.port)), SCHEMA).unwrap();
+    assert_eq!(checked(&db).unwrap(), WriteCheck::Durable);
     // As a migration of another server holds it.
     let lock = "LOCK TABLE refinery_schema_history IN EXCLUSIVE MODE";
     let waiting = open(&target).write_blocking(|tx| {
         tx.execute(lock, &[])?;
         checked(&db)
     });
-    assert_eq!(waiting.unwrap(), Writes::Waiting);
-    assert_eq!(checked(&db).unwrap(), Writes::Durable);
+    assert_eq!(waiting.unwrap(), WriteCheck::Waiting);
+    assert_eq!(checked(&db).unwrap(), WriteCheck::Durable);
     proxy.cut(true);
     assert_eq!(checked(&db).unwrap_err().kind, ProblemKind::Unavailable);
 }
@@ -225,13 +225,13 @@ fn a_check_of_writes_tells_waiting_for_others_from_a_server_that_is_gone() {
 #[test]
 fn a_check_of_writes_needs_room_on_the_disk_and_changes_no_row() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
-    let Target::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
+    let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let name = url.rsplit('/').next().unwrap().to_owned();
     let owner = open(&target);
     let rows = |tx: &mut Tx<'_>| {
         tx.query_one("SELECT last_value, is_called::int FROM jobs_id_seq", &[], |row| row.int(1))
     };
-    assert_eq!(checked(&owner).unwrap(), Writes::Durable);
+    assert_eq!(checked(&owner).unwrap(), WriteCheck::Durable);
     assert_eq!(owner.read_blocking(rows).unwrap(), Some(0));
     // Less than the file that is written; what compresses well would fit.
     let limit = format!("ALTER DATABASE {name} SET temp_file_limit = '512kB'");
@@ -242,7 +242,7 @@ fn a_check_of_writes_needs_room_on_the_disk_and_changes_no_row() {
 #[test]
 fn a_database_that_is_read_only_takes_no_writes() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
-    let Target::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
+    let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let name = url.rsplit('/').next().unwrap().to_owned();
     let owner = open(&target);
     checked(&owner).unwrap();
@@ -271,7 +271,7 @@ fn a_full_disk_shows_in_a_check_of_writes() {
         return; // only root may mount
     }
     let checked = std::panic::catch_unwind(|| {
-        let db = open(&Target::Sqlite(folder.path().join("test.db")));
+        let db = open(&StoreLocation::Sqlite(folder.path().join("test.db")));
         checked(&db).unwrap();
         let filler = folder.path().join("filler");
         let mut file = std::fs::File::create(&filler).unwrap();

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::ProblemKind;
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::postgres;
 
 use crate::{SCHEMA, count, wait};
@@ -54,7 +54,7 @@ impl Drop for Pooler {
 #[test]
 fn a_pooler_that_shares_connections_by_the_transaction_is_refused_and_one_of_sessions_serves() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
-    let Target::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
+    let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let (front, rest) = url.rsplit_once(':').unwrap();
     let (server, name) = rest.split_once('/').unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -62,13 +62,13 @@ fn a_pooler_that_shares_connections_by_the_transaction_is_refused_and_one_of_ses
         .unwrap();
     for (mode, size) in [("transaction", 1), ("transaction", 5), ("transaction", 20)] {
         let (_running, port) = Pooler::start(folder.path(), server, (mode, size));
-        let refused = Db::open(&Target::Postgres(format!("{front}:{port}/{name}")), SCHEMA);
+        let refused = Db::open(&StoreLocation::Postgres(format!("{front}:{port}/{name}")), SCHEMA);
         let told = refused.err().expect("it is refused");
         assert_eq!(told.kind, ProblemKind::Invalid, "{mode} {size}: {told:?}");
         assert!(told.message.contains("pool_mode"), "{}", told.message);
     }
     let (_running, port) = Pooler::start(folder.path(), server, ("session", 20));
-    let db = Db::open(&Target::Postgres(format!("{front}:{port}/{name}")), SCHEMA).unwrap();
+    let db = Db::open(&StoreLocation::Postgres(format!("{front}:{port}/{name}")), SCHEMA).unwrap();
     wait(async {
         let writes: Vec<_> = (0..50)
             .map(|n| {

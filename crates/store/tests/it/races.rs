@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Db, Dialect, Migration, Tx};
+use lyceum_store::{Db, Migration, SqlDialect, Tx};
 use lyceum_testkit::race::at_once;
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
@@ -194,7 +194,7 @@ fn a_slow_write_comes_through_among_quick_ones_that_break_what_it_read() {
             let slow = db.write(move |tx| {
                 seen.fetch_add(1, Ordering::SeqCst);
                 let rows = number(tx, "SELECT COUNT(*) FROM things WHERE number = 0")?;
-                if tx.dialect() == Dialect::Postgres {
+                if tx.dialect() == SqlDialect::Postgres {
                     thread::sleep(Duration::from_millis(50));
                 }
                 (0..100).try_for_each(|n| add(tx, &format!("slow-{n}"), rows))
@@ -307,7 +307,7 @@ fn writes_of_two_servers_that_want_turns_at_once_are_both_done() {
             thread::spawn(move || {
                 wait(db.write(move |tx| {
                     runs += 1;
-                    if tx.dialect() == Dialect::Postgres {
+                    if tx.dialect() == SqlDialect::Postgres {
                         if runs == 1 {
                             both_begin.wait();
                         }

@@ -155,7 +155,7 @@ fn many_databases_come_and_go_on_one_thread() {
     let folder = tempfile::tempdir().unwrap();
     for n in 0..300 {
         let path = folder.path().join(format!("{}.db", n % 3));
-        let db = Db::open(&lyceum_store::Target::Sqlite(path), crate::SCHEMA).unwrap();
+        let db = Db::open(&lyceum_store::StoreLocation::Sqlite(path), crate::SCHEMA).unwrap();
         wait(db.ping()).unwrap();
     }
     let open = std::fs::read_dir("/proc/self/fd").unwrap().count();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lyceum_core::{ProblemKind, Result, limits};
-use lyceum_store::{Db, Dialect, Options, Tx, Value};
+use lyceum_store::{Db, SqlDialect, StoreOptions, Tx, Value};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
@@ -17,7 +17,7 @@ fn number(tx: &mut Tx<'_>) -> Result<i64> {
 }
 
 #[test]
-fn they_run_in_their_order_and_before_what_is_waited_for() {
+fn sent_statements_run_in_order_and_before_awaited_ones() {
     let added = limits::POSTGRES_SENT_MAX_STATEMENTS * 3 + 1;
     on_both(|db| {
         let seen = wait(db.write(move |tx| {
@@ -67,7 +67,7 @@ fn a_failure_shows_at_the_commit() {
 }
 
 #[test]
-fn a_failure_is_told_by_the_next_statement_and_not_covered_by_it() {
+fn a_failure_is_reported_by_the_next_statement() {
     on_both(|db| {
         let twice = wait(db.write(|tx| {
             tx.send(ADD, &["one".into(), 1.into()])?;
@@ -125,7 +125,7 @@ fn statements_of_many_bytes_are_sent_too() {
 
 /// Where more were under way, the failure would not be told yet.
 #[test]
-fn no_more_is_under_way_than_the_limits_say() {
+fn sent_statements_stay_within_the_limits() {
     let few = (limits::POSTGRES_SENT_MAX_BYTES / 4, 4);
     for (bytes, most) in [few, (0, limits::POSTGRES_SENT_MAX_STATEMENTS)] {
         on_both(|db| {
@@ -148,7 +148,7 @@ fn no_more_is_under_way_than_the_limits_say() {
 #[test]
 fn an_answer_in_many_parts_stops_none_behind_it() {
     on_both(|db| {
-        if db.dialect() == Dialect::Sqlite {
+        if db.dialect() == SqlDialect::Sqlite {
             return;
         }
         let work = db.write(|tx| {
@@ -162,7 +162,7 @@ fn an_answer_in_many_parts_stops_none_behind_it() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused_at_once() {
+fn statements_that_cannot_be_sent_are_refused_at_once() {
     on_both(|db| {
         let nul = wait(db.write(|tx| {
             tx.send(ADD, &["one".into(), 1.into()])?;
@@ -197,7 +197,7 @@ fn writers_that_send_lose_no_update() {
             }
         });
         assert_eq!(wait(db.read(number)).unwrap(), 64);
-        if db.dialect() == Dialect::Postgres {
+        if db.dialect() == SqlDialect::Postgres {
             assert!(runs.load(Ordering::SeqCst) > 64, "some transactions ran again");
         }
     });
@@ -213,8 +213,8 @@ fn add_many(tx: &mut Tx<'_>, from: i64) -> Result<()> {
 /// Which one serves; SQLite has none.
 fn connection_of(db: &Db) -> i64 {
     let sql = match db.dialect() {
-        Dialect::Sqlite => "SELECT 0",
-        Dialect::Postgres => "SELECT CAST(pg_backend_pid() AS BIGINT)",
+        SqlDialect::Sqlite => "SELECT 0",
+        SqlDialect::Postgres => "SELECT CAST(pg_backend_pid() AS BIGINT)",
     };
     wait(db.read(move |tx| tx.query_one(sql, &[], |row| row.int(0)))).unwrap().unwrap()
 }
@@ -222,7 +222,7 @@ fn connection_of(db: &Db) -> i64 {
 #[test]
 fn rows_that_are_refused_leave_answers_to_those_who_asked() {
     with_target(|target| {
-        let one = Options { connections: 1, ..Options::default() };
+        let one = StoreOptions { connections: 1, ..StoreOptions::default() };
         let db = Db::open_with(target, SCHEMA, one).unwrap();
         wait(db.write(|tx| add_many(tx, 0))).unwrap();
         let answers = || {
@@ -274,7 +274,7 @@ fn a_collision_at_the_commit_keeps_the_connection() {
 
 #[test]
 fn a_write_whose_connection_ends_before_the_commit_runs_again() {
-    let one = Options { connections: 1, ..Options::default() };
+    let one = StoreOptions { connections: 1, ..StoreOptions::default() };
     let db = Db::open_with(&lyceum_testkit::fresh_database(SCHEMA), SCHEMA, one).unwrap();
     // From here on nothing is waited for but the commit.
     wait(db.write(|tx| tx.send(ADD, &["known".into(), 1.into()]))).unwrap();

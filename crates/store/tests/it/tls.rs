@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::Result;
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::postgres::Cluster;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
@@ -77,7 +77,7 @@ fn port(cluster: &Cluster) -> String {
 
 /// Whether the connection is encrypted, or why there is none.
 fn opened(address: &str) -> Result<bool> {
-    let db = Db::open(&Target::Postgres(address.to_owned()), SCHEMA)?;
+    let db = Db::open(&StoreLocation::Postgres(address.to_owned()), SCHEMA)?;
     let sql = "SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     Ok(db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0)))?.unwrap() == 1)
 }
@@ -141,7 +141,9 @@ fn each_sslmode_demands_what_it_demands_in_libpq() {
 
 #[test]
 fn a_server_without_tls_is_only_taken_where_that_is_allowed() {
-    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
+        unreachable!()
+    };
     assert!(!opened(&url).unwrap());
     assert!(!opened(&format!("{url}?sslmode=prefer")).unwrap());
     let told = opened(&format!("{url}?sslmode=require")).unwrap_err().message;
@@ -189,7 +191,9 @@ fn a_self_signed_certificate_is_its_own_root() {
 
 #[test]
 fn a_mode_that_is_asked_for_is_never_lowered() {
-    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
+        unreachable!()
+    };
     let with_password = url.replacen('@', ":a?b@", 1);
     assert!(!opened(&with_password).unwrap(), "a password may hold a question mark");
     for (url, parameters) in [
@@ -209,7 +213,9 @@ fn a_mode_that_is_asked_for_is_never_lowered() {
 
 #[test]
 fn the_roots_of_the_system_demand_the_name_of_the_host() {
-    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
+        unreachable!()
+    };
     let told = |parameters: &str| opened(&format!("{url}?{parameters}")).unwrap_err().message;
     let without_mode = told("sslrootcert=system");
     let is_demanded = without_mode.contains("does not support TLS");
@@ -222,7 +228,9 @@ fn the_roots_of_the_system_demand_the_name_of_the_host() {
 
 #[test]
 fn the_first_of_several_hosts_that_takes_writes_is_taken() {
-    let Target::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else { unreachable!() };
+    let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
+        unreachable!()
+    };
     let (front, name) = url.rsplit_once('/').unwrap();
     let (user, host) = front.rsplit_once('@').unwrap();
     // A host that answers nothing: its queue of connections is never looked at.

@@ -155,7 +155,7 @@ fn text_orders_by_bytes() {
 }
 
 #[test]
-fn a_column_read_as_another_type_is_our_fault() {
+fn a_column_read_as_another_type_is_an_internal_error() {
     on_both(|db| {
         let read = |tx: &mut Tx<'_>| tx.query_one("SELECT 'text'", &[], |row| row.int(0));
         assert_eq!(wait(db.read(read)).unwrap_err().kind, ProblemKind::Internal);

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_store::{Db, Dialect, Options, Target, Tx, Value, log};
+use lyceum_store::{Db, SqlDialect, StoreLocation, StoreOptions, Tx, Value, log};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
 
@@ -130,14 +130,14 @@ fn count_at_once(db: &Db, is_latest: bool) -> usize {
 fn writers_of_one_record_lose_no_update() {
     on_both(|db| {
         let runs = count_at_once(db, false);
-        if db.dialect() == Dialect::Postgres {
+        if db.dialect() == SqlDialect::Postgres {
             assert!(runs > 64, "some transactions ran again");
         }
     });
 }
 
 #[test]
-fn who_sees_the_latest_waits_for_others_and_goes_on() {
+fn a_write_that_sees_the_latest_rows_waits_for_others() {
     on_both(|db| assert_eq!(count_at_once(db, true), 64, "none ran again"));
 }
 
@@ -258,10 +258,14 @@ fn two_writers_of_one_new_record_both_see_it_in_the_end() {
 }
 
 #[test]
-fn a_lock_held_elsewhere_is_waited_for_and_then_told() {
+fn a_lock_held_elsewhere_is_waited_for_and_then_reported() {
     with_target(|target| {
         open(target).write_blocking(|tx| add(tx, "shared")).unwrap();
-        let db = Db::open_with(target, SCHEMA, Options { lock_wait_ms: 100, ..Options::default() });
+        let db = Db::open_with(
+            target,
+            SCHEMA,
+            StoreOptions { lock_wait_ms: 100, ..StoreOptions::default() },
+        );
         let db = db.unwrap();
         let update = |tx: &mut Tx<'_>| tx.execute("UPDATE things SET number = number + 1", &[]);
         open(target)
@@ -300,7 +304,7 @@ fn an_inserted_row_has_a_number_and_one_that_was_left_out_has_none() {
 #[test]
 fn a_long_write_gives_its_log_back() {
     with_target(|target| {
-        let Target::Sqlite(file) = target else { return };
+        let StoreLocation::Sqlite(file) = target else { return };
         let db = open(target);
         let bytes = vec![7; 1 << 20];
         let count = limits::SQLITE_LOG_KEPT_BYTES / (1 << 20) + 2;
@@ -321,7 +325,7 @@ fn a_long_write_gives_its_log_back() {
 fn lost_connections_are_made_anew() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let db = open(&target);
-    let Target::Postgres(_) = &target else { unreachable!("it is PostgreSQL") };
+    let StoreLocation::Postgres(_) = &target else { unreachable!("it is PostgreSQL") };
     let send =
         |tx: &mut Tx<'_>, id: &str| tx.send("INSERT INTO things (id) VALUES ($1)", &[id.into()]);
     // An answer is waited for or not; the second time the statement is known to the connection.

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use lyceum_store::{Target, inspect};
+use lyceum_store::{StoreLocation, inspect};
 
 #[test]
 fn the_cluster_serves_until_its_input_ends() {
@@ -15,7 +15,7 @@ fn the_cluster_serves_until_its_input_ends() {
         .unwrap();
     let mut address = String::new();
     BufReader::new(program.stdout.take().unwrap()).read_line(&mut address).unwrap();
-    let target = Target::Postgres(address.trim().to_owned());
+    let target = StoreLocation::Postgres(address.trim().to_owned());
     assert_eq!(inspect(&target).unwrap().schema, None, "an empty database");
 
     drop(program.stdin.take());

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::KEY;
 use crate::facts::MeasureSums;
-use crate::repository::runs::{Packed, Record, pack};
+use crate::repository::runs::{PackedNumbers, RunRecord, pack};
 
-/// What an event adds to a quarter hour of an actor: actor, bucket, number of the event, context.
+/// The fact of an event in a quarter hour: actor, bucket, number of the event and context.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::repository) struct Fact {
     pub(super) key: [i64; KEY],
@@ -31,7 +31,7 @@ impl Fact {
     }
 }
 
-impl Record for Fact {
+impl RunRecord for Fact {
     const LIST: &'static str = "facts";
     const CHUNKS: &'static str = "event_fact_chunks";
     const IN_CHUNK: usize = 64;
@@ -58,7 +58,7 @@ impl Record for Fact {
         }
     }
 
-    fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self> {
+    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
         let mut fact = *before;
         for part in &mut fact.key {
             *part = part.wrapping_add(packed.next()?);

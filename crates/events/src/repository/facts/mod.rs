@@ -13,10 +13,10 @@ use lyceum_store::{Row, Tx, Value};
 
 pub(super) use self::fact::Fact;
 use super::names::{Actor, every_actor};
+use super::run_list_lock::RunListLock;
 use super::runs::{RunListValidity, Runs};
-use super::turn::RunListLock;
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
-use crate::facts::{BUCKET_MS, Context, Facts, MeasureSums};
+use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 
 const COLUMNS: [&str; 14] = [
     "actor",
@@ -45,7 +45,7 @@ pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 #[derive(Default)]
 pub(crate) struct FactRows {
     rows: Vec<Fact>,
-    contexts: BTreeMap<i64, Context>,
+    contexts: BTreeMap<i64, FactContext>,
 }
 
 impl FactRows {
@@ -72,7 +72,7 @@ impl FactRows {
         let contexts: Vec<Value<'_>> = self
             .contexts
             .iter()
-            .flat_map(|(number, Context { course, subject, app })| {
+            .flat_map(|(number, FactContext { course, subject, app })| {
                 [(*number).into(), course.into(), subject.into(), app.into()]
             })
             .collect();
@@ -250,9 +250,9 @@ pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Res
     json(&Vec::from_iter(seqs))
 }
 
-/// What an actor did during some time.
+/// The sums of an actor during some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Did {
+pub struct ActorFacts {
     /// The actor's number.
     pub actor: i64,
     /// The sourcedId in the actor's IRI, or the whole IRI if it contains none.
@@ -265,7 +265,7 @@ pub struct Did {
 
 /// The sums of every actor with events in whole buckets between the instants, by actor. Reads each fact of that time
 /// once.
-pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
+pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<ActorFacts>> {
     let mut sums: HashMap<i64, MeasureSums> = HashMap::new();
     of_everybody(tx, &buckets(&instants), |fact| {
         sums.entry(fact.actor()).or_default().add(&fact.sums, 1);
@@ -273,7 +273,7 @@ pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<Did>> {
     let mut all = Vec::with_capacity(sums.len());
     every_actor(tx, |Actor { number, person, email }| {
         if let Some(sums) = sums.remove(&number) {
-            all.push(Did { actor: number, person, email, sums });
+            all.push(ActorFacts { actor: number, person, email, sums });
         }
     })?;
     Ok(all)
@@ -337,7 +337,7 @@ pub fn read(
     tx: &mut Tx<'_>,
     actors: &[i64],
     instants: Range<i64>,
-    mut each: impl FnMut(i64, i64, &Context, &MeasureSums),
+    mut each: impl FnMut(i64, i64, &FactContext, &MeasureSums),
 ) -> Result<()> {
     let mut actors = actors.to_vec();
     actors.sort_unstable();
@@ -359,7 +359,7 @@ pub fn read(
     Ok(())
 }
 
-fn contexts(tx: &mut Tx<'_>, numbers: BTreeSet<i64>) -> Result<HashMap<i64, Context>> {
+fn contexts(tx: &mut Tx<'_>, numbers: BTreeSet<i64>) -> Result<HashMap<i64, FactContext>> {
     let sql = format!(
         "SELECT id, course, subject, app FROM event_contexts WHERE {}",
         is_one_of_numbers(tx.dialect(), "id", "$1")
@@ -367,7 +367,7 @@ fn contexts(tx: &mut Tx<'_>, numbers: BTreeSet<i64>) -> Result<HashMap<i64, Cont
     let mut found = HashMap::new();
     tx.query(&sql, &[json(&Vec::from_iter(numbers))?.as_str().into()], |row| {
         let context =
-            Context { course: row.string(1)?, subject: row.string(2)?, app: row.string(3)? };
+            FactContext { course: row.string(1)?, subject: row.string(2)?, app: row.string(3)? };
         found.insert(row.int(0)?, context);
         Ok(true)
     })?;

@@ -8,11 +8,11 @@ use lyceum_core::limits::EVENT_HEADS_MAX_BYTES;
 use lyceum_core::{Problem, Result};
 use sha2::{Digest as _, Sha256};
 
-/// Which chunks of a run may contain a lead.
+/// An index of the chunks of a run that may contain a lead.
 pub(super) struct RunHead {
     /// The first lead of each chunk.
     leads: Vec<i64>,
-    filter: Filter,
+    filter: LeadFilter,
 }
 
 impl RunHead {
@@ -20,7 +20,7 @@ impl RunHead {
     pub(super) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
         let mut all: Vec<i64> = all.collect();
         all.dedup();
-        Self { leads, filter: Filter::of(&all) }
+        Self { leads, filter: LeadFilter::of(&all) }
     }
 
     /// The chunks that may contain a lead, counted from 0.
@@ -49,7 +49,7 @@ impl RunHead {
         let (words, _) = filter.as_chunks();
         Ok(Self {
             leads: leads.iter().map(|lead| i64::from_le_bytes(*lead)).collect(),
-            filter: Filter(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
+            filter: LeadFilter(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
         })
     }
 
@@ -75,9 +75,9 @@ const SALTS: [u32; BLOCK] = [
 ];
 
 /// Says that a lead is certainly missing, or may be present.
-struct Filter(Vec<u32>);
+struct LeadFilter(Vec<u32>);
 
-impl Filter {
+impl LeadFilter {
     fn of(leads: &[i64]) -> Self {
         let blocks = (leads.len() * BITS).div_ceil(BLOCK * 32).max(1);
         let mut filter = Self(vec![0; blocks * BLOCK]);
@@ -134,7 +134,7 @@ struct HeadCache {
 static KNOWN: LazyLock<Mutex<HeadCache>> = LazyLock::new(Mutex::default);
 
 /// The cached head with that mark.
-pub(super) fn known(mark: i64) -> Option<Arc<RunHead>> {
+pub(super) fn cached_head(mark: i64) -> Option<Arc<RunHead>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
 }
 

@@ -18,12 +18,12 @@ use lyceum_store::log::turns;
 use lyceum_store::{Tx, Value};
 
 use self::head::RunHead;
-pub(super) use self::packed::{Packed, pack};
-use self::packed::{Records, packed};
+use self::packed::{ChunkRecords, packed};
+pub(super) use self::packed::{PackedNumbers, pack};
 use super::{MARKS, lists};
 
 /// A record in runs.
-pub(super) trait Record: Copy + Ord {
+pub(super) trait RunRecord: Copy + Ord {
     /// The name of the list of its runs.
     const LIST: &'static str;
     /// The table of their chunks.
@@ -40,7 +40,7 @@ pub(super) trait Record: Copy + Ord {
     /// Writes it as a difference to the record before.
     fn put(&self, before: &Self, out: &mut Vec<u8>);
     /// Reads it. `None` if the bytes are damaged.
-    fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self>;
+    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self>;
 }
 
 /// The size ratio of levels, as a power of two: eight runs make one of the next level.
@@ -104,7 +104,7 @@ pub(super) struct Runs<R> {
     record: PhantomData<R>,
 }
 
-impl<R: Record> Runs<R> {
+impl<R: RunRecord> Runs<R> {
     /// Reads the list of runs.
     pub(super) fn open(tx: &mut Tx<'_>, hold: RunListValidity) -> Result<Self> {
         let turns = match hold {
@@ -175,7 +175,7 @@ impl<R: Record> Runs<R> {
         let sql = format!("SELECT body FROM {} WHERE id > $1 AND id < $2 ORDER BY id", R::CHUNKS);
         for run in self.list.iter().filter(|run| run.is_within(times)) {
             tx.query(&sql, &[run.head.into(), run.end().into()], |row| {
-                for record in Records::<R>::of(row.blob(0)?) {
+                for record in ChunkRecords::<R>::of(row.blob(0)?) {
                     let record = record?;
                     if times.contains(&record.time()) {
                         each(record);
@@ -290,10 +290,10 @@ fn fitting(records: impl Iterator<Item = i64>, room: i64) -> usize {
     together.take_while(|sum| *sum <= room).count()
 }
 
-fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<RunEntry> {
+fn write<R: RunRecord>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<RunEntry> {
     let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
     let firsts = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lead()).collect();
-    let head = RunHead::of(firsts, records.iter().map(Record::lead));
+    let head = RunHead::of(firsts, records.iter().map(RunRecord::lead));
     let bytes = head.to_bytes();
     let mark = head::mark(&bytes);
     head::keep(mark, head);
@@ -302,7 +302,7 @@ fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<RunEn
         values.extend([Value::Int(id), Value::Blob(body)]);
     }
     tx.send_rows(R::CHUNKS, &["id", "body"], &values, "")?;
-    let times = || records.iter().map(Record::time);
+    let times = || records.iter().map(RunRecord::time);
     Ok(RunEntry {
         head: number,
         chunks: count(bodies.len()),
@@ -313,14 +313,14 @@ fn write<R: Record>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<RunEn
     })
 }
 
-fn drop_run<R: Record>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<()> {
+fn drop_run<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<()> {
     head::forget(run.mark);
     let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", R::CHUNKS);
     tx.send(&sql, &[run.head.into(), run.end().into()])
 }
 
-fn read_head<R: Record>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Arc<RunHead>> {
-    if let Some(head) = head::known(run.mark) {
+fn read_head<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Arc<RunHead>> {
+    if let Some(head) = head::cached_head(run.mark) {
         return Ok(head);
     }
     let sql = format!("SELECT body FROM {} WHERE id = $1", R::CHUNKS);
@@ -332,7 +332,11 @@ fn read_head<R: Record>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Arc<RunHead>>
 
 /// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
 /// take longer than the reading.
-fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[RunEntry], records: &mut Vec<R>) -> Result<()> {
+fn read_whole<R: RunRecord>(
+    tx: &mut Tx<'_>,
+    runs: &[RunEntry],
+    records: &mut Vec<R>,
+) -> Result<()> {
     let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
     let ranges: Vec<String> = (0..MERGED).map(range).collect();
     let sql = format!("SELECT body FROM {} WHERE {}", R::CHUNKS, ranges.join(" OR "));
@@ -342,7 +346,7 @@ fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[RunEntry], records: &mut Vec<R
         let values: Vec<Value<'_>> =
             padded.flat_map(|run| [run.head.into(), run.end().into()]).collect();
         tx.query(&sql, &values, |row| {
-            for record in Records::of(row.blob(0)?) {
+            for record in ChunkRecords::of(row.blob(0)?) {
                 records.push(record?);
             }
             Ok(true)
@@ -352,16 +356,16 @@ fn read_whole<R: Record>(tx: &mut Tx<'_>, runs: &[RunEntry], records: &mut Vec<R
 }
 
 /// Calls `each` with the records of chunks, given by their numbers.
-fn fetch<R: Record>(
+fn fetch<R: RunRecord>(
     tx: &mut Tx<'_>,
     chunks: BTreeSet<i64>,
-    mut each: impl FnMut(i64, Records<'_, R>) -> Result<()>,
+    mut each: impl FnMut(i64, ChunkRecords<'_, R>) -> Result<()>,
 ) -> Result<()> {
     let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, *MARKS);
     for list in lists(&Vec::from_iter(chunks)) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
-            each(row.int(0)?, Records::of(row.blob(1)?))?;
+            each(row.int(0)?, ChunkRecords::of(row.blob(1)?))?;
             Ok(true)
         })?;
     }
@@ -377,7 +381,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     struct Pair(i64, i64);
 
-    impl Record for Pair {
+    impl RunRecord for Pair {
         const LIST: &'static str = "";
         const CHUNKS: &'static str = "";
         const IN_CHUNK: usize = 4;
@@ -396,7 +400,7 @@ mod tests {
             pack(self.1, out);
         }
 
-        fn take(before: &Self, packed: &mut Packed<'_>) -> Option<Self> {
+        fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
             Some(Self(before.0.wrapping_add(packed.next()?), packed.next()?))
         }
     }
@@ -406,13 +410,13 @@ mod tests {
         fn packed_records_can_be_unpacked(pairs: Vec<(i64, i64)>) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|(lead, time)| Pair(lead, time)).collect();
             let chunk = packed(&pairs);
-            let read: Vec<Pair> = Records::of(&chunk).map(Result::unwrap).collect();
+            let read: Vec<Pair> = ChunkRecords::of(&chunk).map(Result::unwrap).collect();
             prop_assert_eq!(read, pairs);
         }
 
         #[test]
         fn damaged_bytes_never_panic(bytes: Vec<u8>, chunks in 0_usize..4) {
-            prop_assert!(Records::<Pair>::of(&bytes).count() <= bytes.len());
+            prop_assert!(ChunkRecords::<Pair>::of(&bytes).count() <= bytes.len());
             if let Ok(head) = RunHead::read(&bytes, chunks) {
                 prop_assert!(head.chunks_of(7).end <= chunks);
             }

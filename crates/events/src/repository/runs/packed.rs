@@ -3,12 +3,12 @@
 use integer_encoding::VarInt;
 use lyceum_core::{Problem, Result};
 
-use super::Record;
+use super::RunRecord;
 
 /// Packed numbers, one after the other.
-pub(in crate::repository) struct Packed<'a>(&'a [u8]);
+pub(in crate::repository) struct PackedNumbers<'a>(&'a [u8]);
 
-impl Packed<'_> {
+impl PackedNumbers<'_> {
     /// The next number.
     pub(in crate::repository) fn next<N: VarInt>(&mut self) -> Option<N> {
         let (number, size) = N::decode_var(self.0)?;
@@ -27,7 +27,7 @@ pub(in crate::repository) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
 }
 
 /// The bytes of a chunk with these records.
-pub(super) fn packed<R: Record>(records: &[R]) -> Vec<u8> {
+pub(super) fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 16);
     let mut before = R::FIRST;
     for record in records {
@@ -38,18 +38,18 @@ pub(super) fn packed<R: Record>(records: &[R]) -> Vec<u8> {
 }
 
 /// The records of a chunk, in order.
-pub(super) struct Records<'a, R> {
-    packed: Packed<'a>,
+pub(super) struct ChunkRecords<'a, R> {
+    packed: PackedNumbers<'a>,
     before: R,
 }
 
-impl<'a, R: Record> Records<'a, R> {
+impl<'a, R: RunRecord> ChunkRecords<'a, R> {
     pub(super) fn of(chunk: &'a [u8]) -> Self {
-        Self { packed: Packed(chunk), before: R::FIRST }
+        Self { packed: PackedNumbers(chunk), before: R::FIRST }
     }
 }
 
-impl<R: Record> Iterator for Records<'_, R> {
+impl<R: RunRecord> Iterator for ChunkRecords<'_, R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {
@@ -58,7 +58,7 @@ impl<R: Record> Iterator for Records<'_, R> {
         }
         let Some(record) = R::take(&self.before, &mut self.packed) else {
             // After damaged bytes, nothing can be read.
-            self.packed = Packed(&[]);
+            self.packed = PackedNumbers(&[]);
             return Some(Err(Problem::internal("a chunk of a run is damaged")));
         };
         self.before = record;

@@ -1,11 +1,11 @@
 //! Conditions and ranges, as R2 defines them.
 
-use super::ask::{AskedRange, Condition, Etag};
-use super::{Fault, Object};
+use super::request::{Condition, Etag, RangeRequest};
+use super::{R2Fault, R2Object};
 
 impl Condition {
     /// Whether the condition holds for the object, or for a missing object.
-    pub(crate) fn holds(&self, object: Option<&Object>) -> bool {
+    pub(crate) fn holds(&self, object: Option<&R2Object>) -> bool {
         let Some(object) = object else {
             return self.etag_matches.is_none() && self.uploaded_after.is_none();
         };
@@ -37,17 +37,17 @@ impl Condition {
 /// The requested bytes: offset and length. A header that cannot be read, or that asks for several
 /// ranges, selects all bytes.
 pub(super) fn range(
-    asked: Option<AskedRange>,
+    asked: Option<RangeRequest>,
     header: Option<&str>,
     size: u64,
-) -> Result<(u64, u64), Fault> {
+) -> Result<(u64, u64), R2Fault> {
     if let Some(header) = header {
         return Ok(of_header(header, size).unwrap_or((0, size)));
     }
     let Some(asked) = asked else { return Ok((0, size)) };
     let whole = i64::try_from(size).unwrap_or(i64::MAX);
     let (offset, length) = match asked.suffix {
-        Some(suffix) if suffix <= 0 => return Err(Fault::BadRange),
+        Some(suffix) if suffix <= 0 => return Err(R2Fault::BadRange),
         Some(suffix) => (whole - suffix.min(whole), suffix.min(whole)),
         None => {
             let offset = asked.offset.unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn range(
         }
     };
     if offset < 0 || offset > whole || length <= 0 {
-        return Err(Fault::BadRange);
+        return Err(R2Fault::BadRange);
     }
     let length = length.min(whole - offset);
     Ok((offset.unsigned_abs(), length.unsigned_abs()))

@@ -7,8 +7,8 @@ use md5::{Digest, Md5};
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512};
 use serde_json::{Map, Value as Json};
 
-use super::Fault;
-use super::ask::Put;
+use super::R2Fault;
+use super::request::PutRequest;
 
 /// The MD5 that every object has, and the checksums that the caller sent.
 pub(super) struct Digests {
@@ -23,13 +23,13 @@ impl Digests {
         Self { md5: Md5::new(), given_md5: None, others: Vec::new() }
     }
 
-    pub(super) fn asked(put: &Put) -> Result<Self, Fault> {
+    pub(super) fn asked(put: &PutRequest) -> Result<Self, R2Fault> {
         let given_md5 = match &put.md5 {
             None => None,
             Some(text) => {
                 let bytes = BASE64_STANDARD.decode(text);
                 let bytes =
-                    bytes.map_err(|_| Fault::BadRequest("md5 is not valid base64".into()))?;
+                    bytes.map_err(|_| R2Fault::BadRequest("md5 is not valid base64".into()))?;
                 Some(hex(bytes))
             }
         };
@@ -57,7 +57,7 @@ impl Digests {
     }
 
     /// The checksums by number. Errors: one differs from the caller's.
-    pub(super) fn checked(self) -> Result<Map<String, Json>, Fault> {
+    pub(super) fn checked(self) -> Result<Map<String, Json>, R2Fault> {
         let md5 = hex(self.md5.finalize());
         check("MD5", self.given_md5.as_ref().unwrap_or(&md5), &md5)?;
         let mut checksums = Map::new();
@@ -71,9 +71,9 @@ impl Digests {
     }
 }
 
-fn check(name: &'static str, given: &str, found: &str) -> Result<(), Fault> {
+fn check(name: &'static str, given: &str, found: &str) -> Result<(), R2Fault> {
     if given == found {
         return Ok(());
     }
-    Err(Fault::BadDigest { name, given: given.into(), found: found.into() })
+    Err(R2Fault::BadDigest { name, given: given.into(), found: found.into() })
 }

@@ -5,13 +5,13 @@ use hyper::header::HeaderName;
 use lyceum_core::Problem;
 use serde_json::json;
 
-use super::Object;
+use super::R2Object;
 use crate::bindings::answer::Answer;
 
 const ERROR: HeaderName = HeaderName::from_static("cf-r2-error");
 
 /// A refusal.
-pub(crate) enum Fault {
+pub(crate) enum R2Fault {
     NoSuchKey,
     TooLarge,
     PartTooSmall,
@@ -22,7 +22,7 @@ pub(crate) enum Fault {
     NoSuchPart,
     BadRequest(String),
     /// The condition does not hold. A `get` still returns the object's metadata.
-    Condition(Option<Box<Object>>),
+    Condition(Option<Box<R2Object>>),
     BadDigest {
         name: &'static str,
         given: String,
@@ -35,48 +35,48 @@ pub(crate) enum Fault {
     Internal(Problem),
 }
 
-impl From<Problem> for Fault {
+impl From<Problem> for R2Fault {
     fn from(problem: Problem) -> Self {
         Self::Internal(problem)
     }
 }
 
-impl From<Fault> for Answer {
-    fn from(fault: Fault) -> Self {
+impl From<R2Fault> for Answer {
+    fn from(fault: R2Fault) -> Self {
         let (status, code, message) = match &fault {
-            Fault::NoSuchKey => (404, 10007, "The specified key does not exist.".to_owned()),
-            Fault::TooLarge => (
+            R2Fault::NoSuchKey => (404, 10007, "The specified key does not exist.".to_owned()),
+            R2Fault::TooLarge => (
                 400,
                 100_100,
                 "Your proposed upload exceeds the maximum allowed object size.".to_owned(),
             ),
-            Fault::PartTooSmall => (
+            R2Fault::PartTooSmall => (
                 400,
                 10011,
                 "Your proposed upload is smaller than the minimum allowed object size.".to_owned(),
             ),
-            Fault::MetadataTooLarge => (
+            R2Fault::MetadataTooLarge => (
                 400,
                 10012,
                 "Your metadata headers exceed the maximum allowed metadata size.".to_owned(),
             ),
-            Fault::BadName => (400, 10020, "The specified object name is not valid.".to_owned()),
-            Fault::BadLimit => {
+            R2Fault::BadName => (400, 10020, "The specified object name is not valid.".to_owned()),
+            R2Fault::BadLimit => {
                 (400, 10022, "MaxKeys params must be positive integer <= 1000.".to_owned())
             }
-            Fault::NoSuchUpload => {
+            R2Fault::NoSuchUpload => {
                 (400, 10024, "The specified multipart upload does not exist.".to_owned())
             }
-            Fault::NoSuchPart => {
+            R2Fault::NoSuchPart => {
                 (400, 10025, "One or more of the specified parts could not be found.".to_owned())
             }
-            Fault::BadRequest(what) => (400, 10029, what.clone()),
-            Fault::Condition(_) => (
+            R2Fault::BadRequest(what) => (400, 10029, what.clone()),
+            R2Fault::Condition(_) => (
                 412,
                 10031,
                 "At least one of the pre-conditions you specified did not hold.".to_owned(),
             ),
-            Fault::BadDigest { name, given, found } => (
+            R2Fault::BadDigest { name, given, found } => (
                 400,
                 10037,
                 format!(
@@ -84,22 +84,22 @@ impl From<Fault> for Answer {
                      You provided a {name} checksum with value: {given}\nActual {name} was: {found}"
                 ),
             ),
-            Fault::BadRange => (416, 10039, "The requested range is not satisfiable".to_owned()),
-            Fault::UnevenParts => {
+            R2Fault::BadRange => (416, 10039, "The requested range is not satisfiable".to_owned()),
+            R2Fault::UnevenParts => {
                 (500, 10048, "There was a problem with the multipart upload.".to_owned())
             }
-            Fault::Full(most) => {
+            R2Fault::Full(most) => {
                 (400, 100_100, format!("The bucket is full: it may have {most} bytes."))
             }
-            Fault::Internal(problem) => {
+            R2Fault::Internal(problem) => {
                 tracing::error!("a bucket failed: {problem}");
                 (500, 10001, "We encountered an internal error. Please try again.".to_owned())
             }
         };
         let error = json!({ "version": 1, "v4code": code, "message": message }).to_string();
         let answer = match fault {
-            Fault::Condition(Some(object)) => {
-                super::json_answer(&object.told(Some((0, object.size))), None)
+            R2Fault::Condition(Some(object)) => {
+                super::json_answer(&object.to_json(Some((0, object.size))), None)
             }
             _ => Answer::empty(),
         };

@@ -16,9 +16,9 @@ use rusqlite::hooks::Authorization;
 use rusqlite::limits::Limit;
 use rusqlite::{Batch, Connection, Statement, TransactionBehavior, ffi};
 
-use super::query::{Parameter, Query};
-use super::results::{Format, Meta, Results};
-use super::{authorizer, bound, failed, open};
+use super::query::{D1Query, Parameter};
+use super::results::{Results, RowFormat, StatementMeta};
+use super::{authorizer, failed, limit_size, open};
 
 /// A database that backends use. Requests run one after another, as in Cloudflare's D1.
 pub(crate) struct D1 {
@@ -52,8 +52,8 @@ impl D1 {
     ///
     /// Errors: SQLite's message with the name of its code, as D1's client shows it.
     /// Returns JSON: a list with one entry per statement.
-    pub(crate) fn run(&self, queries: &[Query], format: Format) -> Result<Vec<u8>, String> {
-        let queries: Vec<&Query> =
+    pub(crate) fn run(&self, queries: &[D1Query], format: RowFormat) -> Result<Vec<u8>, String> {
+        let queries: Vec<&D1Query> =
             queries.iter().filter(|query| !query.sql.trim().is_empty()).collect();
         if queries.is_empty() {
             return Err("No SQL statements detected.".into());
@@ -104,7 +104,7 @@ impl Guard {
 
 /// Sets hooks and limits for a connection that runs untrusted SQL.
 fn limit(connection: &mut Connection, guard: &Arc<Guard>, max_bytes: u64) -> rusqlite::Result<()> {
-    bound(connection, max_bytes)?;
+    limit_size(connection, max_bytes)?;
     for (limit, value) in [
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
         (Limit::SQLITE_LIMIT_LENGTH, D1_VALUE_MAX_BYTES),
@@ -136,7 +136,7 @@ fn limit(connection: &mut Connection, guard: &Arc<Guard>, max_bytes: u64) -> rus
 
 /// Runs the statements of the text. The parameters and the result belong to the last one.
 fn run_one(
-    query: &Query,
+    query: &D1Query,
     connection: &Connection,
     guard: &Guard,
     results: &mut Results,
@@ -166,7 +166,7 @@ fn run_one(
     }
     let changed = connection.total_changes() - before;
     let (size_after, last_row_after) = (size(connection, guard)?, connection.last_insert_rowid());
-    results.meta(&Meta {
+    results.meta(&StatementMeta {
         served_by: "lyceum",
         duration: started.elapsed().as_secs_f64() * 1000.0,
         changes: changed,

@@ -8,7 +8,7 @@ use lyceum_core::limits::KV_MAX_BYTES;
 use lyceum_core::time::Clock;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{bound, failed, open};
+use super::{failed, limit_size, open};
 
 /// Keys with values, some of which expire.
 pub(crate) struct Kv {
@@ -26,7 +26,7 @@ pub(crate) struct KvEntry {
 }
 
 /// A page of a list: keys with metadata and expiry, and whether there are more.
-pub(crate) struct Page {
+pub(crate) struct KvPage {
     pub(crate) keys: Vec<(String, Option<String>, Option<i64>)>,
     pub(crate) has_more: bool,
 }
@@ -43,7 +43,7 @@ impl Kv {
         let connection = open(path)?;
         connection
             .execute_batch(SCHEMA)
-            .and_then(|()| bound(&connection, KV_MAX_BYTES))
+            .and_then(|()| limit_size(&connection, KV_MAX_BYTES))
             .map_err(|fault| failed("make the table of keys", &fault))?;
         Ok(Self { connection: Mutex::new(connection), clock })
     }
@@ -59,14 +59,14 @@ impl Kv {
         };
         let sql = "SELECT value, metadata, expires FROM entry \
                    WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
-        self.ask(|connection| {
+        self.with_connection(|connection| {
             connection.prepare_cached(sql)?.query_row(params![key, self.now()], entry).optional()
         })
     }
 
     /// Stores the entry, and removes expired entries.
     pub(crate) fn put(&self, key: &str, entry: &KvEntry) -> Result<()> {
-        self.ask(|connection| {
+        self.with_connection(|connection| {
             let transaction = connection.transaction()?;
             let clear = "DELETE FROM entry WHERE expires <= ?1";
             transaction.prepare_cached(clear)?.execute([self.now()])?;
@@ -80,18 +80,18 @@ impl Kv {
     }
 
     pub(crate) fn delete(&self, key: &str) -> Result<()> {
-        self.ask(|connection| {
+        self.with_connection(|connection| {
             connection.prepare_cached("DELETE FROM entry WHERE key = ?1")?.execute([key]).map(drop)
         })
     }
 
     /// Keys that begin with the prefix and come after `after`, in byte order.
-    pub(crate) fn list(&self, prefix: &str, after: &str, limit: usize) -> Result<Page> {
+    pub(crate) fn list(&self, prefix: &str, after: &str, limit: usize) -> Result<KvPage> {
         let sql = "SELECT key, metadata, expires FROM entry \
                    WHERE key >= ?1 AND key > ?2 AND substr(key, 1, length(?1)) = ?1 \
                    AND (expires IS NULL OR expires > ?3) ORDER BY key LIMIT ?4";
         let most = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-        let mut keys = self.ask(|connection| {
+        let mut keys = self.with_connection(|connection| {
             connection
                 .prepare_cached(sql)?
                 .query_map(params![prefix, after, self.now(), most], |row| {
@@ -101,10 +101,13 @@ impl Kv {
         })?;
         let has_more = keys.len() > limit;
         keys.truncate(limit);
-        Ok(Page { keys, has_more })
+        Ok(KvPage { keys, has_more })
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+    fn with_connection<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         let mut connection: MutexGuard<'_, Connection> =
             self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut connection).map_err(|fault| failed("keys of a project", &fault))

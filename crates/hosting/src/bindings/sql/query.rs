@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 /// A statement with its parameters.
 #[derive(serde::Deserialize)]
-pub(crate) struct Query {
+pub(crate) struct D1Query {
     pub(super) sql: String,
     #[serde(default, deserialize_with = "parameters")]
     pub(super) params: Vec<Parameter>,
@@ -28,33 +28,34 @@ pub(super) enum Parameter {
 }
 
 /// The statements of a request: one, or a list.
-pub(crate) fn queries(body: &[u8]) -> serde_json::Result<Vec<Query>> {
+pub(crate) fn queries(body: &[u8]) -> serde_json::Result<Vec<D1Query>> {
     if !body.trim_ascii_start().starts_with(b"[") {
         return Ok(vec![serde_json::from_slice(body)?]);
     }
     let mut text = serde_json::Deserializer::from_slice(body);
-    let queries = text.deserialize_seq(Bounded::<_, D1_STATEMENTS_MAX_COUNT>::of("statements"))?;
+    let queries =
+        text.deserialize_seq(LimitedList::<_, D1_STATEMENTS_MAX_COUNT>::of("statements"))?;
     text.end()?;
     Ok(queries)
 }
 
 fn parameters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Parameter>, D::Error> {
-    deserializer.deserialize_any(Bounded::<_, D1_PARAMETERS_MAX_COUNT>::of("parameters"))
+    deserializer.deserialize_any(LimitedList::<_, D1_PARAMETERS_MAX_COUNT>::of("parameters"))
 }
 
 /// A list of limited length. `null` is an empty list.
-struct Bounded<T, const MAX: usize> {
+struct LimitedList<T, const MAX: usize> {
     what: &'static str,
     of: PhantomData<T>,
 }
 
-impl<T, const MAX: usize> Bounded<T, MAX> {
+impl<T, const MAX: usize> LimitedList<T, MAX> {
     fn of(what: &'static str) -> Self {
         Self { what, of: PhantomData }
     }
 }
 
-impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Bounded<T, MAX> {
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for LimitedList<T, MAX> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,14 +83,14 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Bounded<T, MAX
 
 impl<'de> Deserialize<'de> for Parameter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OfClient)
+        deserializer.deserialize_any(ParameterVisitor)
     }
 }
 
-struct OfClient;
+struct ParameterVisitor;
 
 #[expect(clippy::cast_precision_loss, reason = "as JavaScript does")]
-impl<'de> Visitor<'de> for OfClient {
+impl<'de> Visitor<'de> for ParameterVisitor {
     type Value = Parameter;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

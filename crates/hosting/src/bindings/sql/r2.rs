@@ -10,7 +10,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_blob::{Blob, Blobs, Digest, Writer};
-use lyceum_core::config::S3;
+use lyceum_core::config::S3Settings;
 use lyceum_core::limits::R2_PAGE_MAX_KEYS;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Clock;
@@ -20,12 +20,12 @@ use serde_json::{Map, Value as Json};
 
 use super::{failed, open};
 use crate::bindings::r2::{
-    CUSTOM_METADATA, Condition, Fault, Field, HTTP_METADATA, ListRequest, Object,
+    CUSTOM_METADATA, Condition, HTTP_METADATA, ListRequest, MetadataField, R2Fault, R2Object,
 };
 use crate::pieces::BlobsInTurn;
 
 /// Objects by key, in byte order of the keys.
-pub(crate) struct Bucket {
+pub(crate) struct R2Bucket {
     index: Mutex<Connection>,
     blobs: Blobs,
     clock: Arc<dyn Clock>,
@@ -34,9 +34,9 @@ pub(crate) struct Bucket {
 
 /// A page of a list.
 pub(crate) struct ObjectPage {
-    pub(crate) objects: Vec<Object>,
+    pub(crate) objects: Vec<R2Object>,
     pub(crate) prefixes: Vec<String>,
-    /// Where the next page begins; `None` on the last page.
+    /// The cursor of the next page; `None` on the last page.
     pub(crate) cursor: Option<String>,
 }
 
@@ -73,12 +73,12 @@ const SCHEMA: &str = "
 
 const OBJECT: &str = "key, version, size, etag, uploaded, checksums, http, custom";
 
-impl Bucket {
+impl R2Bucket {
     /// Opens the bucket in the folder, creates it if it is missing, and limits its size. The bytes are in
     /// the folder, or in S3 under the name of the project, which is the name of the parent folder.
     pub(crate) fn open(
         folder: &Path,
-        s3: &S3,
+        s3: &S3Settings,
         clock: Arc<dyn Clock>,
         max_bytes: u64,
     ) -> Result<Self> {
@@ -102,7 +102,7 @@ impl Bucket {
         let wanted = listed().map_err(|fault| failed("list the blobs of a bucket", &fault))?;
         let swept =
             self.blobs.sweep(self.clock.now(), Duration::ZERO, |digest| wanted.contains(digest))?;
-        if swept != lyceum_blob::Swept::default() {
+        if swept != lyceum_blob::SweepReport::default() {
             tracing::info!(?swept, "removed what a crash left in a bucket");
         }
         Ok(())
@@ -113,14 +113,17 @@ impl Bucket {
         self.blobs.writer()
     }
 
-    pub(crate) fn head(&self, key: &str) -> Result<Option<Object>, Fault> {
-        self.ask(|index| object(index, key))
+    pub(crate) fn head(&self, key: &str) -> Result<Option<R2Object>, R2Fault> {
+        self.with_connection(|index| object(index, key))
     }
 
     /// The object and its bytes. Its first part stays readable even if the object is deleted meanwhile. Further
     /// parts are opened when they are needed, and reading fails if one is gone.
-    pub(crate) fn open_object(&self, key: &str) -> Result<Option<(Object, BlobsInTurn)>, Fault> {
-        let found = self.ask(|index| {
+    pub(crate) fn open_object(
+        &self,
+        key: &str,
+    ) -> Result<Option<(R2Object, BlobsInTurn)>, R2Fault> {
+        let found = self.with_connection(|index| {
             let Some(object) = object(index, key)? else { return Ok(None) };
             let sql = "SELECT sha256 FROM piece WHERE version = ?1 ORDER BY number";
             let mut pieces = index.prepare_cached(sql)?;
@@ -149,11 +152,11 @@ impl Bucket {
         writer: Writer,
         checksums: Map<String, Json>,
         http: Map<String, Json>,
-        custom: Vec<Field>,
+        custom: Vec<MetadataField>,
         only_if: Option<Condition>,
-    ) -> Result<Object, Fault> {
+    ) -> Result<R2Object, R2Fault> {
         let etag = checksums["0"].as_str().expect("every object has an MD5").to_owned();
-        let object = Object {
+        let object = R2Object {
             key: key.to_owned(),
             version: secret_id(),
             size: writer.size(),
@@ -167,7 +170,7 @@ impl Bucket {
         self.change(|index, gone| {
             let before = self::object(index, key)?;
             if only_if.is_some_and(|condition| !condition.holds(before.as_ref())) {
-                return Ok(Err(Fault::Condition(None)));
+                return Ok(Err(R2Fault::Condition(None)));
             }
             if let Err(problem) = writer.keep() {
                 return Ok(Err(problem.into()));
@@ -184,18 +187,18 @@ impl Bucket {
         index: &Transaction<'_>,
         gone: &mut Vec<[u8; 32]>,
         added: [u8; 32],
-    ) -> rusqlite::Result<Result<(), Fault>> {
+    ) -> rusqlite::Result<Result<(), R2Fault>> {
         let bytes: i64 =
             index.prepare_cached("SELECT bytes FROM usage")?.query_row([], |row| row.get(0))?;
         if bytes.unsigned_abs() <= self.max_bytes {
             return Ok(Ok(()));
         }
         gone.push(added);
-        Ok(Err(Fault::Full(self.max_bytes)))
+        Ok(Err(R2Fault::Full(self.max_bytes)))
     }
 
     /// Deletes those of the keys that exist.
-    pub(crate) fn delete(&self, keys: &[String]) -> Result<(), Fault> {
+    pub(crate) fn delete(&self, keys: &[String]) -> Result<(), R2Fault> {
         self.change(|index, gone| {
             for key in keys {
                 remove(index, key, gone)?;
@@ -205,30 +208,31 @@ impl Bucket {
     }
 
     /// A page of at most `most` objects and prefixes, or fewer if the request asks for fewer.
-    pub(crate) fn list(&self, list: &ListRequest, most: usize) -> Result<ObjectPage, Fault> {
+    pub(crate) fn list(&self, list: &ListRequest, most: usize) -> Result<ObjectPage, R2Fault> {
         let limit = match list.limit {
             None => R2_PAGE_MAX_KEYS,
             Some(limit) => usize::try_from(limit)
                 .ok()
                 .filter(|limit| (1..=R2_PAGE_MAX_KEYS).contains(limit))
-                .ok_or(Fault::BadLimit)?,
+                .ok_or(R2Fault::BadLimit)?,
         };
         let limit = limit.min(most);
         let cursor = list.cursor.as_ref().map(|cursor| {
             let decoded = BASE64_STANDARD.decode(cursor).ok();
-            let bad =
-                || Fault::BadRequest("the cursor is invalid; use one that a list returned".into());
+            let bad = || {
+                R2Fault::BadRequest("the cursor is invalid; use one that a list returned".into())
+            };
             decoded.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)
         });
         let after = cursor.transpose()?.max(list.start_after.clone());
-        self.ask(|index| page(index, list, after.as_deref(), limit))
+        self.with_connection(|index| page(index, list, after.as_deref(), limit))
     }
 
     /// Runs reads in one transaction, so that they see one state.
-    fn ask<T>(
+    fn with_connection<T>(
         &self,
         read: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, R2Fault> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let read = index.transaction().and_then(|transaction| read(&transaction));
         read.map_err(|fault| failed("read the index of a bucket", &fault).into())
@@ -237,11 +241,14 @@ impl Bucket {
     /// Changes the index in one transaction, then removes blobs that it no longer names.
     fn change<T>(
         &self,
-        change: impl FnOnce(&Transaction<'_>, &mut Vec<[u8; 32]>) -> rusqlite::Result<Result<T, Fault>>,
-    ) -> Result<T, Fault> {
+        change: impl FnOnce(
+            &Transaction<'_>,
+            &mut Vec<[u8; 32]>,
+        ) -> rusqlite::Result<Result<T, R2Fault>>,
+    ) -> Result<T, R2Fault> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let mut gone = Vec::new();
-        let changed = || -> rusqlite::Result<Result<T, Fault>> {
+        let changed = || -> rusqlite::Result<Result<T, R2Fault>> {
             // An immediate transaction waits for a backup. A transaction that begins with a read would fail when it writes.
             let transaction = index.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction, &mut gone)?;
@@ -251,7 +258,7 @@ impl Bucket {
             Ok(changed)
         };
         let changed = changed()
-            .map_err(|fault| Fault::from(failed("change the index of a bucket", &fault)))?;
+            .map_err(|fault| R2Fault::from(failed("change the index of a bucket", &fault)))?;
         for digest in gone {
             let named = "SELECT EXISTS (SELECT 1 FROM piece WHERE sha256 = ?1) \
                          OR EXISTS (SELECT 1 FROM part WHERE sha256 = ?1)";
@@ -269,14 +276,14 @@ impl Bucket {
     }
 }
 
-fn object(index: &Connection, key: &str) -> rusqlite::Result<Option<Object>> {
+fn object(index: &Connection, key: &str) -> rusqlite::Result<Option<R2Object>> {
     let sql = format!("SELECT {OBJECT} FROM object WHERE key = ?1");
     index.prepare_cached(&sql)?.query_row([key], row_object).optional()
 }
 
-fn row_object(row: &Row<'_>) -> rusqlite::Result<Object> {
+fn row_object(row: &Row<'_>) -> rusqlite::Result<R2Object> {
     let text = |index: usize| row.get::<_, String>(index);
-    Ok(Object {
+    Ok(R2Object {
         key: text(0)?,
         version: text(1)?,
         size: row.get::<_, i64>(2)?.unsigned_abs(),
@@ -291,7 +298,7 @@ fn row_object(row: &Row<'_>) -> rusqlite::Result<Object> {
 /// Replaces the object with this key.
 fn store(
     index: &Transaction<'_>,
-    object: &Object,
+    object: &R2Object,
     pieces: &[[u8; 32]],
     gone: &mut Vec<[u8; 32]>,
 ) -> rusqlite::Result<()> {

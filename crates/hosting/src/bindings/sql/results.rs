@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use super::d1::server_error;
 
-/// How rows are answered.
+/// The format of rows in an answer.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Format {
+pub(crate) enum RowFormat {
     /// `{columns, rows}`.
     Rows,
     /// One object per row.
     Objects,
 }
 
-/// What D1 reports about a statement besides its rows.
+/// The metadata that D1 reports about a statement.
 #[derive(Serialize)]
-pub(super) struct Meta {
+pub(super) struct StatementMeta {
     pub(super) served_by: &'static str,
     pub(super) duration: f64,
     pub(super) changes: u64,
@@ -31,12 +31,12 @@ pub(super) struct Meta {
 
 /// The results of the statements of one request.
 pub(super) struct Results {
-    format: Format,
+    format: RowFormat,
     text: Vec<u8>,
 }
 
 impl Results {
-    pub(super) fn new(format: Format) -> Self {
+    pub(super) fn new(format: RowFormat) -> Self {
         Self { format, text: b"[".to_vec() }
     }
 
@@ -47,13 +47,13 @@ impl Results {
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         self.word(r#"{"success":true,"results":"#);
         let (open, close) = match self.format {
-            Format::Rows => {
+            RowFormat::Rows => {
                 self.word(r#"{"columns":"#);
                 self.json(&names);
                 self.word(r#","rows":["#);
                 ("[", "]")
             }
-            Format::Objects => {
+            RowFormat::Objects => {
                 self.word("[");
                 ("{", "}")
             }
@@ -63,7 +63,7 @@ impl Results {
         while let Some(row) = rows.next()? {
             self.word(open);
             for (index, name) in names.iter().enumerate() {
-                if self.format == Format::Objects {
+                if self.format == RowFormat::Objects {
                     self.json(name);
                     self.word(":");
                 }
@@ -79,12 +79,12 @@ impl Results {
             self.word(",");
             count += 1;
         }
-        self.close(if self.format == Format::Rows { "]}" } else { "]" });
+        self.close(if self.format == RowFormat::Rows { "]}" } else { "]" });
         Ok(count)
     }
 
     /// Completes a statement's result.
-    pub(super) fn meta(&mut self, meta: &Meta) {
+    pub(super) fn meta(&mut self, meta: &StatementMeta) {
         self.word(r#","meta":"#);
         self.json(meta);
         self.word("},");

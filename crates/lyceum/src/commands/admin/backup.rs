@@ -8,9 +8,9 @@ use clap::Args;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_core::{Problem, ProblemKind};
-use lyceum_hosting::backup::{self, Cover, UnpackedBackup};
+use lyceum_hosting::backup::{self, BackupCover, UnpackedBackup};
 use lyceum_hosting::homes;
-use lyceum_store::{Db, Target};
+use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
 use super::{postgres, projects};
@@ -52,8 +52,8 @@ impl Backup {
         let node = projects::known_node(&config)?;
         let now = SystemClock.now();
         let url = match settings::target(&config) {
-            Target::Postgres(url) => url,
-            Target::Sqlite(_) => String::new(),
+            StoreLocation::Postgres(url) => url,
+            StoreLocation::Sqlite(_) => String::new(),
         };
         // The output of PostgreSQL's tools is shown unchanged.
         let mut refused = None;
@@ -93,7 +93,7 @@ impl Backup {
 }
 
 /// Warns about data that the backup does not contain.
-fn about_the_rest(printer: &Printer, cover: &Cover, missing: &[String]) {
+fn about_the_rest(printer: &Printer, cover: &BackupCover, missing: &[String]) {
     if let Some(bucket) = &cover.s3_bucket {
         printer.warn(&format!(
             "the files of versions and the objects of buckets are in the S3 bucket '{bucket}', not in the \
@@ -125,7 +125,7 @@ impl Restore {
         // Held for the whole restore: no server may start on half of the data or keep replaced files open.
         let _alone = in_use::alone(&config.store.data)?;
         let target = settings::target(&config);
-        if self.files && matches!(target, Target::Sqlite(_)) {
+        if self.files && matches!(target, StoreLocation::Sqlite(_)) {
             let message = "--files works only with PostgreSQL: a SQLite database has one node";
             return Err(Failure::new(Code::Usage, message));
         }
@@ -136,8 +136,8 @@ impl Restore {
             return Err(Failure::new(Code::Conflict, message));
         } else {
             match target {
-                Target::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
-                Target::Postgres(url) => {
+                StoreLocation::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
+                StoreLocation::Postgres(url) => {
                     postgres::restore(&url, &self.file, self.force, &config.store.data)?;
                 }
             }
@@ -153,9 +153,9 @@ impl Restore {
     }
 
     /// Restores a backup of the whole server. It is read and checked completely before anything is replaced.
-    fn restore_all(&self, config: &Config, target: &Target, printer: &Printer) -> Result {
+    fn restore_all(&self, config: &Config, target: &StoreLocation, printer: &Printer) -> Result {
         let data = &config.store.data;
-        if let Target::Sqlite(to) = target {
+        if let StoreLocation::Sqlite(to) = target {
             self.may_replace(config, to)?;
         }
         if UnpackedBackup::is_taken(data) && !self.force {
@@ -168,11 +168,11 @@ impl Restore {
         let now = SystemClock.now();
         let beside = if self.files { Some(beside(config, &draft)?) } else { None };
         draft.upload(&config.s3)?;
-        if let (Target::Postgres(url), None) = (target, &beside) {
+        if let (StoreLocation::Postgres(url), None) = (target, &beside) {
             postgres::restore(url, &draft.database(), self.force, data)?;
         }
         let restored = draft.install(data, now)?;
-        if let Target::Sqlite(to) = target {
+        if let StoreLocation::Sqlite(to) = target {
             // The marker is written last: without it, a server does not accept the folder.
             rename(&draft.database(), to)?;
         }
@@ -197,7 +197,7 @@ impl Restore {
     fn unpacked(
         &self,
         config: &Config,
-        target: &Target,
+        target: &StoreLocation,
         printer: &Printer,
     ) -> Result<UnpackedBackup> {
         let bar = printer
@@ -208,7 +208,9 @@ impl Restore {
         draft.fits(&config.s3)?;
         let store = draft.cover.store.as_str();
         match (target, store) {
-            (Target::Sqlite(_), "sqlite") | (Target::Postgres(_), "postgresql") => Ok(draft),
+            (StoreLocation::Sqlite(_), "sqlite") | (StoreLocation::Postgres(_), "postgresql") => {
+                Ok(draft)
+            }
             _ => {
                 let message = format!(
                     "the backup is from a {store} database, but the settings name a different one"

@@ -7,7 +7,7 @@ use clap::Args;
 use lyceum_hosting::backup::{self, BackupReport};
 use lyceum_hosting::soundness;
 use lyceum_roster::imports;
-use lyceum_store::{Db, Dialect, Target};
+use lyceum_store::{Db, SqlDialect, StoreLocation};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -65,7 +65,7 @@ impl Check {
         let node = projects::known_node(&config)?;
         let named = db.read_blocking(|tx| {
             let others = imports::files(tx)?;
-            backup::named(tx, &node, others)
+            backup::named_files(tx, &node, others)
         })?;
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let bar = printer.progress("checking files", 0);
@@ -83,7 +83,7 @@ impl Check {
 fn of_database(db: &Db, printer: &Printer) -> Result<CheckReport> {
     let mut found = CheckReport::default();
     // PostgreSQL checks its own pages.
-    if db.dialect() == Dialect::Sqlite {
+    if db.dialect() == SqlDialect::Sqlite {
         printer.step("checking the pages of the database file");
         found.faults.extend(db.check()?);
     }
@@ -147,5 +147,5 @@ fn absent(db: &Db, checked: &BackupReport, projects: &[String]) -> Result<Vec<St
 }
 
 fn opened(file: &Path) -> Result<Db> {
-    Ok(Db::open(&Target::Sqlite(file.to_owned()), &lyceum_server::migrations())?)
+    Ok(Db::open(&StoreLocation::Sqlite(file.to_owned()), &lyceum_server::migrations())?)
 }

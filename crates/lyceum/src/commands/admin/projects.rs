@@ -88,7 +88,7 @@ impl Adopt {
             noted(tx, now, "project.adopt", &slug)?;
             Ok(before)
         })?;
-        let from = before.map(|node| format!("; it was held by {}", homes::shown(&node)));
+        let from = before.map(|node| format!("; it was held by {}", homes::describe_node(&node)));
         printer.done(&format!(
             "the node '{name}' now holds the project '{}'{}",
             self.slug,
@@ -99,7 +99,7 @@ impl Adopt {
 }
 
 /// The node of the data folder. A folder without a node becomes one.
-pub(super) fn node(config: &Config) -> Result<(Node, nodes::Alone)> {
+pub(super) fn node(config: &Config) -> Result<(Node, nodes::NodeLock)> {
     Ok(Node::of_folder(&folder(config), &about(config))?)
 }
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::SystemClock;
-use lyceum_deploy::{Local, Objects, Options, Server};
+use lyceum_deploy::{DeployOptions, LocalProject, Objects, Server};
 use lyceum_hosting::BlobsInTurn;
-use lyceum_hosting::buckets::{Bucket, Listing, ObjectDescription};
+use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObjectDescription};
 use serde_json::{Value, json};
 
 use super::{BucketArgs, missing, pour};
@@ -30,7 +30,7 @@ impl Target {
     pub(super) fn open(place: &BucketArgs, printer: &Printer) -> Result<Self> {
         let config = crate::project::config(&place.config)?;
         if place.remote {
-            let slug = Local::slug_of(config.as_ref(), &Options::default())?;
+            let slug = LocalProject::slug_of(config.as_ref(), &DeployOptions::default())?;
             let (server, _) = place.env.open(&slug, false, printer)?;
             return Ok(Self::There { server, slug, env: place.env.name() });
         }
@@ -53,7 +53,7 @@ impl Target {
         limit: Option<u32>,
     ) -> Result<Value> {
         Ok(match self {
-            Self::Here(bucket) => json!(bucket.list(&Listing {
+            Self::Here(bucket) => json!(bucket.list(&BucketListing {
                 prefix: prefix.to_owned(),
                 delimiter: None,
                 cursor: cursor.map(str::to_owned),
@@ -137,7 +137,8 @@ impl Target {
                     ))
                 })?;
                 let content_type = Some(media.to_owned());
-                let about = ObjectDescription { content_type, ..ObjectDescription::default() };
+                let about =
+                    BucketObjectDescription { content_type, ..BucketObjectDescription::default() };
                 let size = bucket.put(key, &about, opened)?.size;
                 progress(size);
                 Ok(size)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_deploy::Sources;
+use lyceum_deploy::SchemaSources;
 use lyceum_project::schema::{self, Schema};
 
 use crate::failure::{Failure, Result};
@@ -17,7 +17,7 @@ const RESTORE_POINTS: &str = ".lyceum/restore";
 
 /// A project and its database.
 pub(super) struct Project {
-    pub(super) sources: Sources,
+    pub(super) sources: SchemaSources,
     pub(super) file: PathBuf,
 }
 
@@ -27,7 +27,7 @@ impl Project {
         let config = evaluator.config(path)?;
         let root = lyceum_project::folder_of(path);
         let file = file.map_or_else(|| root.join(FILE), Path::to_owned);
-        Ok(Self { sources: Sources::of(root, config.as_ref(), &evaluator), file })
+        Ok(Self { sources: SchemaSources::of(root, config.as_ref(), &evaluator), file })
     }
 
     /// An unused file name for a copy.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_deploy::{Local, Options, Server, Sources, artifact_of};
+use lyceum_deploy::{DeployOptions, LocalProject, SchemaSources, Server, artifact_of};
 use lyceum_project::schema;
 use lyceum_project::{Action, DatabaseWish, Desired, Plan, SchemaWish, State, Strategy, plan};
 use serde_json::{Value, json};
@@ -37,14 +37,14 @@ fn sql(plan: &Plan) -> Vec<String> {
 pub(super) struct Remote {
     server: Server,
     state: State,
-    sources: Sources,
+    sources: SchemaSources,
 }
 
 impl Remote {
     pub(super) fn open(path: &Path, env: Env, printer: &Printer) -> Result<Self> {
         let evaluator = evaluator(path);
         let config = evaluator.config(path)?;
-        let slug = Local::slug_of(config.as_ref(), &Options::default())?;
+        let slug = LocalProject::slug_of(config.as_ref(), &DeployOptions::default())?;
         let (server, state) = env.open(&slug, false, printer)?;
         if state.revision == 0 || !state.uses.database {
             let message = match state.revision {
@@ -55,7 +55,8 @@ impl Remote {
                 Failure::new(Code::NotFound, message).hint("deploy it with `lyceum deploy`")
             );
         }
-        let sources = Sources::of(lyceum_project::folder_of(path), config.as_ref(), &evaluator);
+        let sources =
+            SchemaSources::of(lyceum_project::folder_of(path), config.as_ref(), &evaluator);
         Ok(Self { server, state, sources })
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::{COMPATIBILITY_DATE, ENV, Seed, secrets_in};
-use lyceum_hosting::engine::{EngineSettings, Stream, Worker, run_once};
+use lyceum_hosting::engine::{EngineSettings, LogStream, Worker, run_once};
 use lyceum_project::schema;
 use serde_json::json;
 
@@ -99,7 +99,7 @@ fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Resul
         runtime.map_err(|error| Failure::failed(format!("cannot start threads: {error}")))?;
     let clock = Arc::new(SystemClock);
     let said = runtime.block_on(run_once(folder.path(), settings, clock, worker))?;
-    for line in said.iter().filter(|line| line.stream != Stream::Engine) {
+    for line in said.iter().filter(|line| line.stream != LogStream::Engine) {
         printer.note(&line.text);
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Handles project fields that were changed on the server since the last deploy: overwrite, adopt or stop.
 
-use lyceum_deploy::Local;
+use lyceum_deploy::LocalProject;
 use lyceum_project::{Config, FieldChange, Metadata, SCALARS, State};
 
 use super::prompt;
@@ -23,7 +23,7 @@ pub(crate) fn of(local: &Metadata, state: &State) -> Vec<FieldChange> {
 
 /// Asks which values to use and updates `local` accordingly.
 pub(crate) fn choose(
-    local: &mut Local,
+    local: &mut LocalProject,
     config: Option<&Config>,
     drifted: &[FieldChange],
     printer: &Printer,
@@ -44,7 +44,7 @@ pub(crate) fn choose(
 /// Writes the server's values into the config where it has literals, and lists what must be changed by hand. This
 /// deploy keeps its slug even if the name changes.
 fn take_over(
-    local: &mut Local,
+    local: &mut LocalProject,
     config: Option<&Config>,
     drifted: &[FieldChange],
     printer: &Printer,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_core::messages::io_reason;
-use lyceum_deploy::{Bundle, Choice, Local, Options, Server};
+use lyceum_deploy::{BackendChoice, Bundle, DeployOptions, LocalProject, Server};
 use lyceum_project::courses;
 use lyceum_project::{Action, Config, Plan, State};
 use serde_json::json;
@@ -80,7 +80,7 @@ impl Deploy {
         let evaluator = evaluator(&self.config);
         let config = evaluator.config(&self.config)?;
         let options = self.options();
-        let slug = Local::slug_of(config.as_ref(), &options)?;
+        let slug = LocalProject::slug_of(config.as_ref(), &options)?;
         let (server, state) = self.env.open(&slug, self.debug, printer)?;
         let root = lyceum_project::folder_of(&self.config);
         let build = self.build_path(root, config.as_ref(), &slug)?;
@@ -89,7 +89,8 @@ impl Deploy {
             bar.set_length(total);
             bar.set_position(packed);
         };
-        let local = Local::read(root, config.as_ref(), &options, &build, &evaluator, packing);
+        let local =
+            LocalProject::read(root, config.as_ref(), &options, &build, &evaluator, packing);
         bar.finish_and_clear();
         let mut local = local?;
         refuse_missing(&local, &state)?;
@@ -149,14 +150,14 @@ impl Deploy {
         Ok(())
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> DeployOptions {
         let backend = match (self.backend, self.no_backend, self.force_backend) {
-            (_, _, true) => Choice::Force,
-            (_, true, _) => Choice::Skip,
-            (true, ..) => Choice::Include,
-            _ => Choice::Detect,
+            (_, _, true) => BackendChoice::Force,
+            (_, true, _) => BackendChoice::Skip,
+            (true, ..) => BackendChoice::Include,
+            _ => BackendChoice::Detect,
         };
-        Options {
+        DeployOptions {
             name: self.name.clone(),
             description: self.description.clone(),
             emoji: self.emoji.clone(),
@@ -171,7 +172,7 @@ impl Deploy {
     /// Decides what to do with values that differ on the server.
     fn settle(
         &self,
-        local: &mut Local,
+        local: &mut LocalProject,
         config: Option<&Config>,
         state: &State,
         printer: &Printer,
@@ -223,7 +224,7 @@ fn name_of(config: Option<&Config>) -> String {
 }
 
 /// Fails if a secret that an integration needs is set nowhere.
-fn refuse_missing(local: &Local, state: &State) -> Result {
+fn refuse_missing(local: &LocalProject, state: &State) -> Result {
     let missing = local.missing(state);
     if missing.is_empty() {
         return Ok(());
@@ -282,7 +283,7 @@ pub(crate) fn consent(plan: &mut Plan, yes: bool) -> Result {
 
 /// Where uploads are read from.
 struct Sources<'a> {
-    local: &'a Local,
+    local: &'a LocalProject,
     bundle: Option<&'a Bundle>,
 }
 

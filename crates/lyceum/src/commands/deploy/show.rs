@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-pub(crate) use lyceum_deploy::told::{bytes, changes, fields};
+pub(crate) use lyceum_deploy::summary::{bytes, changes, fields};
 use lyceum_project::{Action, Plan, State};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use lyceum_deploy::{Local, Options, Server};
+use lyceum_deploy::{DeployOptions, LocalProject, Server};
 use lyceum_project::schema::Schema;
 use lyceum_project::{Action, Artifact, State};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ pub(crate) fn slug_of(slug: Option<&String>, config: &std::path::Path) -> Result
         return Ok(slug.clone());
     }
     let config = crate::project::config(config)?;
-    Ok(Local::slug_of(config.as_ref(), &Options::default())?)
+    Ok(LocalProject::slug_of(config.as_ref(), &DeployOptions::default())?)
 }
 
 impl Of {

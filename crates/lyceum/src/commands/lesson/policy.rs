@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use lyceum_adaptive::policies::{self, Version};
-use lyceum_adaptive::{LessonType, Policy as Rules, Shipped};
+use lyceum_adaptive::policies::{self, PolicyVersion};
+use lyceum_adaptive::{BuiltInPolicy, LessonType, Policy as Rules};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub(crate) struct Show {
     /// A built-in policy
     #[arg(long, value_name = "standard|diminishing", value_parser = shipped)]
     #[arg(requires = "lesson_type", conflicts_with = "version")]
-    shipped: Option<Shipped>,
+    shipped: Option<BuiltInPolicy>,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -124,9 +124,9 @@ fn lesson_type(name: &str) -> Result<LessonType, String> {
     })
 }
 
-fn shipped(name: &str) -> Result<Shipped, String> {
-    Shipped::named(name).ok_or_else(|| {
-        let names = Shipped::ALL.map(Shipped::name).join(", ");
+fn shipped(name: &str) -> Result<BuiltInPolicy, String> {
+    BuiltInPolicy::named(name).ok_or_else(|| {
+        let names = BuiltInPolicy::ALL.map(BuiltInPolicy::name).join(", ");
         format!("there is no built-in policy '{name}'; the built-in ones are {names}")
     })
 }
@@ -136,18 +136,18 @@ fn print(printer: &Printer, policy: &Rules) {
     printer.text(&format!("{:#}\n", json!(policy)));
 }
 
-fn told(version: &Version) -> String {
-    let Version { number, policy, .. } = version;
+fn told(version: &PolicyVersion) -> String {
+    let PolicyVersion { number, policy, .. } = version;
     format!("'{}' is version {number} of the policy of {}", policy.name, policy.lesson_type)
 }
 
-fn row(version: &Version) -> Vec<String> {
-    let Version { number, created_at, policy } = version;
+fn row(version: &PolicyVersion) -> Vec<String> {
+    let PolicyVersion { number, created_at, policy } = version;
     let set = created_at.clone().unwrap_or_else(|| "built in".to_owned());
     vec![policy.lesson_type.name().to_owned(), number.to_string(), policy.name.clone(), set]
 }
 
-fn record(version: &Version) -> Value {
+fn record(version: &PolicyVersion) -> Value {
     json!({
         "lessonType": version.policy.lesson_type,
         "version": version.number,

@@ -6,7 +6,7 @@ use clap::Args;
 use lyceum_adaptive::attempt::Attempt;
 use lyceum_adaptive::engine::{ReplayedResult, ResultChange, simulate};
 use lyceum_adaptive::repository::attempts;
-use lyceum_adaptive::{Banks, past};
+use lyceum_adaptive::{QuestionSetCache, attempt_history};
 use serde_json::{Value, json};
 
 use super::policy::read;
@@ -61,12 +61,13 @@ impl Simulate {
         let new = read(&self.file)?;
         let (_, db) = self.data.open(Missing::Refuse)?;
         let (student, lesson) = (self.student.as_deref(), self.lesson.as_deref());
-        let (banks, mut sums, mut count) = (Banks::default(), [AttemptTotals::default(); 2], 0_u64);
+        let (banks, mut sums, mut count) =
+            (QuestionSetCache::default(), [AttemptTotals::default(); 2], 0_u64);
         let mut changed: Vec<(Attempt, ResultChange)> = Vec::new();
         db.read_blocking(|tx| {
             for attempt in attempts::past(tx, student, lesson)? {
                 if attempt.lesson_type == new.lesson_type {
-                    let (old, past) = past::of(tx, &banks, &attempt)?;
+                    let (old, past) = attempt_history::of(tx, &banks, &attempt)?;
                     let change = simulate(&old, &new, &past);
                     count += 1;
                     sums[0].add(change.old);

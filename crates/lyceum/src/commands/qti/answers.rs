@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_core::messages::io_reason;
-use lyceum_core::random::Stream;
+use lyceum_core::random::RandomStream;
 use lyceum_qti::model::Item;
 use lyceum_qti::value::Cardinality;
 use lyceum_qti::{
-    Attempt, Outcomes, ResponseFault, Responses, Trace, Variant, check, explain, read_item, score,
-    variant,
+    Outcomes, ResponseFault, Responses, ScoringInput, Trace, Variant, check, explain, read_item,
+    score, variant,
 };
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ pub(super) struct Answers {
 pub(super) struct Scorer {
     pub(super) item: Item,
     pub(super) variant: Variant,
-    random: Stream,
+    random: RandomStream,
 }
 
 type GivenResponses = Map<String, Value>;
@@ -54,7 +54,7 @@ impl Answers {
             ..Failure::failed(format!("'{path}' cannot be scored"))
                 .hint(format!("run `lyceum qti validate {path}` to see where"))
         })?;
-        let mut random = Stream::seeded(self.seed);
+        let mut random = RandomStream::seeded(self.seed);
         Ok(Scorer { variant: variant(&item, &mut random), item, random })
     }
 
@@ -130,16 +130,18 @@ impl Scorer {
     }
 
     pub(super) fn score(&mut self, responses: &Responses) -> Outcomes {
-        let attempt = Attempt { number: 1, variant: Some(&self.variant), ..Attempt::default() };
+        let attempt =
+            ScoringInput { number: 1, variant: Some(&self.variant), ..ScoringInput::default() };
         score(&self.item, responses, attempt, &mut self.random)
     }
 
     pub(super) fn explain(&mut self, responses: &Responses) -> (Outcomes, Trace) {
-        let attempt = Attempt { number: 1, variant: Some(&self.variant), ..Attempt::default() };
+        let attempt =
+            ScoringInput { number: 1, variant: Some(&self.variant), ..ScoringInput::default() };
         explain(&self.item, responses, attempt, &mut self.random)
     }
 }
 
 fn told(fault: &ResponseFault) -> String {
-    format!("{}: {}; {}", fault.identifier, fault.message, fault.mend)
+    format!("{}: {}; {}", fault.identifier, fault.message, fault.fix)
 }

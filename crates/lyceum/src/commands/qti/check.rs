@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use lyceum_qti::{Fault, Kind, Severity, is_document, read, summary};
+use lyceum_qti::{DocumentFault, DocumentKind, Severity, is_document, read, summary};
 
 use super::files::{self, Source};
 use super::library::Library;
@@ -17,7 +17,7 @@ pub(super) struct Check<'p> {
     bar: &'p ProgressBar,
     pub(super) library: Library,
     /// Documents without an error.
-    pub(super) good: Vec<(Kind, PathBuf)>,
+    pub(super) good: Vec<(DocumentKind, PathBuf)>,
     pub(super) documents: usize,
     /// XML files in folders that are not QTI documents, such as a manifest.
     pub(super) skipped: usize,
@@ -67,11 +67,11 @@ impl<'p> Check<'p> {
     }
 
     /// Reports an error in a file whose text is no longer in memory.
-    pub(super) fn tell_later(&mut self, path: &Path, fault: &Fault) {
+    pub(super) fn tell_later(&mut self, path: &Path, fault: &DocumentFault) {
         self.tell(path, &files::text(path).unwrap_or_default(), fault);
     }
 
-    fn tell(&mut self, path: &Path, text: &str, fault: &Fault) {
+    fn tell(&mut self, path: &Path, text: &str, fault: &DocumentFault) {
         match fault.severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,

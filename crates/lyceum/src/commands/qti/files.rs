@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
 use lyceum_core::messages::io_reason;
-use lyceum_qti::{Fault, Position, Severity};
+use lyceum_qti::{DocumentFault, DocumentPlace, Severity};
 
 use crate::failure::{Code, Failure, Result};
 
@@ -66,22 +66,22 @@ fn folder(path: &Path, found: &mut Vec<Source>) -> Result {
 }
 
 /// The text of a file. Errors: why it cannot be a document.
-pub(super) fn text(path: &Path) -> Result<String, Fault> {
-    let start = Position { line: 1, column: 1 };
+pub(super) fn text(path: &Path) -> Result<String, DocumentFault> {
+    let start = DocumentPlace { line: 1, column: 1 };
     let unread = |error: io::Error| {
         fault(start, format!("cannot be read: {error}"), "check its permissions, or leave it out")
     };
     let size = fs::metadata(path).map_err(unread)?.len();
     if size > QTI_DOCUMENT_MAX_BYTES as u64 {
-        let mend =
+        let fix =
             format!("keep it below {QTI_DOCUMENT_MAX_BYTES} bytes; move media to separate files");
-        return Err(fault(start, format!("the document is too large: it has {size} bytes"), mend));
+        return Err(fault(start, format!("the document is too large: it has {size} bytes"), fix));
     }
     String::from_utf8(fs::read(path).map_err(unread)?).map_err(|error| {
         let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
         let last = good.rsplit('\n').next().unwrap_or_default();
         let count = |n: usize| u32::try_from(n + 1).expect("the size limit is below 4 GiB");
-        let place = Position {
+        let place = DocumentPlace {
             line: count(good.matches('\n').count()),
             column: count(last.chars().count()),
         };
@@ -90,12 +90,16 @@ pub(super) fn text(path: &Path) -> Result<String, Fault> {
 }
 
 /// An error about the file, not about a passage in its text.
-pub(super) fn fault(place: Position, message: impl Into<String>, mend: impl Into<String>) -> Fault {
-    Fault {
+pub(super) fn fault(
+    place: DocumentPlace,
+    message: impl Into<String>,
+    fix: impl Into<String>,
+) -> DocumentFault {
+    DocumentFault {
         place,
         path: String::new(),
         message: message.into(),
-        mend: mend.into(),
+        fix: fix.into(),
         severity: Severity::Error,
     }
 }

@@ -38,10 +38,10 @@ struct Count {
 }
 
 /// The kinds in the order in which they refer to each other, with their plurals.
-const ORDER: [(Kind, lyceum_qti::Kind, &str); 3] = [
-    (Kind::Stimulus, lyceum_qti::Kind::Stimulus, "stimuli"),
-    (Kind::Item, lyceum_qti::Kind::Item, "items"),
-    (Kind::Test, lyceum_qti::Kind::Test, "tests"),
+const ORDER: [(Kind, lyceum_qti::DocumentKind, &str); 3] = [
+    (Kind::Stimulus, lyceum_qti::DocumentKind::Stimulus, "stimuli"),
+    (Kind::Item, lyceum_qti::DocumentKind::Item, "items"),
+    (Kind::Test, lyceum_qti::DocumentKind::Test, "tests"),
 ];
 
 impl Import {
@@ -78,7 +78,8 @@ impl Import {
             Ok(())
         })?;
         bar.finish_and_clear();
-        let sections = check.good.iter().filter(|(is, _)| *is == lyceum_qti::Kind::Section).count();
+        let sections =
+            check.good.iter().filter(|(is, _)| *is == lyceum_qti::DocumentKind::Section).count();
         if sections > 0 {
             let sections = counted(sections, "section");
             printer.warn(&format!("{sections} left out: sections are stored only inside tests"));

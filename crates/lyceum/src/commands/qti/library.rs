@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use lyceum_qti::{Fault, Kind, Link, Summary};
+use lyceum_qti::{DocumentFault, DocumentKind, DocumentLink, Summary};
 use percent_encoding::percent_decode_str;
 
 use super::files::fault;
@@ -11,14 +11,14 @@ use super::files::fault;
 /// The documents read so far.
 #[derive(Default)]
 pub(super) struct Library {
-    documents: Vec<(PathBuf, Vec<Link>)>,
-    by_name: HashMap<(Kind, Box<str>), usize>,
-    by_path: HashMap<PathBuf, (Kind, Box<str>)>,
+    documents: Vec<(PathBuf, Vec<DocumentLink>)>,
+    by_name: HashMap<(DocumentKind, Box<str>), usize>,
+    by_path: HashMap<PathBuf, (DocumentKind, Box<str>)>,
 }
 
 impl Library {
     /// Adds a document. Returns an error if another document has the same identifier.
-    pub(super) fn add(&mut self, path: &Path, summary: Summary) -> Option<Fault> {
+    pub(super) fn add(&mut self, path: &Path, summary: Summary) -> Option<DocumentFault> {
         let Summary { kind, identifier, place, links } = summary;
         let at = self.documents.len();
         self.by_path.insert(flat(path), (kind, identifier.clone()));
@@ -32,7 +32,7 @@ impl Library {
     }
 
     /// The references that lead nowhere, each with its file.
-    pub(super) fn dangling(&self) -> Vec<(PathBuf, Link, Fault)> {
+    pub(super) fn dangling(&self) -> Vec<(PathBuf, DocumentLink, DocumentFault)> {
         let all = self.documents.iter().flat_map(|(path, links)| {
             links
                 .iter()
@@ -41,8 +41,8 @@ impl Library {
         all.collect()
     }
 
-    fn fault(&self, from: &Path, link: &Link) -> Option<Fault> {
-        let Link { kind, identifier, href, place } = link;
+    fn fault(&self, from: &Path, link: &DocumentLink) -> Option<DocumentFault> {
+        let DocumentLink { kind, identifier, href, place } = link;
         let name = kind.name();
         let address = address(link);
         let is_known = |name: &String| self.by_name.contains_key(&(*kind, name.as_str().into()));
@@ -69,7 +69,7 @@ impl Library {
     /// The identifier that replaces a reference's address: that of the document in the file at this
     /// address, because the store knows documents only by identifier. `None` if the store finds the
     /// document by the address itself, and if the address names no file that was read.
-    pub(super) fn address(&self, from: &Path, link: &Link) -> Option<String> {
+    pub(super) fn address(&self, from: &Path, link: &DocumentLink) -> Option<String> {
         let there = self.by_path.get(&target(from, &address(link)));
         let (_, name) = there.filter(|(kind, _)| *kind == link.kind)?;
         let [last, bare, own] = names(link);
@@ -87,14 +87,14 @@ fn target(from: &Path, address: &str) -> PathBuf {
 }
 
 /// The identifiers that a reference may mean: the end of its address, the same without `.xml`, and the address itself.
-pub(super) fn names(link: &Link) -> [String; 3] {
+pub(super) fn names(link: &DocumentLink) -> [String; 3] {
     let address = address(link);
     let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let bare = last.strip_suffix(".xml").unwrap_or(last);
     [last.to_owned(), bare.to_owned(), link.identifier.to_string()]
 }
 
-fn address(link: &Link) -> String {
+fn address(link: &DocumentLink) -> String {
     let address = link.href.split(['?', '#']).next().unwrap_or_default();
     percent_decode_str(address).decode_utf8_lossy().into_owned()
 }

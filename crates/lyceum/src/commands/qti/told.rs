@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use lyceum_qti::{Fault, Severity};
+use lyceum_qti::{DocumentFault, Severity};
 use serde_json::{Value, json};
 
 /// Maximum number of characters shown of a source line.
 const SHOWN_CHARACTERS: usize = 76;
 
-pub(super) fn as_text(path: &Path, text: &str, fault: &Fault) -> String {
+pub(super) fn as_text(path: &Path, text: &str, fault: &DocumentFault) -> String {
     let (line, column) = (fault.place.line, fault.place.column as usize);
     let severity = match fault.severity {
         Severity::Error => "error",
@@ -26,9 +26,9 @@ pub(super) fn as_text(path: &Path, text: &str, fault: &Fault) -> String {
     };
     let shown: String = source.chars().skip(skipped).take(SHOWN_CHARACTERS).collect();
     let (gutter, before) = (line.to_string().len(), column - 1 - skipped);
-    let (empty, shown, mend) = ("", printable(&shown), printable(&fault.mend));
+    let (empty, shown, fix) = ("", printable(&shown), printable(&fault.fix));
     let shown = shown.trim_end();
-    format!("{head}\n {line} | {shown}\n {empty:gutter$} | {empty:before$}^ {mend}")
+    format!("{head}\n {line} | {shown}\n {empty:gutter$} | {empty:before$}^ {fix}")
 }
 
 /// Replaces control characters, which a terminal would interpret, with spaces.
@@ -36,7 +36,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-pub(super) fn as_json(path: &Path, fault: &Fault) -> Value {
+pub(super) fn as_json(path: &Path, fault: &DocumentFault) -> Value {
     let mut json = json!(fault);
     json["file"] = json!(path);
     json

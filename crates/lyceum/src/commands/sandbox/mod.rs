@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use lyceum_core::config::{self, Loaded, Origin, Secret};
+use lyceum_core::config::{self, LoadedConfig, Secret, SettingOrigin};
 use lyceum_core::messages::io_reason;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::{Clock, SystemClock};
@@ -19,7 +19,8 @@ use lyceum_games::players;
 use lyceum_project::{Config, Course, slug_of};
 use lyceum_sandbox::registry::{self, RunningSandbox};
 use lyceum_sandbox::{
-    DatabaseFile, Demo, Learner, Mode, Organization, Role, Sandbox, Tracking, ports,
+    DatabaseFile, Demo, DemoLearner, DemoOrganization, LearningMode, Sandbox, SchoolRole, Tracking,
+    ports,
 };
 use lyceum_server::Server;
 use serde_json::{Value, json};
@@ -73,7 +74,7 @@ pub(crate) struct Run {
     project_slug: Option<String>,
     /// Role of the demo user on the platform: player, developer or admin
     #[arg(long, value_name = "ROLE", default_value = "developer", value_parser = platform_role)]
-    platform_role: players::Role,
+    platform_role: players::PlayerRole,
     /// Also accept requests from this origin and for its host, such as a tunnel. localhost is always
     /// accepted. Can be given several times
     #[arg(long = "origin", value_name = "URL", value_parser = origins::read)]
@@ -117,7 +118,7 @@ struct TrackingArgs {
     tracking_student_id: Option<String>,
     /// Role of the demo user: student, parent, teacher, administrator or guardian
     #[arg(long, value_name = "ROLE", alias = "timeback-role", value_parser = role)]
-    tracking_role: Option<Role>,
+    tracking_role: Option<SchoolRole>,
     /// Id of the demo user's organization
     #[arg(long, value_name = "ID", alias = "timeback-org-id")]
     tracking_org_id: Option<String>,
@@ -129,13 +130,13 @@ struct TrackingArgs {
     tracking_org_type: Option<String>,
 }
 
-fn platform_role(name: &str) -> Result<players::Role, String> {
-    let roles = players::Role::ALL.map(players::Role::name);
-    players::Role::of(name).ok_or_else(|| must_be_one_of(&roles, name))
+fn platform_role(name: &str) -> Result<players::PlayerRole, String> {
+    let roles = players::PlayerRole::ALL.map(players::PlayerRole::name);
+    players::PlayerRole::of(name).ok_or_else(|| must_be_one_of(&roles, name))
 }
 
-fn role(name: &str) -> Result<Role, String> {
-    Role::of(name).ok_or_else(|| must_be_one_of(&Role::ALL.map(|(name, _)| name), name))
+fn role(name: &str) -> Result<SchoolRole, String> {
+    SchoolRole::of(name).ok_or_else(|| must_be_one_of(&SchoolRole::ALL.map(|(name, _)| name), name))
 }
 
 /// Reads a variable under its two names: `TRACKING_…` and `TIMEBACK_…`.
@@ -158,7 +159,7 @@ impl TrackingArgs {
             course_id: or(&self.tracking_course_id, "SANDBOX_TRACKING_COURSE_ID"),
             student_id: or(&self.tracking_student_id, "SANDBOX_TRACKING_STUDENT_ID"),
             role: self.tracking_role,
-            organization: Organization {
+            organization: DemoOrganization {
                 id: self.tracking_org_id.clone(),
                 name: self.tracking_org_name.clone(),
                 kind: self.tracking_org_type.clone(),
@@ -171,7 +172,7 @@ impl Run {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let project = crate::project::config(&self.config)?;
         let tracking = self.tracking.tracking();
-        let mode = Mode::of(&tracking, project.as_ref()).map_err(|problem| {
+        let mode = LearningMode::of(&tracking, project.as_ref()).map_err(|problem| {
             let failure = Failure { code: Code::Usage, ..Failure::from(problem) };
             failure.hint("set all of them, or none to use the sandbox itself as the platform")
         })?;
@@ -189,7 +190,7 @@ impl Run {
         let url = format!("http://localhost:{port}");
         config.server.listen = format!("127.0.0.1:{port}");
         config.server.public_url = Some(url.clone());
-        let makes_games = self.platform_role != players::Role::Player;
+        let makes_games = self.platform_role != players::PlayerRole::Player;
         let clock = SystemClock;
         let place = match self.memory {
             true => DatabaseFile::in_memory()?,
@@ -240,7 +241,12 @@ impl Run {
     }
 
     /// The project, and its learning platform.
-    fn demo(&self, config: Option<&Config>, tracking: Tracking, mode: Mode) -> Result<Demo> {
+    fn demo(
+        &self,
+        config: Option<&Config>,
+        tracking: Tracking,
+        mode: LearningMode,
+    ) -> Result<Demo> {
         let named = self.project_name.clone().or_else(|| config?.name.clone());
         let display_name = named.unwrap_or_else(|| folder_name(&self.config));
         let slug = self.project_slug.clone().unwrap_or_else(|| slug_of(&display_name));
@@ -250,25 +256,25 @@ impl Run {
         }
         let lms = config.and_then(|config| config.integrations.lms.clone());
         let said = lms.as_ref().and_then(|lms| lms.organization.clone()).unwrap_or_default();
-        let organization = Organization {
+        let organization = DemoOrganization {
             id: tracking.organization.id.or(said.id),
             name: tracking.organization.name.or(said.name),
             kind: tracking.organization.kind.or(said.kind),
         };
         let courses = match (mode, lms) {
-            (Mode::Disabled, _) => Vec::new(),
+            (LearningMode::Disabled, _) => Vec::new(),
             (_, Some(lms)) => lms.courses,
-            (Mode::Mock, None) => vec![made_up_course()],
+            (LearningMode::Mock, None) => vec![made_up_course()],
             (_, None) => Vec::new(),
         };
-        let learner = Learner {
+        let learner = DemoLearner {
             role: tracking.role.unwrap_or_default(),
             organization,
             courses,
             course_id: tracking.course_id,
-            elsewhere: matches!(mode, Mode::Local | Mode::Remote),
+            elsewhere: matches!(mode, LearningMode::Local | LearningMode::Remote),
             // With another platform, the student is a user of that server.
-            student_id: tracking.student_id.filter(|_| mode == Mode::Mock),
+            student_id: tracking.student_id.filter(|_| mode == LearningMode::Mock),
         };
         let project = NewGame {
             slug,
@@ -311,8 +317,8 @@ pub(super) fn bind(port: u16) -> Result<Bound> {
 }
 
 /// The settings. A sandbox logs less than a server by default.
-fn settings(printer: &Printer) -> Result<Loaded> {
-    let load = |flags: &[config::Flag]| -> Result<Loaded> {
+fn settings(printer: &Printer) -> Result<LoadedConfig> {
+    let load = |flags: &[config::FlagValue]| -> Result<LoadedConfig> {
         Ok(config::load(None, config::environment()?, flags)?)
     };
     let loaded = load(&[])?;
@@ -320,7 +326,7 @@ fn settings(printer: &Printer) -> Result<Loaded> {
     let level = if printer.is_verbose() { "info,refinery_core=warn" } else { "warn" };
     let flags = flag("--verbose", "server.log_level", Some(level.to_owned()));
     match loaded.origin("server.log_level") {
-        Origin::Default => load(flags.as_slice()),
+        SettingOrigin::Default => load(flags.as_slice()),
         _ => Ok(loaded),
     }
 }

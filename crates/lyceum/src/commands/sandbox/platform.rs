@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use lyceum_client::{Addresses, Client, Credentials, Object};
+use lyceum_client::{Addresses, Client, ClientCredentials, Object};
 use lyceum_project::Course;
-use lyceum_sandbox::{Demo, Mode, Tracking, USER_ID, student};
-use lyceum_server::{Elsewhere, Learning};
+use lyceum_sandbox::{Demo, LearningMode, Tracking, USER_ID, student};
+use lyceum_server::{Learning, RemoteLearning};
 use serde_json::Value;
 
 use crate::failure::{Code, Failure, Result};
@@ -19,8 +19,8 @@ const COURSES: &str = "/ims/oneroster/rostering/v1p2/courses";
 /// The other server; `None` in modes without one. Makes no request yet.
 ///
 /// Errors: an invalid address, or one to which credentials must not be sent.
-pub(super) fn open(tracking: &Tracking, mode: Mode) -> Result<Option<Elsewhere>> {
-    if !matches!(mode, Mode::Local | Mode::Remote) {
+pub(super) fn open(tracking: &Tracking, mode: LearningMode) -> Result<Option<RemoteLearning>> {
+    if !matches!(mode, LearningMode::Local | LearningMode::Remote) {
         return Ok(None);
     }
     let Tracking { oneroster_url, caliper_url, auth_url, organization, .. } = tracking;
@@ -29,15 +29,17 @@ pub(super) fn open(tracking: &Tracking, mode: Mode) -> Result<Option<Elsewhere>>
     let addresses =
         addresses.map_err(|problem| Failure { code: Code::Usage, ..Failure::from(problem) })?;
     let credentials = match (&tracking.client_id, &tracking.client_secret) {
-        (Some(id), Some(secret)) => Some(Credentials { id: id.clone(), secret: secret.clone() }),
+        (Some(id), Some(secret)) => {
+            Some(ClientCredentials { id: id.clone(), secret: secret.clone() })
+        }
         _ => None,
     };
     let id = tracking.student_id.clone().unwrap_or_else(|| USER_ID.to_owned());
     let organization = organization.whole();
     let org = organization.id.clone().unwrap_or_default();
-    let mut other = Elsewhere::new(Client::new(addresses, credentials), id, organization);
+    let mut other = RemoteLearning::new(Client::new(addresses, credentials), id, organization);
     // A platform that others use must not get demo users.
-    if mode == Mode::Local {
+    if mode == LearningMode::Local {
         other.made = Some(student(&other.student, &org));
     }
     other.role = tracking.role.map(|role| (role.name(), role.in_class()));
@@ -46,7 +48,7 @@ pub(super) fn open(tracking: &Tracking, mode: Mode) -> Result<Option<Elsewhere>>
 
 /// Checks that the other server answers, and reads the course if only the flags name it. A server that does not
 /// answer causes only a warning, because everything else works without it.
-pub(super) async fn look(other: &Elsewhere, demo: &mut Demo, printer: &Printer) {
+pub(super) async fn look(other: &RemoteLearning, demo: &mut Demo, printer: &Printer) {
     let named = demo.learner.course_id.clone().filter(|_| demo.learner.courses.is_empty());
     let id = named.clone().unwrap_or_default();
     match other.client.record(COURSES, if id.is_empty() { "-" } else { &id }).await {
@@ -60,10 +62,10 @@ pub(super) async fn look(other: &Elsewhere, demo: &mut Demo, printer: &Printer) 
 }
 
 /// The platform that the players learn with.
-pub(super) fn learning(other: Option<Elsewhere>, mode: Mode) -> Learning {
+pub(super) fn learning(other: Option<RemoteLearning>, mode: LearningMode) -> Learning {
     match other {
         Some(other) => Learning::Elsewhere(Arc::new(other)),
-        None if mode == Mode::Disabled => Learning::Nowhere,
+        None if mode == LearningMode::Disabled => Learning::Nowhere,
         None => Learning::Here,
     }
 }

@@ -1,14 +1,18 @@
 //! `imsx_StatusInfo` in CASE (`imsx_codeMinor`), with the values of version 1.0 or 1.1.
 
-use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind as Kind};
 use serde_json::Value;
 
 use super::Spelling;
 use crate::answer::Answer;
-use crate::render::Case;
+use crate::render::CaseVersion;
 
-pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect, version: Case) -> Answer {
-    let platform = (dialect == Dialect::Platform).then_some("invaliddata");
+pub(in crate::render) fn answer(
+    problem: &Problem,
+    dialect: PayloadDialect,
+    version: CaseVersion,
+) -> Answer {
+    let platform = (dialect == PayloadDialect::Platform).then_some("invaliddata");
     let code = code_minor(problem, version).or(platform);
     super::answer(problem, dialect, Spelling::Small, code)
 }
@@ -31,15 +35,15 @@ const CODES_MINOR: [&str; 12] = [
 ];
 
 /// The standard's closed list has no values for problems that only writes have.
-fn code_minor(problem: &Problem, version: Case) -> Option<&'static str> {
+fn code_minor(problem: &Problem, version: CaseVersion) -> Option<&'static str> {
     let is_sort =
         || problem.details.first().is_some_and(|at| matches!(at.path.as_str(), "sort" | "orderBy"));
     Some(match problem.kind {
         Kind::BadSelection if is_sort() => "invalid_sort_field",
         Kind::BadSelection | Kind::BadFilter => "invalid_selection_field",
-        Kind::BadId if version == Case::V1p0 => "invaliduuid",
+        Kind::BadId if version == CaseVersion::V1p0 => "invaliduuid",
         Kind::BadId => "invalid_uuid",
-        Kind::Unauthorized if version == Case::V1p0 => "unauthorisedrequest",
+        Kind::Unauthorized if version == CaseVersion::V1p0 => "unauthorisedrequest",
         Kind::Unauthorized => "unauthorised_request",
         Kind::Forbidden => "forbidden",
         Kind::NotFound => "unknownobject",

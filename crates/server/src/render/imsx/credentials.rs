@@ -1,12 +1,12 @@
 //! `imsx_StatusInfo` of Open Badges 3.0 and CLR 2.0, which spell `imsx_codeMinor` with a small letter.
 
-use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind as Kind};
 use serde_json::Value;
 
 use super::Spelling;
 use crate::answer::Answer;
 
-pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
+pub(in crate::render) fn answer(problem: &Problem, dialect: PayloadDialect) -> Answer {
     super::answer(problem, dialect, Spelling::Small, Some(code_minor(problem.kind)))
 }
 

@@ -4,7 +4,7 @@ pub(super) mod case;
 pub(super) mod credentials;
 pub(super) mod oneroster;
 
-use lyceum_core::{Dialect, Problem};
+use lyceum_core::{PayloadDialect, Problem};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -30,7 +30,7 @@ impl Spelling {
 /// The body for a problem. The standard may not have a code for it.
 fn answer(
     problem: &Problem,
-    dialect: Dialect,
+    dialect: PayloadDialect,
     spelling: Spelling,
     code: Option<&'static str>,
 ) -> Answer {
@@ -46,7 +46,7 @@ fn answer(
         });
         body[spelling.code_minor()] = json!({ "imsx_codeMinorField": [field] });
     }
-    if dialect == Dialect::Platform && !problem.details.is_empty() {
+    if dialect == PayloadDialect::Platform && !problem.details.is_empty() {
         body["imsx_error_details"] = json!(problem.details);
     }
     Answer::of(&body)

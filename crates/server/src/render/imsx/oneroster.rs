@@ -1,12 +1,12 @@
 //! `imsx_StatusInfo` of OneRoster 1.2 (REST binding, section 5).
 
-use lyceum_core::{Dialect, Problem, ProblemKind as Kind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind as Kind};
 use serde_json::Value;
 
 use super::Spelling;
 use crate::answer::Answer;
 
-pub(in crate::render) fn answer(problem: &Problem, dialect: Dialect) -> Answer {
+pub(in crate::render) fn answer(problem: &Problem, dialect: PayloadDialect) -> Answer {
     super::answer(problem, dialect, Spelling::Capital, Some(code_minor(problem.kind)))
 }
 

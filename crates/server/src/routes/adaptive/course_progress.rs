@@ -26,14 +26,14 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get(path, AdaptiveRead, of_course)
             .named("getCourseProgress")
-            .says("A student's results in the components and lessons of a course, and how far testing out of it is.")
-            .param(ParamPlace::Query, "lessonId", some_text(), "Of this lesson alone.")
+            .description("Reads a student's results in the components and lessons of a course, and the state of testing out of it.")
+            .param(ParamPlace::Query, "lessonId", some_text(), "Only the results of this lesson.")
             .answers::<CourseProgress>(200, "The results by line item."),
         post("/lessonPlans/updateStudentItemResponse", AdaptiveWrite, updated)
             .named("updateStudentItemResponse")
-            .says("Writes a student's result in a lesson or a component; its line item is made if it is not there.")
+            .description("Writes a student's result in a lesson or a component. A missing line item is created.")
             .reads::<ItemResponse>()
-            .answers::<Success<WrittenResult>>(200, "Written."),
+            .answers::<Success<WrittenResult>>(200, "It was written."),
     ]
 }
 

@@ -1,8 +1,10 @@
 //! Tests in external tools, and testing out of courses.
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
-use lyceum_adaptive::external::{self, ExternalAssignment, ExternalTestRequest};
-use lyceum_adaptive::test_out::{self, Eligibility, TestOut, TestOutAssignment, TestOutRequest};
+use lyceum_adaptive::external::{self, ExternalTestAssignment, ExternalTestRequest};
+use lyceum_adaptive::test_out::{
+    self, TestOut, TestOutAssignment, TestOutEligibility, TestOutRequest,
+};
 use lyceum_bridge::enrollments;
 use lyceum_core::Result;
 use lyceum_store::Tx;
@@ -25,37 +27,37 @@ struct Elected {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        post("/makeExternalTestAssignment", AdaptiveWrite, made)
+        post("/makeExternalTestAssignment", AdaptiveWrite, create)
             .named("makeExternalTestAssignment")
-            .says("Notes that a student is to take a test at its outside tool, and tells where that is. Nobody is signed in there.")
+            .description("Assigns a student a test at its outside tool and returns the address. The student signs in there on their own.")
             .reads::<ExternalTestRequest>()
-            .answers::<ExternalAssignment>(200, "The assignment."),
+            .answers::<ExternalTestAssignment>(200, "The assignment."),
         get("/importExternalTestAssignmentResults", AdaptiveWrite, imported)
             .named("importExternalTestAssignmentResults")
-            .says("Finishes a student's test at an outside tool with the result that the gradebook has of it; while there is none, it is not finished.")
+            .description("Finishes a student's test at an outside tool with its result in the gradebook. Without a result it is not finished.")
             .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
             .param(ParamPlace::Query, "lesson", some_text(), "The lesson's sourcedId (a component resource); required.")
-            .param(ParamPlace::Query, "applicationName", some_text(), "Ignored: nobody is signed in at the tool.")
-            .answers::<ExternalAssignment>(200, "The assignment."),
+            .param(ParamPlace::Query, "applicationName", some_text(), "Ignored, because the student signs in at the tool.")
+            .answers::<ExternalTestAssignment>(200, "The assignment."),
         get("/testOut", AdaptiveRead, of_course)
             .named("getTestOut")
-            .says("The test-out lesson of a course, for a student.")
+            .description("The test-out lesson of a course, for a student.")
             .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
             .param(ParamPlace::Query, "course", some_text(), "The course's sourcedId; required.")
-            .answers::<TestOut>(200, "The lesson; null where the course has none."),
+            .answers::<TestOut>(200, "The lesson; null if the course has none."),
         get("/test-out/getTestOutEligibility/{studentId}/{subject}", AdaptiveRead, eligible)
             .named("getTestOutEligibility")
-            .says("Whether a student may ask for a test-out in a subject.")
-            .answers::<Eligibility>(200, "Whether, and why not."),
+            .description("Whether a student may ask for a test-out in a subject.")
+            .answers::<TestOutEligibility>(200, "Whether the student may, and the reason if not."),
         post("/test-out/makeExternalStudentTestOutAssignment", AdaptiveWrite, elected)
             .named("makeExternalStudentTestOutAssignment")
-            .says("Assigns a student the test-out of a course of the subject that the student learns in.")
+            .description("Assigns a student the test-out of a course of a subject in which the student is enrolled.")
             .reads::<TestOutRequest>()
-            .answers::<Success<Elected>>(200, "Assigned."),
+            .answers::<Success<Elected>>(200, "The assignment was created."),
     ]
 }
 
-async fn made(context: Context) -> Result<Answer> {
+async fn create(context: Context) -> Result<Answer> {
     let test: ExternalTestRequest = context.body_as()?;
     let assignment = write(&context, move |tx, desk| external::make(tx, desk, &test)).await?;
     Ok(Answer::of(&assignment))

@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::lesson_plans::{
-    self as plans, Logged, NewPlan, OperationRequest, Plan, PlanStructure, PlanTree, Synced,
+    self as plans, LessonPlan, LessonPlanInput, LessonPlanOperation, LessonPlanOperationRequest,
+    LessonPlanStructure, LessonPlanSync, StoredLessonPlan,
 };
 use lyceum_core::{Result, body};
 use lyceum_store::Tx;
@@ -22,7 +23,7 @@ struct PlanId {
     lesson_plan_id: String,
 }
 
-/// A plan, which is written as text.
+/// A lesson plan as JSON text.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -34,7 +35,7 @@ struct PlanAnswer<T> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Operations {
-    operations: Vec<Logged>,
+    operations: Vec<LessonPlanOperation>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -57,59 +58,59 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/lessonPlans", AdaptiveWrite, created)
             .named("createLessonPlan")
-            .says("Copies a course's tree for a student.")
-            .reads::<NewPlan>()
-            .answers::<PlanId>(201, "Copied.")
-            .answers::<PlanId>(200, "There was a copy."),
+            .description("Creates a student's lesson plan as a copy of the course.")
+            .reads::<LessonPlanInput>()
+            .answers::<PlanId>(201, "The lesson plan was created.")
+            .answers::<PlanId>(200, "The lesson plan exists already."),
         get("/lessonPlans/{courseId}/{userId}", AdaptiveRead, of_student)
             .named("getLessonPlan")
-            .says("What a student sees of the plan in a course.")
-            .answers::<PlanAnswer<PlanTree>>(200, "The plan."),
+            .description("Reads the visible part of a student's lesson plan in a course.")
+            .answers::<PlanAnswer<LessonPlan>>(200, "The plan."),
         delete("/lessonPlans/{courseId}/deleteAll", AdaptiveWrite, all_deleted)
             .named("deleteLessonPlans")
-            .says("Removes all plans of a course with their logs.")
-            .answers_empty(204, "Removed."),
+            .description("Removes all plans of a course with their logs.")
+            .answers_empty(204, "It was removed."),
         get("/lessonPlans/{lessonPlanId}/operations", AdaptiveRead, operations)
             .named("getLessonPlanOperations")
-            .says("What was asked of a plan, in order.")
+            .description("Lists the operations of a plan, in order.")
             .answers::<Operations>(200, "The operations."),
-        post("/lessonPlans/{lessonPlanId}/operations", AdaptiveWrite, asked)
+        post("/lessonPlans/{lessonPlanId}/operations", AdaptiveWrite, request_operation)
             .named("createLessonPlanOperation")
-            .says("Writes an operation into a plan's log; the next sync applies it.")
-            .reads::<OperationRequest>()
-            .answers::<Success<WrittenPlan>>(201, "Written."),
+            .description("Adds an operation to a plan's log. The next sync applies it.")
+            .reads::<LessonPlanOperationRequest>()
+            .answers::<Success<WrittenPlan>>(201, "It was written."),
         post("/lessonPlans/{lessonPlanId}/operations/sync", AdaptiveWrite, |context| {
             advanced(context, plans::sync)
         })
         .named("syncLessonPlan")
-        .says("Applies the operations that were written since the last sync.")
+        .description("Applies the operations that were written since the last sync.")
         .reads_as(&[])
-        .answers::<Synced>(200, "What came of each."),
+        .answers::<LessonPlanSync>(200, "The result of each operation."),
         post("/lessonPlans/{lessonPlanId}/recreate", AdaptiveWrite, |context| {
             advanced(context, plans::recreate)
         })
         .named("recreateLessonPlan")
-        .says("Copies the course anew and applies all operations.")
+        .description("Copies the course again and applies all operations.")
         .reads_as(&[])
-        .answers::<Synced>(200, "What came of each."),
+        .answers::<LessonPlanSync>(200, "The result of each operation."),
         post("/lessonPlans/course/{courseId}/sync", AdaptiveWrite, course_synced)
             .named("syncCourseLessonPlans")
-            .says("Recreates all plans of a course.")
+            .description("Recreates all plans of a course.")
             .reads_as(&[])
             .answers::<Affected>(200, "The plans that changed."),
         get("/lessonPlans/tree/{lessonPlanId}", AdaptiveRead, tree)
             .named("getLessonPlanTree")
-            .says("What the student sees of a plan.")
-            .answers::<PlanAnswer<PlanTree>>(200, "The plan."),
+            .description("Reads the visible part of a lesson plan.")
+            .answers::<PlanAnswer<LessonPlan>>(200, "The plan."),
         get("/lessonPlans/tree/{lessonPlanId}/structure", AdaptiveRead, structure)
             .named("getLessonPlanStructure")
-            .says("Everything that a plan holds, hidden items too.")
-            .answers::<PlanAnswer<PlanStructure>>(200, "The plan."),
+            .description("Reads the complete structure of a plan, including hidden items.")
+            .answers::<PlanAnswer<LessonPlanStructure>>(200, "The plan."),
     ]
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (new, now) = (context.body_as::<NewPlan>()?, context.app.clock.now());
+    let (new, now) = (context.body_as::<LessonPlanInput>()?, context.app.clock.now());
     let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &new)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&PlanId { lesson_plan_id: id }).status(status))
@@ -127,9 +128,9 @@ async fn tree(context: Context) -> Result<Answer> {
 
 async fn visible(
     context: Context,
-    found: impl Fn(&mut Tx<'_>) -> Result<Plan> + Send + Sync + 'static,
+    found: impl Fn(&mut Tx<'_>) -> Result<StoredLessonPlan> + Send + Sync + 'static,
 ) -> Result<Answer> {
-    shown(context, move |tx, context| {
+    render_plan(context, move |tx, context| {
         let plan = found(tx)?;
         plans::visible(tx, &plan, &super::view(context))
     })
@@ -137,13 +138,13 @@ async fn visible(
 }
 
 async fn structure(context: Context) -> Result<Answer> {
-    shown(context, |tx, context| {
+    render_plan(context, |tx, context| {
         plans::structure(tx, context.param("lessonPlanId"), &super::view(context))
     })
     .await
 }
 
-async fn shown(
+async fn render_plan(
     context: Context,
     work: impl Fn(&mut Tx<'_>, &Context) -> Result<String> + Send + Sync + 'static,
 ) -> Result<Answer> {
@@ -163,19 +164,22 @@ async fn operations(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Operations { operations }))
 }
 
-async fn asked(context: Context) -> Result<Answer> {
+async fn request_operation(context: Context) -> Result<Answer> {
     let (sent, now) = (body::parse(&context.body)?, context.app.clock.now());
     let id = context.param("lessonPlanId").to_owned();
     let by = context.grant.as_ref().map(|grant| grant.client_id().to_owned());
-    let operation_id =
-        context.app.db.write(move |tx| plans::ask(tx, now, &id, &sent, by.as_deref())).await?;
+    let operation_id = context
+        .app
+        .db
+        .write(move |tx| plans::request_operation(tx, now, &id, &sent, by.as_deref()))
+        .await?;
     let written = WrittenPlan { message: "written; sync applies it", operation_id };
     Ok(Answer::of(&Success::of(written)).status(StatusCode::CREATED))
 }
 
 async fn advanced(
     context: Context,
-    how: fn(&mut Tx<'_>, &str) -> Result<plans::Synced>,
+    how: fn(&mut Tx<'_>, &str) -> Result<plans::LessonPlanSync>,
 ) -> Result<Answer> {
     let id = context.param("lessonPlanId").to_owned();
     let synced = context.app.db.write(move |tx| how(tx, &id)).await?;

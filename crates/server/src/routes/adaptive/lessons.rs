@@ -5,10 +5,10 @@ use std::num::NonZero;
 use axum::http::StatusCode;
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite, QtiRead};
 use lyceum_adaptive::answer::AnswerRequest;
-use lyceum_adaptive::attempt::{self, Desk, StudentLesson};
-use lyceum_adaptive::finalize::Finalized;
-use lyceum_adaptive::question::{Question, QuestionDraft};
-use lyceum_adaptive::reply::Reply;
+use lyceum_adaptive::attempt::{self, LessonContext, StudentAndLesson};
+use lyceum_adaptive::finalize::FinalizedAttempt;
+use lyceum_adaptive::question::{LessonQuestion, QuestionDraft};
+use lyceum_adaptive::reply::AnswerReply;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{LessonType, answer, finalize, progress};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -27,50 +27,50 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         of_query(get("/getNextQuestion", AdaptiveRead, next))
             .named("getNextQuestion")
-            .says("The question that a student is asked next in a lesson of type powerpath-100, by the score so far. Asked again before an answer, it is the same. At score 100 the attempt is finalized, and the question is the one that was answered last, with its result.")
-            .answers::<NextQuestion>(200, "The question, or what the finished attempt came to."),
+            .description("Serves the next question of a lesson of type powerpath-100, chosen by the score. It stays the same until it is answered. At score 100 the attempt is finalized, and the answer contains the last question with its result.")
+            .answers::<NextQuestion>(200, "The served question, or the result of the finished attempt."),
         put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
             .named("updateStudentQuestionResponse")
-            .says("Takes a student's answer to a question. In a lesson of type powerpath-100 it is scored at once; in one that is shown whole, when that is finished. The same answer sent again changes nothing.")
+            .description("Receives a student's answer to a question. A lesson of type powerpath-100 scores it at once; a lesson that shows all questions at once scores it when it is finished. A repeated answer changes nothing.")
             .reads::<AnswerRequest>()
-            .answers::<Reply>(200, "What came of it."),
+            .answers::<AnswerReply>(200, "The result of the answer."),
         post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
             .named("finalStudentAssessmentResponse")
-            .says("Finishes a lesson that is shown whole: its answers are scored together. Sent again it answers the same.")
-            .reads::<StudentLesson>()
-            .answers::<Finalized>(200, "What the attempt came to."),
+            .description("Finishes a lesson that shows all questions at once and scores its answers. A repeated request returns the same answer.")
+            .reads::<StudentAndLesson>()
+            .answers::<FinalizedAttempt>(200, "The result of the attempt."),
         of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
             .named("getAssessmentProgress")
-            .says("How far a student is in a lesson: questions, answers, score. What was right in a lesson that is shown whole is told when it is finished. A first attempt begins with it.")
+            .description("Reads a student's progress in a lesson: questions, answers and score. A lesson that shows all questions at once reveals results only when it is finished. The request starts a first attempt if there is none.")
             .param(
                 ParamPlace::Query,
                 "attempt",
                 json!({ "type": "integer", "minimum": 1 }),
-                "Which attempt; the last one without it.",
+                "The number of the attempt; by default the last one.",
             )
-            .answers::<progress::ProgressView>(200, "How far."),
+            .answers::<progress::LessonProgress>(200, "The state of the test-out."),
         post("/createNewAttempt", AdaptiveWrite, created)
             .named("createNewAttempt")
-            .says("Begins the next attempt of a lesson, once the last one is complete.")
-            .reads::<StudentLesson>()
+            .description("Starts the next attempt of a lesson after the last one is complete.")
+            .reads::<StudentAndLesson>()
             .answers::<NewAttempt>(201, "The attempt."),
-        of_query(get("/getAttempts", AdaptiveRead, listed))
+        of_query(get("/getAttempts", AdaptiveRead, list_attempts))
             .named("getAttempts")
-            .says("A student's attempts of a lesson, in their order.")
+            .description("Lists a student's attempts at a lesson, in order.")
             .answers::<Attempts>(200, "The attempts."),
         post("/resetAttempt", AdaptiveWrite, reset)
             .named("resetAttempt")
-            .says("Begins the last attempt of a lesson anew: its answers no longer count, and what it earned is taken back.")
-            .reads::<StudentLesson>()
-            .answers::<Success<InitialScore>>(200, "It is begun anew."),
+            .description("Restarts the last attempt of a lesson: its answers no longer count, and the XP that it earned are taken back.")
+            .reads::<StudentAndLesson>()
+            .answers::<Success<InitialScore>>(200, "The attempt was restarted."),
         of_query(get("/getAttemptLog", QtiRead, logged))
             .named("getAttemptLog")
-            .says("Every question that an attempt served, with the reason why it was that one, and every answer with what came of it. It tells keys.")
+            .description("Lists the questions that an attempt served, each with the reason for its choice and its answer with the result. It reveals the correct answers.")
             .param(
                 ParamPlace::Query,
                 "attempt",
                 json!({ "type": "integer", "minimum": 1 }),
-                "Which attempt; the last one without it.",
+                "The number of the attempt; by default the last one.",
             )
             .answers::<AttemptLog>(200, "The log."),
     ]
@@ -91,7 +91,7 @@ fn of_query(route: Route) -> Route {
 /// Runs work on lessons in a write transaction.
 pub(crate) async fn write<T: Send + 'static>(
     context: &Context,
-    work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     context.app.db.write(at_desk(context, work)).await
 }
@@ -99,29 +99,29 @@ pub(crate) async fn write<T: Send + 'static>(
 /// Runs work on lessons in a read transaction.
 async fn read<T: Send + 'static>(
     context: &Context,
-    work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     context.app.db.read(at_desk(context, work)).await
 }
 
 fn at_desk<T>(
     context: &Context,
-    mut work: impl FnMut(&mut Tx<'_>, &Desk<'_>) -> Result<T> + Send + 'static,
+    mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
     let (app, now) = (context.app.clone(), context.app.clock.now());
     move |tx| {
         let (items, memory) = (&app.items, &app.lessons);
-        work(tx, &Desk { now, base_url: &app.base_url, items, memory })
+        work(tx, &LessonContext { now, base_url: &app.base_url, items, memory })
     }
 }
 
 fn attempt_asked(context: &Context) -> Result<Option<u32>> {
     let number: Option<NonZero<u32>> =
-        context.asked_as("attempt", "must be a whole number from 1")?;
+        context.parsed_query_value("attempt", "must be a whole number from 1")?;
     Ok(number.map(NonZero::get))
 }
 
-/// The question that is asked, or what the finished attempt came to.
+/// The served question, or the result of the finished attempt.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum NextQuestion {
@@ -129,22 +129,22 @@ enum NextQuestion {
     Finished(FinishedAttempt),
 }
 
-/// The question that is asked, and the score of the attempt.
+/// The served question and the score of the attempt.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct AskedQuestion {
     score: f64,
     finalized: bool,
-    question: Question,
+    question: LessonQuestion,
 }
 
-/// The end of an attempt.
+/// The result of a finished attempt.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct FinishedAttempt {
     #[serde(flatten)]
-    outcome: Finalized,
-    question: Option<Question>,
+    outcome: FinalizedAttempt,
+    question: Option<LessonQuestion>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -166,35 +166,36 @@ struct InitialScore {
     score: u8,
 }
 
-/// Every question that an attempt served, and every answer.
+/// The questions that an attempt served, with their answers.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AttemptLog {
     /// The number of the attempt.
     attempt: u32,
-    /// What sort of lesson it is.
+    /// The type of the lesson.
     lesson_type: LessonType,
-    /// The version of the policy that it began under.
+    /// The version of the policy when the attempt started.
     policy: i64,
     /// The id of its questions.
     bank: String,
-    /// What its random choices follow from.
+    /// The seed of its random choices.
     seed: String,
-    /// How often it was begun anew.
+    /// How often the attempt was restarted.
     round: i64,
     /// The questions in their order.
-    log: Vec<attempt::LogEntry>,
+    log: Vec<attempt::AttemptLogEntry>,
 }
 
 async fn next(context: Context) -> Result<Answer> {
-    let StudentLesson { student, lesson } = query_as(&context)?;
+    let StudentAndLesson { student, lesson } = query_as(&context)?;
     let (who, what) = (student.clone(), lesson.clone());
     let served = read(&context, move |tx, desk| answer::served(tx, desk, &who, &what)).await?;
     let next = match served {
         Some(next) => next,
         None => {
-            let work =
-                move |tx: &mut Tx<'_>, desk: &Desk<'_>| answer::next(tx, desk, &student, &lesson);
+            let work = move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| {
+                answer::next(tx, desk, &student, &lesson)
+            };
             write(&context, work).await?
         }
     };
@@ -203,7 +204,7 @@ async fn next(context: Context) -> Result<Answer> {
             if let Some(log) = log {
                 context.app.lessons.keep(log);
             }
-            let question = shown(&context, question).await?;
+            let question = render_question(&context, question).await?;
             Ok(Answer::of(&NextQuestion::Asked(AskedQuestion {
                 score,
                 finalized: false,
@@ -212,7 +213,7 @@ async fn next(context: Context) -> Result<Answer> {
         }
         answer::NextStep::Finished { outcome, last } => {
             let question = match last {
-                Some(last) => Some(shown(&context, last).await?),
+                Some(last) => Some(render_question(&context, last).await?),
                 None => None,
             };
             Ok(Answer::of(&NextQuestion::Finished(FinishedAttempt { outcome, question })))
@@ -220,11 +221,11 @@ async fn next(context: Context) -> Result<Answer> {
     }
 }
 
-async fn shown(context: &Context, question: QuestionDraft) -> Result<Question> {
+async fn render_question(context: &Context, question: QuestionDraft) -> Result<LessonQuestion> {
     let app = context.app.clone();
     match question.is_ready() {
-        true => question.shown(&app.lessons),
-        false => apart(move || question.shown(&app.lessons)).await,
+        true => question.render(&app.lessons),
+        false => apart(move || question.render(&app.lessons)).await,
     }
 }
 
@@ -234,58 +235,60 @@ async fn answered(context: Context) -> Result<Answer> {
     if let Some(log) = taken.log.take() {
         context.app.lessons.keep(log);
     }
-    Ok(Answer::of(&Reply::from(taken)))
+    Ok(Answer::of(&AnswerReply::from(taken)))
 }
 
 async fn finalized(context: Context) -> Result<Answer> {
-    let StudentLesson { student, lesson } = context.body_as()?;
+    let StudentAndLesson { student, lesson } = context.body_as()?;
     let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
     Ok(Answer::of(&work.await?))
 }
 
 async fn progressed(context: Context) -> Result<Answer> {
-    let (StudentLesson { student, lesson }, number) =
+    let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, attempt_asked(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
-    let begun = read(&context, move |tx, desk| progress::begun(tx, desk, &s, &l, number)).await?;
+    let begun =
+        read(&context, move |tx, desk| progress::of_started_attempt(tx, desk, &s, &l, number))
+            .await?;
     let progress = match begun {
         Some(progress) => progress,
         None => {
-            let work = move |tx: &mut Tx<'_>, desk: &Desk<'_>| {
+            let work = move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| {
                 progress::progress(tx, desk, &student, &lesson, number)
             };
             write(&context, work).await?
         }
     };
     let app = context.app.clone();
-    Ok(Answer::of(&apart(move || progress.shown(&app.lessons)).await?))
+    Ok(Answer::of(&apart(move || progress.render(&app.lessons)).await?))
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let StudentLesson { student, lesson } = context.body_as()?;
+    let StudentAndLesson { student, lesson } = context.body_as()?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
     let (made, log) = made.await?;
     if let Some(log) = log {
         context.app.lessons.keep(log);
     }
-    Ok(Answer::of(&NewAttempt { attempt: made.shown() }).status(StatusCode::CREATED))
+    Ok(Answer::of(&NewAttempt { attempt: made.summary() }).status(StatusCode::CREATED))
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let StudentLesson { student, lesson } = query_as(&context)?;
+async fn list_attempts(context: Context) -> Result<Answer> {
+    let StudentAndLesson { student, lesson } = query_as(&context)?;
     let all = read(&context, move |tx, _| attempt::list(tx, &student, &lesson)).await?;
-    let attempts = all.iter().map(attempt::Attempt::shown).collect();
+    let attempts = all.iter().map(attempt::Attempt::summary).collect();
     Ok(Answer::of(&Attempts { attempts }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let StudentLesson { student, lesson } = context.body_as()?;
+    let StudentAndLesson { student, lesson } = context.body_as()?;
     write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
     Ok(Answer::of(&Success::of(InitialScore { score: 0 })))
 }
 
 async fn logged(context: Context) -> Result<Answer> {
-    let (StudentLesson { student, lesson }, number) =
+    let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, attempt_asked(&context)?);
     let found = read(&context, move |tx, _| {
         let all = attempt::list(tx, &student, &lesson)?;

@@ -15,7 +15,7 @@ mod tests;
 use std::time::Duration;
 
 use lyceum_core::{Result, body};
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub(super) fn area() -> Area {
         name: "adaptive",
         base: "/adaptive",
         rendering: Rendering::Imsx,
-        says: "What a learner works through.",
+        description: "Lessons, attempts, placement and lesson plans.",
         routes,
     }
 }
@@ -60,11 +60,11 @@ fn query_as<T: DeserializeOwned + JsonSchema + 'static>(context: &Context) -> Re
     body::of(query(context))
 }
 
-/// An answer to what was done.
+/// The answer to a successful request.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Success<T> {
-    /// True.
+    /// Always true.
     success: bool,
     #[serde(flatten)]
     answer: T,
@@ -87,6 +87,6 @@ async fn scan<T: Send + 'static>(
 }
 
 /// Shows the records of an answer in the dialect of the request.
-fn view(context: &Context) -> View<'_> {
-    View { base_url: context.base_url(), dialect: context.dialect, fields: None }
+fn view(context: &Context) -> RecordView<'_> {
+    RecordView { base_url: context.base_url(), dialect: context.dialect, fields: None }
 }

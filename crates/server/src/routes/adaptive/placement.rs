@@ -2,9 +2,10 @@
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::placement::{
-    self, Level, PlacementQuery, PlacementTest, Placements, Reset, Standing,
+    self, PlacementLevel, PlacementReset, PlacementStanding, PlacementTest, Placements,
+    StudentAndSubject,
 };
-use lyceum_adaptive::subject_progress::{self, CourseProgress};
+use lyceum_adaptive::subject_progress::{self, SubjectCourseProgress};
 use lyceum_core::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,71 +26,68 @@ struct PlacementTests {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct SubjectProgress {
-    progress: Vec<CourseProgress>,
+    progress: Vec<SubjectCourseProgress>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_subject(get("/placement/getNextPlacementTest", AdaptiveRead, next))
             .named("getNextPlacementTest")
-            .says("The placement test of a subject that a student takes next: tests stand by grade, and one that is passed leads to the next.")
-            .answers::<Standing>(200, "The test; no lesson where placement is over."),
+            .description("Reads the student's next placement test in a subject. Tests are ordered by grade, and a passed test leads to the next one.")
+            .answers::<PlacementStanding>(200, "The next test; no lesson if placement is over."),
         of_subject(get("/placement/getCurrentLevel", AdaptiveRead, level))
             .named("getCurrentLevel")
-            .says("The grade of the last placement test that a student took; of the first, before any.")
-            .answers::<Level>(200, "The grade."),
+            .description("Reads the grade of the student's last placement test, or of the first test if none was taken.")
+            .answers::<PlacementLevel>(200, "The grade."),
         of_subject(get("/placement/getAllPlacementTests", AdaptiveRead, all))
             .named("getAllPlacementTests")
-            .says("The placement tests of a subject, with a student's results in them.")
+            .description("Lists the placement tests of a subject with a student's results.")
             .answers::<PlacementTests>(200, "The tests, by grade."),
         of_subject(get("/placement/getSubjectProgress", AdaptiveRead, progress))
             .named("getSubjectProgress")
-            .says("How far a student is in each course of a subject.")
+            .description("Lists a student's progress in each course of a subject.")
             .answers::<SubjectProgress>(200, "The courses."),
         post("/placement/resetUserPlacement", AdaptiveWrite, reset)
             .named("resetUserPlacement")
-            .says("Sets a student's placement in a subject back: results are marked 'tobedeleted', attempts no longer count.")
-            .reads::<PlacementQuery>()
-            .answers::<Reset>(200, "What was set back."),
+            .description("Resets a student's placement in a subject: results are marked 'tobedeleted', and attempts no longer count.")
+            .reads::<StudentAndSubject>()
+            .answers::<PlacementReset>(200, "The number of results that were reset."),
         get("/placement/{student}", AdaptiveRead, of_student)
             .named("getPlacement")
-            .says("Where a student stands in the placement tests of each subject.")
+            .description("A student's position in the placement tests of each subject.")
             .answers::<Placements>(200, "The subjects."),
     ]
 }
 
 /// The parameters of routes about a student in a subject.
 fn of_subject(route: Route) -> Route {
-    let says = |what| format!("The {what}; required.");
-    route.param(ParamPlace::Query, "student", some_text(), says("student's sourcedId")).param(
-        ParamPlace::Query,
-        "subject",
-        some_text(),
-        says("subject"),
-    )
+    let description = |what| format!("The {what}; required.");
+    route
+        .param(ParamPlace::Query, "student", some_text(), description("student's sourcedId"))
+        .param(ParamPlace::Query, "subject", some_text(), description("subject"))
 }
 
 async fn next(context: Context) -> Result<Answer> {
-    let asked: PlacementQuery = query_as(&context)?;
+    let asked: StudentAndSubject = query_as(&context)?;
     let standing = super::scan(context, move |tx, _| placement::next(tx, &asked)).await?;
     Ok(Answer::of(&standing))
 }
 
 async fn level(context: Context) -> Result<Answer> {
-    let asked: PlacementQuery = query_as(&context)?;
+    let asked: StudentAndSubject = query_as(&context)?;
     let level = super::scan(context, move |tx, _| placement::level(tx, &asked)).await?;
     Ok(Answer::of(&level))
 }
 
 async fn all(context: Context) -> Result<Answer> {
-    let asked: PlacementQuery = query_as(&context)?;
+    let asked: StudentAndSubject = query_as(&context)?;
     let tests =
         super::scan(context, move |tx, context| placement::all(tx, &asked, &super::view(context)));
     Ok(Answer::of(&PlacementTests { placement_tests: tests.await? }))
 }
 
 async fn progress(context: Context) -> Result<Answer> {
-    let asked: PlacementQuery = query_as(&context)?;
+    let asked: StudentAndSubject = query_as(&context)?;
     let courses = super::scan(context, move |tx, context| {
         subject_progress::of(tx, context.app.clock.now(), &asked, &super::view(context))
     });
@@ -97,7 +95,7 @@ async fn progress(context: Context) -> Result<Answer> {
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let (asked, now) = (context.body_as::<PlacementQuery>()?, context.app.clock.now());
+    let (asked, now) = (context.body_as::<StudentAndSubject>()?, context.app.clock.now());
     let reset = context.app.db.write(move |tx| placement::reset(tx, now, &asked)).await?;
     Ok(Answer::of(&reset))
 }

@@ -28,17 +28,17 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         put("/render-config", AdaptiveWrite, replaced)
             .named("putRenderConfig")
-            .says("Sets how the questions of some courses are shown.")
+            .description("Sets how the questions of some courses are shown.")
             .reads::<RenderConfigInput>()
-            .answers::<Updated>(200, "Set."),
-        get("/render-config/{courseId}", AdaptiveRead, shown)
+            .answers::<Updated>(200, "The renderer was set."),
+        get("/render-config/{courseId}", AdaptiveRead, read_config)
             .named("getRenderConfig")
-            .says("How the questions of a course are shown.")
+            .description("The renderer for the questions of a course.")
             .answers::<RenderConfig>(200, "The configuration."),
         delete("/render-config/{courseId}", AdaptiveWrite, deleted)
             .named("deleteRenderConfig")
-            .says("Removes what was set for a course.")
-            .answers::<Deleted>(200, "Removed."),
+            .description("Removes the renderer of a course.")
+            .answers::<Deleted>(200, "It was removed."),
     ]
 }
 
@@ -49,7 +49,7 @@ async fn replaced(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Updated { updated }))
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn read_config(context: Context) -> Result<Answer> {
     let course = context.param("courseId").to_owned();
     let config = context.app.db.read(move |tx| render_config::get(tx, &course)).await?;
     Ok(Answer::of(&config))

@@ -2,7 +2,7 @@
 
 use lyceum_access::Scope::{AdaptiveRead, AdaptiveWrite};
 use lyceum_adaptive::screening::{
-    self, ScreenedUser, ScreeningResults, ScreeningTestRequest, Session,
+    self, ScreenedUser, ScreeningResults, ScreeningSession, ScreeningTestRequest,
 };
 use lyceum_core::Result;
 use schemars::JsonSchema;
@@ -18,40 +18,43 @@ use crate::route::{Route, get, post};
 #[schemars(inline)]
 struct UserSession {
     user_id: String,
-    session: Option<Session>,
+    session: Option<ScreeningSession>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Forgotten {
-    /// Whether there was one.
+    /// Whether there was a screening.
     reset: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Assigned {
-    session: Session,
+    session: ScreeningSession,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/screening/results/{userId}", AdaptiveRead, results)
             .named("getScreeningResults")
-            .says("A student's latest screening result of each subject.")
-            .answers::<ScreeningResults>(200, "The results by subject; null where there is none."),
+            .description("Reads a student's latest screening result in each subject.")
+            .answers::<ScreeningResults>(
+                200,
+                "The results by subject; null if there is no result.",
+            ),
         get("/screening/session/{userId}", AdaptiveRead, session_of)
             .named("getScreeningSession")
-            .says("A student's screening and its tests.")
-            .answers::<UserSession>(200, "The screening; null where none has begun."),
+            .description("Reads a student's screening with its tests.")
+            .answers::<UserSession>(200, "The screening; null if none has started."),
         post("/screening/session/reset", AdaptiveWrite, reset)
             .named("resetScreeningSession")
-            .says("Forgets a student's screening; results stay.")
+            .description("Removes a student's screening. Results stay.")
             .reads::<ScreenedUser>()
-            .answers::<Success<Forgotten>>(200, "Forgotten, or there was none."),
+            .answers::<Success<Forgotten>>(200, "The screening was removed, or there was none."),
         post("/screening/tests/assign", AdaptiveWrite, assign)
             .named("assignScreeningTest")
-            .says("Assigns a student a screening test of a subject.")
+            .description("Assigns a student a screening test of a subject.")
             .reads::<ScreeningTestRequest>()
             .answers::<Success<Assigned>>(200, "The screening with the test."),
     ]

@@ -15,7 +15,7 @@ pub(crate) fn flag() -> Value {
     json!({ "type": "boolean" })
 }
 
-pub(crate) fn whole() -> Value {
+pub(crate) fn whole_number() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::AdaptiveWrite;
 use lyceum_adaptive::LessonType;
-use lyceum_adaptive::new_test::{self, CreatedTest, ExternalTest, InternalTest, NewTest};
+use lyceum_adaptive::new_test::{self, ExternalTest, InternalTest, NewTest, NewTestLesson};
 use lyceum_core::Result;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -16,41 +16,41 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/createInternalTest", AdaptiveWrite, internal)
             .named("createInternalTest")
-            .says("Makes a lesson of a stored test, or of several that take turns, with its resources and its place in the course.")
+            .description("Creates a lesson from one stored test or from several that students take in turn. It also creates the resources and the place in the course.")
             .reads::<InternalTest>()
-            .answers::<CreatedTest>(201, "Made."),
+            .answers::<NewTestLesson>(201, "The lesson was created."),
         post("/createExternalPlacementTest", AdaptiveWrite, |context| {
             external::<Option<f64>>(context, LessonType::Placement)
         })
         .named("createExternalPlacementTest")
-        .says("Makes a placement test that is taken at an outside tool.")
+        .description("Creates a placement test at an outside tool.")
         .reads::<ExternalTest<Option<f64>>>()
-        .answers::<CreatedTest>(201, "Made."),
+        .answers::<NewTestLesson>(201, "The lesson was created."),
         post("/createExternalTestOut", AdaptiveWrite, |context| {
             external::<f64>(context, LessonType::TestOut)
         })
         .named("createExternalTestOut")
-        .says("Makes the test-out lesson of a course, taken at an outside tool.")
+        .description("Creates the test-out lesson of a course, which students take at an outside tool.")
         .reads::<ExternalTest<f64>>()
-        .answers::<CreatedTest>(201, "Made."),
+        .answers::<NewTestLesson>(201, "The lesson was created."),
     ]
 }
 
 async fn internal(context: Context) -> Result<Answer> {
-    let wish = NewTest::internal(context.body_as()?)?;
-    created(context, wish).await
+    let request = NewTest::internal(context.body_as()?)?;
+    created(context, request).await
 }
 
 async fn external<X>(context: Context, lesson_type: LessonType) -> Result<Answer>
 where
     X: Into<Option<f64>> + DeserializeOwned + JsonSchema + 'static,
 {
-    let wish = NewTest::external(context.body_as::<ExternalTest<X>>()?, lesson_type)?;
-    created(context, wish).await
+    let request = NewTest::external(context.body_as::<ExternalTest<X>>()?, lesson_type)?;
+    created(context, request).await
 }
 
-async fn created(context: Context, wish: NewTest) -> Result<Answer> {
+async fn created(context: Context, request: NewTest) -> Result<Answer> {
     let now = context.app.clock.now();
-    let made = context.app.db.write(move |tx| new_test::create(tx, now, &wish)).await?;
+    let made = context.app.db.write(move |tx| new_test::create(tx, now, &request)).await?;
     Ok(Answer::of(&made).status(StatusCode::CREATED))
 }

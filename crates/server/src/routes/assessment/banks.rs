@@ -19,31 +19,31 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         list::parameters(get("", QtiRead, listed), &banks::SORTS)
             .named("getAssessmentBanks")
-            .says("Assessment banks, page by page.")
+            .description("Assessment banks, page by page.")
             .answers::<ListPage<Bank>>(200, "A page of banks."),
         post("", QtiWrite, created)
             .named("createAssessmentBank")
-            .says("Stores several variations of a test for one lesson.")
+            .description("Stores several variations of a test for one lesson.")
             .reads::<BankDraft>()
             .answers::<Bank>(201, "The bank."),
         get("/{bank}", QtiRead, shown)
             .named("getAssessmentBank")
-            .says("An assessment bank.")
+            .description("An assessment bank.")
             .answers::<Bank>(200, "The bank."),
         put("/{bank}", QtiWrite, replaced)
             .of_version()
             .named("putAssessmentBank")
-            .says("Replaces a bank; who was served which test stays known.")
+            .description("Replaces a bank; who was served which test stays known.")
             .reads::<BankDraft>()
             .answers::<Bank>(200, "The bank."),
         delete("/{bank}", QtiWrite, deleted)
             .of_version()
             .named("deleteAssessmentBank")
-            .says("Deletes a bank and what it served to whom; its tests stay.")
+            .description("Deletes a bank and what it served to whom; its tests stay.")
             .answers_empty(204, "Deleted."),
         post("/{bank}/next", QtiWrite, next)
             .named("nextAssessmentTest")
-            .says("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
+            .description("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
             .reads::<AskedTurn>()
             .answers::<Variation>(200, "The test."),
     ]

@@ -38,24 +38,26 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
         schema::list_parameters(
             get("", QtiRead, move |context| listed(context, kind))
                 .named(format!("list{many}"))
-                .says("A page of the collection, searched, filtered and ordered."),
+                .description("A page of the collection, searched, filtered and ordered."),
         )
         .answers_schema(200, "The page.", schema::page(kind)),
         post("", QtiWrite, move |context| created(context, kind))
             .named(format!("create{one}"))
-            .says("Stores a new document, sent as XML or in its JSON form.")
+            .description("Stores a new document, sent as XML or in its JSON form.")
             .reads_schema(schema::input(kind))
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers_schema(201, "Stored.", schema::document(kind))
             .with_headers(schema::CREATED),
         get("/{identifier}", reads, move |context| read(context, kind))
             .named(format!("get{one}"))
-            .says("Reads a document.")
+            .description("Reads a document.")
             .answers_schema(200, "The document.", schema::document(kind))
             .with_headers(schema::TAGGED),
         put("/{identifier}", QtiWrite, move |context| put_in_place(context, kind))
             .named(format!("put{one}"))
-            .says("Puts another version in place of a document; the former one stays readable.")
+            .description(
+                "Puts another version in place of a document; the former one stays readable.",
+            )
             .of_version()
             .reads_schema(schema::input(kind))
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
@@ -64,18 +66,20 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
         delete("/{identifier}", QtiWrite, move |context| deleted(context, kind))
             .of_version()
             .named(format!("delete{one}"))
-            .says("Deletes a document that nothing refers to; its versions stay readable.")
+            .description("Deletes a document that nothing refers to; its versions stay readable.")
             .answers_empty(204, "Deleted.")
             .answers_schema(409, "Something refers to it.", schema::error()),
         schema::page_parameters(
             get("/{identifier}/versions", QtiRead, move |context| versions(context, kind))
                 .named(format!("list{one}Versions"))
-                .says("The versions that a document has and had, the newest first."),
+                .description("The versions that a document has and had, the newest first."),
         )
         .answers::<ListPage<FormerVersion>>(200, "The page."),
         get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
             .named(format!("get{one}Version"))
-            .says("Reads a version of a document by its number, also of one that was deleted.")
+            .description(
+                "Reads a version of a document by its number, also of one that was deleted.",
+            )
             .answers_schema(200, "The version.", schema::document(kind)),
     ]
 }
@@ -85,7 +89,7 @@ pub(super) fn delete_any(name: &str) -> Route {
     delete("/{id}", QtiWrite, any_deleted)
         .of_version()
         .named(format!("deleteContent{name}"))
-        .says("Deletes the item, test, stimulus or feedback with that identifier.")
+        .description("Deletes the item, test, stimulus or feedback with that identifier.")
         .answers::<Deleted>(200, "Deleted.")
         .answers_schema(
             409,

@@ -15,10 +15,12 @@ pub(super) fn of_lessons() -> Vec<Route> {
     vec![
         submit(FeedbackSubject::Lesson)
             .named("submitLessonFeedback")
-            .says("Keeps feedback on a lesson."),
+            .description("Keeps feedback on a lesson."),
         get("/{lessonId}", QtiRead, read)
             .named("getLessonFeedback")
-            .says("The newest feedback on a lesson, and beside it all of it, questions included.")
+            .description(
+                "The newest feedback on a lesson, and beside it all of it, questions included.",
+            )
             .answers::<OnLesson>(200, "The feedback."),
     ]
 }
@@ -27,7 +29,7 @@ pub(super) fn of_questions() -> Vec<Route> {
     vec![
         submit(FeedbackSubject::Question)
             .named("submitQuestionFeedback")
-            .says("Keeps feedback on a question."),
+            .description("Keeps feedback on a question."),
     ]
 }
 

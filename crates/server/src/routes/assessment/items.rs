@@ -30,19 +30,21 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/metadata", QtiWrite, |context| documents::created(context, Kind::Item))
             .named("createAssessmentItemFromMetadata")
-            .says("Stores a new item, sent in its JSON form.")
+            .description("Stores a new item, sent in its JSON form.")
             .reads_schema(schema::input(Kind::Item))
             .answers_schema(201, "Stored.", schema::document(Kind::Item))
             .with_headers(schema::CREATED),
         // Who may read items knows the answers; to whoever works through lessons this would tell them.
         post("/{identifier}/process-response", QtiRead, responded)
             .named("processResponse")
-            .says("Scores an answer to an item; nothing is stored.")
+            .description("Scores an answer to an item; nothing is stored.")
             .reads::<ItemAnswer>()
             .answers::<Scored>(200, "What came of it."),
         get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
             .named("getCandidateView")
-            .says("What a learner is shown of an item: no keys, no processing, no hidden feedback.")
+            .description(
+                "What a learner is shown of an item: no keys, no processing, no hidden feedback.",
+            )
             .param(
                 ParamPlace::Query,
                 "seed",
@@ -61,7 +63,7 @@ async fn responded(context: Context) -> Result<Answer> {
 }
 
 async fn shown(context: Context) -> Result<Answer> {
-    let seed = context.asked_as("seed", "must be a whole number from 0")?.unwrap_or(0);
+    let seed = context.parsed_query_value("seed", "must be a whole number from 0")?.unwrap_or(0);
     let id = context.param("identifier").to_owned();
     let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;
     let xml = stored.xml;

@@ -36,6 +36,11 @@ pub(super) fn areas() -> Vec<Area> {
     ]
 }
 
-fn area(name: &'static str, base: &'static str, says: &'static str, routes: Vec<Route>) -> Area {
-    Area { name, base, rendering: Rendering::Qti, says, routes }
+fn area(
+    name: &'static str,
+    base: &'static str,
+    description: &'static str,
+    routes: Vec<Route>,
+) -> Area {
+    Area { name, base, rendering: Rendering::Qti, description, routes }
 }

@@ -4,15 +4,22 @@ use lyceum_assessment::Kind;
 use lyceum_core::schema::TypeSchema;
 use serde_json::{Value, json};
 
-use crate::route::{Header, ParamPlace, Route};
+use crate::route::{AnswerHeader, ParamPlace, Route};
 
 /// Headers of an answer that shows a document.
-pub(super) const TAGGED: &[Header] =
-    &[Header { name: "ETag", ty: "string", says: "The version, for If-Match and If-None-Match." }];
+pub(super) const TAGGED: &[AnswerHeader] = &[AnswerHeader {
+    name: "ETag",
+    ty: "string",
+    description: "The version, for If-Match and If-None-Match.",
+}];
 /// Headers of an answer that shows a new document.
-pub(super) const CREATED: &[Header] = &[
-    Header { name: "ETag", ty: "string", says: "The version, for If-Match and If-None-Match." },
-    Header { name: "Location", ty: "string", says: "Where the document is." },
+pub(super) const CREATED: &[AnswerHeader] = &[
+    AnswerHeader {
+        name: "ETag",
+        ty: "string",
+        description: "The version, for If-Match and If-None-Match.",
+    },
+    AnswerHeader { name: "Location", ty: "string", description: "Where the document is." },
 ];
 
 fn text() -> Value {

@@ -33,81 +33,81 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/{identifier}/questions", QtiRead, questions)
             .named("getAssessmentTestQuestions")
-            .says("The items of a test, each with its place.")
+            .description("The items of a test, each with its place.")
             .answers_schema(200, "The questions.", test_schema::questions()),
         put("/{identifier}/metadata", QtiWrite, metadata_replaced)
             .of_version()
             .named("putAssessmentTestMetadata")
-            .says("Replaces the metadata of a test; null takes them away.")
+            .description("Replaces the metadata of a test; null takes them away.")
             .reads_schema(TypeSchema::input::<MetadataInput>())
             .answers_schema(200, "The test.", schema::document(Kind::Test))
             .with_headers(schema::TAGGED),
         list::parameters(get(PARTS, QtiRead, listed), &SORTS)
             .named("getTestParts")
-            .says("The parts of a test, in their order.")
+            .description("The parts of a test, in their order.")
             .answers::<ListPage<TestPart>>(200, "A page of parts."),
         post(PARTS, QtiWrite, added)
             .of_version()
             .named("createTestPart")
-            .says("Adds a part at the end of a test.")
+            .description("Adds a part at the end of a test.")
             .reads_schema(TypeSchema::input::<TestPartInput>())
             .answers::<TestPart>(201, "The part."),
         get(PART, QtiRead, shown)
             .named("getTestPart")
-            .says("A part of a test.")
+            .description("A part of a test.")
             .answers::<TestPart>(200, "The part."),
         put(PART, QtiWrite, replaced)
             .of_version()
             .named("putTestPart")
-            .says("Changes a part and the sections that it names; what the body leaves out stays.")
+            .description("Changes a part and the sections that it names; what the body leaves out stays.")
             .reads_schema(TypeSchema::input::<TestPartInput>())
             .answers::<TestPart>(200, "The part."),
         delete(PART, QtiWrite, removed)
             .of_version()
             .named("deleteTestPart")
-            .says("Removes a part that no rule refers to; a test keeps at least one.")
+            .description("Removes a part that no rule refers to; a test keeps at least one.")
             .answers_empty(204, "Removed."),
         list::parameters(get(SECTIONS, QtiRead, listed), &SORTS)
             .named("getSections")
-            .says("The sections of a part, in their order.")
+            .description("The sections of a part, in their order.")
             .answers::<ListPage<TestSection>>(200, "A page of sections."),
         post(SECTIONS, QtiWrite, added)
             .of_version()
             .named("createSection")
-            .says("Adds a section to a part, in the place of its sequence.")
+            .description("Adds a section to a part, in the place of its sequence.")
             .reads_schema(TypeSchema::input::<TestSectionInput>())
             .answers::<TestSection>(201, "The section."),
         get(SECTION, QtiRead, shown)
             .named("getSection")
-            .says("A section at any depth of a part.")
+            .description("A section at any depth of a part.")
             .answers::<TestSection>(200, "The section."),
         put(SECTION, QtiWrite, replaced)
             .of_version()
             .named("putSection")
-            .says("Changes a section, its place and the items that it names; what the body leaves out stays.")
+            .description("Changes a section, its place and the items that it names; what the body leaves out stays.")
             .reads_schema(TypeSchema::input::<TestSectionInput>())
             .answers::<TestSection>(200, "The section."),
         delete(SECTION, QtiWrite, removed)
             .of_version()
             .named("deleteSection")
-            .says("Removes a section that no rule refers to; a part keeps at least one.")
+            .description("Removes a section that no rule refers to; a part keeps at least one.")
             .answers_empty(204, "Removed."),
         post(ITEMS, QtiWrite, added)
             .of_version()
             .named("addSectionItem")
-            .says("Adds a reference to an item to a section, in the place of its sequence.")
+            .description("Adds a reference to an item to a section, in the place of its sequence.")
             .reads_schema(TypeSchema::input::<ItemReferenceInput>())
             .answers::<TestSection>(201, "The section."),
         put(ORDER, QtiWrite, ordered)
             .of_version()
             .named("orderSectionItems")
-            .says("Puts the references of a section in order; each is named once.")
+            .description("Puts the references of a section in order; each is named once.")
             .reads_schema(TypeSchema::input::<ItemOrder>())
             .answers::<TestSection>(200, "The section."),
         delete(ITEM, QtiWrite, removed)
             .of_version()
             .named("removeSectionItem")
-            .says("Removes a reference that no rule refers to from a section; the item stays.")
+            .description("Removes a reference that no rule refers to from a section; the item stays.")
             .answers_empty(204, "Removed."),
     ]
 }

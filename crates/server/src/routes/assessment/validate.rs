@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         post("", [QtiRead, QtiWrite], one)
             .named("validate")
-            .says("Checks a document, or a stored one by its identifier.")
+            .description("Checks a document, or a stored one by its identifier.")
             .reads::<ValidationRequest>()
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers::<ValidationResult>(
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
             ),
         post("/batch", [QtiRead, QtiWrite], batch)
             .named("validateBatch")
-            .says("Checks several documents.")
+            .description("Checks several documents.")
             .reads::<Batch>()
             .reads_up_to(limits::BULK_BODY_MAX_BYTES)
             .answers::<Results>(200, "What came of each, in their order."),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use lyceum_access::Scope;
-use lyceum_bridge::analytics::{self, Mastered, Report, StudentName, WeeklyFact};
-use lyceum_bridge::zone::{Range, Zone};
+use lyceum_bridge::analytics::{self, HighestGrades, Report, StudentName, WeeklyFact};
+use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -21,30 +21,35 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         ranged(route::get("/analytics/enrollment/{enrollmentId}", Scope::BridgeRead, enrollment))
             .named("getEnrollmentAnalytics")
-            .says(format!("Adds up what the student did in an enrollment. {days}"))
-            .answers::<EnrollmentReport<'_>>(200, "The sums; a bound that was not sent is null."),
+            .description(format!("Adds up what the student did in an enrollment. {days}"))
+            .answers::<EnrollmentReport<'_>>(
+                200,
+                "The sums. The start or end is null if it was not sent.",
+            ),
         student(ranged(route::get("/analytics/activity", Scope::BridgeRead, activity)))
             .named("getActivity")
-            .says(format!("Adds up what a student did. {days}"))
+            .description(format!("Adds up what a student did. {days}"))
             .answers::<ActivityReport<'_>>(200, "The sums."),
         student(zoned(route::get("/analytics/facts/weekly", Scope::BridgeRead, weekly)))
             .named("getWeeklyFacts")
-            .says("Lists what a student did in the week, Monday to Sunday, event by event.")
+            .description(
+                "Lists the facts of a student's week, Monday to Sunday, one entry per event.",
+            )
             .param(
                 ParamPlace::Query,
                 "weekDate",
                 text(),
                 "A day or an instant of the week; required.",
             )
-            .answers::<WeeklyFacts>(200, "The facts, in the order of time."),
+            .answers::<WeeklyFacts>(200, "The facts, earliest first."),
         route::get(
             "/analytics/highestGradeMastered/{studentId}/{subject}",
             Scope::BridgeRead,
             highest_grade_mastered,
         )
         .named("getHighestGradeMastered")
-        .says("Names the highest grade mastered in a subject, by where that is known from.")
-        .answers::<Mastered>(200, "The grades; those that nothing is known of are left out."),
+        .description("Reads the highest grade that a student mastered in a subject, by source.")
+        .answers::<HighestGrades>(200, "The grades by source. Sources without data are left out."),
     ]
 }
 
@@ -69,7 +74,7 @@ async fn activity(context: Context) -> Result<Answer> {
         bound.ok_or_else(|| Problem::invalid(name, "is required: a date or a date and time"))
     };
     let (start_date, end_date) = (required("startDate", start)?, required("endDate", end)?);
-    let whom = Whom::read(&context)?;
+    let whom = RequestedStudent::read(&context)?;
     let report =
         read(&context, range, move |tx| analytics::activity(tx, whom.who(), range, &zone)).await?;
     Ok(Answer::of(&ActivityReport { start_date, end_date, message: RETRIEVED, report: &report }))
@@ -80,8 +85,8 @@ async fn weekly(context: Context) -> Result<Answer> {
     let date = parameter(&context, "weekDate");
     let date =
         date.ok_or_else(|| Problem::invalid("weekDate", "is required: a date in the week"))?;
-    let week = Range::week(&zone, &date)?;
-    let whom = Whom::read(&context)?;
+    let week = InstantRange::week(&zone, &date)?;
+    let whom = RequestedStudent::read(&context)?;
     let work = move |tx: &mut Tx<'_>| analytics::weekly_facts(tx, whom.who(), week, &zone);
     let facts = context.app.db.scan(deadline(), work).await?;
     Ok(Answer::of(&WeeklyFacts { facts }))
@@ -96,7 +101,7 @@ async fn highest_grade_mastered(context: Context) -> Result<Answer> {
 /// The requested range: the bounds as they were sent, and the instants.
 struct AnalyticsQuery {
     zone: Zone,
-    range: Range,
+    range: InstantRange,
     start: Option<String>,
     end: Option<String>,
 }
@@ -105,18 +110,18 @@ impl AnalyticsQuery {
     fn read(context: &Context) -> Result<Self> {
         let zone = zone(context)?;
         let [start, end] = ["startDate", "endDate"].map(|name| parameter(context, name));
-        let range = Range::inclusive(&zone, start.as_deref(), end.as_deref())?;
+        let range = InstantRange::inclusive(&zone, start.as_deref(), end.as_deref())?;
         Ok(Self { zone, range, start: start.map(Cow::into_owned), end: end.map(Cow::into_owned) })
     }
 }
 
 /// The requested student, by sourcedId, e-mail address or both, which must agree.
-struct Whom {
+struct RequestedStudent {
     id: Option<String>,
     email: Option<String>,
 }
 
-impl Whom {
+impl RequestedStudent {
     fn read(context: &Context) -> Result<Self> {
         let [id, email] =
             ["studentId", "email"].map(|name| parameter(context, name).map(Cow::into_owned));
@@ -152,7 +157,7 @@ fn deadline() -> Duration {
 /// Reads a short range directly, and a long one on a thread for long reads.
 async fn read(
     context: &Context,
-    range: Range,
+    range: InstantRange,
     work: impl FnMut(&mut Tx<'_>) -> Result<Report> + Send + 'static,
 ) -> Result<Report> {
     if range.is_short() {
@@ -164,7 +169,7 @@ async fn read(
 
 const RETRIEVED: &str = "Successfully retrieved the facts";
 
-/// What a student did in an enrollment.
+/// A report of a student's work in an enrollment.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EnrollmentReport<'a> {
@@ -176,7 +181,7 @@ struct EnrollmentReport<'a> {
     report: &'a Report,
 }
 
-/// What a student did.
+/// A report of a student's work.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ActivityReport<'a> {
@@ -200,8 +205,8 @@ fn ranged(route: Route) -> Route {
 }
 
 fn zoned(route: Route) -> Route {
-    let says = "The zone that days are meant in, such as America/New_York; else UTC.";
-    route.param(ParamPlace::Query, "timezone", text(), says)
+    let description = "The time zone of the days, such as America/New_York; by default UTC.";
+    route.param(ParamPlace::Query, "timezone", text(), description)
 }
 
 fn student(route: Route) -> Route {

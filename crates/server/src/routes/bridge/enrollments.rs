@@ -2,9 +2,9 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
-use lyceum_adaptive::attempt::{Desk, reset_course};
+use lyceum_adaptive::attempt::{LessonContext, reset_course};
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
-use lyceum_bridge::enrollments::{self, DefaultClass, Enrollment};
+use lyceum_bridge::enrollments::{self, CourseEnrollment, DefaultClass};
 use lyceum_bridge::goals;
 use lyceum_core::Result;
 use lyceum_store::Tx;
@@ -19,7 +19,7 @@ use crate::route::{Route, delete, get, post};
 
 #[derive(Serialize, JsonSchema)]
 struct GoalsReset {
-    /// How many enrollments had goals of their own.
+    /// The number of enrollments whose own goals were removed.
     updated: usize,
     errors: [String; 0],
 }
@@ -27,7 +27,7 @@ struct GoalsReset {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ProgressReset {
-    /// How many results were marked.
+    /// The number of results that were marked `tobedeleted`.
     results_reset: usize,
 }
 
@@ -39,10 +39,10 @@ pub(super) fn routes() -> Vec<Route> {
         routes.push(
             post(path, BridgeWrite, enrolled)
                 .named(["enroll", "enrollAtSchool"][n])
-                .says("Enrols a user in a course; class, term and school year are made as needed.")
+                .description("Enrolls a user in a course. Missing classes, terms and school years are created.")
                 .reads::<EnrollmentRequest>()
-                .answers::<Data<Enrollment>>(201, "Enrolled.")
-                .answers::<Data<Enrollment>>(200, "Was enrolled already."),
+                .answers::<Data<CourseEnrollment>>(201, "The user was enrolled.")
+                .answers::<Data<CourseEnrollment>>(200, "The user was already enrolled."),
         );
     }
     for (n, path) in
@@ -51,31 +51,35 @@ pub(super) fn routes() -> Vec<Route> {
         routes.push(
             delete(path, BridgeWrite, unenrolled)
                 .named(["unenroll", "unenrollAtSchool"][n])
-                .says("Ends a user's enrollments in a course; they are marked 'tobedeleted'.")
-                .answers_empty(204, "Ended."),
+                .description(
+                    "Ends a user's enrollments in a course; they are marked 'tobedeleted'.",
+                )
+                .answers_empty(204, "It has ended."),
         );
     }
     for (n, path) in with_school("/enrollments/defaultClass/{courseId}").into_iter().enumerate() {
         routes.push(
             get(path, BridgeRead, default_class)
                 .named(["getDefaultClass", "getDefaultClassAtSchool"][n])
-                .says("The class in which those who enrol in the course learn; made if missing.")
+                .description(
+                    "Reads the default class of a course, which is created if it is missing.",
+                )
                 .answers::<Data<DefaultClass>>(200, "The class."),
         );
     }
     routes.extend([
         get("/enrollments/user/{userId}", BridgeRead, of_user)
             .named("getEnrollmentsOfUser")
-            .says("A user's enrollments that are not over, after tracks and a new school year took effect.")
-            .answers::<Data<Vec<Enrollment>>>(200, "The enrollments."),
+            .description("Lists a user's current enrollments, after tracks and a new school year are applied.")
+            .answers::<Data<Vec<CourseEnrollment>>>(200, "The enrollments."),
         post("/enrollments/resetGoals/{courseId}", BridgeWrite, goals_reset)
             .named("resetGoals")
-            .says("Takes their own goals from all enrollments of a course, so that the course's hold.")
-            .answers::<Data<GoalsReset>>(200, "How many had goals of their own."),
+            .description("Removes the own goals of all enrollments of a course, so that the goals of the course apply.")
+            .answers::<Data<GoalsReset>>(200, "The number of enrollments whose own goals were removed."),
         delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, progress_reset)
             .named("resetProgress")
-            .says("Sets a user's progress in a course back: attempts of its lessons no longer count, what they earned is taken back, and assessment results are marked 'tobedeleted'.")
-            .answers::<Data<ProgressReset>>(200, "How many were marked."),
+            .description("Resets a user's progress in a course: attempts no longer count, their XP are taken back, and assessment results are marked 'tobedeleted'.")
+            .answers::<Data<ProgressReset>>(200, "The number of results that were marked `tobedeleted`."),
     ]);
     routes
 }
@@ -87,13 +91,13 @@ fn school(context: &Context) -> Option<String> {
 }
 
 async fn enrolled(context: Context) -> Result<Answer> {
-    let wish = context.body_as::<EnrollmentRequest>()?;
+    let request = context.body_as::<EnrollmentRequest>()?;
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now) = (school(&context), context.app.clock.now());
     let (enrollment, is_new) = context
         .app
         .db
-        .write(move |tx| enroll::enroll(tx, now, &user, &course, school.as_deref(), &wish))
+        .write(move |tx| enroll::enroll(tx, now, &user, &course, school.as_deref(), &request))
         .await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&Data { data: enrollment }).status(status))
@@ -140,7 +144,8 @@ async fn goals_reset(context: Context) -> Result<Answer> {
 
 async fn progress_reset(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
-    let work = move |tx: &mut Tx<'_>, desk: &Desk<'_>| reset_course(tx, desk, &user, &course);
+    let work =
+        move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| reset_course(tx, desk, &user, &course);
     let reset = adaptive::write(&context, work).await?;
     Ok(Answer::of(&Data { data: ProgressReset { results_reset: reset } }))
 }

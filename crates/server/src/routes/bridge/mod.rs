@@ -6,7 +6,7 @@ mod reports;
 mod tracks;
 mod users;
 
-pub(crate) use tracks::{keep_settled, settled};
+pub(crate) use tracks::{keep_settled, settle_users};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::render::Rendering;
 use crate::route::Area;
 
-/// An answer below `data`.
+/// An answer whose content is in the member `data`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Data<T> {
@@ -32,7 +32,7 @@ pub(super) fn area() -> Area {
         name: "bridge",
         base: "/bridge",
         rendering: Rendering::Imsx,
-        says: "Enrolling by course, subject tracks, and what students did, added up.",
+        description: "Enrollment by course, subject tracks and reports of student activity.",
         routes,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lyceum_access::Scope::BridgeRead;
 use lyceum_access::client;
-use lyceum_bridge::applications::{self, Application, Metrics};
+use lyceum_bridge::applications::{self, Application, ApplicationMetrics};
 use lyceum_bridge::reports::{self, MapProfile, TimeSaved};
 use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
@@ -26,20 +26,20 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/learning-reports/map-profile/{userId}", BridgeRead, map_profile)
             .named("getMapProfile")
-            .says("A student's MAP tests, from assessment results whose metadata name that source.")
+            .description("Reads a student's MAP tests from assessment results whose metadata name this source.")
             .answers::<Data<MapProfile>>(200, "The latest, and all of them."),
         get("/time-saved/user/{userId}", BridgeRead, time_saved)
             .named("getTimeSaved")
-            .says("The time that a student saved in this school year: earned XP as minutes, without the active ones.")
-            .answers::<Data<TimeSaved>>(200, "The time, and how it was computed."),
+            .description("Computes the time that a student saved in this school year: the earned XP as minutes minus the active minutes.")
+            .answers::<Data<TimeSaved>>(200, "The time with its computation."),
         get("/applications", BridgeRead, applications)
             .named("getApplications")
-            .says("The applications that events name, and the registered clients.")
+            .description("Lists the applications that events name and the registered clients.")
             .answers::<Applications>(200, "The applications."),
         get("/applicationMetrics/{applicationSourcedId}", BridgeRead, application_metrics)
             .named("getApplicationMetrics")
-            .says("How many students use an application.")
-            .answers::<Data<Metrics>>(200, "The figures."),
+            .description("Reads the number of students who use an application.")
+            .answers::<Data<ApplicationMetrics>>(200, "The values."),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
 use lyceum_bridge::settle::{self, SettledUsers};
-use lyceum_bridge::tracks::{self, Group, SubjectTrack, Track, TrackInput};
+use lyceum_bridge::tracks::{self, SubjectTrack, SubjectTrackGroup, SubjectTrackInput, Track};
 use lyceum_core::{Result, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,33 +26,33 @@ struct Tracks<T> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Groups {
-    groups: Vec<Group>,
+    groups: Vec<SubjectTrackGroup>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        get("/subject-track", BridgeRead, listed)
+        get("/subject-track", BridgeRead, list_tracks)
             .named("getSubjectTracks")
-            .says("Every subject track, by subject and grade.")
+            .description("Lists all subject tracks by subject and grade.")
             .answers::<Tracks<Vec<SubjectTrack>>>(200, "The tracks."),
         put("/subject-track", BridgeWrite, replaced)
             .named("putSubjectTrack")
-            .says("Sets the course of a subject in a grade, for all or at one organization, and enrols the students whom it leads there.")
-            .reads::<TrackInput>()
-            .answers::<Tracks<SubjectTrack>>(200, "Replaced.")
-            .answers::<Tracks<SubjectTrack>>(201, "Created."),
+            .description("Sets the course of a subject in a grade, for all students or those of one organization, and enrolls the students to whom it applies.")
+            .reads::<SubjectTrackInput>()
+            .answers::<Tracks<SubjectTrack>>(200, "It was replaced.")
+            .answers::<Tracks<SubjectTrack>>(201, "It was created."),
         get("/subject-track/groups", BridgeRead, grouped)
             .named("getSubjectTrackGroups")
-            .says("The tracks by subject.")
+            .description("The tracks by subject.")
             .answers::<Groups>(200, "The groups."),
         delete("/subject-track/{id}", BridgeWrite, deleted)
             .named("deleteSubjectTrack")
-            .says("Removes a track; enrollments that it made stay.")
-            .answers_empty(204, "Removed."),
+            .description("Removes a track. Its enrollments stay.")
+            .answers_empty(204, "It was removed."),
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list_tracks(context: Context) -> Result<Answer> {
     let tracks = context.app.db.read(tracks::all).await?;
     Ok(Answer::of(&Tracks { subject_track: tracks }))
 }
@@ -63,10 +63,10 @@ async fn grouped(context: Context) -> Result<Answer> {
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let track = Track::from(context.body_as::<TrackInput>()?);
+    let track = Track::from(context.body_as::<SubjectTrackInput>()?);
     let who = SettledUsers::Grade(track.grade_value.clone());
     let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track)).await?;
-    settled(&context.app, &who).await?;
+    settle_users(&context.app, &who).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&Tracks { subject_track: shown }).status(status))
 }
@@ -78,7 +78,7 @@ async fn deleted(context: Context) -> Result<Answer> {
 }
 
 /// Settles enrollments page by page. Pages on which nothing is due are only read.
-pub(crate) async fn settled(app: &App, who: &SettledUsers) -> Result<()> {
+pub(crate) async fn settle_users(app: &App, who: &SettledUsers) -> Result<()> {
     let now = app.clock.now();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let mut after = 0;
@@ -102,7 +102,7 @@ pub(crate) async fn keep_settled(app: App) {
     let pause = Duration::from_secs(app.config.roster.settle_interval_s.max(1));
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(problem) = settled(&app, &SettledUsers::Everybody).await {
+        if let Err(problem) = settle_users(&app, &SettledUsers::Everybody).await {
             tracing::warn!(%problem, "not all due enrollments were made; trying again later");
         }
     }

@@ -4,50 +4,52 @@ use lyceum_bridge::users;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::collections::at;
 use lyceum_roster::kinds::USER;
-use lyceum_roster::repository::People;
+use lyceum_roster::repository::UserSelection;
 use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get};
-use crate::routes::oneroster::{Does, Narrow, access, listing, schema};
+use crate::routes::oneroster::{ListNarrowing, RouteEffect, access, listing, schema};
 
 pub(super) fn routes() -> Vec<Route> {
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let users = at(USER.path).expect("every record kind has a collection");
-    let route = get("/users", access(&USER, Does::ReadCore), listed)
+    let route = get("/users", access(&USER, RouteEffect::ReadCore), list_users)
         .named("getUsersByRole")
-        .says("Lists the users who have these roles and no others.")
+        .description("Lists the users who have these roles and no others.")
         .param(
             ParamPlace::Query,
             "roles",
             texts(),
-            "The roles, the parameter repeated; at least one.",
+            "The roles, at least one. Repeat the parameter for each one.",
         )
         .repeating()
         .param(
             ParamPlace::Query,
             "orgSourcedIds",
             texts(),
-            "Organizations, the parameter repeated; users with a role at one of them.",
+            "Users with a role at one of these organizations. Repeat the parameter for each one.",
         )
         .repeating()
         .answers_kind(200, "A page.", schema::collection(users));
     vec![schema::list_parameters(route)]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let people =
-        People { roles: values(&context, "roles")?, orgs: values(&context, "orgSourcedIds")? };
+async fn list_users(context: Context) -> Result<Answer> {
+    let people = UserSelection {
+        roles: values(&context, "roles")?,
+        orgs: values(&context, "orgSourcedIds")?,
+    };
     if people.roles.is_empty() {
         return Err(Problem::invalid("roles", "is required; name a role such as 'student'"));
     }
     let users = at(USER.path).expect("every record kind has a collection");
-    let narrow = Narrow {
+    let narrow = ListNarrowing {
         people: Some(people),
         always: users::ALWAYS,
-        finish: users::shown,
-        ..Narrow::default()
+        finish: users::add_enrollments,
+        ..ListNarrowing::default()
     };
     listing(context, users, narrow).await
 }

@@ -16,7 +16,7 @@ pub(super) fn area() -> Area {
         name: "learnerRecords",
         base: "/ims/clr/v2p0",
         rendering: Rendering::Credentials,
-        says: "CLR 2.0: comprehensive learner records, signed, with all versions.",
+        description: "CLR 2.0: comprehensive learner records, signed, with all versions.",
         routes,
     }
 }
@@ -27,6 +27,6 @@ fn discovery() -> Route {
         described(&context, "learner records", make)
     })
     .named("discoverClr")
-    .says("Reads the description of the learner record service of this server, as OpenAPI.")
+    .description("Reads the description of the learner record service of this server, as OpenAPI.")
     .answers::<OpenApiDocument>(200, "The document.")
 }

@@ -48,25 +48,25 @@ pub(super) fn routes() -> Vec<Route> {
         list_parameters(
             get("/credentials", reads, listed)
                 .named("getClrCredentials")
-                .says("Lists the newest versions of the records in the order in which they became valid."),
+                .description("Lists the newest versions of the records in the order in which they became valid."),
         )
         .answers::<SignedCredentials>(200, "The page.")
         .with_headers(PAGED),
         create(
             post("/credentials", writes, |context| posted(context, Existing::Replaced))
                 .named("upsertClrCredential")
-                .says("Stores a learner record and signs it. If a record with its id exists, this is its new version."),
+                .description("Stores a learner record and signs it. If a record with its id exists, this is its new version."),
         )
         .answers::<Credential>(200, "The signed new version."),
         create(
             post("/clr", writes, |context| posted(context, Existing::Conflicts))
                 .named("createClr")
-                .says("Stores a new learner record and signs it. The same record again changes nothing; another record with its id is a conflict."),
+                .description("Stores a new learner record and signs it. The same record again changes nothing; another record with its id is a conflict."),
         )
         .answers::<Credential>(200, "The same record is stored already."),
         get("/clr/{id}", reads, read)
             .named("getClr")
-            .says("Reads the newest version of a record.")
+            .description("Reads the newest version of a record.")
             .param(ParamPlace::Query, "as", json!({ "enum": ["given"] }), "given answers the record as it was sent.")
             .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers the record as a JWT.")
             .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
@@ -74,35 +74,35 @@ pub(super) fn routes() -> Vec<Route> {
         put("/clr/{id}", writes, updated)
             .of_version()
             .named("updateClr")
-            .says("Adds achievements to a record or changes them, and signs the new version. A deleted record is restored.")
+            .description("Adds achievements to a record or changes them, and signs the new version. A deleted record is restored.")
             .reads::<LearnerRecordUpdate>()
             .reads_up_to(limits::CLR_MAX_BYTES)
             .answers::<Credential>(200, "The signed new version."),
         delete("/clr/{id}", writes, deleted)
             .of_version()
             .named("deleteClr")
-            .says("Deletes a record. Copies of the record stay valid unless it was revoked before.")
+            .description("Deletes a record. Copies of the record stay valid unless it was revoked before.")
             .answers_empty(204, "The record was deleted. PUT restores it."),
         post("/clr/{id}/revoke", writes, revoked)
             .named("revokeClr")
-            .says("Revokes a record that this server signed, with all of its versions, permanently.")
+            .description("Revokes a record that this server signed, with all of its versions, permanently.")
             .reads::<RevocationRequest>()
             .answers::<VerifiedCredential>(200, "The record is revoked, now or since before."),
         get("/clr/{id}/achievements", reads, achievements)
             .named("getClrAchievements")
-            .says("Lists the achievements of a record and of the credentials in it, each once.")
+            .description("Lists the achievements of a record and of the credentials in it, each once.")
             .answers::<RecordAchievements>(200, "The achievements."),
         get("/clr/{id}/versions", reads, versions)
             .named("getClrVersions")
-            .says("Lists the versions of a record, the newest first.")
+            .description("Lists the versions of a record, the newest first.")
             .answers::<RecordVersions>(200, "The versions."),
         get("/clr/{id}/versions/{version}", reads, version)
             .named("getClrVersion")
-            .says("Reads a version of a record by its number.")
+            .description("Reads a version of a record by its number.")
             .answers::<Credential>(200, "The version as it was signed."),
         post("/clr/{id}/compile", writes, compiled)
             .named("compileClr")
-            .says("Compiles the badges and results of a learner into a new version of the learner's record. The id is that of the record or of the user.")
+            .description("Compiles the badges and results of a learner into a new version of the learner's record. The id is that of the record or of the user.")
             .answers::<Credential>(201, "The new record.")
             .answers::<Credential>(200, "The new version of the record."),
     ]
@@ -214,7 +214,7 @@ async fn found(context: &Context) -> Result<Record> {
 
 async fn read(context: Context) -> Result<Answer> {
     let record = found(&context).await?;
-    if context.asked("as").as_deref() == Some("given") {
+    if context.query_value("as").as_deref() == Some("given") {
         return Ok(match record.of.form {
             CredentialForm::Json => Answer::json(record.of.given),
             CredentialForm::Jws => text(record.of.given),

@@ -1,17 +1,17 @@
 //! A student's answers: why each question was asked, and the attempt to which it belongs.
 
-use lyceum_adaptive::engine::Reason;
+use lyceum_adaptive::engine::QuestionReason;
 use lyceum_adaptive::repository::log::AskedQuestion;
 use lyceum_adaptive::screens::student::{self as screen, LessonAnswer};
 use lyceum_bridge::zone::Zone;
-use lyceum_console::student::{ANSWERS, ATTEMPT, Attempt};
-use lyceum_console::{Cell, List, Query, Row, links, screens};
+use lyceum_console::student::{ANSWERS, ATTEMPT, AttemptPage};
+use lyceum_console::{Cell, List, ListQuery, Row, links, screens};
 use lyceum_core::Result;
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page};
+use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// All answers of a student, newest first.
-pub(super) fn answers(id: &str, query: Query, answers: &[LessonAnswer], zone: &Zone) -> List {
+pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone: &Zone) -> List {
     let row = |LessonAnswer { lesson_title, asked }: &LessonAnswer| -> Row {
         let entry = &asked.entry;
         let href = links::attempt(id, &asked.lesson, asked.attempt);
@@ -33,7 +33,7 @@ pub(super) fn answers(id: &str, query: Query, answers: &[LessonAnswer], zone: &Z
             Cell::text(&entry.item),
             outcome(asked),
             score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
-            Cell::text(why(&entry.reason)),
+            Cell::text(describe_reason(&entry.reason)),
         ]
     };
     List::new("Answers", ANSWERS, query, answers.iter().map(row).collect()).or_else(
@@ -54,10 +54,12 @@ fn outcome(asked: &AskedQuestion) -> Cell {
 }
 
 /// Why a question was asked, in a sentence.
-fn why(reason: &Reason) -> String {
+fn describe_reason(reason: &QuestionReason) -> String {
     match reason {
-        Reason::InOrder { place } => format!("Question {} in the lesson's order", place + 1),
-        Reason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
+        QuestionReason::InOrder { place } => {
+            format!("Question {} in the lesson's order", place + 1)
+        }
+        QuestionReason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
             let (wanted, served) = (wanted.name(), served.name());
             let mut text = format!("At score {score}, the next question is {wanted}");
             if wanted != served {
@@ -85,20 +87,20 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.scan(deadline(), read).await?;
     let questions = found.questions.iter().zip(1..);
     let rows = questions.map(|(asked, number)| question(asked, number, &visitor.zone)).collect();
-    let view = Attempt {
+    let view = AttemptPage {
         frame: visitor.frame(format!("Attempt {number}: {}", found.lesson_title)),
         student: (links::student(&id), found.student),
         list: List::new("Questions", ATTEMPT, query, rows),
     };
-    listed("attempt", &view.list, &view)
+    show_list("attempt", &view.list, &view)
 }
 
 fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
     let entry = &asked.entry;
-    let (given, points, score) = match &entry.answered {
+    let (describe_responses, points, score) = match &entry.answered {
         None => (Cell::none(), Cell::none(), Cell::none()),
         Some(answered) => (
-            Cell::text(given(&answered.responses)),
+            Cell::text(describe_responses(&answered.responses)),
             Cell::count(answered.score),
             Cell::count(answered.points),
         ),
@@ -107,16 +109,16 @@ fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
         Cell::count(number),
         Cell::when(entry.served, zone.written(entry.served)),
         Cell::text(&entry.item),
-        given,
+        describe_responses,
         outcome(asked),
         points,
         score,
-        Cell::text(why(&entry.reason)),
+        Cell::text(describe_reason(&entry.reason)),
     ]
 }
 
 /// The responses as text. If there are several, each has the name of its variable.
-fn given(responses: &Value) -> String {
+fn describe_responses(responses: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match responses.as_object() {
         Some(all) if all.len() == 1 => all.values().map(text).collect(),

@@ -3,10 +3,10 @@
 use axum::http::header;
 use lyceum_access::audit::AuditChange;
 use lyceum_console::badges::{
-    ACHIEVEMENTS, Badge, Badges, Check, DEFINITIONS, ISSUED, Issue, Learner, LearnerRecord,
-    RECORDS, Tab, Verified, Verify,
+    ACHIEVEMENTS, BadgeLearner, BadgePage, BadgesPage, BadgesTab, CredentialCheck, DEFINITIONS,
+    ISSUED, IssuePage, LearnerRecordPage, RECORDS, VerificationResult, VerifyPage,
 };
-use lyceum_console::{Cell, Choice, Facts, List, Row, links, screens};
+use lyceum_console::{Cell, FactList, List, ListFilter, Row, links, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_credentials::award::AwardRequest;
 use lyceum_credentials::issued::Issued;
@@ -18,7 +18,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, at_most, deadline, listed, on_to, page, shown};
+use super::{Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::multipart::{self, FormField};
@@ -61,10 +61,11 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.badges.iter().map(|badge| row(badge, &visitor)).collect();
     let list = List::new("Issued badges", ISSUED, query, rows)
         .or_else("No badges have been issued yet.")
-        .choice(Choice::of("state", "State", states.into_iter()))
+        .choice(ListFilter::of("state", "State", states.into_iter()))
         .note(at_most(found.read_count, MOST));
-    let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Issued, list };
-    listed("badges", &view.list, &view)
+    let view =
+        BadgesPage { frame: visitor.frame("Badges and records"), tab: BadgesTab::Issued, list };
+    show_list("badges", &view.list, &view)
 }
 
 fn row(badge: &badges::Badge, visitor: &Visitor) -> Row {
@@ -99,8 +100,12 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Badges", DEFINITIONS, query(&context), rows.collect())
         .or_else("No badges are defined yet. `POST /ims/ob/v3p0/badges` defines one.")
         .note(at_most(found.read_count, MOST));
-    let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Definitions, list };
-    listed("badge-definitions", &view.list, &view)
+    let view = BadgesPage {
+        frame: visitor.frame("Badges and records"),
+        tab: BadgesTab::Definitions,
+        list,
+    };
+    show_list("badge-definitions", &view.list, &view)
 }
 
 async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -118,8 +123,9 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Learner records", RECORDS, query(&context), rows.collect())
         .or_else("There are no learner records yet. `GET /ims/clr/v2p0/credentials` lists them over the API.")
         .note(at_most(found.len(), MOST));
-    let view = Badges { frame: visitor.frame("Badges and records"), tab: Tab::Records, list };
-    listed("records", &view.list, &view)
+    let view =
+        BadgesPage { frame: visitor.frame("Badges and records"), tab: BadgesTab::Records, list };
+    show_list("records", &view.list, &view)
 }
 
 async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -142,9 +148,9 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Achievements", ACHIEVEMENTS, query(&context), rows.collect())
         .or_else("This record has no achievements.");
     let body = serde_json::to_string_pretty(&found.body).map_err(Problem::internal)?;
-    let (frame, facts) = (visitor.frame(found.title), Facts::new(facts));
-    let view = LearnerRecord { frame, facts, list, body };
-    listed("achievements", &view.list, &view)
+    let (frame, facts) = (visitor.frame(found.title), FactList::new(facts));
+    let view = LearnerRecordPage { frame, facts, list, body };
+    show_list("achievements", &view.list, &view)
 }
 
 async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -153,7 +159,7 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
     let sought = search.clone();
     let read = move |tx: &mut Tx<'_>| issuing::read(tx, &sought);
     let choices = context.app.db.scan(deadline(), read).await?;
-    shown(&Issue {
+    show_page(&IssuePage {
         frame: visitor.frame("Issue a badge"),
         learner: search,
         found: choices.learners.iter().map(candidate).collect(),
@@ -163,14 +169,14 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
     })
 }
 
-fn candidate(issuing::Candidate { learner, school }: &issuing::Candidate) -> Learner {
+fn candidate(issuing::Candidate { learner, school }: &issuing::Candidate) -> BadgeLearner {
     let grade = match learner.grade.as_str() {
         "" => String::new(),
         grade => format!("Grade {grade}"),
     };
     let mut about = vec![grade, school.clone(), learner.email.clone(), learner.id.clone()];
     about.retain(|part| !part.is_empty());
-    Learner { id: learner.id.clone(), name: learner.name(), about: about.join(" · ") }
+    BadgeLearner { id: learner.id.clone(), name: learner.name(), about: about.join(" · ") }
 }
 
 async fn issued_now(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
@@ -202,7 +208,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         "revoked" => "The badge is revoked.",
         _ => "",
     };
-    shown(&Badge {
+    show_page(&BadgePage {
         frame: visitor.frame(title),
         learner: learner.map(|learner| (learner.name, links::student(&learner.id))),
         verified: verified(&report),
@@ -230,11 +236,11 @@ async fn verify(_: Context, visitor: Visitor) -> Result<Answer> {
 
 fn verify_page(
     visitor: &Visitor,
-    result: Option<(String, Verified)>,
+    result: Option<(String, VerificationResult)>,
     problem: String,
 ) -> Result<Answer> {
     let frame = visitor.frame("Badges and records");
-    shown(&Verify { frame, tab: Tab::Verify, result, problem })
+    show_page(&VerifyPage { frame, tab: BadgesTab::Verify, result, problem })
 }
 
 async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
@@ -255,11 +261,11 @@ async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<An
 }
 
 /// A verification report with the values of its credential, as the page shows it.
-fn verified(report: &Report) -> Verified {
+fn verified(report: &Report) -> VerificationResult {
     let credential = &report.credential;
     let (subject, issuer) = (&credential["credentialSubject"], &credential["issuer"]);
     let named = [text(&issuer["name"]), text(&issuer["id"])].join(" ").trim().to_owned();
-    let mut says = vec![
+    let mut description = vec![
         ("Name", screen::title(credential)),
         ("Issuer", if named.is_empty() { text(issuer) } else { named }),
         ("Criteria", text(&subject["achievement"]["criteria"]["narrative"])),
@@ -267,15 +273,15 @@ fn verified(report: &Report) -> Verified {
         ("Valid from", text(&credential["validFrom"])),
         ("Valid until", text(&credential["validUntil"])),
     ];
-    says.retain(|(_, text)| !text.is_empty() && !credential.is_null());
-    let check = |check: &lyceum_credentials::verify::Check| Check {
+    description.retain(|(_, text)| !text.is_empty() && !credential.is_null());
+    let check = |check: &lyceum_credentials::verify::Check| CredentialCheck {
         name: check.name.to_owned(),
         outcome: check.outcome.name().to_owned(),
         message: check.message.clone(),
     };
-    Verified {
+    VerificationResult {
         is_verified: report.is_verified(),
         checks: report.checks.iter().map(check).collect(),
-        says,
+        description,
     }
 }

@@ -2,18 +2,18 @@
 
 use lyceum_bridge::screens::class::{self as screen, ClassWork, StudentWork};
 use lyceum_console::classes::{
-    Accuracy, COLUMNS, Chosen, Class as ClassPage, Classes, HeatCell, HeatRow, STUDENTS,
+    COLUMNS, ClassPage, ClassesPage, FilterOption, HeatCell, HeatRow, STUDENTS, StudentAccuracy,
 };
 use lyceum_console::plot::{self, Point};
-use lyceum_console::{Cell, Choice, List, Query, Row, links, screens, words};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, words};
 use lyceum_core::Result;
 use lyceum_events::facts::Measure;
-use lyceum_roster::screens::classes::{self, Class};
+use lyceum_roster::screens::classes::{self, ListedClass};
 use lyceum_store::Tx;
 
 use super::students::accuracy;
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page};
+use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let filter = classes::Filter {
+    let filter = classes::ClassFilter {
         school: query.own("school").to_owned(),
         subject: query.own("subject").to_owned(),
     };
@@ -38,13 +38,17 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.classes.iter().map(row).collect();
     let list = List::new("Classes", COLUMNS, query, rows)
         .or_else("There are no classes yet. Import a roster, or create classes over the API.")
-        .choice(Choice::of("school", "School", found.schools.iter().map(|name| (name, name))))
-        .choice(Choice::of("subject", "Subject", found.subjects.iter().map(|name| (name, name))));
-    let view = Classes { frame: visitor.frame("Classes"), list };
-    listed("classes", &view.list, &view)
+        .choice(ListFilter::of("school", "School", found.schools.iter().map(|name| (name, name))))
+        .choice(ListFilter::of(
+            "subject",
+            "Subject",
+            found.subjects.iter().map(|name| (name, name)),
+        ));
+    let view = ClassesPage { frame: visitor.frame("Classes"), list };
+    show_list("classes", &view.list, &view)
 }
 
-fn row(class: &Class) -> Row {
+fn row(class: &ListedClass) -> Row {
     let to = links::class(&class.id);
     vec![
         Cell::text(&class.title).to(&to),
@@ -65,10 +69,10 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let work = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
     let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query);
-    listed("class", &view.list, &view)
+    show_list("class", &view.list, &view)
 }
 
-fn about(class: &Class) -> Vec<(String, Option<String>)> {
+fn about(class: &ListedClass) -> Vec<(String, Option<String>)> {
     let students = match class.members.students {
         1 => "1 student".to_owned(),
         many => format!("{many} students"),
@@ -90,7 +94,7 @@ struct ShownClass<'a> {
 }
 
 impl ShownClass<'_> {
-    fn view(&self, visitor: &Visitor, query: Query) -> ClassPage {
+    fn view(&self, visitor: &Visitor, query: ListQuery) -> ClassPage {
         let ClassWork { class, days, students, .. } = self.work;
         let rows = students.iter().map(|student| self.row(student)).collect();
         ClassPage {
@@ -111,20 +115,20 @@ impl ShownClass<'_> {
         }
     }
 
-    fn span(&self, day_count: u32) -> Chosen {
-        Chosen {
+    fn span(&self, day_count: u32) -> FilterOption {
+        FilterOption {
             is_chosen: self.work.days.len() == day_count as usize,
             value: day_count.to_string(),
             name: format!("{day_count} days"),
         }
     }
 
-    fn subjects(&self) -> Vec<Chosen> {
+    fn subjects(&self) -> Vec<FilterOption> {
         let all = (String::new(), "All".to_owned());
         let each = self.work.subjects.iter().map(|name| (name.clone(), name.clone()));
         std::iter::once(all)
             .chain(each)
-            .map(|(value, name)| Chosen { is_chosen: value == self.subject, value, name })
+            .map(|(value, name)| FilterOption { is_chosen: value == self.subject, value, name })
             .collect()
     }
 
@@ -156,7 +160,7 @@ impl ShownClass<'_> {
         let shown = if xp == 0 { String::new() } else { words::thousandths(xp) };
         HeatCell {
             level: usize::try_from((xp.max(0) * 4 + greatest - 1) / greatest).unwrap_or(4).min(4),
-            says: format!("{}, {day}: {shown} XP", student.name),
+            description: format!("{}, {day}: {shown} XP", student.name),
             href: links::events_behind(&student.id, day, day, self.subject),
             shown,
         }
@@ -172,7 +176,7 @@ impl ShownClass<'_> {
             Point {
                 x: minutes,
                 y: xp as f64 / 1000.0,
-                says: format!("{}: {shown_xp} XP in {shown_minutes} minutes", student.name),
+                description: format!("{}: {shown_xp} XP in {shown_minutes} minutes", student.name),
                 href: self.behind(student),
             }
         };
@@ -180,10 +184,10 @@ impl ShownClass<'_> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    fn accuracy(&self, student: &StudentWork) -> Option<Accuracy> {
+    fn accuracy(&self, student: &StudentWork) -> Option<StudentAccuracy> {
         let sums = &student.total;
         let (right, all) = (sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions));
-        (all > 0).then(|| Accuracy {
+        (all > 0).then(|| StudentAccuracy {
             name: student.name.clone(),
             line: plot::accuracy(right as f64 * 100.0 / all as f64, BAND),
             shown: words::share(right, all),

@@ -3,13 +3,13 @@
 
 use lyceum_access::screens::clients::{self as screen, ClientWithUse};
 use lyceum_access::{Client, NewClient, Scope, Scopes};
-use lyceum_console::{Cell, Column, Facts, List, Row, keys as view, links, screens};
+use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens};
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
 use super::keys::state;
 use super::visitor::query;
-use super::{Form, Visitor, action, listed, on_to, page, shown};
+use super::{Form, Visitor, action, on_to, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::render;
@@ -48,8 +48,8 @@ async fn clients(context: Context, visitor: Visitor) -> Result<Answer> {
     );
     let tabs = view::tabs("Clients", visitor.person.role.name());
     let frame = visitor.frame("Apps and keys");
-    let page = view::Keys { frame, tabs, list, create: (NEW, "New client") };
-    listed("clients", &page.list, &page)
+    let page = view::KeysPage { frame, tabs, list, create: (NEW, "New client") };
+    show_list("clients", &page.list, &page)
 }
 
 fn row(visitor: &Visitor, ClientWithUse { client, used }: &ClientWithUse) -> Row {
@@ -83,7 +83,7 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
         true => "none".to_owned(),
         false => client.origins.join(", "),
     };
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Id", Cell::text(&client.id)),
         ("Scopes", scopes(&client)),
         ("Dialect", Cell::text(client.dialect.name())),
@@ -94,7 +94,7 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
         ("State", state(client.revoked.is_some())),
     ]);
     let rotating = "The current secret works for one more day.";
-    shown(&view::Key {
+    show_page(&view::KeyPage {
         frame: visitor.frame(&client.name),
         list: CLIENTS,
         path: links::client(&client.id),
@@ -109,9 +109,10 @@ async fn new_client(_: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn client_form(visitor: &Visitor, name: &str, problem: Option<&Problem>) -> Result<Answer> {
-    let choice =
-        |scope: Scope| (scope.name().to_owned(), format!("{}: {}", scope.name(), scope.says()));
-    shown(&view::New {
+    let choice = |scope: Scope| {
+        (scope.name().to_owned(), format!("{}: {}", scope.name(), scope.description()))
+    };
+    show_page(&view::NewKeyPage {
         frame: visitor.frame("New client"),
         list: CLIENTS,
         path: NEW,
@@ -155,7 +156,7 @@ fn created_client(
     secret: String,
 ) -> Result<Answer> {
     let (base, id) = (context.base_url(), &client.id);
-    shown(&view::Created {
+    show_page(&view::NewSecretPage {
         frame: visitor.frame(format!("The client '{}'", client.name)),
         list: CLIENTS,
         path: links::client(id),

@@ -1,14 +1,14 @@
 //! Courses: the list of courses, and a page for each course with its tree and the standards that it covers.
 
-use lyceum_console::courses::{COLUMNS, Course, Courses, Node, TREE};
-use lyceum_console::{Cell, Choice, List, Query, Row, links, screens};
+use lyceum_console::courses::{COLUMNS, CourseNode, CoursePage, CoursesPage, TREE};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens};
 use lyceum_core::{Result, limits};
 use lyceum_roster::screens::courses as list_screen;
 use lyceum_standards::screens::course as screen;
 use lyceum_store::Tx;
 
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page, shown};
+use super::{Visitor, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -25,12 +25,16 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.courses.iter().map(row).collect();
     let list = List::new("Courses", COLUMNS, query, rows)
         .or_else("There are no courses yet. Import a roster, or create courses over the API.")
-        .choice(Choice::of("subject", "Subject", found.subjects.iter().map(|name| (name, name))));
-    let view = Courses { frame: visitor.frame("Courses"), list };
-    listed("courses", &view.list, &view)
+        .choice(ListFilter::of(
+            "subject",
+            "Subject",
+            found.subjects.iter().map(|name| (name, name)),
+        ));
+    let view = CoursesPage { frame: visitor.frame("Courses"), list };
+    show_list("courses", &view.list, &view)
 }
 
-fn row(course: &list_screen::Course) -> Row {
+fn row(course: &list_screen::ListedCourse) -> Row {
     let to = links::course(&course.id);
     vec![
         Cell::text(&course.title).to(&to),
@@ -49,16 +53,16 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     if query.export.is_some() {
         let frame = visitor.frame(&found.course.title);
         let list = List::new("Tree", TREE, query, found.nodes.iter().map(exported).collect());
-        let view = Courses { frame, list };
-        return listed("course", &view.list, &view);
+        let view = CoursesPage { frame, list };
+        return show_list("course", &view.list, &view);
     }
-    shown(&view(&visitor, &query, found))
+    show_page(&view(&visitor, &query, found))
 }
 
-fn view(visitor: &Visitor, query: &Query, content: screen::CourseContent) -> Course {
+fn view(visitor: &Visitor, query: &ListQuery, content: screen::CourseContent) -> CoursePage {
     let screen::CourseContent { course, nodes, component_count, covered, classes } = content;
     let classes = classes.into_iter();
-    Course {
+    CoursePage {
         frame: visitor.frame(&course.title),
         counts: [component_count, nodes.len() - component_count, covered.len()],
         more: nodes.len().saturating_sub(limits::CONSOLE_TREE_MAX_ROWS),
@@ -70,7 +74,7 @@ fn view(visitor: &Visitor, query: &Query, content: screen::CourseContent) -> Cou
     }
 }
 
-fn about(course: list_screen::Course) -> Vec<String> {
+fn about(course: list_screen::ListedCourse) -> Vec<String> {
     let grades = course.grades.join(", ");
     let grades = if grades.is_empty() { grades } else { format!("Grade {grades}") };
     let mut about = vec![course.code, course.subjects.join(", "), course.org, grades];
@@ -78,7 +82,7 @@ fn about(course: list_screen::Course) -> Vec<String> {
     about
 }
 
-fn exported(node: &Node) -> Row {
+fn exported(node: &CourseNode) -> Row {
     let kind = if node.is_component { "component" } else { node.kind.as_str() };
     let codes: Vec<&str> = node.standards.iter().map(|standard| standard.code.as_str()).collect();
     vec![

@@ -2,19 +2,22 @@
 
 use lyceum_access::audit::AuditChange;
 use lyceum_console::{
-    Cell, Choice, Column, Facts, File, List, Query, Row, events as view, links, screens, words,
+    Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, events as view, links,
+    screens, words,
 };
 use lyceum_core::time::{NotAnInstant, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::repository::{self, Arrived, By, Filter, Logged, Order, Refusal};
+use lyceum_events::repository::{
+    self, ArrivalRange, EventFilter, EventOrder, EventOrderKey, LoggedEvent, StoredRejection,
+};
 use lyceum_events::screens::{log as screen, rejected};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::visitor::{days, query};
 use super::{
-    Form, Visitor, action, at_most, cut, deadline, first_rows, listed, longest_export, on_to, page,
-    shown,
+    Form, Visitor, action, at_most, cut_notice, deadline, first_rows, longest_export, on_to, page,
+    show_list, show_page,
 };
 use crate::answer::Answer;
 use crate::context::Context;
@@ -59,16 +62,16 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let arrived = filter.arrived;
     let by_words = ["type", "action", "who"].contains(&query.order().0);
     if let Some(export) = query.export.filter(|_| !by_words) {
-        let add = move |tx: &mut Tx<'_>, file: &mut File, most| {
+        let add = move |tx: &mut Tx<'_>, file: &mut ExportFile, most| {
             screen::each(tx, &filter, order, most, |event| file.add(&row(&visitor, event)))
         };
         return first_rows(&context, "events", (&MANY, export), add).await;
     }
-    let page = (whole(limits::CONSOLE_PAGE_ROWS_COUNT)?, whole(query.skipped())?);
+    let page = (to_i64(limits::CONSOLE_PAGE_ROWS_COUNT)?, to_i64(query.skipped())?);
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &filter, order, by_words, page);
     let longest = query.export.map_or_else(deadline, |_| longest_export());
     let found = context.app.db.scan(longest, read).await?;
-    let page = view::Events {
+    let page = view::EventsPage {
         frame: visitor.frame("Events"),
         tabs: view::tabs("Log", found.waiting_count),
         list: log_list(&visitor, query, by_words, &found)?,
@@ -79,12 +82,12 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
         }),
         all: "/console/events",
     };
-    listed("events", &page.list, &page)
+    show_list("events", &page.list, &page)
 }
 
-fn filter(context: &Context, visitor: &Visitor, query: &Query) -> Result<Filter> {
+fn filter(context: &Context, visitor: &Visitor, query: &ListQuery) -> Result<EventFilter> {
     let (start, to) = days(query, &visitor.zone)?;
-    Ok(Filter {
+    Ok(EventFilter {
         sensor: Some(query.own("app").to_owned()).filter(|sensor| !sensor.is_empty()),
         start,
         // The log's filter includes its last instant.
@@ -94,17 +97,22 @@ fn filter(context: &Context, visitor: &Visitor, query: &Query) -> Result<Filter>
     })
 }
 
-fn order(query: &Query) -> Order {
+fn order(query: &ListQuery) -> EventOrder {
     match query.order() {
-        ("time", is_reversed) => Order { by: By::Time, is_reversed },
-        ("app", is_reversed) => Order { by: By::Sensor, is_reversed },
-        ("number", is_reversed) => Order { by: By::Arrival, is_reversed },
-        _ => Order { by: By::Arrival, is_reversed: true },
+        ("time", is_reversed) => EventOrder { by: EventOrderKey::Time, is_reversed },
+        ("app", is_reversed) => EventOrder { by: EventOrderKey::Sensor, is_reversed },
+        ("number", is_reversed) => EventOrder { by: EventOrderKey::Arrival, is_reversed },
+        _ => EventOrder { by: EventOrderKey::Arrival, is_reversed: true },
     }
 }
 
-fn log_list(visitor: &Visitor, query: Query, by_words: bool, log: &screen::Log) -> Result<List> {
-    let screen::Log { page, is_few, apps, .. } = log;
+fn log_list(
+    visitor: &Visitor,
+    query: ListQuery,
+    by_words: bool,
+    log: &screen::LogPage,
+) -> Result<List> {
+    let screen::LogPage { page, is_few, apps, .. } = log;
     let rows = page.events.iter().map(|event| row(visitor, event)).collect();
     let list = match (is_few, by_words) {
         (true, true) => List::found("Events", &FEW, query, rows),
@@ -117,7 +125,7 @@ fn log_list(visitor: &Visitor, query: Query, by_words: bool, log: &screen::Log) 
     };
     let note = match is_few {
         true => String::new(),
-        false => format!("Here {}. {}", sorting(), cut(page.total)),
+        false => format!("Here {}. {}", sorting(), cut_notice(page.total)),
     };
     let list = list
         .or_else(
@@ -125,14 +133,14 @@ fn log_list(visitor: &Visitor, query: Query, by_words: bool, log: &screen::Log) 
              `lyceum trigger` sends one to try.",
         )
         .searches("E-mail, id or IRI")
-        .choice(Choice::of("app", "App", apps.iter().cloned()))
+        .choice(ListFilter::of("app", "App", apps.iter().cloned()))
         .days()
         .note(note);
     Ok(list)
 }
 
 /// The parameters of [`links::events_that_arrived`]. Errors: `Invalid`.
-fn arrived(query: &Query) -> Result<Option<Arrived>> {
+fn arrived(query: &ListQuery) -> Result<Option<ArrivalRange>> {
     if query.own("since").is_empty() {
         return Ok(None);
     }
@@ -140,10 +148,10 @@ fn arrived(query: &Query) -> Result<Option<Arrived>> {
         query.own(name).parse().map_err(|_| Problem::invalid(name, "must be a whole number"))
     };
     let (from, to) = (instant(query, "since")?, instant(query, "until")?);
-    Ok(Some(Arrived { from, to, first: number("first")?, last: number("last")? }))
+    Ok(Some(ArrivalRange { from, to, first: number("first")?, last: number("last")? }))
 }
 
-fn instant(query: &Query, name: &'static str) -> Result<Timestamp> {
+fn instant(query: &ListQuery, name: &'static str) -> Result<Timestamp> {
     query.own(name).parse().map_err(|rule: NotAnInstant| Problem::invalid(name, rule.to_string()))
 }
 
@@ -155,7 +163,7 @@ fn sorting() -> String {
     )
 }
 
-fn row(visitor: &Visitor, logged: &Logged) -> Row {
+fn row(visitor: &Visitor, logged: &LoggedEvent) -> Row {
     let event = &logged.event;
     let (content, to) = (event.content(), links::event(&event.id));
     vec![
@@ -175,7 +183,7 @@ fn person(person: &str) -> Cell {
 
 async fn live(context: Context, visitor: Visitor) -> Result<Answer> {
     let (waiting, _) = context.app.db.read(repository::refused_counts).await?;
-    shown(&view::Live {
+    show_page(&view::LiveEventsPage {
         frame: visitor.frame("Events"),
         tabs: view::tabs("Live", waiting),
         stream: "/console/events/stream",
@@ -191,7 +199,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let logged = context.app.db.read(move |tx| screen::event(tx, &id)).await?;
     let event = &logged.event;
     let fields = event.content();
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Happened", visitor.time(event.time)),
         ("Sent", visitor.time(event.send_time)),
         ("Arrived", visitor.time(logged.received)),
@@ -205,7 +213,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Number", Cell::count(logged.seq)),
     ]);
     let body = indented(event.body());
-    shown(&view::Event { frame: visitor.frame(&event.kind), facts, body })
+    show_page(&view::EventPage { frame: visitor.frame(&event.kind), facts, body })
 }
 
 fn indented(text: &str) -> String {
@@ -221,7 +229,7 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         _ => Some(instant(&query, "since")?),
     };
     let (from, to) = days(&query, &visitor.zone)?;
-    let filter = rejected::Filter {
+    let filter = rejected::RejectedFilter {
         client: query.own("client").to_owned(),
         is_replayed: match query.own("state") {
             "" => None,
@@ -236,10 +244,10 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Rejected envelopes", REJECTED, query, rows)
         .or_else("No envelope was rejected in the last 30 days.")
         .note(at_most(found.read_count, limits::EVENT_REFUSED_KEPT_COUNT))
-        .choice(Choice::of("client", "Client", found.clients.iter().map(|name| (name, name))))
-        .choice(Choice::of("state", "State", states.into_iter()))
+        .choice(ListFilter::of("client", "Client", found.clients.iter().map(|name| (name, name))))
+        .choice(ListFilter::of("state", "State", states.into_iter()))
         .days();
-    let page = view::Events {
+    let page = view::EventsPage {
         frame: visitor.frame("Events"),
         tabs: view::tabs("Rejected", found.waiting_count),
         list,
@@ -248,10 +256,10 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
             .map(|since| format!("Envelopes that arrived since {}.", visitor.zone.written(since))),
         all: "/console/events/refused",
     };
-    listed("rejected-envelopes", &page.list, &page)
+    show_list("rejected-envelopes", &page.list, &page)
 }
 
-fn rejected_row(visitor: &Visitor, envelope: &Refusal) -> Row {
+fn rejected_row(visitor: &Visitor, envelope: &StoredRejection) -> Row {
     let to = links::rejected_envelope(envelope.id);
     vec![
         Cell::count(envelope.id).to(&to),
@@ -262,7 +270,7 @@ fn rejected_row(visitor: &Visitor, envelope: &Refusal) -> Row {
     ]
 }
 
-fn replayed(visitor: &Visitor, envelope: &Refusal) -> Cell {
+fn replayed(visitor: &Visitor, envelope: &StoredRejection) -> Cell {
     match &envelope.replayed {
         Some(at) => visitor.time_of_text(at).toned("good"),
         None => Cell::text("waiting").toned("warn"),
@@ -273,12 +281,12 @@ async fn rejected_one(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = number(context.param("id"))?;
     let found = context.app.db.read(move |tx| rejected::one(tx, id)).await?;
     let envelope = found.envelope;
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Received", visitor.time_of_text(&envelope.received)),
         ("Client", Cell::text(&envelope.client)),
         ("Replayed", replayed(&visitor, &envelope)),
     ]);
-    shown(&view::Rejected {
+    show_page(&view::RejectedPage {
         frame: visitor.frame(format!("Rejected envelope {id}")),
         id,
         facts,
@@ -321,6 +329,6 @@ fn number(text: &str) -> Result<i64> {
     text.parse().map_err(|_| Problem::new(ProblemKind::NotFound, unknown))
 }
 
-fn whole(number: usize) -> Result<i64> {
+fn to_i64(number: usize) -> Result<i64> {
     i64::try_from(number).map_err(Problem::internal)
 }

@@ -1,19 +1,19 @@
 //! Home: health, next steps and incoming data.
 
 use lyceum_access::Role;
-use lyceum_bridge::repository::unknown;
+use lyceum_bridge::repository::unknown_actors;
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::home::{Figure, Health, Home, Step, UNKNOWN, Unknown};
+use lyceum_console::home::{Figure, Health, HomePage, SetupStep, UNKNOWN, UnknownActorsPage};
 use lyceum_console::{Cell, List, links, screens, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, limits};
-use lyceum_events::repository::Arrived;
-use lyceum_hosting::screens::home::{self as screen, Intake, Steps};
-use lyceum_store::{Dialect, Tx};
+use lyceum_events::repository::ArrivalRange;
+use lyceum_hosting::screens::home::{self as screen, EventIntake, SetupSteps};
+use lyceum_store::{SqlDialect, Tx};
 
 use super::system::database;
 use super::visitor::query;
-use super::{Visitor, at_most, deadline, listed, page, shown};
+use super::{Visitor, at_most, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -33,16 +33,16 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, now, player.as_ref());
     let home = context.app.db.scan(deadline(), read).await?;
     let dialect = context.app.db.dialect();
-    shown(&view(&visitor, now, dialect, ping_ms, &home))
+    show_page(&view(&visitor, now, dialect, ping_ms, &home))
 }
 
 fn view(
     visitor: &Visitor,
     now: Timestamp,
-    dialect: Dialect,
+    dialect: SqlDialect,
     ping_ms: i64,
     home: &screen::Home,
-) -> Home {
+) -> HomePage {
     let role = visitor.person.role;
     let sees_events = screens::EVENTS.is_for(role.name());
     let seen = |mut figures: Vec<Figure>| {
@@ -51,7 +51,7 @@ fn view(
         }
         figures
     };
-    Home {
+    HomePage {
         frame: visitor.frame("Home"),
         about: vec![
             format!("Lyceum {}", env!("CARGO_PKG_VERSION")),
@@ -63,7 +63,7 @@ fn view(
         minutes: minutes(&home.intake, sees_events),
         health: (role == Role::Administrator).then(|| Health {
             figures: vec![answer_time(ping_ms), failed_jobs(home), last_backup(home)],
-            has_button: dialect == Dialect::Sqlite,
+            has_button: dialect == SqlDialect::Sqlite,
         }),
         steps: if role == Role::Administrator { steps(home.steps) } else { Vec::new() },
         sandbox: sandbox(home),
@@ -83,38 +83,45 @@ fn sandbox(home: &screen::Home) -> Vec<(&'static str, String, String)> {
 }
 
 fn answer_time(ping_ms: i64) -> Figure {
-    let (tone, says) = if ping_ms > SLOW_MS { ("warn", "slow") } else { ("good", "ready") };
+    let (tone, description) = if ping_ms > SLOW_MS { ("warn", "slow") } else { ("good", "ready") };
     Figure {
         name: "Database response time",
         shown: words::brief(ping_ms),
-        says: says.to_owned(),
+        description: description.to_owned(),
         tone,
         href: Some(screens::SYSTEM.path.to_owned()),
     }
 }
 
 fn failed_jobs(home: &screen::Home) -> Figure {
-    let (tone, says) = if home.failed_jobs > 0 { ("bad", "check") } else { ("good", "none") };
+    let (tone, description) =
+        if home.failed_jobs > 0 { ("bad", "check") } else { ("good", "none") };
     let figure = figure("Failed jobs", home.failed_jobs, "/console/system/jobs?state=failed");
-    Figure { says: says.to_owned(), tone, ..figure }
+    Figure { description: description.to_owned(), tone, ..figure }
 }
 
 fn last_backup(home: &screen::Home) -> Figure {
-    let (shown, tone, says) = match &home.last_backup {
+    let (shown, tone, description) = match &home.last_backup {
         None => ("none".to_owned(), "warn", "create one"),
         Some(backup) => {
-            let (tone, says) =
+            let (tone, description) =
                 if backup.is_old { ("warn", "create a new one") } else { ("good", "recent") };
-            (words::span(backup.age_s) + " ago", tone, says)
+            (words::span(backup.age_s) + " ago", tone, description)
         }
     };
     let href = Some("/console/system/backups".to_owned());
-    Figure { name: "Last backup", shown, says: says.to_owned(), tone, href }
+    Figure { name: "Last backup", shown, description: description.to_owned(), tone, href }
 }
 
 /// The steps of setting up a server; empty when all of them are done.
-fn steps(done: Steps) -> Vec<Step> {
-    let step = |is_done, name, says, href, command| Step { is_done, name, says, href, command };
+fn steps(done: SetupSteps) -> Vec<SetupStep> {
+    let step = |is_done, name, description, href, command| SetupStep {
+        is_done,
+        name,
+        description,
+        href,
+        command,
+    };
     let steps = vec![
         step(
             done.has_roster,
@@ -159,7 +166,7 @@ fn figure(name: &'static str, count: i64, href: &'static str) -> Figure {
     Figure {
         name,
         shown: words::count(count),
-        says: String::new(),
+        description: String::new(),
         tone: "",
         href: Some(href.to_owned()),
     }
@@ -175,7 +182,7 @@ fn figures(home: &screen::Home) -> Vec<Figure> {
 }
 
 fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
-    let Intake { since, rate, rate_arrived, newest, rejected, .. } = &home.intake;
+    let EventIntake { since, rate, rate_arrived, newest, rejected, .. } = &home.intake;
     let toned = |is_bad: bool, good: &str, bad: &str| match is_bad {
         false => ("good", good.to_owned()),
         true => ("warn", bad.to_owned()),
@@ -190,7 +197,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
         Figure {
             name: "Events per minute",
             shown: words::number(*rate),
-            says: match newest {
+            description: match newest {
                 Some(newest) => format!("last one {}", words::ago(newest.received, now)),
                 None => "no event has arrived yet".to_owned(),
             },
@@ -200,7 +207,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
         Figure {
             name: "Rejected in the last hour",
             shown: words::count(*rejected),
-            says: rejected_label.1,
+            description: rejected_label.1,
             tone: rejected_label.0,
             href: Some(format!("/console/events/refused?state=waiting&since={since}")),
         },
@@ -209,7 +216,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
             shown: newest
                 .as_ref()
                 .map_or_else(|| "–".to_owned(), |newest| words::brief(newest.delay_ms)),
-            says: delay_label.1,
+            description: delay_label.1,
             tone: delay_label.0,
             href: Some(match newest {
                 Some(newest) => links::event(&newest.id),
@@ -219,7 +226,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
         Figure {
             name: "Unknown students",
             shown: words::count(home.unknown_actors),
-            says: unknown_label.1,
+            description: unknown_label.1,
             tone: unknown_label.0,
             href: Some("/console/unknown".to_owned()),
         },
@@ -227,7 +234,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
 }
 
 /// The page that lists the events of these minutes, or all events if there were none.
-fn arrived(at: Option<&Arrived>) -> String {
+fn arrived(at: Option<&ArrivalRange>) -> String {
     match at {
         Some(at) => links::events_that_arrived(
             (&at.from.to_string(), &at.to.to_string()),
@@ -237,8 +244,8 @@ fn arrived(at: Option<&Arrived>) -> String {
     }
 }
 
-fn minutes(intake: &Intake, are_links: bool) -> chart::Svg {
-    let bar = |(minutes_ago, (count, events)): (usize, &(i64, Option<Arrived>))| {
+fn minutes(intake: &EventIntake, are_links: bool) -> chart::Svg {
+    let bar = |(minutes_ago, (count, events)): (usize, &(i64, Option<ArrivalRange>))| {
         let (label, when) = match minutes_ago {
             0 => ("now".to_owned(), "this minute".to_owned()),
             ago => (format!("−{ago}"), format!("{ago} min ago")),
@@ -246,7 +253,7 @@ fn minutes(intake: &Intake, are_links: bool) -> chart::Svg {
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let value = *count as f64;
         let href = (are_links && *count > 0).then(|| arrived(events.as_ref()));
-        Bar { value, label, says: format!("{when}: {count} events"), href }
+        Bar { value, label, description: format!("{when}: {count} events"), href }
     };
     let mut bars: Vec<Bar> = intake.minutes.iter().rev().enumerate().map(bar).collect();
     bars.reverse();
@@ -255,12 +262,13 @@ fn minutes(intake: &Intake, are_links: bool) -> chart::Svg {
 
 async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> {
     let most = limits::UNKNOWN_STUDENTS_MAX_RECORDS;
-    let found = context.app.db.scan(deadline(), move |tx| unknown::list(tx, most)).await?;
-    let row = |one: &unknown::Unknown| vec![Cell::text(&one.iri), Cell::text(&one.email)];
+    let found = context.app.db.scan(deadline(), move |tx| unknown_actors::list(tx, most)).await?;
+    let row =
+        |one: &unknown_actors::UnknownActor| vec![Cell::text(&one.iri), Cell::text(&one.email)];
     let list =
         List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
             .or_else("Every event names an actor who is in the roster.")
             .note(at_most(found.len(), most));
-    let view = Unknown { frame: visitor.frame("Unknown students"), list };
-    listed("unknown-students", &view.list, &view)
+    let view = UnknownActorsPage { frame: visitor.frame("Unknown students"), list };
+    show_list("unknown-students", &view.list, &view)
 }

@@ -4,18 +4,18 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_access::audit::AuditChange;
 use lyceum_console::imports::{
-    COLUMNS, ERRORS, File, Import as ImportPage, Imports, Progress, ROWS, Rows,
+    COLUMNS, ERRORS, ImportPage, ImportRowsPage, ImportedFile, ImportsPage, ProgressBar, ROWS,
 };
-use lyceum_console::{Cell, Choice, List, Query, Row, links, screens, words};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_roster::csv::{Came, Fault, FileReport};
-use lyceum_roster::imports::{self, Import, ImportState, New};
-use lyceum_roster::screens::imports::{self as screen, RowOutcome};
+use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
+use lyceum_roster::imports::{self, Import, ImportState, NewImport};
+use lyceum_roster::screens::imports::{self as screen, ListedRow};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::visitor::query;
-use super::{Form, POLICY, SNIFF, Visitor, action, at_most, listed, on_to, page};
+use super::{Form, POLICY, SNIFF, Visitor, action, at_most, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -26,7 +26,7 @@ use crate::route::Route;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         page("/imports", &screens::IMPORTS, all),
-        action("/imports", &screens::IMPORTS, sent)
+        action("/imports", &screens::IMPORTS, start_import)
             .reads_as(multipart::MEDIA)
             .reads_up_to(limits::IMPORT_UPLOAD_MAX_BYTES),
         page("/imports/{id}", &screens::IMPORTS, one),
@@ -44,8 +44,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("No files have been imported yet.")
         .note(at_most(found.len(), limits::IMPORTS_LISTED_MAX_COUNT));
     let most = format!("{} MB", limits::IMPORT_UPLOAD_MAX_BYTES / (1024 * 1024));
-    let view = Imports { frame: visitor.frame("Imports"), most, list };
-    listed("imports", &view.list, &view)
+    let view = ImportsPage { frame: visitor.frame("Imports"), most, list };
+    show_list("imports", &view.list, &view)
 }
 
 fn row(import: &Import, visitor: &Visitor) -> Row {
@@ -68,7 +68,7 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
     ]
 }
 
-async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
+async fn start_import(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
     let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     let file = parts.into_iter().find(|part| part.file.is_some() && !part.body.is_empty());
@@ -83,7 +83,8 @@ async fn sent(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
     let added = context.app.db.write(move |tx| {
         let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
-        let id = imports::add(tx, now, &New { name: &name, bytes, file: &digest, who: &who })?;
+        let id =
+            imports::add(tx, now, &NewImport { name: &name, bytes, file: &digest, who: &who })?;
         let change = AuditChange { who: &who, what: "import.send", subject: &id.to_string() };
         change.note(tx, now, &json!({ "file": name, "sha256": digest }))?;
         Ok(id)
@@ -102,7 +103,7 @@ fn number(context: &Context) -> Result<i64> {
 
 async fn find(context: &Context) -> Result<Import> {
     let id = number(context)?;
-    context.app.db.read(move |tx| imports::found(tx, id)).await
+    context.app.db.read(move |tx| imports::find(tx, id)).await
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -110,17 +111,17 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     // This server's own progress is newer than the stored progress.
     let progress = context.app.imports.progress(import.id).or_else(|| import.progress.clone());
     let view = view(&visitor, query(&context), &import, progress);
-    listed("errors", &view.list, &view)
+    show_list("errors", &view.list, &view)
 }
 
 fn view(
     visitor: &Visitor,
-    query: Query,
+    query: ListQuery,
     import: &Import,
-    progress: Option<imports::Progress>,
+    progress: Option<imports::ImportProgress>,
 ) -> ImportPage {
     let is_running = matches!(import.state, ImportState::Checking | ImportState::Importing);
-    let progress = progress.filter(|_| is_running).map(|now| Progress {
+    let progress = progress.filter(|_| is_running).map(|now| ProgressBar {
         file: now.file,
         rows: now.rows.to_string(),
         percent: now.percent,
@@ -141,7 +142,7 @@ fn view(
             import.who,
             visitor.zone.written(import.begun)
         ),
-        says: says(import.state, report.fault_count),
+        description: describe_state(import.state, report.fault_count),
         error: import.error.clone(),
         files: report.files.iter().map(|of| file(of, import)).collect(),
         ignored: report.ignored.join(", "),
@@ -152,7 +153,7 @@ fn view(
     }
 }
 
-fn says(state: ImportState, error_count: u64) -> String {
+fn describe_state(state: ImportState, error_count: u64) -> String {
     let errors = match error_count {
         1 => "1 error".to_owned(),
         many => format!("{many} errors"),
@@ -173,7 +174,7 @@ fn says(state: ImportState, error_count: u64) -> String {
     }
 }
 
-fn file(of: &FileReport, import: &Import) -> File {
+fn file(of: &FileReport, import: &Import) -> ImportedFile {
     let counts = [
         ("rows", of.rows),
         ("created", of.created),
@@ -191,7 +192,7 @@ fn file(of: &FileReport, import: &Import) -> File {
             _ => cell.to(links::import_rows(import.id, &of.file, outcome)),
         }
     };
-    File { name: of.file.clone(), numbers: counts.map(cell) }
+    ImportedFile { name: of.file.clone(), numbers: counts.map(cell) }
 }
 
 async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -207,23 +208,24 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
         let notes = blobs.read(&digest)?.ok_or_else(missing)?;
         screen::rows(&of, &notes, &file, &outcome)
     });
-    let screen::Rows { outcomes, rows } = read.await?;
+    let screen::RowList { outcomes, rows } = read.await?;
     let most = limits::IMPORT_NOTED_MAX_ROWS;
     let choice = outcomes.into_iter().map(|came| (came.name(), outcome_name(came)));
     let name = format!("{}.csv", query.own("file"));
     let list = List::new("Rows", ROWS, query, rows.iter().map(outcome_row).collect());
     let is_full = i64::try_from(list.total()).is_ok_and(|total| total >= most);
     let note = format!("The first {} rows of each outcome are listed.", words::count(most));
-    let list = list.choice(Choice::of("came", "Outcome", choice)).note(if is_full {
+    let list = list.choice(ListFilter::of("came", "Outcome", choice)).note(if is_full {
         note
     } else {
         String::new()
     });
-    let view = Rows { frame: visitor.frame(name), id: import.id, name: import.name, list };
-    listed("rows", &view.list, &view)
+    let view =
+        ImportRowsPage { frame: visitor.frame(name), id: import.id, name: import.name, list };
+    show_list("rows", &view.list, &view)
 }
 
-fn outcome_row(RowOutcome { row, problem }: &RowOutcome) -> Row {
+fn outcome_row(ListedRow { row, problem }: &ListedRow) -> Row {
     vec![
         line(row.line),
         Cell::text(&row.id),
@@ -232,15 +234,15 @@ fn outcome_row(RowOutcome { row, problem }: &RowOutcome) -> Row {
     ]
 }
 
-fn outcome_name(came: Came) -> &'static str {
+fn outcome_name(came: RowOutcome) -> &'static str {
     match came {
-        Came::Created => "new",
-        Came::Updated => "changed",
-        Came::Unchanged => "unchanged",
-        Came::Deleted => "deleted",
-        Came::Rejected => "refused",
-        Came::Part => "part of a record",
-        Came::Gone => "already gone",
+        RowOutcome::Created => "new",
+        RowOutcome::Updated => "changed",
+        RowOutcome::Unchanged => "unchanged",
+        RowOutcome::Deleted => "deleted",
+        RowOutcome::Rejected => "refused",
+        RowOutcome::Part => "part of a record",
+        RowOutcome::Gone => "already gone",
     }
 }
 
@@ -248,7 +250,7 @@ fn line(number: u64) -> Cell {
     if number == 0 { Cell::none() } else { Cell::count(number) }
 }
 
-fn error_row(severity: &str, of: &Fault) -> Row {
+fn error_row(severity: &str, of: &CsvError) -> Row {
     vec![
         Cell::text(severity),
         Cell::text(&of.file),
@@ -256,7 +258,7 @@ fn error_row(severity: &str, of: &Fault) -> Row {
         Cell::text(&of.column),
         Cell::text(&of.value),
         Cell::text(&of.problem),
-        Cell::text(&of.mend),
+        Cell::text(&of.fix),
     ]
 }
 

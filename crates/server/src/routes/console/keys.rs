@@ -2,12 +2,12 @@
 
 use lyceum_access::screens::keys::{self as screen, KeyOfPerson};
 use lyceum_access::{ApiKey, Role};
-use lyceum_console::{Cell, Column, Facts, List, keys as view, links, screens};
+use lyceum_console::{Cell, Column, FactList, List, keys as view, links, screens};
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::screens::new_key;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, listed, on_to, page, shown};
+use super::{Form, Visitor, action, on_to, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::render;
@@ -73,8 +73,8 @@ async fn keys(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("There are no API keys yet. A program such as a CI job uses one instead of a person's sign-in.");
     let tabs = view::tabs("API keys", visitor.person.role.name());
     let frame = visitor.frame("Apps and keys");
-    let page = view::Keys { frame, tabs, list, create: (NEW, "New key") };
-    listed("api-keys", &page.list, &page)
+    let page = view::KeysPage { frame, tabs, list, create: (NEW, "New key") };
+    show_list("api-keys", &page.list, &page)
 }
 
 async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -83,11 +83,11 @@ async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
     let names = ["Role", "Project", "Environment", "Created by", "Created", "Last used", "State"];
     let facts = names.into_iter().zip(key_cells(&visitor, &one)).collect();
     let is_active = one.key.revoked.is_none();
-    shown(&view::Key {
+    show_page(&view::KeyPage {
         frame: visitor.frame(&one.key.name),
         list: KEYS,
         path: links::api_key(&one.key.id),
-        facts: Facts::new(facts),
+        facts: FactList::new(facts),
         rotating: is_active.then_some("The current secret stops working at once."),
     })
 }
@@ -106,7 +106,7 @@ async fn key_form(
     let person = visitor.person.clone();
     let own = context.app.db.read(move |tx| new_key::read(tx, &person)).await?;
     let all = is_administrator.then(|| (String::new(), "all projects".to_owned()));
-    let projects: Vec<view::Choice> =
+    let projects: Vec<view::FormOption> =
         all.into_iter().chain(own.into_iter().map(|slug| (slug.clone(), slug))).collect();
     let no_project =
         "You are not a member of a project yet. Deploy one, or ask an administrator to add you.";
@@ -116,7 +116,7 @@ async fn key_form(
     };
     let roles = if is_administrator { Role::ALL.to_vec() } else { Vec::new() };
     let choice = |role: &Role| (role.name().to_owned(), role.name().to_owned());
-    shown(&view::New {
+    show_page(&view::NewKeyPage {
         frame: visitor.frame("New key"),
         list: KEYS,
         path: NEW,
@@ -156,7 +156,7 @@ async fn create_key(context: Context, visitor: Visitor, form: Form) -> Result<An
 
 fn created_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String) -> Result<Answer> {
     let base = context.base_url();
-    shown(&view::Created {
+    show_page(&view::NewSecretPage {
         frame: visitor.frame(format!("The key '{}'", key.name)),
         list: KEYS,
         path: links::api_key(&key.id),

@@ -23,7 +23,7 @@ use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use lyceum_access::{Roles, person};
-use lyceum_console::{Column, Export, File, List, Screen, assets, words};
+use lyceum_console::{Column, ExportFile, ExportFormat, List, Screen, assets, words};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_store::Tx;
 use serde_json::json;
@@ -31,7 +31,7 @@ use serde_json::json;
 use super::docs;
 use super::sign_in::Form;
 use crate::answer::Answer;
-use crate::auth::people::Cookie;
+use crate::auth::people::SessionCookies;
 use crate::auth::sign_in;
 use crate::context::Context;
 use crate::render::Rendering;
@@ -72,19 +72,21 @@ pub(super) fn area() -> Area {
     routes.push(
         get("/enter", Access::Public, enter)
             .named("enterConsole")
-            .says("Signs the developer of a sandbox in; no other server has it."),
+            .description("Signs the developer of a sandbox in; no other server has it."),
     );
     routes.push(
         get("/assets/{file}", Access::Public, asset)
             .named("getConsoleFile")
-            .says("A style or script of the console, by a name that holds a hash of its content.")
+            .description(
+                "A style or script of the console, by a name that holds a hash of its content.",
+            )
             .answers_as(200, "The file.", Some(("text/css", json!({ "type": "string" })))),
     );
     Area {
         name: "console",
         base: "/console",
         rendering: Rendering::Page,
-        says: "The pages on which people look at what is here.",
+        description: "The pages on which people look at what is here.",
         routes,
     }
 }
@@ -100,7 +102,7 @@ where
         let handler = handler.clone();
         async move {
             let visitor = Visitor::of(&context, screen)?;
-            told(&visitor.clone(), handler(context, visitor).await)
+            show_problem(&visitor.clone(), handler(context, visitor).await)
         }
     });
     Route { screen: Some(screen), ..route }
@@ -126,7 +128,7 @@ where
                 Ok(form) => handler(context, visitor, form).await,
                 Err(problem) => Err(problem),
             };
-            told(&told_to, answer)
+            show_problem(&told_to, answer)
         }
     });
     let route = Route { screen: Some(screen), ..route };
@@ -134,24 +136,24 @@ where
 }
 
 /// Renders a view as a page.
-fn shown(view: &impl Template) -> Result<Answer> {
+fn show_page(view: &impl Template) -> Result<Answer> {
     Ok(as_page(lyceum_console::html(view)?))
 }
 
 /// Renders a view with a list, or only the list if it was requested as a file.
-fn listed(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
+fn show_list(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
     match list.export() {
-        Some(export) => Ok(sent(name, export, list.exported(export)?)),
-        None => shown(view),
+        Some(export) => Ok(download(name, export, list.exported(export)?)),
+        None => show_page(view),
     }
 }
 
 /// Sends a list as a file. The file is complete before it is sent, so that its length is known and an interrupted
 /// download never looks complete.
-fn sent(name: &str, export: Export, file: Vec<u8>) -> Answer {
+fn download(name: &str, export: ExportFormat, file: Vec<u8>) -> Answer {
     let media = match export {
-        Export::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
-        Export::Json => HeaderValue::from_static("application/json"),
+        ExportFormat::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
+        ExportFormat::Json => HeaderValue::from_static("application/json"),
     };
     let name = format!("attachment; filename=\"{name}.{export}\"");
     Answer::typed(media, Body::from(file))
@@ -165,22 +167,22 @@ fn sent(name: &str, export: Export, file: Vec<u8>) -> Answer {
 async fn first_rows(
     context: &Context,
     name: &str,
-    (columns, export): (&'static [Column], Export),
-    mut read: impl FnMut(&mut Tx<'_>, &mut File, i64) -> Result<bool> + Send + 'static,
+    (columns, export): (&'static [Column], ExportFormat),
+    mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Send + 'static,
 ) -> Result<Answer> {
     let most = limits::CONSOLE_EXPORT_MAX_ROWS;
     let made = context.app.db.scan(longest_export(), move |tx| {
-        let mut file = File::new(columns, export)?;
+        let mut file = ExportFile::new(columns, export)?;
         let is_cut = read(tx, &mut file, most)?;
         Ok((file.end()?, is_cut))
     });
     let (file, is_cut) = made.await?;
     let name = if is_cut { format!("{name}-first-{most}") } else { name.to_owned() };
-    Ok(sent(&name, export, file))
+    Ok(download(&name, export, file))
 }
 
 /// The note below a list that has more rows than an exported file.
-fn cut(total: i64) -> String {
+fn cut_notice(total: i64) -> String {
     let most = limits::CONSOLE_EXPORT_MAX_ROWS;
     if total <= most {
         return String::new();
@@ -228,11 +230,12 @@ async fn enter(context: Context) -> Result<Answer> {
         let message = "only a sandbox has sign-in links; sign in at /sign-in instead";
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
-    let link = context.asked("link").unwrap_or_default();
+    let link = context.query_value("link").unwrap_or_default();
     let now = context.app.clock.now();
     let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
     let session = sign_in::begin(&context, &person).await?;
-    let cookie = Cookie::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
+    let cookie =
+        SessionCookies::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
     Ok(on_to("/console").header(header::SET_COOKIE, cookie))
 }
 
@@ -247,7 +250,7 @@ async fn asset(context: Context) -> Result<Answer> {
 }
 
 /// Returns the answer. A problem becomes a page in the visitor's frame, unless the server caused it.
-fn told(visitor: &Visitor, answer: Result<Answer>) -> Result<Answer> {
+fn show_problem(visitor: &Visitor, answer: Result<Answer>) -> Result<Answer> {
     match answer {
         Err(problem) if problem.cause.is_none() => visitor.refused(&problem),
         answer => answer,

@@ -1,12 +1,14 @@
 //! One student: goals, totals by day and subject, and the events behind each number.
 
 use lyceum_adaptive::screens::student as screen;
-use lyceum_bridge::analytics::Behind;
+use lyceum_bridge::analytics::ContributingEvent;
 use lyceum_bridge::today::SubjectDay;
 use lyceum_bridge::zone::Zone;
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::student::{Event, FACTS, Facts, Ring, Student, Total};
-use lyceum_console::{Cell, List, Query, Row, links, screens, words};
+use lyceum_console::student::{
+    FACTS, GoalRing, StudentEventPage, StudentFactsPage, StudentPage, StudentTotals,
+};
+use lyceum_console::{Cell, List, ListQuery, Row, links, screens, words};
 use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
@@ -14,7 +16,7 @@ use lyceum_store::Tx;
 use super::answers::answers;
 use super::today::label;
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page, shown};
+use super::{Visitor, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -38,10 +40,15 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &of, day_count);
     let student = context.app.db.scan(deadline(), read).await?;
     let view = view(&visitor, id, query, &student);
-    listed("answers", &view.answers, &view)
+    show_list("answers", &view.answers, &view)
 }
 
-fn view(visitor: &Visitor, id: String, query: Query, student: &screen::Student) -> Student {
+fn view(
+    visitor: &Visitor,
+    id: String,
+    query: ListQuery,
+    student: &screen::StudentDetails,
+) -> StudentPage {
     let day_count = student.days.len();
     let ranges = [7, 30, 90].map(|count| {
         let href = query.link(&[("days", &count.to_string()), ("page", "")]);
@@ -53,7 +60,7 @@ fn view(visitor: &Visitor, id: String, query: Query, student: &screen::Student) 
         student.days.iter().map(|day| bar(&id, day, measure, unit, scale)).collect()
     };
     let minutes = bars(Measure::Active, "min", 60.0);
-    Student {
+    StudentPage {
         frame: visitor.frame(&student.name),
         about: about(&id, student),
         reasons: student.reasons.iter().map(label).collect(),
@@ -68,7 +75,7 @@ fn view(visitor: &Visitor, id: String, query: Query, student: &screen::Student) 
     }
 }
 
-fn about(id: &str, student: &screen::Student) -> Vec<String> {
+fn about(id: &str, student: &screen::StudentDetails) -> Vec<String> {
     let grades = student.grades.join(", ");
     let grade = if grades.is_empty() { String::new() } else { format!("Grade {grades}") };
     let mut about = vec![grade, student.school.clone(), student.email.clone(), id.to_owned()];
@@ -88,35 +95,35 @@ fn bar(
     let value = sums.of(measure) as f64 / 1000.0 / scale;
     Bar {
         value,
-        says: format!("{day}: {} {unit}", words::number(value)),
+        description: format!("{day}: {} {unit}", words::number(value)),
         href: (sums.of(measure) != 0).then(|| links::events_behind(id, day, day, "")),
         label: day[5..].to_owned(),
     }
 }
 
-fn rings(id: &str, student: &screen::Student) -> Vec<Ring> {
+fn rings(id: &str, student: &screen::StudentDetails) -> Vec<GoalRing> {
     let today = student.days.last().map(|(day, _)| day.as_str()).unwrap_or_default();
     student.today.iter().map(|subject| ring(id, subject, today)).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
-fn ring(id: &str, subject: &SubjectDay, today: &str) -> Ring {
+fn ring(id: &str, subject: &SubjectDay, today: &str) -> GoalRing {
     let (xp, goal) = (subject.sums.of(Measure::Xp), subject.goal_xp);
     let shown = words::thousandths(xp);
-    let says = match goal {
+    let description = match goal {
         0 => format!("{shown} XP, no goal"),
         _ => format!("{shown} of {goal} XP"),
     };
-    Ring {
-        ring: chart::ring(xp as f64 / 1000.0, goal as f64, &shown, &says),
+    GoalRing {
+        ring: chart::ring(xp as f64 / 1000.0, goal as f64, &shown, &description),
         href: links::events_behind(id, today, today, &subject.subject),
         subject: subject.subject.clone(),
-        says,
+        description,
     }
 }
 
 /// The totals of the days for each subject and for all subjects.
-fn totals(id: &str, student: &screen::Student) -> Vec<Total> {
+fn totals(id: &str, student: &screen::StudentDetails) -> Vec<StudentTotals> {
     let day =
         |at: Option<&(String, MeasureSums)>| at.map(|(day, _)| day.clone()).unwrap_or_default();
     let (from, to) = (day(student.days.first()), day(student.days.last()));
@@ -129,11 +136,11 @@ fn totals(id: &str, student: &screen::Student) -> Vec<Total> {
     rows.chain([all]).map(row).collect()
 }
 
-fn total(subject: String, sums: &MeasureSums, href: String) -> Total {
+fn total(subject: String, sums: &MeasureSums, href: String) -> StudentTotals {
     let of = |measure| words::thousandths(sums.of(measure));
     let span = |measure| words::span(sums.of(measure) / 1000);
     let (right, answers) = (sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions));
-    Total {
+    StudentTotals {
         subject,
         href,
         xp: of(Measure::Xp),
@@ -157,17 +164,17 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
     let screen::Selection { from, to, subject } = &found.selection;
     let days = if from == to { from.clone() } else { format!("{from} to {to}") };
     let rows = found.events.iter().map(|event| fact(&id, event, &visitor.zone)).collect();
-    let view = Facts {
+    let view = StudentFactsPage {
         frame: visitor.frame(format!("Events of {}", found.student)),
         which: if subject.is_empty() { days } else { format!("{days}, {subject}") },
         total: total(subject.clone(), &found.total, String::new()),
         student: (links::student(&id), found.student),
         list: List::new("Events", FACTS, query, rows).or_else("No app sent events for these days."),
     };
-    listed("events", &view.list, &view)
+    show_list("events", &view.list, &view)
 }
 
-fn fact(id: &str, behind: &Behind, zone: &Zone) -> Row {
+fn fact(id: &str, behind: &ContributingEvent, zone: &Zone) -> Row {
     let event = &behind.logged.event;
     let href = links::student_event(id, behind.logged.seq);
     let of = |measure| Cell::thousandths(behind.sums.of(measure)).to(&href);
@@ -207,5 +214,5 @@ async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     ];
     let (frame, student) =
         (visitor.frame(format!("Event {number}")), (links::student(&id), found.student));
-    shown(&Event { frame, student, facts, body })
+    show_page(&StudentEventPage { frame, student, facts, body })
 }

@@ -2,15 +2,15 @@
 
 use lyceum_adaptive::screens::students as screen;
 use lyceum_bridge::today::StudentDay;
-use lyceum_console::students::{COLUMNS, Students};
-use lyceum_console::{Cell, Choice, List, Row, links, screens, words};
+use lyceum_console::students::{COLUMNS, StudentsPage};
+use lyceum_console::{Cell, List, ListFilter, Row, links, screens, words};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page};
+use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
-    let filter = screen::Filter {
+    let filter = screen::StudentFilter {
         school: query.own("school").to_owned(),
         grade: query.own("grade").to_owned(),
     };
@@ -31,10 +31,14 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = students.days.iter().map(|student| row(student, now, &day)).collect();
     let list = List::new("Students", COLUMNS, query, rows)
         .or_else("There are no students yet. Import a roster, or create users over the API.")
-        .choice(Choice::of("school", "School", students.schools.iter().map(|name| (name, name))))
-        .choice(Choice::of("grade", "Grade", students.grades.iter().map(|name| (name, name))));
-    let view = Students { frame: visitor.frame("Students"), day, list };
-    listed("students", &view.list, &view)
+        .choice(ListFilter::of(
+            "school",
+            "School",
+            students.schools.iter().map(|name| (name, name)),
+        ))
+        .choice(ListFilter::of("grade", "Grade", students.grades.iter().map(|name| (name, name))));
+    let view = StudentsPage { frame: visitor.frame("Students"), day, list };
+    show_list("students", &view.list, &view)
 }
 
 fn row(day: &StudentDay, now: Timestamp, today: &str) -> Row {
@@ -48,7 +52,7 @@ fn row(day: &StudentDay, now: Timestamp, today: &str) -> Row {
         goal(day),
         to(accuracy(&day.sums)),
         to(Cell::minutes(day.sums.of(Measure::Active))),
-        seen(day, now),
+        last_seen_cell(day, now),
     ]
 }
 
@@ -66,7 +70,7 @@ pub(super) fn accuracy(sums: &MeasureSums) -> Cell {
 }
 
 /// The time since the last event of the day.
-pub(super) fn seen(day: &StudentDay, now: Timestamp) -> Cell {
+pub(super) fn last_seen_cell(day: &StudentDay, now: Timestamp) -> Cell {
     match day.last {
         Some(last) => Cell::of(last.to_string(), words::ago(last, now)),
         None => Cell::missing("not today"),

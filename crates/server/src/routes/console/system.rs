@@ -1,18 +1,20 @@
 //! System: an overview of the server, jobs, backups, the audit log, and settings without secrets.
 
-use lyceum_access::audit::{AuditChange, AuditEntry, By, Filter, each};
+use lyceum_access::audit::{AuditChange, AuditEntry, AuditFilter, AuditOrder, each};
 use lyceum_access::screens::system as screen;
 use lyceum_console::{
-    Cell, Choice, Column, Facts, File, List, Query, Row, links, screens, system as view,
+    Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, links, screens,
+    system as view,
 };
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_roster::imports;
-use lyceum_store::{Dialect, Tx, jobs};
+use lyceum_store::{SqlDialect, Tx, jobs};
 use serde_json::{Value, json};
 
 use super::visitor::{days, query};
 use super::{
-    Form, Visitor, action, at_most, cut, deadline, first_rows, listed, on_to, page, shown,
+    Form, Visitor, action, at_most, cut_notice, deadline, first_rows, on_to, page, show_list,
+    show_page,
 };
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -74,7 +76,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         Some(entry) => visitor.time(entry.at),
         None => Cell::text("none yet").toned("warn"),
     };
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
         ("Environment", Cell::text(app.config.server.env.name())),
         ("Address", Cell::text(context.base_url())),
@@ -84,14 +86,18 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Last backup", backup.to("/console/system/backups")),
         ("Changes in the audit log", Cell::count(found.change_count).to("/console/system/audit")),
     ]);
-    shown(&view::Overview { frame: visitor.frame("System"), tabs: view::tabs("Overview"), facts })
+    show_page(&view::OverviewPage {
+        frame: visitor.frame("System"),
+        tabs: view::tabs("Overview"),
+        facts,
+    })
 }
 
 /// The display name of the database.
-pub(super) fn database(dialect: Dialect) -> &'static str {
+pub(super) fn database(dialect: SqlDialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => "SQLite",
-        Dialect::Postgres => "PostgreSQL",
+        SqlDialect::Sqlite => "SQLite",
+        SqlDialect::Postgres => "PostgreSQL",
     }
 }
 
@@ -112,12 +118,12 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
         option("done", "done"),
     ];
     let list = List::new("Jobs", JOBS, query, rows)
-        .choice(Choice { name: "state", label: "State", options: states })
+        .choice(ListFilter { name: "state", label: "State", options: states })
         .or_else("There are no jobs yet.")
         .note(at_most(jobs.len(), limits::CONSOLE_JOBS_COUNT));
-    let says = "Long work that goes on after its request. The server tries a failed job again, after longer and longer \
+    let description = "Long work that goes on after its request. The server tries a failed job again, after longer and longer \
                 pauses.";
-    of_list("jobs", &visitor, "Jobs", says, false, list)
+    of_list("jobs", &visitor, "Jobs", description, false, list)
 }
 
 fn job_row(visitor: &Visitor, job: &jobs::JobStatus) -> Row {
@@ -147,7 +153,7 @@ async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
         imports::KIND => Cell::text(&job.kind).to(links::import(&job.payload)),
         kind => Cell::text(kind),
     };
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Work", work),
         ("State", state(&job)),
         ("Tries", Cell::count(job.attempts)),
@@ -156,11 +162,11 @@ async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = tries.iter().map(|tried| try_row(&visitor, &job, tried)).collect();
     let list =
         List::new("Tries", TRIES, query(&context), rows).or_else("This job has not run yet.");
-    let page = view::Job { frame: visitor.frame(format!("Job {}", job.id)), facts, list };
-    listed("tries", &page.list, &page)
+    let page = view::JobPage { frame: visitor.frame(format!("Job {}", job.id)), facts, list };
+    show_list("tries", &page.list, &page)
 }
 
-fn try_row(visitor: &Visitor, job: &jobs::JobStatus, tried: &jobs::Try) -> Row {
+fn try_row(visitor: &Visitor, job: &jobs::JobStatus, tried: &jobs::JobTry) -> Row {
     let outcome = match (&tried.error, &tried.ended) {
         (Some(error), _) => Cell::text(error).toned("bad"),
         (None, Some(_)) => Cell::text("done").toned("good"),
@@ -179,13 +185,13 @@ fn of_list(
     name: &'static str,
     visitor: &Visitor,
     tab: &'static str,
-    says: &'static str,
+    description: &'static str,
     makes_backups: bool,
     list: List,
 ) -> Result<Answer> {
     let (frame, tabs) = (visitor.frame("System"), view::tabs(tab));
-    let page = view::SystemListPage { frame, tabs, says, makes_backups, list };
-    listed(name, &page.list, &page)
+    let page = view::SystemListPage { frame, tabs, description, makes_backups, list };
+    show_list(name, &page.list, &page)
 }
 
 async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -199,15 +205,15 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
             "There is no backup yet. `lyceum admin backup FILE` creates one while the server runs.",
         )
         .note(at_most(backups.len(), limits::CONSOLE_JOBS_COUNT));
-    let is_sqlite = context.app.db.dialect() == Dialect::Sqlite;
-    let says = if is_sqlite {
+    let is_sqlite = context.app.db.dialect() == SqlDialect::Sqlite;
+    let description = if is_sqlite {
         "A backup contains the database as of one instant, and each file of deployed projects as of a moment later. \
          Backups are in the data folder. Store copies on another machine, and store master.key apart from them."
     } else {
         "`lyceum admin backup FILE` backs up the database and the projects of its node. Store master.key apart from \
          the backups."
     };
-    of_list("backups", &visitor, "Backups", says, is_sqlite, list)
+    of_list("backups", &visitor, "Backups", description, is_sqlite, list)
 }
 
 async fn back_up(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
@@ -241,7 +247,7 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
     let filter = filter(&query, &visitor)?;
     if let Some(export) = query.export {
-        let add = move |tx: &mut Tx<'_>, file: &mut File, most| {
+        let add = move |tx: &mut Tx<'_>, file: &mut ExportFile, most| {
             let mut found = 0;
             each(tx, &filter, most + 1, |entry| {
                 found += 1;
@@ -259,25 +265,25 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let total = usize::try_from(found.page.total).unwrap_or_default();
     let list = List::page("Changes", CHANGES, query, rows, total)
         .or_else("No changes have been made in the console or by a command yet.")
-        .choice(Choice::of("who", "Who", found.who.iter().map(|who| (who, who))))
-        .choice(Choice::of("what", "Change", found.what.iter().map(|what| (what, what))))
+        .choice(ListFilter::of("who", "Who", found.who.iter().map(|who| (who, who))))
+        .choice(ListFilter::of("what", "Change", found.what.iter().map(|what| (what, what))))
         .days()
-        .note(cut(found.page.total));
-    let says = "Who changed what in the console or by a command. Entries are never changed. The page of a project also \
+        .note(cut_notice(found.page.total));
+    let description = "Who changed what in the console or by a command. Entries are never changed. The page of a project also \
                 lists its own changes.";
-    of_list("audit", &visitor, "Audit log", says, false, list)
+    of_list("audit", &visitor, "Audit log", description, false, list)
 }
 
-fn filter(query: &Query, visitor: &Visitor) -> Result<Filter> {
+fn filter(query: &ListQuery, visitor: &Visitor) -> Result<AuditFilter> {
     let (from, to) = days(query, &visitor.zone)?;
     let (by, is_reversed) = match query.order() {
-        ("time" | "number", is_reversed) => (By::Time, is_reversed),
-        ("who", is_reversed) => (By::Who, is_reversed),
-        ("what", is_reversed) => (By::What, is_reversed),
-        ("subject", is_reversed) => (By::Subject, is_reversed),
-        _ => (By::Time, true),
+        ("time" | "number", is_reversed) => (AuditOrder::Time, is_reversed),
+        ("who", is_reversed) => (AuditOrder::Who, is_reversed),
+        ("what", is_reversed) => (AuditOrder::What, is_reversed),
+        ("subject", is_reversed) => (AuditOrder::Subject, is_reversed),
+        _ => (AuditOrder::Time, true),
     };
-    Ok(Filter {
+    Ok(AuditFilter {
         text: query.filter.clone(),
         who: query.own("who").to_owned(),
         what: query.own("what").to_owned(),
@@ -302,7 +308,7 @@ fn entry_row(visitor: &Visitor, entry: &AuditEntry) -> Row {
 async fn change(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("change").to_owned();
     let entry = context.app.db.read(move |tx| screen::change(tx, &id)).await?;
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Time", visitor.time(entry.at)),
         ("Who", Cell::text(&entry.who)),
         ("Change", Cell::text(&entry.what)),
@@ -312,7 +318,11 @@ async fn change(context: Context, visitor: Visitor) -> Result<Answer> {
         Value::Null => String::new(),
         details => serde_json::to_string_pretty(details).map_err(Problem::internal)?,
     };
-    shown(&view::Change { frame: visitor.frame(format!("Change {}", entry.id)), facts, details })
+    show_page(&view::AuditChangePage {
+        frame: visitor.frame(format!("Change {}", entry.id)),
+        facts,
+        details,
+    })
 }
 
 async fn settings(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -322,7 +332,7 @@ async fn settings(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = context.app.settings.iter().map(row).collect();
     let list = List::new("Settings", SETTINGS, query(&context), rows)
         .or_else("This server was started without a list of its settings.");
-    let says = "The settings since the start, and where each value comes from. Secrets are left out. `lyceum config` \
+    let description = "The settings since the start, and where each value comes from. Secrets are left out. `lyceum config` \
                 explains each setting.";
-    of_list("settings", &visitor, "Settings", says, false, list)
+    of_list("settings", &visitor, "Settings", description, false, list)
 }

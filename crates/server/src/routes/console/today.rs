@@ -1,16 +1,16 @@
 //! Today: the students who need attention now, and why.
 
 use lyceum_adaptive::screens::today as screen;
-use lyceum_bridge::need::{Need, RULES, Reason, Sign, When};
-use lyceum_console::today::{COLUMNS, Today};
-use lyceum_console::{Cell, Choice, Label, List, Query, Row, links, screens};
+use lyceum_bridge::need::{Need, NeedReason, RULES, RuleCondition, RuleMeasure};
+use lyceum_console::today::{COLUMNS, TodayPage};
+use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, links, screens};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use super::students::{accuracy, goal, seen};
+use super::students::{accuracy, goal, last_seen_cell};
 use super::visitor::query;
-use super::{Visitor, deadline, listed, page};
+use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -21,24 +21,29 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
-    let filter = screen::Filter {
+    let filter = screen::TodayFilter {
         rule: query.own("rule").to_owned(),
         school: query.own("school").to_owned(),
     };
     let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter);
     let today = context.app.db.scan(deadline(), read).await?;
     let view = view(&visitor, now, query, &today);
-    listed("today", &view.list, &view)
+    show_list("today", &view.list, &view)
 }
 
-fn view(visitor: &Visitor, now: Timestamp, query: Query, today: &screen::Today) -> Today {
+fn view(
+    visitor: &Visitor,
+    now: Timestamp,
+    query: ListQuery,
+    today: &screen::TodayList,
+) -> TodayPage {
     let day = visitor.zone.day_of(now).to_string();
     let rows = today.needs.iter().map(|need| row(need, now, &day)).collect();
     let list = List::new("Students who need attention", COLUMNS, query, rows)
         .or_else("No student needs attention right now.")
-        .choice(Choice::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
-        .choice(Choice::of("school", "School", today.schools.iter().map(|name| (name, name))));
-    Today {
+        .choice(ListFilter::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
+        .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
+    TodayPage {
         frame: visitor.frame("Today"),
         time: visitor.zone.written(now).split_off("2026-01-15 ".len()),
         day,
@@ -59,16 +64,16 @@ fn row(need: &Need, now: Timestamp, today: &str) -> Row {
         to(Cell::thousandths(day.xp())),
         goal(day),
         to(accuracy(&day.sums)),
-        seen(day, now),
+        last_seen_cell(day, now),
     ]
 }
 
 /// A reason as a label: red for students who are behind or fail, green for students who find the work too easy.
-pub(super) fn label(reason: &Reason) -> Label {
+pub(super) fn label(reason: &NeedReason) -> Label {
     let tone = match reason.rule.sign {
-        Sign::Pace | Sign::Failures => "bad",
-        Sign::Accuracy if matches!(reason.rule.when, When::Above(_)) => "good",
+        RuleMeasure::Pace | RuleMeasure::Failures => "bad",
+        RuleMeasure::Accuracy if matches!(reason.rule.when, RuleCondition::Above(_)) => "good",
         _ => "warn",
     };
-    Label { tone, name: reason.rule.title, says: reason.says() }
+    Label { tone, name: reason.rule.title, description: reason.description() }
 }

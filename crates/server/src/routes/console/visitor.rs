@@ -1,9 +1,9 @@
 //! The visitor of a console page.
 
 use axum::http::header;
-use lyceum_access::{Denied, Holder, Person};
-use lyceum_bridge::zone::{Range, Zone};
-use lyceum_console::{Cell, Frame, Query, Refused, Screen};
+use lyceum_access::{AccessDenial, Person, TokenHolder};
+use lyceum_bridge::zone::{InstantRange, Zone};
+use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -13,7 +13,7 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::Context;
 use crate::render;
-use crate::routes::sign_in::Guard;
+use crate::routes::sign_in::FormGuard;
 
 /// The signed-in person who opened a page of a screen that the person's role sees.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl Visitor {
     /// The visitor whom the access rule admitted to the screen.
     pub(super) fn of(context: &Context, screen: &'static Screen) -> Result<Self> {
         let holder = context.grant.as_ref().and_then(Grant::holder);
-        let Some(Holder::Person(person)) = holder else {
+        let Some(TokenHolder::Person(person)) = holder else {
             return Err(Problem::internal("a console page was requested without a session"));
         };
         Ok(Self {
@@ -39,7 +39,7 @@ impl Visitor {
             zone: zone(context),
             screen,
             environment: auth::environment(&context.app),
-            token: Guard::of(context, true).token(),
+            token: FormGuard::of(context, true).token(),
         })
     }
 
@@ -86,7 +86,7 @@ impl Visitor {
     pub(super) fn refused(&self, problem: &Problem) -> Result<Answer> {
         let status = render::status(problem.kind);
         let frame = self.frame(render::title(status));
-        let page = Refused { frame: &frame, message: &render::sentence(problem) };
+        let page = FramedProblemPage { frame: &frame, message: &render::sentence(problem) };
         Ok(as_page(lyceum_console::html(&page)?).status(status))
     }
 }
@@ -96,9 +96,9 @@ impl Visitor {
 pub(crate) fn turn_away(
     context: &Context,
     screen: &'static Screen,
-    denied: &Denied,
+    denied: &AccessDenial,
 ) -> Result<Answer> {
-    let Denied::Role(roles) = denied else {
+    let AccessDenial::Role(roles) = denied else {
         let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         let next = if context.method == "POST" { screen.path } else { &here };
         let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
@@ -113,16 +113,19 @@ pub(crate) fn turn_away(
 }
 
 /// Parses the list parameters of the address.
-pub(super) fn query(context: &Context) -> Query {
-    Query::of(context.uri.path(), context.query())
+pub(super) fn query(context: &Context) -> ListQuery {
+    ListQuery::of(context.uri.path(), context.query())
 }
 
 /// The range of instants from the start of the day `from` to the end of the day `to` in the visitor's time zone. A
 /// bound is open if its parameter is missing. Errors: `Invalid`.
-pub(super) fn days(query: &Query, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+pub(super) fn days(
+    query: &ListQuery,
+    zone: &Zone,
+) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
     let named = |name| Some(query.own(name)).filter(|day| !day.is_empty());
     let (from, to) = (named("from"), named("to"));
-    let range = Range::inclusive(zone, from, to)?;
+    let range = InstantRange::inclusive(zone, from, to)?;
     Ok((from.map(|_| range.from), to.map(|_| range.to)))
 }
 

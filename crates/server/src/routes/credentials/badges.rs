@@ -37,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
     let award = |path, name: &'static str| {
         post(path, [ObCredentialUpsert, CredentialsWrite], issued)
             .named(name)
-            .says("Issues a badge to a learner: signs a credential with the achievement of the definition.")
+            .description("Issues a badge to a learner: signs a credential with the achievement of the definition.")
             .reads::<AwardRequest>()
             .answers::<Credential>(201, "The badge was issued.")
             .answers::<Credential>(200, "The same award was issued before.")
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/badges", [ObCredentialReadonly, CredentialsRead], listed)
             .named("listBadges")
-            .says("Lists the definitions of badges in the order of creation.")
+            .description("Lists the definitions of badges in the order of creation.")
             .param(
                 ParamPlace::Query,
                 "limit",
@@ -62,18 +62,18 @@ pub(super) fn routes() -> Vec<Route> {
             .with_headers(PAGED),
         post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("createBadge")
-            .says("Stores a definition of a badge. The same definition again changes nothing; another definition with its id is a conflict.")
+            .description("Stores a definition of a badge. The same definition again changes nothing; another definition with its id is a conflict.")
             .reads::<BadgeDefinition>()
             .answers::<BadgeDefinition>(201, "The definition was stored.")
             .answers::<BadgeDefinition>(200, "The same definition is stored already."),
         get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getBadge")
-            .says("Reads a definition by its id or by the id of its achievement.")
+            .description("Reads a definition by its id or by the id of its achievement.")
             .answers::<BadgeDefinition>(200, "The definition."),
         put("/badges/{id}", writes(), replaced)
             .of_version()
             .named("replaceBadge")
-            .says("Replaces a definition, or restores a deleted one.")
+            .description("Replaces a definition, or restores a deleted one.")
             .reads::<BadgeDefinition>()
             .answers::<BadgeDefinition>(
                 200,
@@ -82,7 +82,7 @@ pub(super) fn routes() -> Vec<Route> {
         delete("/badges/{id}", writes(), deleted)
             .of_version()
             .named("deleteBadge")
-            .says("Deletes a definition, so that it cannot be awarded. Badges that were issued before stay valid.")
+            .description("Deletes a definition, so that it cannot be awarded. Badges that were issued before stay valid.")
             .answers_empty(204, "The definition was deleted. PUT restores it."),
         award("/issue-badge", "issueBadge"),
         award("/assertions", "createAssertion"),

@@ -15,7 +15,7 @@ pub(super) fn route() -> Route {
         described(&context, "badges", make)
     })
     .named("discoverBadges")
-    .says("Reads the description of the Open Badges service of this server, as OpenAPI.")
+    .description("Reads the description of the Open Badges service of this server, as OpenAPI.")
     .answers::<OpenApiDocument>(200, "The document.")
 }
 
@@ -26,12 +26,12 @@ pub(in crate::routes) fn description(context: &Context, area: &Area, scopes: &st
     document["openapi"] = "3.0.1".into();
     let scopes: Map<String, Value> = Scope::all()
         .filter(|scope| scope.name().starts_with(scopes))
-        .map(|scope| (scope.name().to_owned(), scope.says().into()))
+        .map(|scope| (scope.name().to_owned(), scope.description().into()))
         .collect();
     document["info"] = json!({
         "title": "Lyceum",
         "version": env!("CARGO_PKG_VERSION"),
-        "description": area.says,
+        "description": area.description,
         "termsOfService": format!("{base_url}/docs"),
         "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
     });
@@ -67,5 +67,5 @@ pub(in crate::routes) fn description(context: &Context, area: &Area, scopes: &st
 }
 
 fn every_scope() -> Map<String, Value> {
-    Scope::all().map(|scope| (scope.name().to_owned(), scope.says().into())).collect()
+    Scope::all().map(|scope| (scope.name().to_owned(), scope.description().into())).collect()
 }

@@ -25,23 +25,23 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/.well-known/did.json", Access::Public, |context| document(context, Some(SERVER)))
             .named("getDidDocument")
-            .says("Reads the DID document of the server's issuer: all keys with which it signs or has signed.")
+            .description("Reads the DID document of the server's issuer: all keys with which it signs or has signed.")
             .answers::<DidDocument>(200, "The document."),
         get("/issuers/{issuer}/did.json", Access::Public, |context| document(context, None))
             .named("getIssuerDidDocument")
-            .says("Reads the DID document of an issuer: all keys with which it signs or has signed.")
+            .description("Reads the DID document of an issuer: all keys with which it signs or has signed.")
             .answers::<DidDocument>(200, "The document."),
         get("/issuers/{issuer}/keys", Access::Public, listed_keys)
             .named("getIssuerKeys")
-            .says("Lists the public keys of an issuer, each with its did:key and as a JWK.")
+            .description("Lists the public keys of an issuer, each with its did:key and as a JWK.")
             .answers::<IssuerKeys>(200, "The keys."),
         get("/issuers/{issuer}/status/{list}", Access::Public, status_list)
             .named("getStatusList")
-            .says("Reads a signed Bitstring Status List of an issuer, which shows its revoked credentials.")
+            .description("Reads a signed Bitstring Status List of an issuer, which shows its revoked credentials.")
             .answers::<Credential>(200, "The list."),
         get("/issuers/{issuer}/revocations", Access::Public, revocations)
             .named("getRevocationList")
-            .says("Reads the 1EdTech revocation list of an issuer: its revoked credentials, with reasons.")
+            .description("Reads the 1EdTech revocation list of an issuer: its revoked credentials, with reasons.")
             .answers::<RevocationList>(200, "The list."),
     ]
 }

@@ -20,7 +20,7 @@ use crate::apart::apart;
 use crate::context::Context;
 use crate::paging;
 use crate::render::Rendering;
-use crate::route::{Area, Header};
+use crate::route::{AnswerHeader, Area};
 use crate::state::App;
 
 pub(super) use badges::issue;
@@ -36,12 +36,16 @@ pub(super) const MEDIA: &[&str] =
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// The headers of a page of a list.
-pub(super) const PAGED: &[Header] = &[
-    Header { name: "X-Total-Count", ty: "integer", says: "Records in the whole list." },
-    Header {
+pub(super) const PAGED: &[AnswerHeader] = &[
+    AnswerHeader {
+        name: "X-Total-Count",
+        ty: "integer",
+        description: "Records in the whole list.",
+    },
+    AnswerHeader {
         name: "Link",
         ty: "string",
-        says: "Addresses of the first, previous, next and last page (RFC 8288).",
+        description: "Addresses of the first, previous, next and last page (RFC 8288).",
     },
 ];
 
@@ -60,14 +64,14 @@ pub(super) fn areas() -> Vec<Area> {
             name: "badges",
             base: "/ims/ob/v3p0",
             rendering: Rendering::Credentials,
-            says: "Open Badges 3.0: definitions of badges, badges issued to learners, verification.",
+            description: "Open Badges 3.0: definitions of badges, badges issued to learners, verification.",
             routes: badges,
         },
         Area {
             name: "credentials",
             base: "",
             rendering: Rendering::Problem,
-            says: "Public documents for verifying credentials, and a page for each credential.",
+            description: "Public documents for verifying credentials, and a page for each credential.",
             routes: public,
         },
     ]
@@ -101,7 +105,7 @@ pub(super) fn is_jws(context: &Context) -> bool {
 
 /// Whether the caller wants a compact JWS: `?format=jwt`, or `Accept: text/plain`.
 pub(super) fn wants_jws(context: &Context) -> bool {
-    match context.asked("format").as_deref() {
+    match context.query_value("format").as_deref() {
         Some(format) => matches!(format, "jwt" | "jws"),
         None => context
             .header(header::ACCEPT)
@@ -116,7 +120,7 @@ pub(super) fn text(text: String) -> Answer {
 
 /// Whether the caller wants a JWT of `?alg=RS256`, and not of `EdDSA`. Errors: another one.
 pub(super) fn is_rsa_wanted(context: &Context) -> Result<bool> {
-    match context.asked("alg").as_deref() {
+    match context.query_value("alg").as_deref() {
         None | Some("EdDSA") => Ok(false),
         Some("RS256") => Ok(true),
         Some(other) => Err(Problem::new(
@@ -169,7 +173,7 @@ pub(super) struct Slice {
 
 /// `limit` and `offset` of a list. Errors: `BadSelection` for a value that is not a number.
 pub(super) fn slice(context: &Context) -> Result<Slice> {
-    let number = |name: &str, usual: u64, least: u64| match context.asked(name) {
+    let number = |name: &str, usual: u64, least: u64| match context.query_value(name) {
         None => Ok(usual),
         Some(text) => text.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
             let message = format!("the parameter '{name}' is a whole number from {least}");

@@ -39,11 +39,11 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/credentials/page.css", Access::Public, style)
             .named("getCredentialPageStyle")
-            .says("The style of the pages of credentials.")
+            .description("The style of the pages of credentials.")
             .answers_as(200, "The style.", Some(("text/css", text()))),
         get("/credentials/{id}", Access::Public, shown)
             .named("getCredentialPage")
-            .says("Reads a credential by its public id: a page for browsers, otherwise JSON. With .json, .jwt, .png or .svg after the id, that file.")
+            .description("Reads a credential by its public id: a page for browsers, otherwise JSON. With .json, .jwt, .png or .svg after the id, that file.")
             .answers_as(200, "The page or the file.", Some(("text/html", text()))),
     ]
 }

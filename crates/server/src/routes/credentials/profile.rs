@@ -36,16 +36,16 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
     vec![
         get("/profile", reads, shown)
             .named(format!("get{one}Profile"))
-            .says("Reads the profile in whose name the caller issues: its own, or the server's if it has none.")
+            .description("Reads the profile in whose name the caller issues: its own, or the server's if it has none.")
             .answers::<IssuerProfile>(200, "The profile."),
         put("/profile", writes, replaced)
             .named(format!("put{one}Profile"))
-            .says("Replaces the profile in whose name the caller issues. Credentials that were issued before do not change.")
+            .description("Replaces the profile in whose name the caller issues. Credentials that were issued before do not change.")
             .reads::<IssuerProfile>()
             .answers::<IssuerProfile>(200, "The new profile."),
         post("/profile", writes, created)
             .named(format!("create{one}Profile"))
-            .says("Creates a profile for the caller, with its own key.")
+            .description("Creates a profile for the caller, with its own key.")
             .reads::<IssuerProfile>()
             .answers::<IssuerProfile>(201, "The profile was created. The caller issues in its name from now on.")
             .answers::<IssuerProfile>(200, "The caller has this profile already."),

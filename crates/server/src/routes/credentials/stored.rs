@@ -46,14 +46,14 @@ pub(super) fn routes() -> Vec<Route> {
         list_parameters(
             get("/credentials", [ObCredentialReadonly, CredentialsRead], listed)
                 .named("getCredentials")
-                .says("Lists the stored credentials in the order in which they became valid.")
+                .description("Lists the stored credentials in the order in which they became valid.")
                 .param(ParamPlace::Query, "userId", text(), OF_USER),
         )
         .answers::<SignedCredentials>(200, "The page.")
         .with_headers(PAGED),
         post("/credentials", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("upsertCredential")
-            .says("Stores a signed credential or the definition of a badge. The type of the subject decides which of both it is.")
+            .description("Stores a signed credential or the definition of a badge. The type of the subject decides which of both it is.")
             .reads_as(MEDIA)
             .reads::<BadgeDocument>()
             .answers::<Credential>(201, "The document was stored. The answer is the document as it was sent.")
@@ -62,20 +62,20 @@ pub(super) fn routes() -> Vec<Route> {
         list_parameters(
             get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
                 .named("listAssertions")
-                .says("Lists the stored credentials of a student, or of all students.")
+                .description("Lists the stored credentials of a student, or of all students.")
                 .param(ParamPlace::Query, "userId", text(), OF_USER),
         )
         .answers::<SignedCredentials>(200, "The page.")
         .with_headers(PAGED),
         get("/assertions/{id}", [ObCredentialReadonly, CredentialsRead], read)
             .named("getAssertion")
-            .says("Reads a credential and verifies it.")
+            .description("Reads a credential and verifies it.")
             .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers only the credential, as a JWT.")
             .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
             .answers::<VerifiedCredential>(200, "The credential and the result of each check."),
         post("/assertions/{id}/revoke", [ObCredentialUpsert, CredentialsWrite], revoked)
             .named("revokeAssertion")
-            .says("Revokes a credential of this server permanently.")
+            .description("Revokes a credential of this server permanently.")
             .reads::<RevocationRequest>()
             .answers::<VerifiedCredential>(200, "The credential is revoked, now or since before."),
     ]
@@ -108,7 +108,7 @@ pub(in crate::routes) fn list_parameters(route: Route) -> Route {
 
 /// The instant of `since`. Errors: `BadSelection`.
 pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::time::Timestamp>> {
-    let Some(since) = context.asked("since") else { return Ok(None) };
+    let Some(since) = context.query_value("since") else { return Ok(None) };
     // A plus sign in a query that was not escaped arrives as a space.
     since.replace(' ', "+").parse().map(Some).map_err(|_| {
         let message = "the parameter 'since' must be an instant such as 2026-01-15T08:00:00Z";
@@ -118,7 +118,7 @@ pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::
 
 async fn listed(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
-    let learner = context.asked("userId");
+    let learner = context.query_value("userId");
     let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner };
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) =

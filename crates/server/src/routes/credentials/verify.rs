@@ -46,7 +46,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/verify", [ObCredentialReadonly, CredentialsRead], verified)
             .named("verifyCredential")
-            .says("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image that contains a credential.")
+            .description("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image that contains a credential.")
             .reads_as(MEDIA)
             .reads::<CredentialFile>()
             .reads_up_to(limits::CREDENTIAL_MAX_BYTES)

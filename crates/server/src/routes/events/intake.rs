@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_events::{CONTEXTS, CaliperEnvelope, parse, repository};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub(super) fn platform() -> Route {
 fn intake(path: &'static str, name: &'static str) -> Route {
     post(path, Scope::EventsWrite, store)
         .named(name)
-        .says("Stores an envelope: all of its events, or none. An envelope can be sent again without harm.")
+        .description("Stores an envelope: all of its events, or none. An envelope can be sent again without harm.")
         .reads::<CaliperEnvelope>()
         .checks_keys()
         .answers::<AcceptedEnvelope>(
@@ -85,7 +85,7 @@ fn intake(path: &'static str, name: &'static str) -> Route {
 pub(super) fn validate() -> Route {
     post("/event/validate", [Scope::EventsWrite, Scope::EventsRead], check)
         .named("validateEvents")
-        .says("Checks an envelope without storing it.")
+        .description("Checks an envelope without storing it.")
         .reads::<CaliperEnvelope>()
         .checks_keys()
         .answers::<ValidatedEnvelope>(200, "The server would accept the envelope.")
@@ -95,7 +95,7 @@ pub(super) fn validate() -> Route {
 pub(super) fn configuration() -> Route {
     get("/events", [Scope::EventsWrite, Scope::EventsRead], configured)
         .named("getEndpointConfiguration")
-        .says("Reads the configuration of the endpoint (Caliper 1.2, section 4.4.3).")
+        .description("Reads the configuration of the endpoint (Caliper 1.2, section 4.4.3).")
         .answers::<EndpointConfiguration>(200, "The configuration.")
 }
 
@@ -125,8 +125,8 @@ async fn store(context: Context) -> Result<Answer> {
     let receipt = intake::take(&context.app, client(&context), envelope).await?;
     let message = stored_message(events, entities, &receipt);
     Ok(match context.dialect {
-        Dialect::Standard => Answer::empty(StatusCode::OK),
-        Dialect::Platform => Answer::of(&AcceptedEnvelope {
+        PayloadDialect::Standard => Answer::empty(StatusCode::OK),
+        PayloadDialect::Platform => Answer::of(&AcceptedEnvelope {
             status: Status::Success,
             message,
             job_id: receipt.job.to_string(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lyceum_access::Scope;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::repository::{self, Filter, Order};
+use lyceum_events::repository::{self, EventFilter, EventOrder};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -98,7 +98,7 @@ pub(super) fn list() -> Route {
     let whole = |least: u64| json!({ "type": "integer", "minimum": least });
     let page = get("/events", Scope::EventsRead, listed)
         .named("listEvents")
-        .says("Lists events in the order of their arrival. A corrected event appears once, in its latest version.")
+        .description("Lists events in the order of their arrival. A corrected event appears once, in its latest version.")
         .param(ParamPlace::Query, "limit", whole(1), "Events on a page, 3000 at most.")
         .param(ParamPlace::Query, "offset", whole(0), "Events before the page.")
         .answers::<EventPage>(200, "A page.");
@@ -106,8 +106,8 @@ pub(super) fn list() -> Route {
         ("startDate", "The earliest `eventTime`: an instant, or a date."),
         ("endDate", "The latest `eventTime`: an instant, or a date, that day included."),
     ];
-    let times = times.into_iter().fold(page, |route, (name, says)| {
-        route.param(ParamPlace::Query, name, json!({ "type": "string" }), says)
+    let times = times.into_iter().fold(page, |route, (name, description)| {
+        route.param(ParamPlace::Query, name, json!({ "type": "string" }), description)
     });
     filters(times)
 }
@@ -119,8 +119,8 @@ pub(super) fn filters(route: Route) -> Route {
         ("actorId", "The actor's IRI."),
         ("actorEmail", "The actor's e-mail address."),
     ];
-    text.into_iter().fold(route, |route, (name, says)| {
-        route.param(ParamPlace::Query, name, json!({ "type": "string" }), says)
+    text.into_iter().fold(route, |route, (name, description)| {
+        route.param(ParamPlace::Query, name, json!({ "type": "string" }), description)
     })
 }
 
@@ -128,7 +128,7 @@ pub(super) fn filters(route: Route) -> Route {
 pub(super) fn read() -> Route {
     get("/events/{externalId}", Scope::EventsRead, found)
         .named("getEvent")
-        .says("Reads an event by the id that its sender gave it.")
+        .description("Reads an event by the id that its sender gave it.")
         .answers::<OneEvent>(200, "The event.")
 }
 
@@ -136,7 +136,7 @@ pub(super) fn read() -> Route {
 pub(super) fn job() -> Route {
     get("/{id}/status", [Scope::EventsRead, Scope::EventsWrite], status)
         .named("getJobStatus")
-        .says("The outcome of a sent envelope, which is stored for 30 days.")
+        .description("The outcome of a sent envelope, which is stored for 30 days.")
         .answers::<JobStatus>(200, "The job.")
 }
 
@@ -150,8 +150,9 @@ async fn listed(context: Context) -> Result<Answer> {
     let filter = filter(&context)?;
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (page_limit, skip) = (signed(limit)?, signed(offset)?);
-    let read =
-        move |tx: &mut Tx<'_>| repository::list(tx, &filter, Order::default(), page_limit, skip);
+    let read = move |tx: &mut Tx<'_>| {
+        repository::list(tx, &filter, EventOrder::default(), page_limit, skip)
+    };
     let page = context.app.db.scan(deadline, read).await.map_err(too_slow)?;
     let total = u64::try_from(page.total).unwrap_or(0);
     let events = page.events.into_iter().map(stored).collect();
@@ -177,7 +178,7 @@ async fn status(context: Context) -> Result<Answer> {
     let name = context.param("id").to_owned();
     let unknown = || Problem::new(ProblemKind::NotFound, format!("there is no job '{name}'"));
     let id: i64 = name.parse().map_err(|_| unknown())?;
-    let done = context.app.db.read(move |tx| repository::done(tx, id)).await?;
+    let done = context.app.db.read(move |tx| repository::finished_job(tx, id)).await?;
     let done = done.ok_or_else(unknown)?;
     let events = done.events.into_iter();
     let results = events
@@ -193,8 +194,8 @@ async fn status(context: Context) -> Result<Answer> {
 }
 
 /// The query parameters that choose events.
-pub(super) fn filter(context: &Context) -> Result<Filter> {
-    let mut filter = Filter::default();
+pub(super) fn filter(context: &Context) -> Result<EventFilter> {
+    let mut filter = EventFilter::default();
     for (name, value) in context.query() {
         let text = || Some(value.clone().into_owned());
         match name.as_ref() {
@@ -219,7 +220,7 @@ fn instant(name: &str, text: &str) -> Result<Timestamp> {
 }
 
 fn number(context: &Context, name: &str, default: u64) -> Result<u64> {
-    match context.asked(name) {
+    match context.query_value(name) {
         None => Ok(default),
         Some(text) => text.parse().map_err(|_| bad(name, "is a whole number")),
     }

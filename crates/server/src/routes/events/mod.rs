@@ -28,6 +28,11 @@ pub(super) fn areas() -> Vec<Area> {
     ]
 }
 
-fn area(name: &'static str, base: &'static str, says: &'static str, routes: Vec<Route>) -> Area {
-    Area { name, base, rendering: Rendering::Caliper, says, routes }
+fn area(
+    name: &'static str,
+    base: &'static str,
+    description: &'static str,
+    routes: Vec<Route>,
+) -> Area {
+    Area { name, base, rendering: Rendering::Caliper, description, routes }
 }

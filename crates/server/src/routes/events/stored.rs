@@ -1,7 +1,7 @@
 //! An event of the log as clients read it.
 
 use lyceum_core::time::Timestamp;
-use lyceum_events::repository::Logged;
+use lyceum_events::repository::LoggedEvent;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -88,7 +88,7 @@ impl JsonSchema for Entity {
 }
 
 /// The stored event.
-pub(super) fn stored(logged: Logged) -> StoredEvent {
+pub(super) fn stored(logged: LoggedEvent) -> StoredEvent {
     let mut tree = logged.event.content();
     StoredEvent {
         id: logged.seq,

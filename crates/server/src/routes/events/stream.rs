@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_access::{Scope, Subject};
+use lyceum_access::{RequestSubject, Scope};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_events::repository::{self, Filter, Follow};
+use lyceum_events::repository::{self, EventFilter, Follow};
 use serde_json::json;
 use tokio::sync::mpsc::channel;
 use tokio::time::Instant;
@@ -25,13 +25,13 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
 use crate::route::{Access, ParamPlace, Route, get};
-use crate::sse::{self, Feed};
+use crate::sse::{self, EventFeed};
 
 /// `GET /events/stream`
 pub(super) fn route() -> Route {
     let route = get("/stream", Scope::EventsRead, streamed)
         .named("streamEvents")
-        .says("Sends events as they arrive. The id of each, and of the comments between them, is where a later stream goes on.")
+        .description("Sends events as they arrive. The id of each, and of the comments between them, is where a later stream goes on.")
         .param(
             ParamPlace::Header,
             "Last-Event-ID",
@@ -60,7 +60,7 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
     };
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
-    let feed = Feed::new(sender, check(Arc::clone(&context)));
+    let feed = EventFeed::new(sender, check(Arc::clone(&context)));
     tokio::spawn(follow_log(context, filter, Follow::from(from), follows, feed));
     Ok(sse::answer(receiver))
 }
@@ -82,10 +82,10 @@ fn seen(text: &str, newest: i64) -> Result<i64> {
 /// Sends what arrives until the client goes, its token ends, or the server stops.
 async fn follow_log(
     context: Arc<Context>,
-    filter: Filter,
+    filter: EventFilter,
     mut follow: Follow,
     follows: bool,
-    mut feed: Feed,
+    mut feed: EventFeed,
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
     let mut last_sent = Instant::now();
@@ -145,6 +145,6 @@ pub(crate) async fn still_allowed(context: &Context) -> Option<Grant> {
             auth::authenticate(app, headers, scopes).await.ok()?
         }
     };
-    auth::decide(Some(&grant), access, Subject::Route).ok()?;
+    auth::decide(Some(&grant), access, RequestSubject::Route).ok()?;
     Some(grant)
 }

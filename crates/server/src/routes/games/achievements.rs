@@ -3,41 +3,43 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::Result;
-use lyceum_games::achievements::{self, Achievement, Definition, NewProgress, Reached};
+use lyceum_games::achievements::{
+    self, Achievement, AchievementDefinition, AchievementProgress, NewAchievementProgress,
+};
 use lyceum_store::Tx;
 
 use super::IgnoredBody;
-use super::play::{Play, of_player, once, read, write};
+use super::play::{GameRequest, of_player, once, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        of_player(get("/games/{gameId}/achievements", Access::player(GamesRead), listed))
+        of_player(get("/games/{gameId}/achievements", Access::player(GamesRead), list_achievements))
             .named("getAchievements")
-            .says("The achievements of a game, and how far a player is.")
-            .answers::<Vec<Reached>>(200, "The achievements."),
+            .description("Lists the achievements of a game with a player's progress.")
+            .answers::<Vec<AchievementProgress>>(200, "The achievements."),
         put("/games/{gameId}/achievements/{name}", GamesWrite, defined)
             .named("putAchievement")
-            .says("Defines an achievement of a game, or defines it anew; what players have reached stays.")
-            .reads::<Definition>()
-            .answers::<Achievement>(201, "Defined.")
-            .answers::<Achievement>(200, "Defined anew."),
+            .description("Creates or replaces an achievement of a game. Players keep their progress.")
+            .reads::<AchievementDefinition>()
+            .answers::<Achievement>(201, "The achievement was created.")
+            .answers::<Achievement>(200, "The achievement was replaced."),
         once(post("/games/{gameId}/achievements/{name}/progress", Access::player(GamesWrite), advanced))
             .named("advanceAchievement")
-            .says("Notes how far a player is; progress never goes back. At the goal the achievement is unlocked.")
-            .reads::<NewProgress>()
-            .answers::<Reached>(200, "How far the player is."),
+            .description("Records a player's progress, which never decreases. At the goal the achievement is unlocked.")
+            .reads::<NewAchievementProgress>()
+            .answers::<AchievementProgress>(200, "The player's progress."),
         once(post("/games/{gameId}/achievements/{name}/unlock", Access::player(GamesWrite), unlocked))
             .named("unlockAchievement")
-            .says("Unlocks an achievement for a player, with its rewards and a notification: once.")
+            .description("Unlocks an achievement for a player, with its rewards and a notification: once.")
             .reads::<IgnoredBody>()
-            .answers::<Reached>(200, "Unlocked."),
+            .answers::<AchievementProgress>(200, "The achievement is unlocked."),
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list_achievements(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
         let user = play.player_in(tx, &game)?;
@@ -47,8 +49,8 @@ async fn listed(context: Context) -> Result<Answer> {
 }
 
 async fn defined(context: Context) -> Result<Answer> {
-    let definition: Definition = context.body_as()?;
-    let play = Play::of(context)?;
+    let definition: AchievementDefinition = context.body_as()?;
+    let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let define = move |tx: &mut Tx<'_>| {
         let game = play.game(tx)?;
@@ -59,7 +61,7 @@ async fn defined(context: Context) -> Result<Answer> {
 }
 
 async fn advanced(context: Context) -> Result<Answer> {
-    let NewProgress { progress } = context.body_as()?;
+    let NewAchievementProgress { progress } = context.body_as()?;
     reach(context, Some(progress)).await
 }
 

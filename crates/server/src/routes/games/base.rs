@@ -14,7 +14,7 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
 
-/// What this is.
+/// A description of the game API.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Base {
@@ -30,8 +30,8 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("", Access::Public, base)
             .named("getApi")
-            .says("What this is: JSON for programs, a small page for browsers.")
-            .answers::<Base>(200, "What this is."),
+            .description("Describes the game API: JSON for programs, a small page for browsers.")
+            .answers::<Base>(200, "A description of the game API."),
     ]
 }
 

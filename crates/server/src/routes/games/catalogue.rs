@@ -3,16 +3,16 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_access::audit::AuditChange;
-use lyceum_access::{self as access, Holder, Issued, Player, Subject};
+use lyceum_access::{self as access, IssuedToken, Player, RequestSubject, TokenHolder};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_games::games::{self, Game, GameChange, NewGame};
-use lyceum_games::{Page, players, scores};
+use lyceum_games::{PageRequest, players, scores};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::play::{Play, paged, read};
+use super::play::{GameRequest, paged, read};
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
@@ -22,23 +22,23 @@ use crate::routes::projects;
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "GameIdentityRequest")]
 struct IdentityRequest {
-    /// Whether the game is told.
+    /// Whether the game receives names and email addresses.
     shares: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct GameTokenRequest {
-    /// The player; none: whom the caller's token names.
+    /// The player; by default the player of the token.
     #[schemars(length(min = 1))]
     user_id: Option<String>,
 }
 
-/// A game token with what its user's program needs to know of it.
+/// A game token with its expiry and its player.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GameToken {
-    /// What to send in Authorization, behind Bearer.
+    /// The token for the header Authorization, after `Bearer`.
     token: String,
     /// The game.
     game_id: String,
@@ -54,50 +54,50 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         put("/games/{gameId}/identity", RosterWrite, identity)
             .named("putGameIdentity")
-            .says("Decides whether a game is told the names and e-mail addresses of its players; without that it is told an id and a username.")
+            .description("Sets whether a game receives the names and email addresses of its players. Otherwise it receives only an id and a username.")
             .reads::<IdentityRequest>()
             .answers::<Game>(200, "The game."),
-        paged(get("/games", Access::player(GamesRead), listed))
+        paged(get("/games", Access::player(GamesRead), list_games))
             .named("getGames")
-            .says("The games, by name.")
+            .description("Lists the games by name.")
             .answers::<Vec<Game>>(200, "A page of games."),
         post("/games", GamesWrite, created)
             .named("createGame")
-            .says("Registers a game under its slug; sent again with the same members it stays as it is.")
+            .description("Registers a game under its slug. A repeated request with the same members changes nothing.")
             .reads::<NewGame>()
-            .answers::<Game>(201, "Registered.")
-            .answers::<Game>(200, "Was registered already."),
-        get("/games/{gameId}", Access::visitor(GamesRead), shown)
+            .answers::<Game>(201, "The game was registered.")
+            .answers::<Game>(200, "The same game was already registered."),
+        get("/games/{gameId}", Access::visitor(GamesRead), read_game)
             .named("getGame")
-            .says("A game, by id or slug.")
+            .description("A game, by id or slug.")
             .answers::<Game>(200, "The game."),
         patch("/games/{gameId}", GamesWrite, changed)
             .named("changeGame")
-            .says("Changes a game; what is not sent stays, and so does the slug.")
+            .description("Changes a game. Members that are not sent and the slug stay the same.")
             .reads::<GameChange>()
             .answers::<Game>(200, "The game."),
         post("/games/{gameId}/token", GamesWrite, token)
             .named("createGameToken")
-            .says("A token with which a player plays this game, valid for an hour. It opens the platform for that player and game, and nothing else. In a sandbox the player is the demo user unless named.")
+            .description("Issues a token for a player of this game, valid for one hour. It gives access only to this player and game. In a sandbox the player is by default the demo user.")
             .reads::<GameTokenRequest>()
             .answers::<GameToken>(200, "The token."),
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let page = Page::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
+async fn list_games(context: Context) -> Result<Answer> {
+    let page = PageRequest::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
     read(context, move |tx, _| games::list(tx, page)).await
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn read_game(context: Context) -> Result<Answer> {
     // Callers may read all games, not only their own.
     read(context, |tx, play| games::find(tx, play.context.param("gameId"))).await
 }
 
 async fn created(context: Context) -> Result<Answer> {
     let new: NewGame = context.body_as()?;
-    let play = Play::of(context)?;
-    play.decide(Subject::NewProject(&new.slug))?;
+    let play = GameRequest::of(context)?;
+    play.decide(RequestSubject::NewProject(&new.slug))?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
         // An existing game is never changed here. A slug with members belongs to them.
@@ -106,7 +106,7 @@ async fn created(context: Context) -> Result<Answer> {
         }
         let (game, is_new) = games::create(tx, play.now, new.clone())?;
         let holder = play.context.grant.as_ref().and_then(Grant::holder);
-        if let (Some(Holder::Person(person)), true) = (holder, is_new) {
+        if let (Some(TokenHolder::Person(person)), true) = (holder, is_new) {
             access::join(tx, &game.slug, &person.id)?;
         }
         Ok((game, is_new))
@@ -117,7 +117,7 @@ async fn created(context: Context) -> Result<Answer> {
 
 async fn changed(context: Context) -> Result<Answer> {
     let change: GameChange = context.body_as()?;
-    let play = Play::of(context)?;
+    let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
         let game = play.game(tx)?;
@@ -156,10 +156,10 @@ async fn token(context: Context) -> Result<Answer> {
     let user =
         user.ok_or_else(|| Problem::invalid("userId", "is required: the id of the player"))?;
     let (app, now) = (context.app.clone(), context.app.clock.now());
-    let play = Play::of(context)?;
+    let play = GameRequest::of(context)?;
     let find = move |tx: &mut lyceum_store::Tx<'_>| {
         let game = play.game(tx)?;
-        let user = players::seen(tx, &user)?.id;
+        let user = players::public_player(tx, &user)?.id;
         // This refuses a demo visitor of another game.
         scores::Board::of(tx, &user, &game.id)?;
         Ok(Player { user, game: game.id })
@@ -170,8 +170,8 @@ async fn token(context: Context) -> Result<Answer> {
     Ok(Answer::of(&issued_to(&issued, &player, now)))
 }
 
-/// A game token with what its user's program needs to know of it.
-pub(crate) fn issued_to(issued: &Issued, player: &Player, now: Timestamp) -> GameToken {
+/// A game token with its expiry and its player.
+pub(crate) fn issued_to(issued: &IssuedToken, player: &Player, now: Timestamp) -> GameToken {
     GameToken {
         token: issued.token.clone(),
         game_id: player.game.clone(),

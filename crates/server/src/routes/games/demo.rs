@@ -19,7 +19,7 @@ use crate::state::App;
 pub(super) fn route() -> Route {
     post("/games/{gameId}/demo", Access::Public, demo)
         .named("createDemoToken")
-        .says("A token for an anonymous visitor of the game, for ten minutes. It opens demo scores, their leader board and the game's backend. Sent with the former token in 'Authorization' it is for the same visitor.")
+        .description("Issues a token for an anonymous visitor of the game, valid for 10 minutes. It gives access to demo scores, their leader board and the game's backend. With the former token in 'Authorization', the visitor stays the same.")
         .reads::<IgnoredBody>()
         .answers::<GameToken>(200, "The token.")
 }

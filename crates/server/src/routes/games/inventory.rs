@@ -1,16 +1,16 @@
 //! Items, and the inventories of players.
 
 use axum::http::StatusCode;
+use lyceum_access::RequestSubject;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_access::Subject;
 use lyceum_core::{Result, limits};
 use lyceum_games::games;
-use lyceum_games::inventory::{self, HeldItem, Item, Movement, NewItem};
+use lyceum_games::inventory::{self, HeldItem, InventoryItem, InventoryMovement, NewInventoryItem};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::play::{Play, of_game, of_player, once, paged, read, write};
+use super::play::{GameRequest, of_game, of_player, once, paged, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, post};
@@ -24,35 +24,35 @@ struct NewTotal {
 
 pub(super) fn routes() -> Vec<Route> {
     let moved = |route: Route| {
-        once(route).reads::<Movement>().answers::<NewTotal>(200, "How many there are now.")
+        once(route).reads::<InventoryMovement>().answers::<NewTotal>(200, "The new quantity.")
     };
     vec![
         of_game(paged(get("/items", Access::player(GamesRead), items)))
             .named("getItems")
-            .says("The items by slug; of a game: its own and the platform's.")
-            .answers::<Vec<Item>>(200, "A page of items."),
+            .description("Lists the items by slug. For a game, it lists the items of the game and of the platform.")
+            .answers::<Vec<InventoryItem>>(200, "A page of items."),
         post("/items", GamesWrite, created)
             .named("createItem")
-            .says("Makes an item; sent again with the same members it stays as it is. An item that belongs to no game is made by administrators and clients.")
-            .reads::<NewItem>()
-            .answers::<Item>(201, "Made.")
-            .answers::<Item>(200, "Was there already."),
+            .description("Creates an item. A repeated request with the same members changes nothing. Only administrators and clients create items of the platform.")
+            .reads::<NewInventoryItem>()
+            .answers::<InventoryItem>(201, "The item was created.")
+            .answers::<InventoryItem>(200, "The same item exists already."),
         get("/items/{itemId}", Access::player(GamesRead), item)
             .named("getItem")
-            .says("An item, by id or slug.")
-            .answers::<Item>(200, "The item."),
-        of_player(get("/inventory", Access::player(GamesRead), held))
+            .description("An item, by id or slug.")
+            .answers::<InventoryItem>(200, "The item."),
+        of_player(get("/inventory", Access::player(GamesRead), list_held))
             .named("getInventory")
-            .says("What a player has, the credits first.")
+            .description("Lists a player's inventory, credits first.")
             .answers::<Vec<HeldItem>>(200, "The items and how many of each."),
         moved(post("/inventory/add", Access::player(GamesWrite), |context| moving(context, true)))
             .named("addToInventory")
-            .says("Gives a player some of an item, named by id or slug. Of an item that belongs to no game: to the player of the token, or to a student of the caller's game."),
+            .description("Adds a quantity of an item to a player's inventory. An item of the platform can be given to the token's player or to a student of the caller's game."),
         moved(post("/inventory/remove", Access::player(GamesWrite), |context| {
             moving(context, false)
         }))
         .named("removeFromInventory")
-        .says("Takes some of an item from a player; 409 where there are fewer."),
+        .description("Removes a quantity of an item from a player's inventory. It answers 409 if the player has fewer."),
     ]
 }
 
@@ -60,7 +60,8 @@ async fn items(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
         // Like games, items are not limited to the caller's games. Inventories of players are.
-        let game = play.context.asked("gameId").map(|game| games::find(tx, &game)).transpose()?;
+        let game =
+            play.context.query_value("gameId").map(|game| games::find(tx, &game)).transpose()?;
         inventory::items(tx, game.as_ref().map(|game| game.id.as_str()), page)
     })
     .await
@@ -71,13 +72,13 @@ async fn item(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let new: NewItem = context.body_as()?;
-    let play = Play::of(context)?;
+    let new: NewInventoryItem = context.body_as()?;
+    let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let make = move |tx: &mut Tx<'_>| {
         match &new.game_id {
             Some(game) => drop(play.game_or(tx, Some(game))?),
-            None => drop(play.decide(Subject::Platform)?),
+            None => drop(play.decide(RequestSubject::Platform)?),
         }
         inventory::create_item(tx, new.clone())
     };
@@ -85,7 +86,7 @@ async fn created(context: Context) -> Result<Answer> {
     Ok(Answer::of(&item).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
-async fn held(context: Context) -> Result<Answer> {
+async fn list_held(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let (user, games) = (play.player(tx)?, play.games(tx)?);
         let mut held = inventory::of_user(tx, &games, user)?;
@@ -98,7 +99,7 @@ async fn held(context: Context) -> Result<Answer> {
 }
 
 async fn moving(context: Context, adds: bool) -> Result<Answer> {
-    let movement: Movement = context.body_as()?;
+    let movement: InventoryMovement = context.body_as()?;
     let to = if adds { inventory::add } else { inventory::remove };
     write(context, StatusCode::OK, move |tx, play| {
         let user = play.player(tx)?;

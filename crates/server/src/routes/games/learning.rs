@@ -2,14 +2,14 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_access::{Reach, Subject};
+use lyceum_access::{AccessReach, RequestSubject};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
-use lyceum_games::lms::activity::{self, Earned, EndedActivity, SpentTime};
-use lyceum_games::lms::told::Scene;
-use lyceum_games::lms::xp::{self, Corrects, DayXp, Days, NewXp};
+use lyceum_games::lms::activity::{self, EarnedXp, EndedActivity, SpentTime};
+use lyceum_games::lms::events::EventContext;
+use lyceum_games::lms::xp::{self, CorrectionScope, DayRange, DayXp, NewDayXp};
 use lyceum_games::lms::{self, Integration};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -17,8 +17,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::lms::learning;
-use super::play::{NamedPlayer, Play, of_game, of_player, once, read, scan, write, write_for};
-use super::told;
+use super::play::{
+    GameRequest, NamedPlayer, of_game, of_player, once, read, scan, write, write_for,
+};
+use super::remote_learning;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, ParamPlace, Route, get, post, put};
@@ -57,51 +59,54 @@ pub(super) fn routes() -> Vec<Route> {
     let date = || json!({ "type": "string", "format": "date" });
     let (may_read, may_write) = (Access::player(GamesRead), Access::player(GamesWrite));
     vec![
-        learning(once(of_game(post("/lms/end-activity", may_write, ended))), told::ended)
+        learning(once(of_game(post("/lms/end-activity", may_write, ended))), remote_learning::ended)
             .named("endActivity")
-            .says("Tells what came of an activity. A minute of active time is one XP, times 1.25 with all answers right, 1 from 80 %, else 0, and times 1, 0.5, 0.25, 0 by attempt; 'xpEarned' stands in place of that. Level, XP and the log of events follow at once.")
+            .description("Records the result of an activity. One minute of active time earns 1 XP. It is multiplied by accuracy (1.25 if all answers are right, 1 from 80 %, otherwise 0) and by attempt (1, 0.5, 0.25, then 0). 'xpEarned' replaces this computation. Level, XP and the event log change at once.")
             .reads::<EndedActivity>()
-            .answers::<Earned>(200, "What it has earned."),
-        learning(once(of_game(post("/lms/time-spent", may_write, spent))), told::spent)
+            .answers::<EarnedXp>(200, "The XP of the activity."),
+        learning(once(of_game(post("/lms/time-spent", may_write, record_time))), remote_learning::record_time)
             .named("addTimeSpent")
-            .says("Tells time that was spent in an activity; what is told here is not counted again when it ends.")
+            .description("Records time in an activity. This time is not counted again when the activity ends.")
             .reads::<SpentTime>()
-            .answers::<RecordedEvent>(200, "Kept."),
-        learning(zoned(get("/lms/xp/today", may_read, today)), told::today)
-            .param(ParamPlace::Query, "date", date(), "Another day than today.")
+            .answers::<RecordedEvent>(200, "The XP were recorded."),
+        learning(zoned(get("/lms/xp/today", may_read, today)), remote_learning::today)
+            .param(ParamPlace::Query, "date", date(), "The day to correct, if it is not today.")
             .named("getXpToday")
-            .says("A player's XP of today in a time zone.")
+            .description("Reads a player's XP of today in a time zone.")
             .answers::<DayXp>(200, "The XP."),
-        learning(once(of_game(put("/lms/xp/today", may_write, today_set))), told::today_set)
+        learning(once(of_game(put("/lms/xp/today", may_write, today_set))), remote_learning::today_set)
             .named("putXpToday")
-            .says("Sets a student's XP of today: an event in a course of the game adds what is missing or takes away what is too much. Developers, their keys and backends, and game tokens take away no more than the game's courses gave.")
-            .reads::<NewXp>()
+            .description("Sets a student's XP of today with an event in a course of the game that adds or subtracts the difference. Developers, API keys, backends and game tokens can subtract at most the XP that the game's courses gave.")
+            .reads::<NewDayXp>()
             .answers::<DayXp>(200, "The XP."),
-        learning(of_player(get("/lms/xp/total", may_read, total)), told::total)
+        learning(of_player(get("/lms/xp/total", may_read, total)), remote_learning::total)
             .named("getXpTotal")
-            .says("All XP of a player.")
+            .description("All XP of a player.")
             .answers::<Total>(200, "The XP."),
-        learning(zoned(get("/lms/xp/history", may_read, history)), told::history)
+        learning(zoned(get("/lms/xp/history", may_read, history)), remote_learning::history)
             .param(ParamPlace::Query, "startDate", date(), "The first day.")
             .param(ParamPlace::Query, "endDate", date(), "The last day.")
             .named("getXpHistory")
-            .says("A player's XP by day, both days included: the last thirty days unless they are named.")
-            .answers::<History>(200, "The days, the first first."),
+            .description("Lists a player's XP by day, including the first and the last day; by default of the last 30 days.")
+            .answers::<History>(200, "The days, earliest first."),
     ]
 }
 
 /// The game, integration and player of a request.
 fn on_scene<T>(
     tx: &mut Tx<'_>,
-    play: &Play,
+    play: &GameRequest,
     (game, student): NamedPlayer<'_>,
-    work: impl FnOnce(&mut Tx<'_>, &Scene<'_>) -> Result<T>,
+    work: impl FnOnce(&mut Tx<'_>, &EventContext<'_>) -> Result<T>,
 ) -> Result<T> {
     let game: Game = play.game_or(tx, game)?;
     let user = play.student_in(tx, &game, student)?;
     let integration: Integration = lms::find(tx, &game)?;
     let base_url = play.context.base_url();
-    work(tx, &Scene { base_url, now: play.now, game: &game, integration: &integration, user })
+    work(
+        tx,
+        &EventContext { base_url, now: play.now, game: &game, integration: &integration, user },
+    )
 }
 
 async fn ended(context: Context) -> Result<Answer> {
@@ -114,7 +119,7 @@ async fn ended(context: Context) -> Result<Answer> {
     .await
 }
 
-async fn spent(context: Context) -> Result<Answer> {
+async fn record_time(context: Context) -> Result<Answer> {
     let spent: SpentTime = context.body_as()?;
     let named = (spent.game_id.clone(), spent.student_id.clone());
     write_for(context, StatusCode::OK, named, move |tx, play| {
@@ -126,11 +131,11 @@ async fn spent(context: Context) -> Result<Answer> {
 }
 
 pub(super) fn zone(context: &Context) -> Result<Zone> {
-    context.asked("timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
+    context.query_value("timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
 }
 
 async fn today(context: Context) -> Result<Answer> {
-    let (zone, date) = (zone(&context)?, context.asked("date"));
+    let (zone, date) = (zone(&context)?, context.query_value("date"));
     read(context, move |tx, play| {
         let user = play.player_of_all_games(tx)?;
         xp::of_day(tx, play.now, user, &zone, date.as_deref())
@@ -139,11 +144,11 @@ async fn today(context: Context) -> Result<Answer> {
 }
 
 async fn today_set(context: Context) -> Result<Answer> {
-    let new: NewXp = context.body_as()?;
+    let new: NewDayXp = context.body_as()?;
     write(context, StatusCode::OK, move |tx, play| {
-        let corrects = match play.decide(Subject::Route)? {
-            Reach::Everything { .. } => Corrects::Everything,
-            _ => Corrects::OwnCourses,
+        let corrects = match play.decide(RequestSubject::Route)? {
+            AccessReach::Everything { .. } => CorrectionScope::Everything,
+            _ => CorrectionScope::OwnCourses,
         };
         on_scene(tx, play, (None, None), |tx, scene| xp::set_today(tx, scene, &new, corrects))
     })
@@ -160,9 +165,9 @@ async fn total(context: Context) -> Result<Answer> {
 
 async fn history(context: Context) -> Result<Answer> {
     let zone = zone(&context)?;
-    let (start, end) = (context.asked("startDate"), context.asked("endDate"));
+    let (start, end) = (context.query_value("startDate"), context.query_value("endDate"));
     scan(context, move |tx, play| {
-        let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
+        let days = DayRange::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
         let user = play.player_of_all_games(tx)?;
         Ok(History { history: xp::of_days(tx, user, &zone, days)? })
     })

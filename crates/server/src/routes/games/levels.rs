@@ -1,14 +1,14 @@
 //! Levels.
 
+use lyceum_access::RequestSubject;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_access::Subject;
 use lyceum_core::Result;
-use lyceum_games::levels::{self, Level, NewLevels, Progress};
+use lyceum_games::levels::{self, Level, LevelProgress, NewLevels};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::play::{Play, of_player, read};
+use super::play::{GameRequest, of_player, read};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get, put};
@@ -23,15 +23,15 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(get("/levels/me", Access::player(GamesRead), progress))
             .named("getLevel")
-            .says("A player's level and XP, and how far the next level is.")
-            .answers::<Progress>(200, "The level."),
+            .description("Reads a player's level, XP and the distance to the next level.")
+            .answers::<LevelProgress>(200, "The level."),
         get("/levels/config", Access::player(GamesRead), table)
             .named("getLevels")
-            .says("The XP at which each level begins, and the credits that reaching it brings.")
+            .description("Lists the levels with the XP at which they begin and their credits.")
             .answers::<Levels>(200, "The table."),
         put("/levels/config", GamesWrite, replaced)
             .named("putLevels")
-            .says("Sets the table of levels, which all games share: for administrators and clients. Players are at once where it puts them.")
+            .description("Sets the table of levels, which all games share. Only administrators and clients may do this. The levels of all players follow at once.")
             .reads::<NewLevels>()
             .answers::<Levels>(200, "The table."),
     ]
@@ -52,8 +52,8 @@ async fn table(context: Context) -> Result<Answer> {
 async fn replaced(context: Context) -> Result<Answer> {
     let table = context.body_as::<NewLevels>()?.table()?;
     let shown = Levels { levels: table.clone() };
-    let play = Play::of(context)?;
-    play.decide(Subject::Platform)?;
+    let play = GameRequest::of(context)?;
+    play.decide(RequestSubject::Platform)?;
     let db = &play.context.app.db;
     db.write(move |tx: &mut Tx<'_>| levels::set_table(tx, &table)).await?;
     Ok(Answer::of(&shown))

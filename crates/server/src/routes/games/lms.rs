@@ -9,32 +9,33 @@ use lyceum_core::{Problem, Result};
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
 use lyceum_games::lms::{
-    self, CheckedResources, Integration, Organization, Setup, State, Taught, Writable,
+    self, CheckedCourse, Integration, IntegrationSetup, LearningOrganization, RecordState,
+    TaughtCourse, WritableRecords,
 };
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::elsewhere;
-use super::play::{Play, of_game, read, write_for};
+use super::play::{GameRequest, of_game, read, write_for};
+use super::remote_setup;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
-use crate::learning::{Elsewhere, Learning};
+use crate::learning::{Learning, RemoteLearning};
 use crate::render::game_refusal;
-use crate::route::{Access, ParamPlace, Pending, Route, delete, get, post};
+use crate::route::{Access, HandlerFuture, ParamPlace, Route, delete, get, post};
 use crate::state::App;
 
-/// An integration, of a dry run with what is there of it.
+/// An integration; after a dry run also the records that exist already.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct SetUp {
     #[serde(flatten)]
     pub(super) integration: Integration,
-    /// What is there already, of a dry run.
+    /// The records that exist already; only after a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) found: Option<Vec<CheckedResources>>,
+    pub(super) found: Option<Vec<CheckedCourse>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -42,10 +43,10 @@ pub(super) struct SetUp {
 #[schemars(inline)]
 pub(super) struct Verification {
     game_id: String,
-    /// Whether everything is there.
+    /// Whether all records exist.
     status: Completeness,
-    courses: Vec<CheckedResources>,
-    /// What is missing, in words.
+    courses: Vec<CheckedCourse>,
+    /// A description of each missing record.
     missing: Vec<String>,
 }
 
@@ -57,7 +58,7 @@ enum Completeness {
     Incomplete,
 }
 
-/// What a game teaches, as a project's config says it.
+/// The integration of a game, in the format of a project's config.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct IntegrationConfig {
     base: ConfiguredBase,
@@ -67,7 +68,7 @@ pub(super) struct IntegrationConfig {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct ConfiguredBase {
-    organization: Organization,
+    organization: LearningOrganization,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -83,16 +84,16 @@ struct ConfiguredCourse {
 }
 
 pub(super) fn routes() -> Vec<Route> {
-    let integration = get("/lms/integrations/{gameId}", Access::player(GamesRead), found)
+    let integration = get("/lms/integrations/{gameId}", Access::player(GamesRead), check_resources)
         .named("getIntegration")
-        .says("What a game teaches: organization and courses.")
+        .description("Reads the integration of a game: its organization and courses.")
         .answers::<Integration>(200, "The integration.");
     vec![
-        learning(integration, elsewhere::found),
-        learning(setup(), elsewhere::set_up),
-        learning(deletion(), elsewhere::deleted),
-        learning(verify(), elsewhere::verified),
-        learning(configuration(), elsewhere::config),
+        learning(integration, remote_setup::check_resources),
+        learning(setup(), remote_setup::set_up),
+        learning(deletion(), remote_setup::deleted),
+        learning(verify(), remote_setup::verified),
+        learning(configuration(), remote_setup::config),
     ]
 }
 
@@ -100,46 +101,46 @@ fn setup() -> Route {
     let dry = json!({ "type": "boolean" });
     of_game(post("/lms/setup", GamesWrite, set_up))
         .named("setUpIntegration")
-        .says("Sets up what a game teaches: for each course the records of the roster, made or brought up to date. A record that exists and that no setup of the game created needs the scope lyceum/roster.write, too.")
-        .param(ParamPlace::Query, "dryRun", dry, "Changes nothing; the answer tells what is there already.")
-        .reads::<Setup>()
+        .description("Sets up the integration of a game: creates or updates the roster records of each course. Changing an existing record that no setup of the game created also needs the scope lyceum/roster.write.")
+        .param(ParamPlace::Query, "dryRun", dry, "A dry run: changes nothing and returns the records that exist already.")
+        .reads::<IntegrationSetup>()
         .answers::<SetUp>(200, "The integration.")
 }
 
 fn deletion() -> Route {
     delete("/lms/integrations/{gameId}", GamesWrite, deleted)
         .named("deleteIntegration")
-        .says("Ends what a game teaches; the records that its setups created are marked 'tobedeleted', what players did stays.")
-        .answers_empty(204, "Ended.")
+        .description("Removes the integration of a game. The records that its setups created are marked 'tobedeleted'; the events of players stay.")
+        .answers_empty(204, "It has ended.")
 }
 
 fn verify() -> Route {
     get("/lms/verify/{gameId}", GamesRead, verified)
         .named("verifyIntegration")
-        .says("Looks for each record of the roster that a game's courses need, and names what is missing.")
-        .answers::<Verification>(200, "What was found.")
+        .description("Checks whether the roster has each record that a game's courses need, and lists the missing ones.")
+        .answers::<Verification>(200, "The records with their states.")
 }
 
 fn configuration() -> Route {
     get("/lms/config/{gameId}", Access::player(GamesRead), config)
         .named("getIntegrationConfig")
-        .says("What a game teaches, as a project's config says it.")
+        .description("The integration of a game, in the format of a project's config.")
         .answers::<IntegrationConfig>(200, "The member 'integrations.lms'.")
 }
 
 /// The roster records that a setup by this caller may write. In a sandbox these are all records, because its roster
 /// belongs to the developer.
-pub(crate) fn writable(grant: Option<&Grant>) -> Writable {
+pub(crate) fn writable(grant: Option<&Grant>) -> WritableRecords {
     let may_write_all =
         |grant: &Grant| grant.rights().allow(RosterWrite) || grant.is_developer_of_sandbox();
     match grant.is_some_and(may_write_all) {
-        true => Writable::All,
-        false => Writable::Created,
+        true => WritableRecords::All,
+        false => WritableRecords::Created,
     }
 }
 
 /// The other server that records learning, if there is one.
-pub(super) fn other(app: &App) -> Option<Arc<Elsewhere>> {
+pub(super) fn other(app: &App) -> Option<Arc<RemoteLearning>> {
     match &app.sandbox.as_ref()?.learning {
         Learning::Elsewhere(other) => Some(Arc::clone(other)),
         Learning::Here | Learning::Nowhere => None,
@@ -155,11 +156,11 @@ pub(super) fn is_off(app: &App) -> bool {
 /// A route that is sent to the other server if learning is recorded there, and refused if learning is not recorded.
 pub(super) fn learning<H, F>(mut route: Route, elsewhere: H) -> Route
 where
-    H: Fn(Context, Arc<Elsewhere>) -> F + Send + Sync + 'static,
+    H: Fn(Context, Arc<RemoteLearning>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Answer>> + Send + 'static,
 {
     let here = Arc::clone(&route.handler);
-    route.handler = Arc::new(move |context: Context| -> Pending {
+    route.handler = Arc::new(move |context: Context| -> HandlerFuture {
         if is_off(&context.app) {
             return Box::pin(async { Ok(off()) });
         }
@@ -179,14 +180,14 @@ fn off() -> Answer {
 
 /// Whether a setup is a dry run. Errors: `Invalid` if the value is neither true nor false.
 pub(super) fn is_dry(context: &Context) -> Result<bool> {
-    match context.asked("dryRun").as_deref() {
+    match context.query_value("dryRun").as_deref() {
         None | Some("false") => Ok(false),
         Some("true" | "") => Ok(true),
         Some(_) => Err(Problem::invalid("dryRun", "must be true or false")),
     }
 }
 
-async fn found(context: Context) -> Result<Answer> {
+async fn check_resources(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
         lms::find(tx, &game)
@@ -195,7 +196,7 @@ async fn found(context: Context) -> Result<Answer> {
 }
 
 async fn set_up(context: Context) -> Result<Answer> {
-    let setup: Setup = context.body_as()?;
+    let setup: IntegrationSetup = context.body_as()?;
     if is_dry(&context)? {
         return read(context, move |tx, play| {
             let game = play.game_or(tx, setup.game_id.as_deref())?;
@@ -223,7 +224,7 @@ async fn set_up(context: Context) -> Result<Answer> {
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let play = Play::of(context)?;
+    let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let delete = move |tx: &mut Tx<'_>| {
         let game = play.game(tx)?;
@@ -243,27 +244,27 @@ async fn verified(context: Context) -> Result<Answer> {
 }
 
 /// The state of an integration's records.
-pub(super) fn verification(game: &Game, courses: Vec<CheckedResources>) -> Verification {
+pub(super) fn verification(game: &Game, courses: Vec<CheckedCourse>) -> Verification {
     let missing = missing(&courses);
     let status = if missing.is_empty() { Completeness::Ok } else { Completeness::Incomplete };
     Verification { game_id: game.id.clone(), status, courses, missing }
 }
 
 /// Describes the missing records. An organization that several courses need is named once.
-fn missing(courses: &[CheckedResources]) -> Vec<String> {
-    let mut told = Vec::new();
+fn missing(courses: &[CheckedCourse]) -> Vec<String> {
+    let mut missing = Vec::new();
     for resource in courses.iter().flat_map(|course| &course.resources) {
         let why = match resource.state {
-            State::Ok => continue,
-            State::Missing => "is missing",
-            State::Deleted => "was deleted",
+            RecordState::Ok => continue,
+            RecordState::Missing => "is missing",
+            RecordState::Deleted => "was deleted",
         };
         let text = format!("the {} '{}' {why}", resource.kind, resource.id);
-        if !told.contains(&text) {
-            told.push(text);
+        if !missing.contains(&text) {
+            missing.push(text);
         }
     }
-    told
+    missing
 }
 
 async fn config(context: Context) -> Result<Answer> {
@@ -276,7 +277,7 @@ async fn config(context: Context) -> Result<Answer> {
 
 /// An integration in the form of a project's config.
 pub(super) fn config_of(integration: Integration) -> IntegrationConfig {
-    let course = |course: Taught| ConfiguredCourse {
+    let course = |course: TaughtCourse| ConfiguredCourse {
         subject: course.subject,
         grade: course.grade,
         total_xp: course.total_xp,

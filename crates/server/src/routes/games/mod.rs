@@ -4,17 +4,17 @@ mod achievements;
 mod base;
 pub(crate) mod catalogue;
 pub(crate) mod demo;
-mod elsewhere;
 mod inventory;
 mod learning;
 mod levels;
 mod lms;
 mod notifications;
 mod play;
+mod remote_learning;
+mod remote_setup;
 mod scores;
 mod sessions;
 mod states;
-mod told;
 mod users;
 
 pub(crate) use lms::writable;
@@ -47,7 +47,7 @@ pub(super) fn area() -> Area {
         name: "games",
         base: "/api",
         rendering: Rendering::Game,
-        says: "The game platform: players, games, inventory, scores, levels, achievements.",
+        description: "The game platform: players, games, inventory, scores, levels and achievements.",
         routes,
     }
 }

@@ -22,26 +22,26 @@ struct NewlyRead {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        of_player(paged(get("/notifications", Access::player(GamesRead), listed)))
+        of_player(paged(get("/notifications", Access::player(GamesRead), list_notifications)))
             .named("getNotifications")
-            .says("What a player was told, the newest first.")
+            .description("Lists a player's notifications, newest first.")
             .param(ParamPlace::Query, "unread", flag(), "Only what the player has not seen.")
             .answers::<Vec<Notification>>(200, "A page."),
         once(post("/notifications/read", Access::player(GamesWrite), all_read))
             .named("readNotifications")
-            .says("The player has seen all notifications.")
+            .description("Marks all notifications as read.")
             .reads::<IgnoredBody>()
-            .answers::<NewlyRead>(200, "How many were new."),
+            .answers::<NewlyRead>(200, "The number of notifications that were unread."),
         once(post("/notifications/{id}/read", Access::player(GamesWrite), one_read))
             .named("readNotification")
-            .says("The player has seen a notification.")
+            .description("Marks a notification as read.")
             .reads::<IgnoredBody>()
             .answers::<Notification>(200, "The notification."),
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let unread = match context.asked("unread").as_deref() {
+async fn list_notifications(context: Context) -> Result<Answer> {
+    let unread = match context.query_value("unread").as_deref() {
         None | Some("false") => false,
         Some("true") => true,
         Some(_) => return Err(Problem::invalid("unread", "must be true or false")),

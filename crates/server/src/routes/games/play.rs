@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use axum::http::{HeaderName, StatusCode};
-use lyceum_access::{Access, Denied, Holder, Player, Reach, Subject, Trust};
+use lyceum_access::{
+    Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, TokenHolder,
+};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_games::games::{self, Game};
-use lyceum_games::once::{Once, Owner, Sender};
-use lyceum_games::reach::Games;
-use lyceum_games::{Page, lms, players};
+use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
+use lyceum_games::visible_games::VisibleGames;
+use lyceum_games::{PageRequest, lms, players};
 use lyceum_store::Tx;
 use serde::Serialize;
 
@@ -26,7 +28,7 @@ const ONCE: HeaderName = HeaderName::from_static("idempotency-key");
 pub(super) type NamedPlayer<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// A request with the player and game that its token and query name.
-pub(super) struct Play {
+pub(super) struct GameRequest {
     pub(super) context: Context,
     pub(super) now: Timestamp,
     user: Option<String>,
@@ -34,8 +36,8 @@ pub(super) struct Play {
     game: Option<String>,
 }
 
-/// How much of a player's data is shown.
-pub(super) enum View {
+/// The part of a player's data that the caller may see.
+pub(super) enum PlayerVisibility {
     /// The id and username.
     Name,
     /// Also the name and e-mail address.
@@ -44,10 +46,10 @@ pub(super) enum View {
     Profile { shares_identity: bool, enrollments: bool },
 }
 
-impl Play {
+impl GameRequest {
     pub(super) fn of(context: Context) -> Result<Self> {
         let now = context.app.clock.now();
-        let asked = context.asked("userId");
+        let asked = context.query_value("userId");
         let grant = context.grant.as_ref();
         if let Some(game) = grant.and_then(|grant| grant.game_of_backend()) {
             let game = Some(game.to_owned());
@@ -57,7 +59,7 @@ impl Play {
             return Ok(Self { context, now, user: asked, game: None });
         };
         if let Some(asked) = asked.filter(|asked| *asked != player.user) {
-            return Err(auth::refusal(&Denied::Player(asked)).problem);
+            return Err(auth::refusal(&AccessDenial::Player(asked)).problem);
         }
         let (user, game) = (Some(player.user.clone()), Some(player.game.clone()));
         Ok(Self { context, now, user, game })
@@ -66,36 +68,39 @@ impl Play {
     /// Applies the access rule to the subject of the request.
     ///
     /// Errors: `Forbidden`.
-    pub(super) fn decide(&self, subject: Subject<'_>) -> Result<Reach> {
+    pub(super) fn decide(&self, subject: RequestSubject<'_>) -> Result<AccessReach> {
         let decided = auth::decide(self.context.grant.as_ref(), self.context.route.access, subject);
         decided.map_err(|denied| auth::refusal(&denied).problem)
     }
 
-    fn holder(&self) -> Option<&Holder> {
+    fn holder(&self) -> Option<&TokenHolder> {
         self.context.grant.as_ref().and_then(Grant::holder)
     }
 
     /// The games of a caller who is limited to some: the projects of a developer or key, or the game of a backend or
     /// token.
     fn own_games(&self, tx: &mut Tx<'_>) -> Result<Vec<Game>> {
-        match (self.decide(Subject::Route)?, self.holder()) {
-            (Reach::OwnProjects | Reach::Project(_), Some(holder)) => {
+        match (self.decide(RequestSubject::Route)?, self.holder()) {
+            (AccessReach::OwnProjects | AccessReach::Project(_), Some(holder)) => {
                 let slugs = holder.projects(tx)?;
                 games::of_slugs(tx, &slugs)
             }
-            (Reach::Game(game) | Reach::Player { player: Player { game, .. }, .. }, _) => {
-                Ok(games::lookup(tx, &game)?.into_iter().collect())
-            }
+            (
+                AccessReach::Game(game) | AccessReach::Player { player: Player { game, .. }, .. },
+                _,
+            ) => Ok(games::lookup(tx, &game)?.into_iter().collect()),
             _ => Ok(Vec::new()),
         }
     }
 
     /// The games whose records and players the answer may show.
-    pub(super) fn games(&self, tx: &mut Tx<'_>) -> Result<Games> {
-        match self.decide(Subject::Route)? {
+    pub(super) fn games(&self, tx: &mut Tx<'_>) -> Result<VisibleGames> {
+        match self.decide(RequestSubject::Route)? {
             // Players may see everything that they have, whichever game it comes from.
-            Reach::Everything { .. }
-            | Reach::Player { trust: Trust::Games | Trust::Person, .. } => Ok(Games::Every),
+            AccessReach::Everything { .. }
+            | AccessReach::Player { trust: PlayerTrust::Games | PlayerTrust::Person, .. } => {
+                Ok(VisibleGames::Every)
+            }
             _ => Ok(ids(self.own_games(tx)?)),
         }
     }
@@ -152,7 +157,7 @@ impl Play {
     /// Refuses a caller without access to the player's data within the caller's games.
     pub(super) fn check_player(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
         let is_own = self.is_own(tx, user)?;
-        self.decide(Subject::Player { user, is_own }).map(drop)
+        self.decide(RequestSubject::Player { user, is_own }).map(drop)
     }
 
     /// The player, for data across all games.
@@ -164,9 +169,9 @@ impl Play {
 
     /// Refuses a caller without access to the player's data across all games.
     pub(super) fn check_player_of_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
-        let is_bound = self.decide(Subject::Route)?.is_of_own_games();
+        let is_bound = self.decide(RequestSubject::Route)?.is_of_own_games();
         let is_student = is_bound && self.is_student(tx, user)?;
-        self.decide(Subject::PlayerOfAllGames { user, is_student }).map(drop)
+        self.decide(RequestSubject::PlayerOfAllGames { user, is_student }).map(drop)
     }
 
     /// Whether the caller has access to the player's data across all games.
@@ -185,7 +190,7 @@ impl Play {
         self.named()
     }
 
-    /// Like [`Play::player_in`], but the body may also name the player. Errors: `Forbidden` if it names another player
+    /// Like [`GameRequest::player_in`], but the body may also name the player. Errors: `Forbidden` if it names another player
     /// than the token.
     pub(super) fn student_in<'a>(
         &'a self,
@@ -196,7 +201,7 @@ impl Play {
         self.check_game(tx, game)?;
         match (in_body, self.user.as_deref()) {
             (Some(named), Some(user)) if named != user => {
-                Err(auth::refusal(&Denied::Player(named.to_owned())).problem)
+                Err(auth::refusal(&AccessDenial::Player(named.to_owned())).problem)
             }
             (Some(named), _) => Ok(named),
             (None, _) => self.named(),
@@ -212,35 +217,35 @@ impl Play {
     }
 
     /// How much of the player's data the caller may see. Errors: `Forbidden` if the caller may see nothing.
-    pub(super) fn view(&self, tx: &mut Tx<'_>, user: &str) -> Result<View> {
+    pub(super) fn view(&self, tx: &mut Tx<'_>, user: &str) -> Result<PlayerVisibility> {
         let is_own = self.is_own(tx, user)?;
-        let reach = self.decide(Subject::Name { user, is_own })?;
+        let reach = self.decide(RequestSubject::Name { user, is_own })?;
         if reach.names_people() {
-            return Ok(View::Profile { shares_identity: true, enrollments: true });
+            return Ok(PlayerVisibility::Profile { shares_identity: true, enrollments: true });
         }
         if self.user.as_deref() != Some(user) && self.is_demo(tx)? {
-            return Err(auth::refusal(&Denied::Demo).problem);
+            return Err(auth::refusal(&AccessDenial::Demo).problem);
         }
         match &reach {
-            Reach::OwnProjects | Reach::Project(_) => {
+            AccessReach::OwnProjects | AccessReach::Project(_) => {
                 for game in self.own_games(tx)? {
                     if game.shares_identity && lms::teaches(tx, self.now, &game, user)? {
-                        return Ok(View::Identity);
+                        return Ok(PlayerVisibility::Identity);
                     }
                 }
-                Ok(View::Name)
+                Ok(PlayerVisibility::Name)
             }
-            Reach::Game(game) if self.is_student(tx, user)? => {
+            AccessReach::Game(game) if self.is_student(tx, user)? => {
                 let shares_identity = games::find(tx, game)?.shares_identity;
-                Ok(View::Profile { shares_identity, enrollments: true })
+                Ok(PlayerVisibility::Profile { shares_identity, enrollments: true })
             }
-            Reach::Player { player, trust } if self.is_player(user) => {
-                let is_known = *trust == Trust::Person || self.is_student(tx, user)?;
+            AccessReach::Player { player, trust } if self.is_player(user) => {
+                let is_known = *trust == PlayerTrust::Person || self.is_student(tx, user)?;
                 let shares = games::find(tx, &player.game)?.shares_identity;
                 let shares_identity = shares && is_known;
-                Ok(View::Profile { shares_identity, enrollments: is_known })
+                Ok(PlayerVisibility::Profile { shares_identity, enrollments: is_known })
             }
-            _ => Ok(View::Name),
+            _ => Ok(PlayerVisibility::Name),
         }
     }
 
@@ -250,7 +255,7 @@ impl Play {
             Some(holder) => holder.is_member(tx, &game.slug)?,
             None => false,
         };
-        self.decide(Subject::Game { id: &game.id, slug: &game.slug, is_member }).map(drop)
+        self.decide(RequestSubject::Game { id: &game.id, slug: &game.slug, is_member }).map(drop)
     }
 
     /// The game that the path or query names as `gameId`, otherwise the game of the token.
@@ -260,12 +265,12 @@ impl Play {
         self.game_or(tx, None)
     }
 
-    /// Like [`Play::game`], but the body may also name the game.
+    /// Like [`GameRequest::game`], but the body may also name the game.
     pub(super) fn game_or(&self, tx: &mut Tx<'_>, in_body: Option<&str>) -> Result<Game> {
         let in_path = parameters(&self.context.route.path).any(|name| name == "gameId");
         let named = match in_path {
             true => Some(self.context.param("gameId").to_owned()),
-            false => self.context.asked("gameId"),
+            false => self.context.query_value("gameId"),
         };
         let named = in_body.map(str::to_owned).or(named);
         let Some(named) = named.as_deref().or(self.game.as_deref()) else {
@@ -279,33 +284,37 @@ impl Play {
 
     /// The game that the query names, if any.
     pub(super) fn asked_game(&self, tx: &mut Tx<'_>) -> Result<Option<Game>> {
-        match self.context.asked("gameId") {
+        match self.context.query_value("gameId") {
             Some(_) => self.game(tx).map(Some),
             None => Ok(None),
         }
     }
 
-    pub(super) fn page(&self, usual: i64) -> Result<Page> {
-        Page::of(usual, self.context.query())
+    pub(super) fn page(&self, usual: i64) -> Result<PageRequest> {
+        PageRequest::of(usual, self.context.query())
     }
 
-    pub(super) fn once(&self) -> Result<Option<Once>> {
+    pub(super) fn once(&self) -> Result<Option<KeyedRequest>> {
         let Context { method, uri, body, .. } = &self.context;
         let key = self.context.header(ONCE);
-        key.map(|key| Once::of(key, method.as_str(), uri.path(), body)).transpose()
+        key.map(|key| KeyedRequest::of(key, method.as_str(), uri.path(), body)).transpose()
     }
 
     /// The owner of this request's idempotency keys. The body may name the game and player.
     ///
-    /// Errors: those of [`Play::game_or`]. The game may be missing.
-    pub(super) fn owner(&self, tx: &mut Tx<'_>, (game, player): NamedPlayer<'_>) -> Result<Owner> {
+    /// Errors: those of [`GameRequest::game_or`]. The game may be missing.
+    pub(super) fn owner(
+        &self,
+        tx: &mut Tx<'_>,
+        (game, player): NamedPlayer<'_>,
+    ) -> Result<KeyOwner> {
         let game = match self.game_or(tx, game) {
             Ok(game) => Some(game.id),
             Err(problem) if problem.kind == ProblemKind::Invalid => None,
             Err(problem) => return Err(problem),
         };
         let grant = self.context.grant.as_ref().filter(|grant| grant.player().is_none());
-        Ok(Owner::of(&Sender {
+        Ok(KeyOwner::of(&RequestSender {
             caller: grant.map(Grant::client_id),
             player: player.or(self.user.as_deref()),
             game: game.as_deref(),
@@ -318,7 +327,7 @@ impl Play {
     /// to them, even if a backend or client acts for them.
     pub(super) fn present(&self, tx: &mut Tx<'_>) -> Result<()> {
         if self.is_demo(tx)? && !matches!(self.context.route.access, Access::Visitor(_)) {
-            return Err(auth::refusal(&Denied::Demo).problem);
+            return Err(auth::refusal(&AccessDenial::Demo).problem);
         }
         Ok(())
     }
@@ -337,8 +346,8 @@ impl Play {
     }
 }
 
-fn ids(games: Vec<Game>) -> Games {
-    Games::Only(games.into_iter().map(|game| game.id).collect())
+fn ids(games: Vec<Game>) -> VisibleGames {
+    VisibleGames::Only(games.into_iter().map(|game| game.id).collect())
 }
 
 pub(super) fn forbidden(message: &str) -> Problem {
@@ -348,9 +357,9 @@ pub(super) fn forbidden(message: &str) -> Problem {
 /// Runs a read and returns its result.
 pub(super) async fn read<T: Serialize>(
     context: Context,
-    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+    work: impl Fn(&mut Tx<'_>, &GameRequest) -> Result<T> + Send + 'static,
 ) -> Result<Answer> {
-    let play = Play::of(context)?;
+    let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     Ok(Answer::json(db.read(answering(play, work)).await?))
 }
@@ -358,17 +367,17 @@ pub(super) async fn read<T: Serialize>(
 /// Runs a long read on a thread for long reads, and returns its result.
 pub(super) async fn scan<T: Serialize>(
     context: Context,
-    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+    work: impl Fn(&mut Tx<'_>, &GameRequest) -> Result<T> + Send + 'static,
 ) -> Result<Answer> {
-    let play = Play::of(context)?;
+    let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     Ok(Answer::json(db.scan(deadline, answering(play, work)).await?))
 }
 
 fn answering<T: Serialize>(
-    play: Play,
-    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+    play: GameRequest,
+    work: impl Fn(&mut Tx<'_>, &GameRequest) -> Result<T> + Send + 'static,
 ) -> impl Fn(&mut Tx<'_>) -> Result<String> + Send + 'static {
     move |tx| {
         play.present(tx)?;
@@ -380,7 +389,7 @@ fn answering<T: Serialize>(
 pub(super) async fn write<T: Serialize>(
     context: Context,
     status: StatusCode,
-    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+    work: impl Fn(&mut Tx<'_>, &GameRequest) -> Result<T> + Send + 'static,
 ) -> Result<Answer> {
     write_for(context, status, (None, None), work).await
 }
@@ -390,9 +399,9 @@ pub(super) async fn write_for<T: Serialize>(
     context: Context,
     status: StatusCode,
     (game, player): (Option<String>, Option<String>),
-    work: impl Fn(&mut Tx<'_>, &Play) -> Result<T> + Send + 'static,
+    work: impl Fn(&mut Tx<'_>, &GameRequest) -> Result<T> + Send + 'static,
 ) -> Result<Answer> {
-    let play = Play::of(context)?;
+    let play = GameRequest::of(context)?;
     let once = play.once()?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut Tx<'_>| {
@@ -415,32 +424,29 @@ pub(super) fn text_of(answer: &impl Serialize) -> Result<String> {
 
 /// The same route, on which a caller with a client's token names the player in the query.
 pub(super) fn of_player(route: Route) -> Route {
-    let says = "The player, where a client's token calls.";
-    route.param(ParamPlace::Query, "userId", some_text(), says)
+    let description = "The player, if the caller is a client.";
+    route.param(ParamPlace::Query, "userId", some_text(), description)
 }
 
 /// The same route, on which the query may name a game.
 pub(super) fn of_game(route: Route) -> Route {
-    let says = "Id or slug of the game, in place of the token's.";
-    route.param(ParamPlace::Query, "gameId", some_text(), says)
+    let description = "Id or slug of the game, instead of the token's game.";
+    route.param(ParamPlace::Query, "gameId", some_text(), description)
 }
 
 /// The same route, on which a request that is repeated with the same key takes effect once.
 pub(super) fn once(route: Route) -> Route {
-    let says = "Names this request; sent again with the same key it is answered as it was.";
+    let description = "A unique key for this request. A repeated request with the same key returns the first answer.";
     let key = serde_json::json!({
         "type": "string", "minLength": 1, "maxLength": limits::REQUEST_KEY_MAX_BYTES,
     });
-    of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, says)
+    of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, description)
 }
 
 /// The same route, which returns a page of a list.
 pub(super) fn paged(route: Route) -> Route {
     let least = |least: u64| serde_json::json!({ "type": "integer", "minimum": least });
-    route.param(ParamPlace::Query, "limit", least(1), "How many at most.").param(
-        ParamPlace::Query,
-        "offset",
-        least(0),
-        "Behind how many.",
-    )
+    route
+        .param(ParamPlace::Query, "limit", least(1), "The maximum number of assignments to return.")
+        .param(ParamPlace::Query, "offset", least(0), "The number of assignments to skip.")
 }

@@ -3,8 +3,8 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
-use lyceum_games::reach::Games;
-use lyceum_games::scores::{self, Board, Line, NewScore, Score, Timeframe};
+use lyceum_games::scores::{self, Board, GameScore, LeaderboardLine, NewGameScore, Timeframe};
+use lyceum_games::visible_games::VisibleGames;
 
 use super::play::{of_game, once, paged, read, write};
 use crate::answer::Answer;
@@ -19,17 +19,17 @@ pub(super) fn routes() -> Vec<Route> {
     let submits = |route: Route, name: &'static str| {
         once(route)
             .named(name)
-            .says("Keeps a score of a player in a game: the token's, or the one that is named.")
-            .reads::<NewScore>()
-            .answers::<Score>(201, "Kept.")
+            .description("Stores a score of the token's player, or of the named player, in a game.")
+            .reads::<NewGameScore>()
+            .answers::<GameScore>(201, "The score was stored.")
     };
     let board = |route: Route, name: &'static str| {
         let frames = Timeframe::ALL.map(|(name, _)| name);
         paged(route)
-            .param(ParamPlace::Query, "timeframe", words(&frames), "From when on; all_time unless said. In UTC.")
+            .param(ParamPlace::Query, "timeframe", words(&frames), "The period of the scores, in UTC; by default all_time.")
             .named(name)
-            .says("The best score of each player, the highest first; of equal ones the first stands first.")
-            .answers::<Vec<Line>>(200, "A part of the leader board.")
+            .description("Lists the best score of each player, highest first. Of equal scores the earlier one comes first.")
+            .answers::<Vec<LeaderboardLine>>(200, "A page of the leader board.")
     };
     let write = Access::visitor(GamesWrite);
     let read = Access::visitor(GamesRead);
@@ -38,15 +38,17 @@ pub(super) fn routes() -> Vec<Route> {
         submits(post("/games/{gameId}/scores", write, submitted), "submitScoreOfGame"),
         of_game(paged(get("/users/{userId}/scores", read, of_user)))
             .named("getScoresOfPlayer")
-            .says("A player's scores, the newest first, of all games or of one; 'me' is whoever calls.")
-            .answers::<Vec<Score>>(200, "A page of scores."),
+            .description(
+                "Lists a player's scores in all games or in one, newest first; 'me' is the caller.",
+            )
+            .answers::<Vec<GameScore>>(200, "A page of scores."),
         board(of_game(get("/leaderboard", read, leaderboard)), "getLeaderboard"),
         board(get("/games/{gameId}/leaderboard", read, leaderboard), "getLeaderboardOfGame"),
     ]
 }
 
 async fn submitted(context: Context) -> Result<Answer> {
-    let new: NewScore = context.body_as()?;
+    let new: NewGameScore = context.body_as()?;
     write(context, StatusCode::CREATED, move |tx, play| {
         let game = play.game(tx)?;
         let user = play.player_in(tx, &game)?;
@@ -61,7 +63,7 @@ async fn of_user(context: Context) -> Result<Answer> {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
         play.check_player(tx, user)?;
         let games = match play.asked_game(tx)? {
-            Some(game) => Games::Only(vec![game.id]),
+            Some(game) => VisibleGames::Only(vec![game.id]),
             None => play.games(tx)?,
         };
         scores::of_user(tx, &games, user, page)
@@ -70,7 +72,7 @@ async fn of_user(context: Context) -> Result<Answer> {
 }
 
 async fn leaderboard(context: Context) -> Result<Answer> {
-    let timeframe = match context.asked("timeframe") {
+    let timeframe = match context.query_value("timeframe") {
         Some(name) => Timeframe::of(&name)?,
         None => Timeframe::AllTime,
     };

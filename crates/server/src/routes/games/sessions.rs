@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::{Result, limits};
-use lyceum_games::sessions::{self, Session};
+use lyceum_games::sessions::{self, GameSession};
 
 use super::IgnoredBody;
 use super::play::{of_player, once, paged, read, write};
@@ -13,24 +13,24 @@ use crate::route::{Access, Route, get, post};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        of_player(paged(get("/games/{gameId}/sessions", Access::player(GamesRead), listed)))
+        of_player(paged(get("/games/{gameId}/sessions", Access::player(GamesRead), list_sessions)))
             .named("getSessions")
-            .says("A player's sessions in a game, the newest first.")
-            .answers::<Vec<Session>>(200, "A page of sessions."),
+            .description("Lists a player's sessions in a game, newest first.")
+            .answers::<Vec<GameSession>>(200, "A page of sessions."),
         once(post("/games/{gameId}/sessions", Access::player(GamesWrite), started))
             .named("startSession")
-            .says("A player begins to play.")
+            .description("Starts a play session of a player.")
             .reads::<IgnoredBody>()
-            .answers::<Session>(201, "Begun."),
+            .answers::<GameSession>(201, "The session has started."),
         once(post("/games/{gameId}/sessions/{sessionId}/end", Access::player(GamesWrite), ended))
             .named("endSession")
-            .says("A player stops playing; a session that has ended stays as it is.")
+            .description("Ends a play session; a session that has ended does not change.")
             .reads::<IgnoredBody>()
-            .answers::<Session>(200, "Ended."),
+            .answers::<GameSession>(200, "It has ended."),
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list_sessions(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
         let game = play.game(tx)?;

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_core::Result;
-use lyceum_games::states::{self, NewState, Saved, State, StateToSave};
+use lyceum_games::states::{self, CheckedGameState, GameState, NewGameState, SavedGameState};
 
 use super::play::{of_player, once, read, write};
 use crate::answer::Answer;
@@ -14,13 +14,13 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(get("/games/{gameId}/state", Access::player(GamesRead), loaded))
             .named("loadState")
-            .says("What a game remembers of a player; null and version 0 where it has saved nothing.")
-            .answers::<State>(200, "The state."),
+            .description("Reads a game's state of a player; null and version 0 if nothing was saved.")
+            .answers::<GameState>(200, "The state."),
         once(put("/games/{gameId}/state", Access::player(GamesWrite), saved))
             .named("saveState")
-            .says("Saves what a game remembers of a player, any JSON up to 1 MiB. With the version that was loaded it is refused, 409, where somebody saved meanwhile.")
-            .reads::<StateToSave>()
-            .answers::<Saved>(200, "Saved."),
+            .description("Saves a game's state of a player: any JSON up to 1 MiB. If the request has the loaded version and another save came first, it answers 409.")
+            .reads::<NewGameState>()
+            .answers::<SavedGameState>(200, "The state was saved."),
     ]
 }
 
@@ -34,7 +34,7 @@ async fn loaded(context: Context) -> Result<Answer> {
 }
 
 async fn saved(context: Context) -> Result<Answer> {
-    let new = NewState::try_from(context.body_as::<StateToSave>()?)?;
+    let new = CheckedGameState::try_from(context.body_as::<NewGameState>()?)?;
     write(context, StatusCode::OK, move |tx, play| {
         let game = play.game(tx)?;
         let user = play.player_in(tx, &game)?;

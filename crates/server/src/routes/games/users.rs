@@ -2,58 +2,58 @@
 
 use lyceum_access::Scope::GamesRead;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_games::lms::{self, Learner};
-use lyceum_games::players::{self, Profile, PublicPlayer};
-use lyceum_games::{Page, visitors};
+use lyceum_games::lms::{self, LearnerAccount};
+use lyceum_games::players::{self, PlayerName, PlayerProfile};
+use lyceum_games::{PageRequest, visitors};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::lms::{is_off, other};
-use super::play::{Play, View, of_player, paged, scan};
+use super::play::{GameRequest, PlayerVisibility, of_player, paged, scan};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
 
-/// A player, as much as the caller is shown.
+/// The data of a player that the caller may see.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Player {
     Whole(PlayerWithLearning),
-    Identity(Profile),
-    Name(PublicPlayer),
+    Identity(PlayerProfile),
+    Name(PlayerName),
 }
 
-/// A player with their account for learning, under both spellings of the integration's name.
+/// A player with their learner account, under both names of the integration.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PlayerWithLearning")]
 struct PlayerWithLearning {
     #[serde(flatten)]
-    profile: Profile,
+    profile: PlayerProfile,
     has_lms_account: bool,
-    lms: Option<Learner>,
+    lms: Option<LearnerAccount>,
     has_timeback_account: bool,
-    timeback: Option<Learner>,
+    timeback: Option<LearnerAccount>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        paged(get("/users", GamesRead, listed))
+        paged(get("/users", GamesRead, list_players))
             .named("getPlayers")
-            .says("The players by id and username, in the order in which they came. Developers, and keys of one project, see those who have played a game of theirs.")
-            .answers::<Vec<PublicPlayer>>(200, "A page of players."),
-        of_player(get("/users/{userId}", Access::visitor(GamesRead), shown))
+            .description("Lists the players by id and username, in the order of their arrival. Developers and API keys of one project see the players of their games.")
+            .answers::<Vec<PlayerName>>(200, "A page of players."),
+        of_player(get("/users/{userId}", Access::visitor(GamesRead), read_player))
             .named("getPlayer")
-            .says(
-                "A player: 'me' is the player of the token, shown whole; others are shown by their username. Names, e-mail addresses and enrollments of others are shown to administrators, guides and clients with a scope of the roster.",
+            .description(
+                "Reads a player. 'me' is the token's player with all data; others have only a username. Administrators, guides and clients with a roster scope also see names, email addresses and enrollments of others.",
             )
             .answers::<Player>(200, "The player."),
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let page = Page::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
+async fn list_players(context: Context) -> Result<Answer> {
+    let page = PageRequest::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
     scan(context, move |tx, play| {
         let games = play.games(tx)?;
         players::list(tx, &games, page)
@@ -61,10 +61,10 @@ async fn listed(context: Context) -> Result<Answer> {
     .await
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn read_player(context: Context) -> Result<Answer> {
     let db = context.app.db.clone();
-    let play = std::sync::Arc::new(Play::of(context)?);
-    let known = known(&play).await?;
+    let play = std::sync::Arc::new(GameRequest::of(context)?);
+    let known = remote_learner(&play).await?;
     let (reading, knowing) = (std::sync::Arc::clone(&play), known.clone());
     let player =
         match db.read(move |tx| player(tx, &reading, knowing.as_ref(), false)).await? {
@@ -77,7 +77,7 @@ async fn shown(context: Context) -> Result<Answer> {
 }
 
 /// The learner if the local roster does not have it; null if learning is not recorded.
-async fn known(play: &Play) -> Result<Option<Option<Learner>>> {
+async fn remote_learner(play: &GameRequest) -> Result<Option<Option<LearnerAccount>>> {
     let app = &play.context.app;
     let Some(other) = other(app) else { return Ok(is_off(app).then_some(None)) };
     let demo = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user());
@@ -90,18 +90,22 @@ async fn known(play: &Play) -> Result<Option<Option<Learner>>> {
 /// The player; `None` if the player's enrollments must be settled first, which happens if `settles` is true.
 fn player(
     tx: &mut Tx<'_>,
-    play: &Play,
-    known: Option<&Option<Learner>>,
+    play: &GameRequest,
+    known: Option<&Option<LearnerAccount>>,
     settles: bool,
 ) -> Result<Option<Player>> {
     play.present(tx)?;
     let user = play.named_in_path()?;
     let (shares_identity, enrollments) = match play.view(tx, user)? {
-        View::Name => return players::seen(tx, user).map(|seen| Some(Player::Name(seen))),
-        View::Identity => {
+        PlayerVisibility::Name => {
+            return players::public_player(tx, user).map(|seen| Some(Player::Name(seen)));
+        }
+        PlayerVisibility::Identity => {
             return players::profile(tx, user, true).map(|known| Some(Player::Identity(known)));
         }
-        View::Profile { shares_identity, enrollments } => (shares_identity, enrollments),
+        PlayerVisibility::Profile { shares_identity, enrollments } => {
+            (shares_identity, enrollments)
+        }
     };
     let profile = players::profile(tx, user, shares_identity)?;
     let learner = match known {

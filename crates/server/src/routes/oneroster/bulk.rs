@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::scopes::{Does, access};
+use super::scopes::{RouteEffect, access};
 use super::{operation, schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -27,11 +27,11 @@ const NDJSON: &[&str] = &["application/x-ndjson", "application/ndjson", "applica
 pub(super) fn bulk(collection: Collection) -> Route {
     route::post(
         format!("/{}/bulk", collection.path),
-        access(collection.kind, Does::Post),
+        access(collection.kind, RouteEffect::Post),
         move |context| loaded(context, collection),
     )
     .named(operation("bulk", collection.path))
-    .says(format!(
+    .description(format!(
         "Creates or replaces many of {}. The body has one record a line; the answer has one result a line.",
         collection.path
     ))
@@ -48,7 +48,7 @@ pub(super) fn bulk(collection: Collection) -> Route {
 }
 
 async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
-    let atomic = context.asked_as("atomic", "must be 'true' or 'false'")?.unwrap_or(true);
+    let atomic = context.parsed_query_value("atomic", "must be 'true' or 'false'")?.unwrap_or(true);
     let rules = write::rules(&context, collection);
     let lines = lines(&context, collection)?;
     let load = move |tx: &mut Tx<'_>| {
@@ -57,7 +57,7 @@ async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
             let taken = outcomes.iter().filter(|outcome| outcome.result.is_ok());
             let ids = taken.filter_map(|outcome| outcome.sourced_id.as_deref());
             let users: Vec<Object> = fields::of_all(tx, &USER, ids)?.into_values().collect();
-            settle::written(tx, rules.now, collection.kind, &users)?;
+            settle::after_write(tx, rules.now, collection.kind, &users)?;
         }
         Ok(outcomes)
     };

@@ -6,12 +6,12 @@ use axum::http::StatusCode;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_roster::kinds::COURSE;
 use lyceum_roster::record::Status;
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::WriteOutcome;
 use lyceum_roster::{course_tree, structure, syllabus as tree};
 use serde_json::json;
 
-use super::scopes::{Does, access};
+use super::scopes::{RouteEffect, access};
 use super::{schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -19,9 +19,11 @@ use crate::route::{self, ParamPlace, Route};
 
 /// `GET /adaptive/syllabus/{courseId}`
 pub(crate) fn syllabus() -> Route {
-    route::get("/syllabus/{courseId}", access(&COURSE, Does::ReadCore), read_syllabus)
+    route::get("/syllabus/{courseId}", access(&COURSE, RouteEffect::ReadCore), read_syllabus)
         .named("getSyllabus")
-        .says("Reads a course with its components and their resources, nested, in their order.")
+        .description(
+            "Reads a course with its components and their resources, nested, in their order.",
+        )
         .param(
             ParamPlace::Query,
             "status",
@@ -33,9 +35,9 @@ pub(crate) fn syllabus() -> Route {
 
 /// `POST /courses/structure`
 pub(super) fn create_structure() -> Route {
-    route::post("/courses/structure", access(&COURSE, Does::Post), created)
+    route::post("/courses/structure", access(&COURSE, RouteEffect::Post), created)
         .named("createCourseStructure")
-        .says("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
+        .description("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
         .reads_up_to(limits::BULK_BODY_MAX_BYTES)
         .reads_kind(schema::course_structure_input())
         .answers_kind(201, "Created.", schema::created_course_structure())
@@ -44,7 +46,7 @@ pub(super) fn create_structure() -> Route {
 
 async fn read_syllabus(context: Context) -> Result<Answer> {
     let course = context.param("courseId").to_owned();
-    let status = match context.asked("status").as_deref() {
+    let status = match context.query_value("status").as_deref() {
         None | Some("active" | "") => Status::Active,
         Some("tobedeleted") => Status::ToBeDeleted,
         Some(_) => return Err(Problem::invalid("status", "must be 'active' or 'tobedeleted'")),
@@ -61,7 +63,7 @@ async fn rendered(context: &Context, course: String, status: Status) -> Result<S
         .db
         .scan(deadline, move |tx| {
             let read = course_tree::read(tx, &course, status)?;
-            let view = View { base_url: &app.base_url, dialect, fields: None };
+            let view = RecordView { base_url: &app.base_url, dialect, fields: None };
             let mut text = String::new();
             tree::render(&read, &view, &mut text)?;
             Ok(text)

@@ -5,11 +5,11 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_core::Result;
-use lyceum_roster::cartridge::Content;
+use lyceum_roster::cartridge::CartridgeContent;
 use lyceum_roster::kinds::RESOURCE;
 use serde_json::json;
 
-use super::scopes::{Does, access};
+use super::scopes::{RouteEffect, access};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{self, Route};
@@ -20,19 +20,22 @@ const ZIP: &str = "application/zip";
 pub(super) fn routes() -> Vec<Route> {
     let path = "/resources/export/{sourcedId}";
     let (get, post) = (
-        route::get(path, access(&RESOURCE, Does::ReadScoped), exported).named("getCartridge"),
-        route::post(path, access(&RESOURCE, Does::ReadScoped), exported)
+        route::get(path, access(&RESOURCE, RouteEffect::ReadScoped), exported)
+            .named("getCartridge"),
+        route::post(path, access(&RESOURCE, RouteEffect::ReadScoped), exported)
             .named("exportCartridge")
             .reads_as(&[]),
     );
     [get, post]
         .into_iter()
         .map(|route| {
-            route.says("Exports a course or a resource as a Common Cartridge 1.3.").answers_as(
-                200,
-                "The zip.",
-                Some((ZIP, json!({ "type": "string", "format": "binary" }))),
-            )
+            route
+                .description("Exports a course or a resource as a Common Cartridge 1.3.")
+                .answers_as(
+                    200,
+                    "The zip.",
+                    Some((ZIP, json!({ "type": "string", "format": "binary" }))),
+                )
         })
         .collect()
 }
@@ -40,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn exported(context: Context) -> Result<Answer> {
     let id = context.param("sourcedId").to_owned();
     let deadline = Duration::from_secs(context.app.config.server.request_timeout_s);
-    let found = context.app.db.scan(deadline, move |tx| Content::read(tx, &id)).await?;
+    let found = context.app.db.scan(deadline, move |tx| CartridgeContent::read(tx, &id)).await?;
     let written = tokio::task::spawn_blocking(move || found.write()).await;
     let zip = written.map_err(lyceum_core::Problem::internal)??;
     let name = HeaderValue::from_static("attachment; filename=\"cartridge.imscc\"");

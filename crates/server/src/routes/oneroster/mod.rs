@@ -13,15 +13,15 @@ mod scopes;
 mod users;
 mod write;
 
-use lyceum_roster::collections::{self, Collection, CollectionPart, Scoped};
-use lyceum_roster::kind::{Kind, Service};
+use lyceum_roster::collections::{self, Collection, CollectionPart, ScopedCollection};
+use lyceum_roster::kind::{RecordKind, Service};
 
 use crate::render::Rendering;
 use crate::route::{Area, Route};
 
 pub(super) use courses::syllabus;
-pub(super) use read::{Narrow, listing};
-pub(super) use scopes::{Does, access};
+pub(super) use read::{ListNarrowing, listing};
+pub(super) use scopes::{RouteEffect, access};
 
 /// The three services, one area for each.
 pub(super) fn areas() -> Vec<Area> {
@@ -29,9 +29,9 @@ pub(super) fn areas() -> Vec<Area> {
 }
 
 fn area(service: Service) -> Area {
-    let (name, says) = match service {
-        Service::Rostering => ("rostering", "Who learns what, where, when and with whom."),
-        Service::Gradebook => ("gradebook", "What is graded, and the scores."),
+    let (name, description) = match service {
+        Service::Rostering => ("rostering", "The roster: courses, classes, users and enrollments."),
+        Service::Gradebook => ("gradebook", "The gradebook: line items and results."),
         Service::Resources => ("resources", "Learning material."),
     };
     let mut routes = Vec::new();
@@ -54,10 +54,10 @@ fn area(service: Service) -> Area {
         Service::Resources => routes.extend(export::routes()),
         Service::Gradebook => {}
     }
-    Area { name, base: service.prefix(), rendering: Rendering::Imsx, says, routes }
+    Area { name, base: service.prefix(), rendering: Rendering::Imsx, description, routes }
 }
 
-fn scoped(service: Service) -> &'static [Scoped] {
+fn scoped(service: Service) -> &'static [ScopedCollection] {
     match service {
         Service::Rostering => collections::ROSTERING,
         Service::Gradebook => collections::GRADEBOOK,
@@ -110,6 +110,6 @@ fn singular(collection: Collection) -> &'static str {
 }
 
 /// The complete collection of a kind.
-fn collection(kind: &'static Kind) -> Collection {
+fn collection(kind: &'static RecordKind) -> Collection {
     collections::at(kind.path).expect("every kind has a collection")
 }

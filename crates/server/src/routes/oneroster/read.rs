@@ -4,27 +4,31 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_core::{Problem, Result, limits};
-use lyceum_roster::collections::{self, Collection, Scoped};
-use lyceum_roster::query::{Parameters, query};
-use lyceum_roster::render::{View, fields};
-use lyceum_roster::repository::{self, Cost, People, RecordPage, Scope};
+use lyceum_roster::collections::{self, Collection, ScopedCollection};
+use lyceum_roster::query::{ListParameters, query};
+use lyceum_roster::render::{RecordView, fields};
+use lyceum_roster::repository::{self, ListCost, PathScope, RecordPage, UserSelection};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
-use super::respond::{self, Page};
-use super::scopes::{Does, access};
+use super::respond::{self, PagePosition};
+use super::scopes::{RouteEffect, access};
 use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
 use crate::etag;
-use crate::route::{Header, Route, get};
+use crate::route::{AnswerHeader, Route, get};
 
-const PAGE_HEADERS: &[Header] = &[
-    Header { name: "X-Total-Count", ty: "integer", says: "Records in the whole list." },
-    Header {
+const PAGE_HEADERS: &[AnswerHeader] = &[
+    AnswerHeader {
+        name: "X-Total-Count",
+        ty: "integer",
+        description: "Records in the whole list.",
+    },
+    AnswerHeader {
         name: "Link",
         ty: "string",
-        says: "Addresses of the first, previous, next and last page (RFC 8288).",
+        description: "Addresses of the first, previous, next and last page (RFC 8288).",
     },
 ];
 
@@ -32,28 +36,30 @@ const PAGE_HEADERS: &[Header] = &[
 pub(super) fn list(collection: Collection) -> Route {
     let route = get(
         format!("/{}", collection.path),
-        access(collection.kind, Does::ReadCore),
-        move |context| listed(context, collection, None),
+        access(collection.kind, RouteEffect::ReadCore),
+        move |context| answer_list(context, collection, None),
     )
     .named(operation("getAll", collection.path))
-    .says(format!("Lists {}.", collection.path))
+    .description(format!("Lists {}.", collection.path))
     .answers_kind(200, "A page.", schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
 
 /// `GET /classes/{classSourcedId}/students`
-pub(super) fn scoped(scoped: Scoped, path: String) -> Route {
+pub(super) fn scoped(scoped: ScopedCollection, path: String) -> Route {
     let collection = collections::at(scoped.of).expect("scoped collections are declared");
     let name = operation("get", &path.replace(['{', '}'], ""));
-    let route = get(path, access(collection.kind, Does::ReadScoped), move |context| {
+    let route = get(path, access(collection.kind, RouteEffect::ReadScoped), move |context| {
         let ids = parameters(scoped.path);
-        let scope =
-            Scope { scoped, ids: ids.map(|name| (name, context.param(name).to_owned())).collect() };
-        listed(context, collection, Some(scope))
+        let scope = PathScope {
+            scoped,
+            ids: ids.map(|name| (name, context.param(name).to_owned())).collect(),
+        };
+        answer_list(context, collection, Some(scope))
     })
     .named(name)
-    .says(format!("Lists {} of the record in the path.", scoped.of))
+    .description(format!("Lists {} of the record in the path.", scoped.of))
     .answers_kind(200, "A page.", schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
@@ -63,11 +69,11 @@ pub(super) fn scoped(scoped: Scoped, path: String) -> Route {
 pub(super) fn single(collection: Collection) -> Route {
     get(
         format!("/{}/{{sourcedId}}", collection.path),
-        access(collection.kind, Does::ReadCore),
-        move |context| found(context, collection),
+        access(collection.kind, RouteEffect::ReadCore),
+        move |context| answer_record(context, collection),
     )
     .named(operation("get", singular(collection)))
-    .says(format!("Reads one of {}, deleted ones included.", collection.path))
+    .description(format!("Reads one of {}, deleted ones included.", collection.path))
     .param(
         crate::route::ParamPlace::Query,
         "fields",
@@ -77,23 +83,27 @@ pub(super) fn single(collection: Collection) -> Route {
     .answers_kind(200, "The record.", schema::single(collection))
 }
 
-async fn listed(context: Context, collection: Collection, scope: Option<Scope>) -> Result<Answer> {
-    listing(context, collection, Narrow { scope, ..Narrow::default() }).await
+async fn answer_list(
+    context: Context,
+    collection: Collection,
+    scope: Option<PathScope>,
+) -> Result<Answer> {
+    listing(context, collection, ListNarrowing { scope, ..ListNarrowing::default() }).await
 }
 
 /// How a route narrows and shows a list, in addition to the parameters of the request.
-pub(crate) struct Narrow {
+pub(crate) struct ListNarrowing {
     /// The record that limits the collection to its part.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<PathScope>,
     /// Limits the list to some users.
-    pub(crate) people: Option<People>,
+    pub(crate) people: Option<UserSelection>,
     /// Members that are always shown, whatever fields are selected.
     pub(crate) always: &'static [&'static str],
     /// A last step that changes the page.
     pub(crate) finish: fn(&mut Tx<'_>, RecordPage) -> Result<RecordPage>,
 }
 
-impl Default for Narrow {
+impl Default for ListNarrowing {
     fn default() -> Self {
         Self { scope: None, people: None, always: &[], finish: |_, listed| Ok(listed) }
     }
@@ -103,13 +113,13 @@ impl Default for Narrow {
 pub(crate) async fn listing(
     context: Context,
     collection: Collection,
-    narrow: Narrow,
+    narrow: ListNarrowing,
 ) -> Result<Answer> {
-    let Narrow { scope, people, always, finish } = narrow;
+    let ListNarrowing { scope, people, always, finish } = narrow;
     let pairs: Vec<_> = context.query().collect();
     let value =
         |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
-    let given = Parameters {
+    let given = ListParameters {
         limit: value("limit"),
         offset: value("offset"),
         cursor: value("cursor"),
@@ -131,24 +141,24 @@ pub(crate) async fn listing(
         if let Some(selected) = &mut selected {
             selected.extend(always);
         }
-        let view = View { base_url: &app.base_url, dialect, fields: selected };
+        let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
         let listed = repository::list(tx, &asked, &view)?;
         finish(tx, listed)
     };
     let listed = read_at_cost(&context.app.db, cost, work).await?;
-    let page = Page { limit, offset, by_cursor };
+    let page = PagePosition { limit, offset, by_cursor };
     Ok(respond::page(&context, collection, &page, listed))
 }
 
 /// Reads a short list directly, and other lists on a thread for long reads, with a deadline.
 async fn read_at_cost(
     db: &Db,
-    cost: Cost,
+    cost: ListCost,
     work: impl Fn(&mut Tx<'_>) -> Result<RecordPage> + Clone + Send + 'static,
 ) -> Result<RecordPage> {
     match cost {
-        Cost::Low => return db.read(work).await,
-        Cost::Counted(probe) => {
+        ListCost::Low => return db.read(work).await,
+        ListCost::Counted(probe) => {
             let work = work.clone();
             let read = move |tx: &mut Tx<'_>| match probe.finds_few(tx)? {
                 true => work(tx).map(Some),
@@ -158,7 +168,7 @@ async fn read_at_cost(
                 return Ok(listed);
             }
         }
-        Cost::High => {}
+        ListCost::High => {}
     }
     db.scan(Duration::from_millis(limits::SCAN_MAX_MS), work).await.map_err(too_slow)
 }
@@ -178,7 +188,7 @@ fn too_slow(problem: Problem) -> Problem {
     )
 }
 
-async fn found(context: Context, collection: Collection) -> Result<Answer> {
+async fn answer_record(context: Context, collection: Collection) -> Result<Answer> {
     let id = context.param("sourcedId").to_owned();
     let dialect = context.dialect;
     let selected = context
@@ -194,7 +204,7 @@ async fn found(context: Context, collection: Collection) -> Result<Answer> {
                 .as_deref()
                 .map(|text| fields(collection.kind, text, dialect))
                 .transpose()?;
-            let view = View { base_url: &app.base_url, dialect, fields: selected };
+            let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
             let stored = repository::find_in(tx, &collection, &id)?
                 .ok_or_else(|| Problem::not_found(collection.kind.one, &id))?;
             let body = respond::single(&view, collection, &stored)?;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use axum::http::{HeaderName, header};
-use lyceum_core::{Dialect, Result};
+use lyceum_core::{PayloadDialect, Result};
 use lyceum_roster::collections::Collection;
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::{RecordPage, StoredRecord};
 
 use crate::answer::Answer;
@@ -15,7 +15,7 @@ use crate::paging;
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
 /// The position of a page in its list.
-pub(super) struct Page {
+pub(super) struct PagePosition {
     pub(super) limit: u64,
     pub(super) offset: u64,
     /// Whether the request uses a cursor. The links of the answer then use one too.
@@ -27,7 +27,7 @@ pub(super) struct Page {
 pub(super) fn page(
     context: &Context,
     collection: Collection,
-    page: &Page,
+    page: &PagePosition,
     listed: RecordPage,
 ) -> Answer {
     let links = links(context, page, &listed);
@@ -37,13 +37,13 @@ pub(super) fn page(
     let records = head.len()..head.len() + body.len();
     body.insert_str(0, &head);
     body.push(']');
-    if context.dialect == Dialect::Platform {
+    if context.dialect == PayloadDialect::Platform {
         for key in many_keys(context, collection) {
             let _ = write!(body, ",\"{key}\":[");
             body.extend_from_within(records.clone());
             body.push(']');
         }
-        let Page { limit, offset, .. } = page;
+        let PagePosition { limit, offset, .. } = page;
         let (pages, number) = (total.div_ceil(*limit), offset / limit + 1);
         let _ = write!(
             body,
@@ -65,7 +65,7 @@ fn many_keys(context: &Context, collection: Collection) -> impl Iterator<Item = 
 }
 
 /// RFC 8288 links to the other pages, as absolute addresses.
-fn links(context: &Context, page: &Page, listed: &RecordPage) -> String {
+fn links(context: &Context, page: &PagePosition, listed: &RecordPage) -> String {
     if !page.by_cursor {
         return paging::links(context, page.limit, page.offset, listed.count, listed.total);
     }
@@ -76,7 +76,7 @@ fn links(context: &Context, page: &Page, listed: &RecordPage) -> String {
 
 /// A record under its wrapper key, such as `{"course": {…}}`.
 pub(super) fn single(
-    view: &View<'_>,
+    view: &RecordView<'_>,
     collection: Collection,
     stored: &StoredRecord,
 ) -> Result<String> {
@@ -84,7 +84,8 @@ pub(super) fn single(
     let _ = write!(body, "{{\"{}\":", collection.kind.one);
     let start = body.len();
     view.render(&stored.body, stored.extra.as_deref(), &mut body)?;
-    if let Some(key) = collection.platform_one.filter(|_| view.dialect == Dialect::Platform) {
+    if let Some(key) = collection.platform_one.filter(|_| view.dialect == PayloadDialect::Platform)
+    {
         let record = body[start..].to_owned();
         let _ = write!(body, ",\"{key}\":{record}");
     }

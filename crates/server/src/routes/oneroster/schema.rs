@@ -3,9 +3,11 @@
 use lyceum_core::limits;
 use lyceum_core::schema::TypeSchema;
 use lyceum_roster::collections::Collection;
-use lyceum_roster::kind::{Field, Kind, Presence, Type, Vocabulary, VocabularyExtension};
+use lyceum_roster::kind::{
+    Field, FieldType, Presence, RecordKind, Vocabulary, VocabularyExtension,
+};
 use lyceum_roster::kinds;
-use lyceum_roster::write::{Into, SourcedIdPair};
+use lyceum_roster::write::{CreationPath, SourcedIdPair};
 use serde_json::{Map, Value, json};
 
 use super::operation;
@@ -49,8 +51,8 @@ pub(super) fn wrapped_input(collection: Collection) -> TypeSchema {
     TypeSchema::named(format!("Single{}", input_name(kind)), schema)
 }
 
-/// What a create inside another record sends.
-pub(super) fn input_in(into: &Into, collection: Collection) -> TypeSchema {
+/// The body of a request that creates a record inside another one.
+pub(super) fn input_in(into: &CreationPath, collection: Collection) -> TypeSchema {
     let mut item = object(collection.kind, false);
     let mut name = format!("{}Without", input_name(collection.kind));
     if let Some(Value::Array(required)) = item.get_mut("required") {
@@ -121,7 +123,7 @@ pub(super) fn created_course_structure() -> TypeSchema {
 fn course_tree(required: &[&str], properties: Value) -> TypeSchema {
     let list = |items: Value| json!({ "type": "array", "items": items });
     // A node is a record with further members.
-    let node = |kind: &Kind, more: Value| {
+    let node = |kind: &RecordKind, more: Value| {
         let required: Vec<&String> =
             more.as_object().into_iter().flatten().map(|(name, _)| name).collect();
         json!({
@@ -154,19 +156,19 @@ fn one_of(collection: Collection) -> String {
     operation("", collection.platform_one.unwrap_or(collection.kind.one))
 }
 
-fn name(kind: &Kind) -> String {
+fn name(kind: &RecordKind) -> String {
     operation("", kind.one)
 }
 
-fn input_name(kind: &Kind) -> String {
+fn input_name(kind: &RecordKind) -> String {
     format!("{}Input", name(kind))
 }
 
-fn record(kind: &Kind) -> Value {
+fn record(kind: &RecordKind) -> Value {
     named(&name(kind))
 }
 
-fn input(kind: &Kind) -> Value {
+fn input(kind: &RecordKind) -> Value {
     named(&input_name(kind))
 }
 
@@ -175,7 +177,7 @@ fn named(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-fn object(kind: &Kind, shown: bool) -> Value {
+fn object(kind: &RecordKind, shown: bool) -> Value {
     let mut properties = Map::new();
     properties.insert(
         "sourcedId".into(),
@@ -194,7 +196,7 @@ fn object(kind: &Kind, shown: bool) -> Value {
     if shown {
         required.extend(["status", "dateLastModified"]);
     }
-    for field in kind.fields.iter().filter(|f| !shown || !matches!(f.ty, Type::Secret)) {
+    for field in kind.fields.iter().filter(|f| !shown || !matches!(f.ty, FieldType::Secret)) {
         properties.insert(field.name.into(), described(field, shown));
         let always = match field.presence {
             Presence::Required => true,
@@ -238,23 +240,23 @@ fn value(field: &Field, shown: bool) -> Value {
         list
     };
     match field.ty {
-        Type::Text if !shown && (field.is_title || is_needed) => {
+        FieldType::Text if !shown && (field.is_title || is_needed) => {
             json!({ "type": "string", "pattern": r"\S" })
         }
-        Type::Text | Type::Secret => json!({ "type": "string" }),
-        Type::Uri => json!({ "type": "string", "format": "uri" }),
-        Type::Flag => json!({ "type": "string", "enum": ["true", "false"] }),
-        Type::Integer => json!({ "type": "integer" }),
-        Type::Number => json!({ "type": "number" }),
-        Type::Date => json!({ "type": "string", "format": "date" }),
-        Type::Instant => json!({ "type": "string", "format": "date-time" }),
-        Type::Word(words) => word(words),
-        Type::Reference(kind) => reference(kind, shown),
-        Type::References(kind) => list(reference(kind, shown)),
-        Type::Texts | Type::Grades => list(json!({ "type": "string" })),
-        Type::WordList(words) => list(word(words)),
-        Type::Objects(fields) => list(nested(fields, shown)),
-        Type::Json => json!({}),
+        FieldType::Text | FieldType::Secret => json!({ "type": "string" }),
+        FieldType::Uri => json!({ "type": "string", "format": "uri" }),
+        FieldType::Flag => json!({ "type": "string", "enum": ["true", "false"] }),
+        FieldType::Integer => json!({ "type": "integer" }),
+        FieldType::Number => json!({ "type": "number" }),
+        FieldType::Date => json!({ "type": "string", "format": "date" }),
+        FieldType::Instant => json!({ "type": "string", "format": "date-time" }),
+        FieldType::Word(words) => word(words),
+        FieldType::Reference(kind) => reference(kind, shown),
+        FieldType::References(kind) => list(reference(kind, shown)),
+        FieldType::Texts | FieldType::Grades => list(json!({ "type": "string" })),
+        FieldType::WordList(words) => list(word(words)),
+        FieldType::Objects(fields) => list(nested(fields, shown)),
+        FieldType::Json => json!({}),
     }
 }
 
@@ -263,7 +265,7 @@ fn nested(fields: &[Field], shown: bool) -> Value {
         fields.iter().filter(|f| f.presence == Presence::Required).map(|f| f.name).collect();
     let properties: Map<String, Value> = fields
         .iter()
-        .filter(|field| !shown || !matches!(field.ty, Type::Secret))
+        .filter(|field| !shown || !matches!(field.ty, FieldType::Secret))
         .map(|field| (field.name.to_owned(), described(field, shown)))
         .collect();
     json!({ "type": "object", "required": required, "properties": properties })
@@ -305,7 +307,7 @@ pub(crate) fn list_parameters(route: Route) -> Route {
         .param(ParamPlace::Query, "sort", text(), "The field that orders the list.")
         .param(ParamPlace::Query, "orderBy", json!({ "type": "string", "enum": ["asc", "desc"] }), "The direction of the order.")
         .param(ParamPlace::Query, "filter", text(), "Clauses `field op 'value'` joined by AND and OR; op is one of = != > >= < <= ~.")
-        .param(ParamPlace::Query, "fields", fields, "The fields to show, commas between them.")
-        .param(ParamPlace::Query, "search", text(), "A text to look for in names, titles and codes.")
-        .param(ParamPlace::Query, "cursor", text(), "Where the page before ended; an empty one begins. Deep pages cost no more than the first.")
+        .param(ParamPlace::Query, "fields", fields, "The fields to return, separated by commas.")
+        .param(ParamPlace::Query, "search", text(), "Searches names, titles and codes for this text.")
+        .param(ParamPlace::Query, "cursor", text(), "The cursor from the previous page; an empty cursor starts a list. Deep pages are as fast as the first.")
 }

@@ -3,13 +3,13 @@
 
 use axum::http::Method;
 use lyceum_access::Scope;
-use lyceum_roster::kind::{Kind, Service};
+use lyceum_roster::kind::{RecordKind, Service};
 
 use crate::route::Access;
 
 /// The kind of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum RouteEffect {
     /// Reads a collection or one of its records.
     ReadCore,
     /// Reads the records that belong to another record.
@@ -22,7 +22,7 @@ pub(crate) enum Does {
     Delete,
 }
 
-impl Does {
+impl RouteEffect {
     /// The kind of a method on a collection.
     pub(super) fn by(method: &Method) -> Self {
         match method.as_str() {
@@ -35,8 +35,8 @@ impl Does {
 }
 
 /// The access to routes of this kind for a kind of records.
-pub(crate) fn access(kind: &Kind, does: Does) -> Access {
-    use Does::{Delete, Post, Put, ReadCore, ReadScoped};
+pub(crate) fn access(kind: &RecordKind, does: RouteEffect) -> Access {
+    use RouteEffect::{Delete, Post, Put, ReadCore, ReadScoped};
     match (kind.service, kind.one, does) {
         (_, "demographics", ReadCore | ReadScoped) => {
             [Scope::OrRosterDemographicsReadonly, Scope::DemographicsRead].into()

@@ -6,14 +6,14 @@ use lyceum_access::audit::AuditChange;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::credentials::{CredentialIds, Login, LoginInput};
 use lyceum_roster::kinds::{DEMOGRAPHICS, USER};
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::{agents, credentials, repository};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::scopes::{Does, access};
+use super::scopes::{RouteEffect, access};
 use super::{respond, schema};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -56,22 +56,22 @@ struct DecryptedPassword {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        post("/users/{userSourcedId}/agents", access(&USER, Does::Put), add_agent)
+        post("/users/{userSourcedId}/agents", access(&USER, RouteEffect::Put), add_agent)
             .named("addAgent")
-            .says("Adds an agent, such as a guardian, to a user.")
+            .description("Adds an agent, such as a guardian, to a user.")
             .reads::<AgentInput>()
             .answers_kind(201, "Added, or an agent already.", schema::single(super::collection(&USER))),
         delete(
             "/users/{userSourcedId}/agents/{agentSourcedId}",
-            access(&USER, Does::Delete),
+            access(&USER, RouteEffect::Delete),
             remove_agent,
         )
         .named("removeAgent")
-        .says("Removes an agent from a user.")
+        .description("Removes an agent from a user.")
         .answers_empty(204, "Removed."),
         post("/users/{userSourcedId}/credentials", Scope::RosterWrite, register)
             .named("createCredential")
-            .says("Stores a user's login for another system; the password is encrypted.")
+            .description("Stores a user's login for another system; the password is encrypted.")
             .reads::<LoginInput>()
             .answers::<StoredCredential>(201, "Stored."),
         post(
@@ -80,18 +80,18 @@ pub(super) fn routes() -> Vec<Route> {
             decrypt,
         )
         .named("decryptCredential")
-        .says("Shows the password of a user's login for another system. Each call is in the audit log.")
+        .description("Shows the password of a user's login for another system. Each call is in the audit log.")
         .answers::<DecryptedPassword>(200, "The password."),
         get("/users/{userSourcedId}/demographics", with_demographics(), user_with_demographics)
             .named("getUserWithDemographics")
-            .says("Reads a user together with the demographics.")
+            .description("Reads a user together with the demographics.")
             .answers_kind(200, "The user and the demographics.", schema::user_with_demographics()),
     ]
 }
 
 /// Requires the scopes for both users and demographics.
 fn with_demographics() -> Access {
-    let scopes = |kind| access(kind, Does::ReadCore).scopes().unwrap_or_default();
+    let scopes = |kind| access(kind, RouteEffect::ReadCore).scopes().unwrap_or_default();
     Access::Both(scopes(&USER), scopes(&DEMOGRAPHICS))
 }
 
@@ -103,7 +103,7 @@ async fn add_agent(context: Context) -> Result<Answer> {
     let user = context.param("userSourcedId").to_owned();
     let now = context.app.clock.now();
     let put = context.app.db.write(move |tx| agents::add(tx, &user, &agent, now)).await?;
-    let view = View { base_url: context.base_url(), dialect: context.dialect, fields: None };
+    let view = RecordView { base_url: context.base_url(), dialect: context.dialect, fields: None };
     let body = respond::single(&view, super::collection(&USER), &put.stored)?;
     Ok(Answer::json(body).status(StatusCode::CREATED))
 }
@@ -166,7 +166,7 @@ async fn user_with_demographics(context: Context) -> Result<Answer> {
         .app
         .db
         .read(move |tx| {
-            let view = View { base_url: &app.base_url, dialect, fields: None };
+            let view = RecordView { base_url: &app.base_url, dialect, fields: None };
             let user = repository::find(tx, &USER, &id)?
                 .ok_or_else(|| Problem::not_found(USER.one, &id))?;
             let mut body = respond::single(&view, super::collection(&USER), &user)?;

@@ -3,13 +3,13 @@
 use axum::http::{Method, StatusCode, header};
 use lyceum_bridge::settle;
 use lyceum_core::text::segment;
-use lyceum_core::{Dialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_roster::collections::{self, Collection};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Service;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::{WriteOutcome, WrittenRecord};
 use lyceum_roster::write::{self as roster, SourcedIdPair};
 use lyceum_store::Tx;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::respond;
-use super::scopes::{Does, access};
+use super::scopes::{RouteEffect, access};
 use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -48,16 +48,16 @@ enum OneOrMany {
 pub(super) fn create(collection: Collection) -> Route {
     route::post(
         format!("/{}", collection.path),
-        access(collection.kind, Does::Post),
+        access(collection.kind, RouteEffect::Post),
         move |context| created(context, collection),
     )
     .named(operation("create", singular(collection)))
-    .says(format!(
+    .description(format!(
         "Creates one of {}. Sending the same body again changes nothing.",
         collection.path
     ))
     .reads_kind(schema::wrapped_input(collection))
-    .answers_kind(201, "Created.", schema::created(collection))
+    .answers_kind(201, "It was created.", schema::created(collection))
     .answers_kind(
         200,
         "The record existed with the same content.",
@@ -70,18 +70,18 @@ pub(super) fn put(collection: Collection) -> Route {
     let upserts = collection.kind.service == Service::Gradebook;
     let route = route::put(
         format!("/{}/{{sourcedId}}", collection.path),
-        access(collection.kind, Does::Put),
+        access(collection.kind, RouteEffect::Put),
         move |context| replaced(context, collection, upserts),
     )
     .named(operation("put", singular(collection)))
-    .says(format!(
+    .description(format!(
         "Replaces one of {}{}.",
         collection.path,
         if upserts { ", or creates it" } else { "" }
     ))
     .of_version()
     .reads_kind(schema::wrapped_input(collection))
-    .answers_kind(200, "Replaced.", schema::single(collection));
+    .answers_kind(200, "It was replaced.", schema::single(collection));
     if upserts {
         route.answers_kind(
             201,
@@ -97,34 +97,37 @@ pub(super) fn put(collection: Collection) -> Route {
 pub(super) fn patch(collection: Collection) -> Route {
     route::patch(
         format!("/{}/{{sourcedId}}", collection.path),
-        access(collection.kind, Does::by(&Method::PATCH)),
+        access(collection.kind, RouteEffect::by(&Method::PATCH)),
         move |context| patched(context, collection),
     )
     .named(operation("patch", singular(collection)))
-    .says(format!("Changes fields of one of {} (RFC 7396).", collection.path))
+    .description(format!("Changes fields of one of {} (RFC 7396).", collection.path))
     .of_version()
     .reads_as(&["application/json", "application/merge-patch+json"])
     .reads::<Object>()
-    .answers_kind(200, "Changed.", schema::single(collection))
+    .answers_kind(200, "The record was changed.", schema::single(collection))
 }
 
 /// `DELETE /courses/{sourcedId}`
 pub(super) fn delete(collection: Collection) -> Route {
     route::delete(
         format!("/{}/{{sourcedId}}", collection.path),
-        access(collection.kind, Does::Delete),
+        access(collection.kind, RouteEffect::Delete),
         move |context| deleted(context, collection),
     )
     .of_version()
     .named(operation("delete", singular(collection)))
-    .says(format!("Marks one of {} as 'tobedeleted'. Lists no longer show it.", collection.path))
+    .description(format!(
+        "Marks one of {} as 'tobedeleted'. Lists no longer show it.",
+        collection.path
+    ))
     .param(
         ParamPlace::Query,
         "cascade",
         json!({"type": "boolean"}),
         "Whether records that refer to it are marked too.",
     )
-    .answers_empty(204, "Marked.")
+    .answers_empty(204, "The record was marked `tobedeleted`.")
 }
 
 /// POST of records into another record, such as results into a line item.
@@ -134,11 +137,11 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
         .map(|into| (into, collections::at(into.of).expect("declared")))
         .filter(|(_, collection)| collection.kind.service == service)
         .map(|(into, collection)| {
-            route::post(into.path, access(collection.kind, Does::Post), move |context| {
+            route::post(into.path, access(collection.kind, RouteEffect::Post), move |context| {
                 created_in(context, into, collection)
             })
             .named(operation("post", &into.path.replace(['{', '}'], "")))
-            .says(format!("Creates {} in the record of the path.", into.of))
+            .description(format!("Creates {} in the record of the path.", into.of))
             .reads_kind(schema::input_in(into, collection))
             .answers::<CreatedPairs>(201, "Created, with the ids.")
         })
@@ -186,10 +189,10 @@ fn parse(text: &[u8]) -> Result<Object> {
 }
 
 /// The values of the request that a write of the roster needs.
-pub(super) fn rules(context: &Context, collection: Collection) -> roster::Rules {
+pub(super) fn rules(context: &Context, collection: Collection) -> roster::WriteRules {
     let allocates = collection.kind.service == Service::Gradebook
         || context.app.config.roster.allocate_missing_ids;
-    roster::Rules {
+    roster::WriteRules {
         dialect: context.dialect,
         now: context.app.clock.now(),
         allocate_missing_ids: allocates,
@@ -213,8 +216,8 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
         _ => StatusCode::OK,
     };
     let mut answer = json!({ "sourcedIdPairs": created.pair });
-    if rules.dialect == Dialect::Platform {
-        let shown = shown(&context.app, rules.dialect, collection, &created.put)?;
+    if rules.dialect == PayloadDialect::Platform {
+        let shown = render_record(&context.app, rules.dialect, collection, &created.put)?;
         let shown: Object = serde_json::from_str(&shown).map_err(Problem::internal)?;
         answer.as_object_mut().expect("an object was made").extend(shown);
     }
@@ -231,13 +234,13 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
 fn settle_written(
     tx: &mut Tx<'_>,
     collection: Collection,
-    rules: &roster::Rules,
+    rules: &roster::WriteRules,
     put: &WrittenRecord,
 ) -> Result<()> {
     if put.outcome == WriteOutcome::Unchanged || collection.kind.one != USER.one {
         return Ok(());
     }
-    settle::written(tx, rules.now, collection.kind, &[fields::of(&put.stored)?])
+    settle::after_write(tx, rules.now, collection.kind, &[fields::of(&put.stored)?])
 }
 
 fn location(context: &Context, collection: Collection, id: &str) -> String {
@@ -245,13 +248,13 @@ fn location(context: &Context, collection: Collection, id: &str) -> String {
     format!("{}{}/{}/{id}", context.base_url(), collection.kind.service.prefix(), collection.path)
 }
 
-fn shown(
+fn render_record(
     app: &App,
-    dialect: Dialect,
+    dialect: PayloadDialect,
     collection: Collection,
     put: &WrittenRecord,
 ) -> Result<String> {
-    let view = View { base_url: &app.base_url, dialect, fields: None };
+    let view = RecordView { base_url: &app.base_url, dialect, fields: None };
     respond::single(&view, collection, &put.stored)
 }
 
@@ -286,11 +289,11 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
 fn answer_put(
     context: &Context,
     collection: Collection,
-    rules: &roster::Rules,
+    rules: &roster::WriteRules,
     put: &WrittenRecord,
 ) -> Result<Answer> {
     let is_standard_gradebook =
-        rules.dialect == Dialect::Standard && collection.kind.service == Service::Gradebook;
+        rules.dialect == PayloadDialect::Standard && collection.kind.service == Service::Gradebook;
     let status = match put.outcome {
         WriteOutcome::Created => StatusCode::CREATED,
         WriteOutcome::Updated | WriteOutcome::Unchanged if is_standard_gradebook => {
@@ -300,9 +303,10 @@ fn answer_put(
     };
     let tag = etag::tag(put.stored.version);
     let answer = match rules.dialect {
-        Dialect::Standard => Answer::empty(status),
-        Dialect::Platform => {
-            Answer::json(shown(&context.app, rules.dialect, collection, put)?).status(status)
+        PayloadDialect::Standard => Answer::empty(status),
+        PayloadDialect::Platform => {
+            Answer::json(render_record(&context.app, rules.dialect, collection, put)?)
+                .status(status)
         }
     };
     Ok(answer.header(header::ETAG, tag))
@@ -323,12 +327,13 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
             Ok(put)
         })
         .await?;
-    let shown = shown(&context.app, rules.dialect, collection, &put)?;
+    let shown = render_record(&context.app, rules.dialect, collection, &put)?;
     Ok(Answer::json(shown).header(header::ETAG, etag::tag(put.stored.version)))
 }
 
 async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
-    let cascade = context.asked_as("cascade", "must be 'true' or 'false'")?.unwrap_or(false);
+    let cascade =
+        context.parsed_query_value("cascade", "must be 'true' or 'false'")?.unwrap_or(false);
     let id = context.param("sourcedId").to_owned();
     let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
     let delete = move |tx: &mut Tx<'_>| roster::delete(tx, collection, &id, now, cascade, expected);
@@ -338,7 +343,7 @@ async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
 
 async fn created_in(
     context: Context,
-    into: &'static roster::Into,
+    into: &'static roster::CreationPath,
     collection: Collection,
 ) -> Result<Answer> {
     let mut body = body(&context)?;
@@ -361,7 +366,7 @@ async fn created_in(
                 ));
             }
         };
-    let rules = roster::Rules { allocate_missing_ids: true, ..rules(&context, collection) };
+    let rules = roster::WriteRules { allocate_missing_ids: true, ..rules(&context, collection) };
     let pairs = context
         .app
         .db

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, header};
 use lyceum_access::Scope::ProjectsRead;
 use lyceum_blob::Digest;
 use lyceum_core::{Problem, ProblemKind};
-use lyceum_hosting::{Pieces, deployments};
+use lyceum_hosting::{BlobStream, deployments};
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/{slug}/artifacts/{sha256}", ProjectsRead, members(artifact))
             .named("getArtifact")
-            .says("A file that a kept version is made of: the zip of its frontend, or a module.")
+            .description("Reads a file of a stored version: the zip of its frontend, or a module.")
             .answers_as(
                 200,
                 "The file.",
@@ -41,7 +41,7 @@ async fn artifact(context: Context) -> lyceum_core::Result<Answer> {
     let blob = if is_part { apart(move || blobs.open(&digest)).await? } else { None };
     let blob = blob.ok_or_else(|| Problem::new(ProblemKind::NotFound, unknown))?;
     let size = blob.size;
-    let body = Body::new(Pieces::of(blob, 0, size));
+    let body = Body::new(BlobStream::of(blob, 0, size));
     let answer = Answer::typed(HeaderValue::from_static(BYTES), body);
     Ok(answer.header(header::CONTENT_LENGTH, size))
 }

@@ -6,9 +6,10 @@ use bytes::Bytes;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::buckets::{
-    Bucket, Info, Listing, ObjectDescription, Page, Upload, UploadedPart,
+    Bucket, BucketListing, BucketObject, BucketObjectDescription, BucketPage, BucketPart,
+    BucketUpload,
 };
-use lyceum_hosting::{Pieces, deployments, homes};
+use lyceum_hosting::{BlobStream, deployments, homes};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,7 +21,7 @@ use crate::context::Context;
 use crate::hosted;
 use crate::route::ParamPlace::{Header, Query};
 use crate::route::{Route, get, post, put};
-use crate::routes::adaptive::shape::{some_text, text, whole};
+use crate::routes::adaptive::shape::{some_text, text, whole_number};
 
 const BYTES: &[&str] = &["application/octet-stream"];
 
@@ -39,7 +40,7 @@ struct NewObjectInParts {
     #[schemars(length(min = 1))]
     key: String,
     #[serde(flatten)]
-    about: ObjectDescription,
+    about: BucketObjectDescription,
 }
 
 /// The parts that become an object.
@@ -48,60 +49,60 @@ struct CompletedParts {
     /// The object's key.
     #[schemars(length(min = 1))]
     key: String,
-    /// All parts.
-    parts: Vec<UploadedPart>,
+    /// All parts, in order.
+    parts: Vec<BucketPart>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     let key = |route: Route| route.param(Query, "key", some_text(), "The object's key.");
     let file = json!({ "type": "string", "format": "binary" });
     vec![
-        get("/{slug}/bucket", ProjectsRead, members(listed))
+        get("/{slug}/bucket", ProjectsRead, members(list_objects))
             .named("listBucket")
-            .says("A page of the bucket's objects, by the bytes of their keys.")
-            .param(Query, "prefix", text(), "What keys begin with.")
-            .param(Query, "delimiter", text(), "What ends a group of keys, which is then told once.")
-            .param(Query, "cursor", text(), "Where the page before ended.")
-            .param(Query, "limit", whole(), "Objects and groups at most, from 1 to 1000.")
-            .answers::<Page>(200, "The page; without a cursor it is the last."),
-        key(get("/{slug}/bucket/metadata", ProjectsRead, members(shown)))
+            .description("Lists a page of the bucket's objects in byte order of their keys.")
+            .param(Query, "prefix", text(), "The prefix of the keys.")
+            .param(Query, "delimiter", text(), "The delimiter that ends a group of keys. Each group is listed once.")
+            .param(Query, "cursor", text(), "The cursor of the previous page.")
+            .param(Query, "limit", whole_number(), "Objects and groups at most, from 1 to 1000.")
+            .answers::<BucketPage>(200, "The page; without a cursor it is the last."),
+        key(get("/{slug}/bucket/metadata", ProjectsRead, members(describe_object)))
             .named("getObjectMetadata")
-            .says("What is known of an object.")
-            .answers::<Info>(200, "The object."),
+            .description("Reads the metadata of an object.")
+            .answers::<BucketObject>(200, "The object."),
         key(get("/{slug}/bucket/object", ProjectsRead, members(read)))
             .named("getObject")
-            .says("An object's bytes.")
-            .param(Header, "Range", text(), "From which byte on: `bytes=100-`.")
+            .description("An object's bytes.")
+            .param(Header, "Range", text(), "The first byte to return, such as `bytes=100-`.")
             .answers_as(200, "The bytes.", Some((BYTES[0], file.clone())))
-            .answers_as(206, "The bytes from that one on.", Some((BYTES[0], file))),
-        key(put("/{slug}/bucket/object", ProjectsWrite, members(written)))
+            .answers_as(206, "The bytes from the requested one on.", Some((BYTES[0], file))),
+        key(put("/{slug}/bucket/object", ProjectsWrite, members(write_object)))
             .named("putObject")
-            .says("Keeps an object; larger ones arrive in parts.")
+            .description("Stores an object. Upload large objects in parts.")
             .reads_as(BYTES)
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
             .param(Query, "contentType", text(), "Its media type.")
-            .answers::<Info>(200, "The object."),
+            .answers::<BucketObject>(200, "The object."),
         post("/{slug}/bucket/delete", ProjectsWrite, members(deleted))
             .named("deleteObjects")
-            .says("Deletes objects; it is no fault that one is not there.")
+            .description("Deletes objects. Missing objects are ignored.")
             .reads::<ObjectsToDelete>()
-            .answers_empty(204, "They are not there."),
-        post("/{slug}/bucket/uploads", ProjectsWrite, members(begun))
+            .answers_empty(204, "The objects do not exist."),
+        post("/{slug}/bucket/uploads", ProjectsWrite, members(start_upload))
             .named("beginObject")
-            .says("Begins an object that arrives in parts, or finds the parts of one that broke off.")
+            .description("Starts an upload in parts, or returns the parts of an interrupted one.")
             .reads::<NewObjectInParts>()
-            .answers::<Upload>(200, "The upload and the parts that are there."),
+            .answers::<BucketUpload>(200, "The upload with its received parts."),
         key(put("/{slug}/bucket/uploads/{id}/{part}", ProjectsWrite, members(part_put)))
             .named("putObjectPart")
-            .says("Keeps a part, in the place of one with its number. All but the last are of one size.")
+            .description("Stores a part, and replaces a part with the same number. All parts except the last one have the same size.")
             .reads_as(BYTES)
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
-            .answers::<UploadedPart>(200, "The part."),
+            .answers::<BucketPart>(200, "The part."),
         post("/{slug}/bucket/uploads/{id}", ProjectsWrite, members(completed))
             .named("completeObject")
-            .says("Makes the parts the object.")
+            .description("Completes the upload: the parts become the object.")
             .reads::<CompletedParts>()
-            .answers::<Info>(200, "The object."),
+            .answers::<BucketObject>(200, "The object."),
     ]
 }
 
@@ -123,25 +124,25 @@ pub(crate) async fn bucket(context: &Context) -> Result<Bucket> {
 }
 
 fn key(context: &Context) -> Result<String> {
-    context.asked("key").ok_or_else(|| Problem::invalid("key", "is required"))
+    context.query_value("key").ok_or_else(|| Problem::invalid("key", "is required"))
 }
 
 pub(crate) fn missing(key: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("the bucket has no object '{key}'"))
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let listing = Listing {
-        prefix: context.asked("prefix").unwrap_or_default(),
-        delimiter: context.asked("delimiter"),
-        cursor: context.asked("cursor"),
-        limit: context.asked_as("limit", "must be from 1 to 1000")?,
+async fn list_objects(context: Context) -> Result<Answer> {
+    let listing = BucketListing {
+        prefix: context.query_value("prefix").unwrap_or_default(),
+        delimiter: context.query_value("delimiter"),
+        cursor: context.query_value("cursor"),
+        limit: context.parsed_query_value("limit", "must be from 1 to 1000")?,
     };
     let bucket = bucket(&context).await?;
     Ok(Answer::of(&apart(move || bucket.list(&listing)).await?))
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn describe_object(context: Context) -> Result<Answer> {
     let (bucket, key) = (bucket(&context).await?, key(&context)?);
     let (found, key) = apart(move || Ok((bucket.head(&key)?, key))).await?;
     found.map(|info| Answer::of(&info)).ok_or_else(|| missing(&key))
@@ -156,18 +157,18 @@ async fn read(context: Context) -> Result<Answer> {
                 .ok_or_else(|| Problem::invalid("Range", "must have the form 'bytes=100-'"))?
         }
     };
-    sent(bucket(&context).await?, key(&context)?, from).await
+    send_object(bucket(&context).await?, key(&context)?, from).await
 }
 
 /// The bytes of an object, beginning at an offset.
-pub(crate) async fn sent(bucket: Bucket, key: String, from: u64) -> Result<Answer> {
+pub(crate) async fn send_object(bucket: Bucket, key: String, from: u64) -> Result<Answer> {
     let (found, key) = apart(move || Ok((bucket.get(&key)?, key))).await?;
-    let (Info { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
+    let (BucketObject { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
     if from > size {
         return Err(Problem::invalid("Range", format!("the object has {size} bytes")));
     }
     let length = size - from;
-    let body = Body::new(Pieces::new(Bytes::new(), blobs, from, length));
+    let body = Body::new(BlobStream::new(Bytes::new(), blobs, from, length));
     // Never send the object's own media type, because a browser would run it with the server's origin.
     let answer = Answer::typed(HeaderValue::from_static(BYTES[0]), body)
         .header(header::CONTENT_LENGTH, length)
@@ -182,11 +183,11 @@ pub(crate) async fn sent(bucket: Bucket, key: String, from: u64) -> Result<Answe
     })
 }
 
-async fn written(context: Context) -> Result<Answer> {
+async fn write_object(context: Context) -> Result<Answer> {
     let (bucket, key) = (bucket(&context).await?, key(&context)?);
-    let about = ObjectDescription {
-        content_type: context.asked("contentType"),
-        ..ObjectDescription::default()
+    let about = BucketObjectDescription {
+        content_type: context.query_value("contentType"),
+        ..BucketObjectDescription::default()
     };
     let body = context.body;
     Ok(Answer::of(&apart(move || bucket.put(&key, &about, &body[..])).await?))
@@ -199,7 +200,7 @@ async fn deleted(context: Context) -> Result<Answer> {
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-async fn begun(context: Context) -> Result<Answer> {
+async fn start_upload(context: Context) -> Result<Answer> {
     let NewObjectInParts { key, about } = context.body_as()?;
     let bucket = bucket(&context).await?;
     Ok(Answer::of(&apart(move || bucket.begin(&key, &about)).await?))

@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_hosting::Pieces;
+use lyceum_hosting::BlobStream;
 use lyceum_hosting::databases::{self, RestorePoint};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Project};
@@ -28,18 +28,18 @@ use crate::route::{Route, get, post};
 
 const SQLITE: &str = "application/vnd.sqlite3";
 
-/// Which version is served again.
+/// The version to serve again.
 #[derive(Deserialize, JsonSchema)]
 struct Rollback {
-    /// The version; none: the one before.
+    /// The version to serve; by default the one before.
     version: Option<i64>,
     /// The revision that the project must have.
     revision: Option<i64>,
-    /// What becomes of the database where the version came with another schema.
+    /// What to do with the database if the version has another schema.
     database: Option<DatabaseChoice>,
 }
 
-/// What becomes of a database.
+/// The choice for a database.
 #[derive(Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -48,7 +48,7 @@ enum DatabaseChoice {
     Restore,
 }
 
-/// What takes the place of a database: a restore point, or a file that was uploaded.
+/// The replacement of a database: a restore point or an uploaded file.
 #[derive(Deserialize, JsonSchema)]
 struct DatabaseRestore {
     /// The id of the point.
@@ -60,7 +60,7 @@ struct DatabaseRestore {
 pub(super) fn rollback() -> Route {
     post("/{slug}/rollback", ProjectsWrite, members(rolled_back))
         .named("rollBackProject")
-        .says("Serves a kept version again, with its code, frontend and secrets; without a number the one before. Files stay as they are. Where the version came with another schema of the database, `database` says whether that is kept or put back as it was when the version was last served; without it 409.")
+        .description("Serves a previous version again with its code, frontend and secrets; by default the one before. Objects in the bucket do not change. If the version has another database schema, `database` decides whether to keep the database or to restore it; without `database` the answer is 409.")
         .reads::<Rollback>()
         .answers::<Deployment>(200, "The version that is served now.")
 }
@@ -69,7 +69,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/{slug}/database", ProjectsRead, members(copied))
             .named("getProjectDatabase")
-            .says("A copy of the project's database: one moment of it, as an SQLite file.")
+            .description("Downloads a consistent copy of the project's database as an SQLite file.")
             .answers_as(
                 200,
                 "The file.",
@@ -77,16 +77,16 @@ pub(super) fn routes() -> Vec<Route> {
             ),
         get("/{slug}/database/points", ProjectsRead, members(points))
             .named("getRestorePoints")
-            .says("The files that were the project's database before a deploy or a restore, newest first.")
+            .description("Lists the restore points of the project's database, newest first.")
             .answers::<Vec<RestorePoint>>(200, "The points."),
         post("/{slug}/database/restore", ProjectsWrite, members(restored))
             .named("restoreProjectDatabase")
-            .says("Puts a restore point, or an SQLite file that was uploaded, in the place of the project's database; that becomes a restore point.")
+            .description("Replaces the project's database with a restore point or an uploaded SQLite file. The replaced database becomes a restore point.")
             .reads::<DatabaseRestore>()
-            .answers::<Vec<RestorePoint>>(200, "The points that are kept now."),
+            .answers::<Vec<RestorePoint>>(200, "The restore points."),
         post("/{slug}/database/problems", ProjectsRead, members(problems))
             .named("getDatabaseProblems")
-            .says("What the rows of the project's database have against a schema; changes nothing.")
+            .description("Lists the reasons why the rows of the project's database do not fit a schema. It changes nothing.")
             .reads::<DatabaseWish>()
             .reads_up_to(limits::PLAN_MAX_BYTES)
             .answers::<Vec<String>>(200, "The problems, one sentence each."),
@@ -152,7 +152,7 @@ async fn copied(context: Context) -> Result<Answer> {
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
     let size = blob.size;
-    let body = Body::new(Pieces::of(blob, 0, size));
+    let body = Body::new(BlobStream::of(blob, 0, size));
     let answer = Answer::typed(HeaderValue::from_static(SQLITE), body);
     Ok(answer.header(header::CONTENT_LENGTH, size))
 }

@@ -2,7 +2,7 @@
 
 use lyceum_access::Scope::ProjectsRead;
 use lyceum_core::{Problem, Result, limits};
-use lyceum_hosting::engine::LogLine;
+use lyceum_hosting::engine::BackendLogLine;
 use lyceum_hosting::projects;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::ParamPlace::Query;
 use crate::route::{Route, get};
-use crate::routes::adaptive::shape::whole;
+use crate::routes::adaptive::shape::whole_number;
 
 pub(super) fn route() -> Route {
     let limit = json!({
@@ -20,17 +20,18 @@ pub(super) fn route() -> Route {
     });
     get("/{slug}/logs", ProjectsRead, members(logs))
         .named("getProjectLogs")
-        .says("The last lines that the backend printed, what was asked of it and why it ended, oldest first. Whoever follows asks for those after the last line.")
-        .param(Query, "after", whole(), "Lines after the one of this id; without it the last ones.")
-        .param(Query, "limit", limit, "Lines at most: the oldest of those after an id, else the newest.")
-        .answers::<Vec<LogLine>>(200, "The lines.")
+        .description("Returns the latest log lines of the backend: its output, its requests and the reasons why it ended, oldest first. To follow the log, request the lines after the last id.")
+        .param(Query, "after", whole_number(), "Return lines after the line with this id. Without it, return the latest lines.")
+        .param(Query, "limit", limit, "The maximum number of lines: the oldest ones after the id, or the newest ones without an id.")
+        .answers::<Vec<BackendLogLine>>(200, "The lines.")
 }
 
 async fn logs(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
-    let after: Option<i64> = context.asked_as("after", "must be a whole number")?;
+    let after: Option<i64> = context.parsed_query_value("after", "must be a whole number")?;
     let rule = format!("must be from 1 to {}", limits::BACKEND_LOG_MAX_ENTRIES);
-    let limit = context.asked_as("limit", &rule)?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
+    let limit =
+        context.parsed_query_value("limit", &rule)?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
     if !(1..=limits::BACKEND_LOG_MAX_ENTRIES).contains(&limit) {
         return Err(Problem::invalid("limit", rule));
     }

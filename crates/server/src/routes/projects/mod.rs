@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
-use lyceum_access::{self as access, Access, Holder, Scopes, Subject};
+use lyceum_access::{self as access, Access, RequestSubject, Scopes, TokenHolder};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
@@ -32,52 +32,52 @@ use crate::hosted;
 use crate::learning::Learning;
 use crate::render::Rendering;
 use crate::route::ParamPlace::Query;
-use crate::route::{Area, Pending, get, post};
-use crate::routes::adaptive::shape::whole;
+use crate::route::{Area, HandlerFuture, get, post};
+use crate::routes::adaptive::shape::whole_number;
 use crate::routes::games::writable;
 use crate::state::App;
 
 pub(super) fn areas() -> [Area; 2] {
     let mut routes = vec![
-        get("", ProjectsRead, listed)
+        get("", ProjectsRead, list_projects)
             .named("getProjects")
-            .says("The projects that are deployed here, by slug.")
+            .description("Lists the deployed projects by slug.")
             .answers::<Vec<Project>>(200, "The projects."),
-        get("/{slug}", ProjectsRead, members(shown))
+        get("/{slug}", ProjectsRead, members(read_project))
             .named("getProject")
-            .says("A project, with the version that is served and where.")
+            .description("A project with its served version and its addresses.")
             .answers::<ServedProject>(200, "The project."),
         get("/{slug}/state", ProjectsWrite, members(state))
             .named("getProjectState")
-            .says("What a deploy is planned from; also of a project that is not deployed yet, at revision 0. Secrets are names and digests under the project's key.")
+            .description("Reads the project state from which a deploy is planned. A project that is not deployed yet has revision 0. Secrets are listed by name with a digest.")
             .answers::<State>(200, "The state."),
         get("/{slug}/deployments", ProjectsRead, members(versions))
             .named("getDeployments")
-            .says("The versions that are kept, newest first.")
+            .description("Lists the stored versions, newest first.")
             .answers::<Vec<Deployment>>(200, "The versions."),
         post("/{slug}/deployments", ProjectsWrite, members(deployed))
             .named("deployProject")
-            .says("Applies a plan, all of it or nothing: 409 where the project was changed since the plan was made. What it names was uploaded before.")
+            .description("Applies a plan completely or not at all. Upload the files that it names first. It answers 409 if the project changed after the plan was made.")
             .reads::<DeployRequest>()
             .reads_up_to(limits::PLAN_MAX_BYTES)
             .answers::<State>(200, "The state that it led to.")
-            .answers::<State>(201, "As 200, of a new project."),
+            .answers::<State>(201, "As 200, for a new project."),
         post("/{slug}/rehearsal", ProjectsWrite, members(rehearsed))
             .named("rehearseDeployment")
-            .says("Tries a plan: all that applying it does, but serving it. The frontend is unpacked, the schema is changed on a copy, the backend is started and asked; nothing of it stays. What it names was uploaded before.")
+            .description("Tests a plan with all steps except serving it. It unpacks the frontend, changes the schema on a copy, starts the backend and sends it a request; then it removes all of this. Upload the files that the plan names first.")
             .reads::<DeployRequest>()
             .reads_up_to(limits::PLAN_MAX_BYTES)
-            .answers_empty(204, "Applying it would succeed now."),
+            .answers_empty(204, "The plan can be applied."),
         get("/{slug}/deployments/{version}", ProjectsRead, members(version))
             .named("getDeployment")
-            .says("A version.")
+            .description("A version.")
             .answers::<Deployment>(200, "The version."),
         database::rollback(),
         get("/{slug}/audit", ProjectsRead, members(changes))
             .named("getProjectAudit")
-            .says("Who changed what, newest first.")
-            .param(Query, "before", whole(), "Entries before this one.")
-            .answers::<Vec<audit::AuditEntry>>(200, "A page of changes."),
+            .description("Lists the changes of a project, newest first.")
+            .param(Query, "before", whole_number(), "Return entries before the entry with this number.")
+            .answers::<Vec<audit::ProjectChange>>(200, "A page of changes."),
     ];
     routes.extend(artifacts::routes());
     routes.extend(bucket::routes());
@@ -87,7 +87,7 @@ pub(super) fn areas() -> [Area; 2] {
         name: "projects",
         base: "/api/projects",
         rendering: Rendering::Problem,
-        says: "Hosted projects: what is deployed, deploying, going back.",
+        description: "Hosted projects: deploying, versions and rollback.",
         routes,
     };
     [projects, uploads::area()]
@@ -97,7 +97,7 @@ pub(super) fn areas() -> [Area; 2] {
 /// has no owner.
 fn members<F>(
     handler: impl Fn(Context) -> F + Copy + Send + Sync + 'static,
-) -> impl Fn(Context) -> Pending + Send + Sync + 'static
+) -> impl Fn(Context) -> HandlerFuture + Send + Sync + 'static
 where
     F: Future<Output = Result<Answer>> + Send + 'static,
 {
@@ -138,7 +138,7 @@ fn grant(context: &Context) -> &Grant {
     context.grant.as_ref().expect("no route here is public")
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list_projects(context: Context) -> Result<Answer> {
     let grant = grant(&context).clone();
     let own = context.app.db.read(move |tx| {
         let mut own = Vec::new();
@@ -154,7 +154,7 @@ async fn listed(context: Context) -> Result<Answer> {
     Ok(Answer::of(&own.await?))
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn read_project(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
     let read =
         move |tx: &mut Tx<'_>| Ok((projects::find(tx, &slug)?, deployments::active(tx, &slug)?));
@@ -196,7 +196,7 @@ async fn version(context: Context) -> Result<Answer> {
 
 async fn changes(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
-    let before = context.asked_as("before", "must be a whole number")?;
+    let before = context.parsed_query_value("before", "must be a whole number")?;
     let read = move |tx: &mut Tx<'_>| {
         projects::find(tx, &slug)?;
         audit::list(tx, &slug, before)
@@ -204,24 +204,24 @@ async fn changes(context: Context) -> Result<Answer> {
     Ok(Answer::of(&context.app.db.read(read).await?))
 }
 
-/// A project, with the version that is served and where.
+/// A project with its served version and its addresses.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ServedProject {
     /// Its name in addresses.
     slug: String,
-    /// One more with every change.
+    /// A number that increases with every change.
     revision: i64,
     /// The version that is served.
     version: i64,
     /// The server's environment.
     #[schemars(extend("enum" = ["local", "staging", "production"]))]
     environment: &'static str,
-    /// Where the frontend is.
+    /// The address of the frontend.
     frontend_url: String,
-    /// Where the backend is.
+    /// The address of the backend.
     backend_url: String,
-    /// Where people play.
+    /// The address of the game.
     play_url: String,
     /// The version that is served.
     deployment: Option<Deployment>,
@@ -231,7 +231,7 @@ struct ServedProject {
     updated_at: Timestamp,
 }
 
-/// A plan that is sent, and the values of its secrets.
+/// A plan to apply, with the values of its secrets.
 #[derive(Deserialize, JsonSchema)]
 struct DeployRequest {
     /// The plan.
@@ -242,11 +242,11 @@ struct DeployRequest {
 }
 
 /// A function that applies a plan in a transaction. It gets the name of the new database file, if there is one.
-type Apply = Box<dyn FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send>;
+type ApplyPlan = Box<dyn FnMut(&mut Tx<'_>, Option<&str>) -> Result<State> + Send>;
 
 /// Checks the plan of a request against the current state and its uploaded files, and returns it with the function that
 /// applies it.
-async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
+async fn read_deploy_request(context: &Context) -> Result<(hosted::DeployChange, ApplyPlan)> {
     let DeployRequest { plan, secrets } = context.body_as()?;
     let app = &context.app;
     if plan.slug != context.param("slug") {
@@ -269,7 +269,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
         move |tx: &mut Tx<'_>, database: Option<&str>| {
             // Check again, because the project may belong to somebody else by now.
             decide(tx, &grant, &plan.slug)?;
-            if let (Some(Holder::Person(maker)), 0) = (grant.holder(), plan.base) {
+            if let (Some(TokenHolder::Person(maker)), 0) = (grant.holder(), plan.base) {
                 access::join(tx, &plan.slug, &maker.id)?;
             }
             let former = match games::lookup(tx, &plan.slug)? {
@@ -295,7 +295,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
             Ok(applied)
         }
     };
-    let change = hosted::Change { plan, state: before, place, pushed: secrets };
+    let change = hosted::DeployChange { plan, state: before, place, pushed: secrets };
     Ok((change, Box::new(apply)))
 }
 
@@ -303,7 +303,7 @@ async fn asked(context: &Context) -> Result<(hosted::Change, Apply)> {
 /// `Forbidden`.
 fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
     let scopes = Scopes::from_iter([GamesWrite]);
-    let decided = auth::decide(context.grant.as_ref(), Access::Any(scopes), Subject::Route);
+    let decided = auth::decide(context.grant.as_ref(), Access::Any(scopes), RequestSubject::Route);
     if plan.lms.is_none() || decided.is_ok() {
         return Ok(());
     }
@@ -315,14 +315,14 @@ fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
 }
 
 async fn deployed(context: Context) -> Result<Answer> {
-    let (change, apply) = asked(&context).await?;
+    let (change, apply) = read_deploy_request(&context).await?;
     let is_new = change.plan.base == 0;
     let state = hosted::deploy(&context.app, change, apply).await?;
     Ok(Answer::of(&state).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
 async fn rehearsed(context: Context) -> Result<Answer> {
-    let (change, apply) = asked(&context).await?;
+    let (change, apply) = read_deploy_request(&context).await?;
     hosted::rehearse(&context.app, change, apply).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::ProjectsWrite;
 use lyceum_blob::Digest;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_hosting::uploads::{self, Upload};
+use lyceum_hosting::uploads::{self, FileUpload};
 use lyceum_hosting::{homes, nodes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,23 +15,23 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::render::Rendering;
-use crate::route::{Area, Header, ParamPlace, get, post, put};
+use crate::route::{AnswerHeader, Area, ParamPlace, get, post, put};
 use crate::routes::adaptive::shape::text;
 
 const BYTES: &[&str] = &["application/octet-stream"];
 const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
-const OFFSET_TOLD: &[Header] = &[Header {
+const OFFSET_TOLD: &[AnswerHeader] = &[AnswerHeader {
     name: "Upload-Offset",
     ty: "integer",
-    says: "Bytes that are here: where to go on.",
+    description: "The number of bytes received, which is the offset of the next piece.",
 }];
 
 /// A file to upload.
 #[derive(Deserialize, JsonSchema)]
 struct UploadRequest {
-    /// SHA-256 of the whole.
+    /// The SHA-256 of the whole file, in hexadecimal.
     sha256: Digest,
-    /// Bytes of the whole.
+    /// The size of the whole file in bytes.
     size: u64,
 }
 
@@ -40,26 +40,26 @@ pub(super) fn area() -> Area {
         name: "uploads",
         base: "/api/uploads",
         rendering: Rendering::Problem,
-        says: "Files on their way in: found by content, sent in pieces, gone on with where they broke off.",
+        description: "File uploads: in pieces, resumable, and skipped if the server has the content.",
         routes: vec![
-            post("", ProjectsWrite, begun)
+            post("", ProjectsWrite, start)
                 .named("beginUpload")
-                .says("Begins the upload of a file, or finds it: as far as it is, or complete where the server has the file.")
+                .description("Starts the upload of a file, or returns its progress if it was started before. If the server already has the file, the upload is complete.")
                 .reads::<UploadRequest>()
-                .answers::<Upload>(200, "How far it is.")
+                .answers::<FileUpload>(200, "How far it is.")
                 .with_headers(OFFSET_TOLD),
-            get("/{id}", ProjectsWrite, found)
+            get("/{id}", ProjectsWrite, progress)
                 .named("getUpload")
-                .says("How far an upload is; HEAD tells it in the header alone.")
-                .answers::<Upload>(200, "How far it is.")
+                .description("Reads the progress of an upload; HEAD returns it only in the header.")
+                .answers::<FileUpload>(200, "How far it is.")
                 .with_headers(OFFSET_TOLD),
             put("/{id}", ProjectsWrite, continued)
                 .named("continueUpload")
-                .says("Takes a piece at the upload's offset; 409 with the offset where it is another. The last piece makes the file whole.")
+                .description("Receives a piece of the file at the upload's offset. With a wrong offset it answers 409 with the right one. The last piece completes the file.")
                 .reads_as(BYTES)
                 .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
-                .param(ParamPlace::Header, "Content-Range", text(), "Which bytes these are: `bytes 0-99/1000`.")
-                .answers::<Upload>(200, "How far it is now.")
+                .param(ParamPlace::Header, "Content-Range", text(), "The range of the returned bytes, such as `bytes 0-99/1000`.")
+                .answers::<FileUpload>(200, "The progress of the upload.")
                 .with_headers(OFFSET_TOLD),
         ],
     }
@@ -81,21 +81,21 @@ async fn own(context: &Context) -> Result<String> {
             format!(
                 "the pieces of this upload are on the node {}, and this is the node '{}'; send the next one to that \
                  node, or begin the upload here anew",
-                homes::shown(&other),
+                homes::describe_node(&other),
                 node.name()
             ),
         )),
     }
 }
 
-async fn begun(context: Context) -> Result<Answer> {
+async fn start(context: Context) -> Result<Answer> {
     let UploadRequest { sha256, size } = context.body_as()?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
     let upload = apart(move || uploads::begin(&blobs, &client, sha256, size)).await?;
     Ok(answer(&context, upload))
 }
 
-async fn found(context: Context) -> Result<Answer> {
+async fn progress(context: Context) -> Result<Answer> {
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
     let id = own(&context).await?;
     let upload = apart(move || uploads::find(&blobs, &client, &id)).await?;
@@ -134,14 +134,14 @@ async fn continued(context: Context) -> Result<Answer> {
 }
 
 /// The refusal of a piece that does not continue at the upload's offset.
-fn elsewhere(upload: &Upload) -> Answer {
+fn elsewhere(upload: &FileUpload) -> Answer {
     let message = format!("the upload has {} bytes; continue there", upload.offset);
     let problem = Problem::new(ProblemKind::Conflict, message);
-    let answer = Rendering::Problem.answer(&problem, lyceum_core::Dialect::Platform);
+    let answer = Rendering::Problem.answer(&problem, lyceum_core::PayloadDialect::Platform);
     answer.header(OFFSET, upload.offset)
 }
 
-fn answer(context: &Context, mut upload: Upload) -> Answer {
+fn answer(context: &Context, mut upload: FileUpload) -> Answer {
     upload.id = uploads::tagged(&upload.id, context.app.node.tag());
     Answer::of(&upload).status(StatusCode::OK).header(OFFSET, upload.offset)
 }

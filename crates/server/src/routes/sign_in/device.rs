@@ -1,8 +1,8 @@
 //! The page on which a person gives a program access (RFC 8628, 3.3).
 
 use axum::http::StatusCode;
-use lyceum_access::{Holder, Person, device, guess};
-use lyceum_console::sign_in::{Device, Step};
+use lyceum_access::{Person, TokenHolder, device, guess};
+use lyceum_console::sign_in::{DevicePage, DeviceStep};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
@@ -11,20 +11,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::elsewhere;
-use super::page::{Form, Guard, shown};
+use super::page::{Form, FormGuard, show_page};
 use crate::answer::Answer;
 use crate::auth::{self, people};
 use crate::context::Context;
 use crate::render::{self, sentence};
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
-    let typed = context.asked("user_code").map(|code| code.trim().to_owned()).unwrap_or_default();
+    let typed =
+        context.query_value("user_code").map(|code| code.trim().to_owned()).unwrap_or_default();
     let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
     if typed.is_empty() {
-        return page(&context, &person, Step::EnterCode, None, StatusCode::OK);
+        return page(&context, &person, DeviceStep::EnterCode, None, StatusCode::OK);
     }
     match look_up(&context, &person, &typed).await {
-        Ok(Some(code)) => page(&context, &person, Step::Decide(&code), None, StatusCode::OK),
+        Ok(Some(code)) => page(&context, &person, DeviceStep::Decide(&code), None, StatusCode::OK),
         Ok(None) => unknown(&context, &person),
         Err(problem) => refused(&context, &person, problem),
     }
@@ -57,7 +58,7 @@ pub(super) async fn decide(context: Context) -> Result<Answer> {
         })
     });
     match decided.await {
-        Ok(Some(())) => page(&context, &person, Step::Decided(approve), None, StatusCode::OK),
+        Ok(Some(())) => page(&context, &person, DeviceStep::Decided(approve), None, StatusCode::OK),
         Ok(None) => unknown(&context, &person),
         Err(problem) => refused(&context, &person, problem),
     }
@@ -68,7 +69,7 @@ fn refused(context: &Context, person: &Person, problem: Problem) -> Result<Answe
         return Err(problem);
     }
     let status = render::status(problem.kind);
-    page(context, person, Step::EnterCode, Some(sentence(&problem)), status)
+    page(context, person, DeviceStep::EnterCode, Some(sentence(&problem)), status)
 }
 
 /// Finds the request with a code that a person typed. Wrong codes are counted.
@@ -92,7 +93,7 @@ fn counted<T>(
 async fn reader(context: &Context) -> Result<Option<Person>> {
     let grant = people::open_page(&context.app, &context.headers).await?;
     Ok(match grant.as_ref().and_then(auth::Grant::holder) {
-        Some(Holder::Person(person)) => Some(person.clone()),
+        Some(TokenHolder::Person(person)) => Some(person.clone()),
         _ => None,
     })
 }
@@ -111,18 +112,18 @@ async fn look_up(context: &Context, person: &Person, typed: &str) -> Result<Opti
 fn unknown(context: &Context, person: &Person) -> Result<Answer> {
     let message = "No program waits with this code. A code works once and for ten minutes: check the terminal, \
                 or start again there.";
-    page(context, person, Step::EnterCode, Some(message.to_owned()), StatusCode::NOT_FOUND)
+    page(context, person, DeviceStep::EnterCode, Some(message.to_owned()), StatusCode::NOT_FOUND)
 }
 
 fn page(
     context: &Context,
     person: &Person,
-    step: Step<'_>,
+    step: DeviceStep<'_>,
     problem: Option<String>,
     status: StatusCode,
 ) -> Result<Answer> {
-    let guard = Guard::of(context, true);
-    let page = shown(&Device {
+    let guard = FormGuard::of(context, true);
+    let page = show_page(&DevicePage {
         token: guard.token(),
         name: &person.name,
         email: &person.email,

@@ -1,14 +1,14 @@
 //! The link that creates the first administrator. The server prints it at its start as long as there is no
 //! administrator.
 
-use lyceum_access::{first, password};
-use lyceum_console::sign_in::First;
+use lyceum_access::{first_administrator, password};
+use lyceum_console::sign_in::FirstAdministratorPage;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page::{Form, Guard, shown};
+use super::page::{Form, FormGuard, show_page};
 use super::{check_link, onward};
 use crate::answer::Answer;
 use crate::auth::sign_in;
@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::render::{self, sentence};
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
-    let link = context.asked("link");
+    let link = context.query_value("link");
     page(&context, &link.unwrap_or_default(), ("", ""), None).await
 }
 
@@ -40,8 +40,8 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
         return page(&context, &link, (&email, &name), Some(&problem)).await;
     }
     let (master, sent) = (context.app.gate.keyring().master().clone(), link.clone());
-    let works = move |tx: &mut Tx<'_>| first::is_open(tx, &master, &sent);
-    if let Err(problem) = check_link(&context, works, first::closed).await {
+    let works = move |tx: &mut Tx<'_>| first_administrator::is_open(tx, &master, &sent);
+    if let Err(problem) = check_link(&context, works, first_administrator::setup_closed).await {
         return match problem.cause {
             None => page(&context, &link, (&email, &name), Some(&problem)).await,
             Some(_) => Err(problem),
@@ -52,7 +52,7 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
     let wanted = (link.clone(), email.clone(), name.clone());
     let made = context.app.db.write(move |tx| {
         let (link, email, name) = &wanted;
-        first::make(tx, now, &master, link, (email, name, &hash))
+        first_administrator::make(tx, now, &master, link, (email, name, &hash))
     });
     match made.await {
         Ok(person) => {
@@ -71,13 +71,21 @@ async fn page(
     problem: Option<&Problem>,
 ) -> Result<Answer> {
     let (master, sent) = (context.app.gate.keyring().master().clone(), link.to_owned());
-    let is_open = context.app.db.read(move |tx| first::is_open(tx, &master, &sent)).await?;
-    let guard = Guard::of(context, false);
+    let is_open =
+        context.app.db.read(move |tx| first_administrator::is_open(tx, &master, &sent)).await?;
+    let guard = FormGuard::of(context, false);
     let problem_text = problem.map(sentence);
-    let view = First { token: guard.token(), link, email, name, problem: problem_text, is_open };
+    let view = FirstAdministratorPage {
+        token: guard.token(),
+        link,
+        email,
+        name,
+        problem: problem_text,
+        is_open,
+    };
     let closed = (!is_open).then_some(ProblemKind::NotFound);
     let kind = problem.map(|problem| problem.kind).or(closed);
-    let answer = shown(&view)?;
+    let answer = show_page(&view)?;
     guard.keep(match kind {
         Some(kind) => answer.status(render::status(kind)),
         None => answer,

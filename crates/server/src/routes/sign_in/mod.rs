@@ -9,7 +9,7 @@ mod welcome;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::{guess, person, session};
-use lyceum_console::sign_in::SignIn;
+use lyceum_console::sign_in::SignInPage;
 use lyceum_core::{Problem, Result, limits};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::auth::people::{self, Cookie};
+use crate::auth::people::{self, SessionCookies};
 use crate::auth::sign_in;
 use crate::context::Context;
 use crate::render::{self, Rendering, sentence};
@@ -26,8 +26,8 @@ use crate::route::{Access, Area, ParamPlace, Route, get, post};
 
 use device::DeviceForm;
 use first::FirstAccountForm;
-pub(super) use page::{Form, Guard};
-use page::{GuardedForm, shown};
+pub(super) use page::{Form, FormGuard};
+use page::{GuardedForm, show_page};
 use welcome::PasswordForm;
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
@@ -43,61 +43,61 @@ pub(super) fn area() -> Area {
         name: "sign-in",
         base: "",
         rendering: Rendering::Problem,
-        says: "The pages on which people sign in and give programs access.",
+        description: "The pages on which people sign in and give programs access.",
         routes: vec![
             get("/", Access::Public, start)
                 .named("getStart")
-                .says("Leads people who only know the server's name to the console.")
-                .answers_empty(303, "Leads to the console."),
+                .description("Redirects from the server's address to the console.")
+                .answers_empty(303, "The console is there."),
             page(get("/sign-in", Access::Public, show))
                 .named("getSignInPage")
-                .says(
-                    "Asks for e-mail address and password, or explains how the first account is created.",
+                .description(
+                    "Shows the sign-in form, or how to create the first account.",
                 )
                 .param(ParamPlace::Query, "next", text(), "The path to go on to."),
             form(post("/sign-in", Access::Public, begin))
                 .reads::<GuardedForm<SignInForm>>()
                 .named("postSignInPage")
-                .says("Begins a session and leads to the next page."),
+                .description("Starts a session and redirects to the next page."),
             get("/sign-in/oidc", Access::Public, oidc::begin)
                 .named("beginOpenIdSignIn")
-                .says("Sends the browser to the OpenID provider of the settings.")
+                .description("Sends the browser to the OpenID provider of the settings.")
                 .param(ParamPlace::Query, "next", text(), "The path to go on to.")
                 .answers_empty(303, "Leads to the provider."),
             get("/sign-in/oidc/callback", Access::Public, oidc::end)
                 .named("endOpenIdSignIn")
-                .says("Receives the browser from the provider, begins a session and leads to the next page.")
-                .param(ParamPlace::Query, "state", text(), "The value that the server sent to the provider.")
-                .param(ParamPlace::Query, "code", text(), "The code that the provider issued.")
-                .answers_empty(303, "The person is signed in; leads to the next page."),
+                .description("Receives the browser after the sign-in at the provider, starts a session and redirects to the next page.")
+                .param(ParamPlace::Query, "state", text(), "The `state` that the server sent with the browser.")
+                .param(ParamPlace::Query, "code", text(), "The authorization code from the provider.")
+                .answers_empty(303, "A person is signed in; redirects to the next page."),
             page(get("/first", Access::Public, first::show))
                 .named("getFirstAccountPage")
-                .says("Asks for the account of the first administrator, as long as the server has none.")
+                .description("Asks for the account of the first administrator, as long as the server has none.")
                 .param(ParamPlace::Query, "link", text(), "The secret of the link."),
             form(post("/first", Access::Public, first::make))
                 .reads::<GuardedForm<FirstAccountForm>>()
                 .named("postFirstAccountPage")
-                .says("Creates the first administrator and begins a session."),
+                .description("Creates the first administrator and begins a session."),
             form(post("/sign-out", Access::Public, end))
                 .reads::<GuardedForm<SignOutForm>>()
                 .named("postSignOutPage")
-                .says("Ends the browser's session."),
+                .description("Ends the browser's session."),
             page(get("/welcome", Access::Public, welcome::show))
                 .named("getWelcomePage")
-                .says("Asks the owner of a one-time link for a password.")
+                .description("Asks the owner of a one-time link for a password.")
                 .param(ParamPlace::Query, "link", text(), "The secret of the link."),
             form(post("/welcome", Access::Public, welcome::set))
                 .reads::<GuardedForm<PasswordForm>>()
                 .named("postWelcomePage")
-                .says("Sets the password, uses the link up and begins a session."),
+                .description("Sets the password, invalidates the link and starts a session."),
             page(get("/device", Access::Public, device::show))
                 .named("getDevicePage")
-                .says("Asks whether a program that shows a code may act for the signed-in person.")
+                .description("Asks the signed-in person whether the program with this code may act for them.")
                 .param(ParamPlace::Query, "user_code", text(), "The code that the program shows."),
             form(post("/device", Access::Public, device::decide))
                 .reads::<GuardedForm<DeviceForm>>()
                 .named("postDevicePage")
-                .says("Gives the program access, or refuses it."),
+                .description("Gives the program access, or refuses it."),
         ],
     }
 }
@@ -123,10 +123,11 @@ async fn start(_: Context) -> Result<Answer> {
 }
 
 async fn show(context: Context) -> Result<Answer> {
-    let next = context.asked("next");
+    let next = context.query_value("next");
     let next = local(next.as_deref().unwrap_or_default());
     let signed_in = people::open_page(&context.app, &context.headers).await?;
-    let name = signed_in.as_ref().and_then(|grant| grant.holder()).map(lyceum_access::Holder::name);
+    let name =
+        signed_in.as_ref().and_then(|grant| grant.holder()).map(lyceum_access::TokenHolder::name);
     page(&context, "", next, None, name).await
 }
 
@@ -153,10 +154,10 @@ async fn page(
     problem: Option<String>,
     name: Option<&str>,
 ) -> Result<Answer> {
-    let guard = Guard::of(context, name.is_some());
+    let guard = FormGuard::of(context, name.is_some());
     let has_accounts = context.app.db.read(person::any).await?;
     let oidc = &context.app.config.oidc;
-    let page = SignIn {
+    let page = SignInPage {
         token: guard.token(),
         next,
         next_encoded: utf8_percent_encode(next, NON_ALPHANUMERIC).to_string(),
@@ -167,12 +168,13 @@ async fn page(
         provider: oidc.issuer.is_some().then_some(oidc.name.as_str()),
         demo: super::play::demo_of(next),
     };
-    guard.keep(shown(&page)?)
+    guard.keep(show_page(&page)?)
 }
 
 /// Redirects to the next page and sets the session cookie.
 fn onward(context: &Context, next: &str, session: &str) -> Answer {
-    let cookie = Cookie::Session.set(&context.app, session, limits::PAGE_SESSION_LIFETIME_S);
+    let cookie =
+        SessionCookies::Session.set(&context.app, session, limits::PAGE_SESSION_LIFETIME_S);
     let next = if next.is_empty() { "/console" } else { next };
     elsewhere(next).header(header::SET_COOKIE, cookie)
 }
@@ -182,7 +184,7 @@ async fn end(context: Context) -> Result<Answer> {
     if let Some(text) = people::session(&context.app, &context.headers).map(str::to_owned) {
         context.app.db.write(move |tx| session::end(tx, &text)).await?;
     }
-    let gone = Cookie::Session.set(&context.app, "", 0);
+    let gone = SessionCookies::Session.set(&context.app, "", 0);
     Ok(elsewhere("/sign-in").header(header::SET_COOKIE, gone))
 }
 

@@ -1,16 +1,16 @@
 //! Sign-in with the OpenID provider: the redirect to it, and the return with a code.
 
 use axum::http::header;
-use lyceum_access::identity::{self, Rule};
+use lyceum_access::identity::{self, IdentityRule};
 use lyceum_access::oidc::{SignInAttempt, refused};
 use lyceum_access::{Person, Role};
-use lyceum_core::config::{NewAccounts, Oidc};
+use lyceum_core::config::{NewAccounts, OidcSettings};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::{elsewhere, local, onward, refuse};
 use crate::answer::Answer;
-use crate::auth::people::Cookie;
+use crate::auth::people::SessionCookies;
 use crate::auth::sign_in;
 use crate::context::Context;
 
@@ -18,27 +18,27 @@ use crate::context::Context;
 /// page.
 pub(super) async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
-    let next = context.asked("next");
+    let next = context.query_value("next");
     let attempt = SignInAttempt::begin();
     let going = context.app.providers.authorization(&context.app, oidc, &attempt).await;
     let address = match going {
         Ok(address) => address,
-        Err(problem) => return told(&context, problem).await,
+        Err(problem) => return show_problem(&context, problem).await,
     };
     let next = next.unwrap_or_default();
     let next = utf8_percent_encode(local(&next), NON_ALPHANUMERIC);
     let kept = format!("{}.{next}", attempt.secret());
-    let cookie = Cookie::Attempt.set(&context.app, &kept, limits::OIDC_ATTEMPT_LIFETIME_S);
+    let cookie = SessionCookies::Attempt.set(&context.app, &kept, limits::OIDC_ATTEMPT_LIFETIME_S);
     Ok(elsewhere(&address).header(header::SET_COOKIE, cookie))
 }
 
 /// Receives the browser from the provider, and starts a session for the account of the identity.
 pub(super) async fn end(context: Context) -> Result<Answer> {
-    let kept = Cookie::Attempt.read(&context.app, &context.headers).unwrap_or_default();
+    let kept = SessionCookies::Attempt.read(&context.app, &context.headers).unwrap_or_default();
     let (secret, next) = kept.split_once('.').unwrap_or_default();
     let next = percent_decode_str(next).decode_utf8_lossy().into_owned();
     let attempt = SignInAttempt::of_secret(secret);
-    let gone = Cookie::Attempt.set(&context.app, "", 0);
+    let gone = SessionCookies::Attempt.set(&context.app, "", 0);
     match person(&context, &attempt).await {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
@@ -47,7 +47,7 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
             Ok(answer)
         }
         Err(problem) => {
-            let mut answer = told(&context, problem).await?;
+            let mut answer = show_problem(&context, problem).await?;
             answer.headers.append(header::SET_COOKIE, gone);
             Ok(answer)
         }
@@ -56,14 +56,14 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
 
 async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
     let oidc = configured(context)?;
-    let sent = |wanted: &str| context.asked(wanted).unwrap_or_default();
+    let sent = |wanted: &str| context.query_value(wanted).unwrap_or_default();
     if attempt.secret().is_empty() || !attempt.is_state(&sent("state")) {
         let message = "this sign-in was not begun in this browser, or took too long; begin again";
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
     let issuer = oidc.issuer.clone().unwrap_or_default();
     // RFC 9207: refuse an answer from another provider.
-    if !matches!(sent("iss"), told if told.is_empty() || told == issuer) {
+    if !matches!(sent("iss"), show_problem if show_problem.is_empty() || show_problem == issuer) {
         return Err(refused("another provider answered"));
     }
     let code = sent("code");
@@ -77,7 +77,7 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
     context.app.db.write(found).await
 }
 
-fn configured(context: &Context) -> Result<&Oidc> {
+fn configured(context: &Context) -> Result<&OidcSettings> {
     let oidc = &context.app.config.oidc;
     let message = "this server has no sign-in service; sign in by password";
     match oidc.issuer.is_some() {
@@ -86,16 +86,16 @@ fn configured(context: &Context) -> Result<&Oidc> {
     }
 }
 
-fn rule(oidc: &Oidc) -> Rule {
+fn rule(oidc: &OidcSettings) -> IdentityRule {
     let new_accounts = oidc.new_accounts.map(|new| match new {
         NewAccounts::Guide => Role::Guide,
         NewAccounts::Developer => Role::Developer,
     });
-    Rule { domains: oidc.domains.clone(), new_accounts }
+    IdentityRule { domains: oidc.domains.clone(), new_accounts }
 }
 
 /// Shows the sign-in page with a problem. The cause is in the log.
-async fn told(context: &Context, problem: Problem) -> Result<Answer> {
+async fn show_problem(context: &Context, problem: Problem) -> Result<Answer> {
     if problem.kind == ProblemKind::Internal {
         return Err(problem);
     }

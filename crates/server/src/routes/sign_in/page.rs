@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::auth::people::{self, Cookie};
+use crate::auth::people::{self, SessionCookies};
 use crate::context::Context;
 use crate::multipart::{self, FormField};
 use crate::route::Access;
@@ -22,31 +22,31 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// Renders a page.
-pub(super) fn shown(view: &impl Template) -> Result<Answer> {
+pub(super) fn show_page(view: &impl Template) -> Result<Answer> {
     let mut answer = as_page(lyceum_console::html(view)?);
     answer.headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
     Ok(answer)
 }
 
 /// The secret from which form tokens are made: the session, or a separate cookie before there is a session.
-pub(crate) struct Guard {
+pub(crate) struct FormGuard {
     secret: String,
     cookie: Option<HeaderValue>,
 }
 
-impl Guard {
+impl FormGuard {
     /// The guard of a browser. It creates the cookie if the browser has neither.
     pub(crate) fn of(context: &Context, signed_in: bool) -> Self {
         let (app, headers) = (&context.app, &context.headers);
         let known = match signed_in {
             true => people::session(app, headers),
-            false => Cookie::Form.read(app, headers),
+            false => SessionCookies::Form.read(app, headers),
         };
         if let Some(secret) = known {
             return Self { secret: secret.to_owned(), cookie: None };
         }
         let secret = session::new_form_secret();
-        let cookie = Cookie::Form.set(app, &secret, limits::PAGE_SESSION_LIFETIME_S);
+        let cookie = SessionCookies::Form.set(app, &secret, limits::PAGE_SESSION_LIFETIME_S);
         Self { secret, cookie: Some(cookie) }
     }
 
@@ -97,7 +97,7 @@ impl Form {
         };
         let known = match signed_in {
             true => people::session(app, headers),
-            false => Cookie::Form.read(app, headers),
+            false => SessionCookies::Form.read(app, headers),
         };
         let is_ours =
             known.is_some_and(|secret| session::is_form_token(secret, form.field("token")));

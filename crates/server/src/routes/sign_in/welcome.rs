@@ -1,13 +1,13 @@
 //! The page of a one-time link, on which a person sets a password.
 
 use lyceum_access::{password, person};
-use lyceum_console::sign_in::Welcome;
+use lyceum_console::sign_in::WelcomePage;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page::{Form, Guard, shown};
+use super::page::{Form, FormGuard, show_page};
 use super::{check_link, onward, sentence};
 use crate::answer::Answer;
 use crate::auth::{people, sign_in};
@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::render;
 
 pub(super) async fn show(context: Context) -> Result<Answer> {
-    let link = context.asked("link");
+    let link = context.query_value("link");
     page(&context, link.as_deref().unwrap_or_default(), None).await
 }
 
@@ -61,8 +61,8 @@ async fn page(context: &Context, link: &str, problem: Option<&Problem>) -> Resul
     let (now, wanted) = (context.app.clock.now(), link.to_owned());
     let owner = context.app.db.read(move |tx| person::of_link(tx, now, &wanted)).await?;
     let signed_in = people::open_page(&context.app, &context.headers).await?;
-    let guard = Guard::of(context, signed_in.is_some());
-    let answer = shown(&Welcome {
+    let guard = FormGuard::of(context, signed_in.is_some());
+    let answer = show_page(&WelcomePage {
         token: guard.token(),
         link,
         problem: problem.map(sentence),

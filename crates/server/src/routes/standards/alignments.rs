@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/CFItems/{sourcedId}/coverage", StandardsRead, coverage)
             .named("getCoverage")
-            .says("Lists the records that cover an item: those that are aligned to it, and those that name it themselves.")
+            .description("Lists the records that cover an item: those that are aligned to it, and those that name it themselves.")
             .param(
                 ParamPlace::Query,
                 "children",
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Coverage>(200, "The records."),
         get("/alignments", StandardsRead, listed)
             .named("listAlignments")
-            .says("Lists alignments in the order in which they were added.")
+            .description("Lists alignments in the order in which they were added.")
             .param(ParamPlace::Query, "kind", text(), "The kind of record.")
             .param(ParamPlace::Query, "item", text(), "The identifier of an item.")
             .param(ParamPlace::Query, "limit", whole(1), "Alignments on the page, 3000 at most.")
@@ -49,29 +49,29 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<AlignmentList>(200, "A page."),
         post("/alignments", StandardsWrite, added)
             .named("addAlignments")
-            .says("Adds many alignments, all or none. Alignments that exist already stay.")
+            .description("Adds many alignments, all or none. Alignments that exist already stay.")
             .reads::<AlignmentList>()
             .answers::<AddedAlignments>(200, "The number of new alignments."),
         get("/alignments/{kind}/{id}", StandardsRead, covered)
             .named("getAlignment")
-            .says("Lists the items that a record covers: those that it is aligned to, and those that it names itself.")
+            .description("Lists the items that a record covers: those that it is aligned to, and those that it names itself.")
             .answers::<CoveredItems>(200, "The items."),
         put("/alignments/{kind}/{id}", StandardsWrite, set)
             .named("putAlignment")
-            .says("Aligns a record to exactly these items.")
+            .description("Aligns a record to exactly these items.")
             .reads::<ItemList>()
             .answers::<CoveredItems>(200, "The items that the record covers now."),
         delete("/alignments/{kind}/{id}", StandardsWrite, |context| async move {
             removed(context, false).await
         })
         .named("deleteAlignment")
-        .says("Removes all alignments of a record.")
+        .description("Removes all alignments of a record.")
         .answers_empty(204, "Removed."),
         delete("/alignments/{kind}/{id}/{item}", StandardsWrite, |context| async move {
             removed(context, true).await
         })
         .named("deleteAlignmentToItem")
-        .says("Removes the alignment of a record to an item.")
+        .description("Removes the alignment of a record to an item.")
         .answers_empty(204, "Removed."),
     ]
 }

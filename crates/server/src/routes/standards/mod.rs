@@ -8,7 +8,7 @@ mod write;
 pub(crate) use schema::components;
 
 use axum::http::header;
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_roster::record::Object;
 use lyceum_standards::Shape;
 use lyceum_standards::repository::Reader;
@@ -16,50 +16,50 @@ use lyceum_standards::repository::Reader;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::openapi;
-use crate::render::{Case, Rendering};
+use crate::render::{CaseVersion, Rendering};
 use crate::route::{Access, Area, Route, get};
 
 /// The areas of both versions. Version 1.0 has only reads.
 pub(super) fn areas() -> Vec<Area> {
-    let mut of_v1p0 = read::routes(Case::V1p0);
-    of_v1p0.extend(discovery(Case::V1p0));
-    let mut of_v1p1 = read::routes(Case::V1p1);
+    let mut of_v1p0 = read::routes(CaseVersion::V1p0);
+    of_v1p0.extend(discovery(CaseVersion::V1p0));
+    let mut of_v1p1 = read::routes(CaseVersion::V1p1);
     of_v1p1.extend(write::routes());
     of_v1p1.extend(alignments::routes());
-    of_v1p1.extend(discovery(Case::V1p1));
+    of_v1p1.extend(discovery(CaseVersion::V1p1));
     vec![
         Area {
             name: "case-v1p0",
-            base: base(Case::V1p0),
-            rendering: Rendering::Case(Case::V1p0),
-            says: "Academic standards, as CASE 1.0 exchanges them.",
+            base: base(CaseVersion::V1p0),
+            rendering: Rendering::Case(CaseVersion::V1p0),
+            description: "Academic standards, as CASE 1.0 exchanges them.",
             routes: of_v1p0,
         },
         Area {
             name: "case",
-            base: base(Case::V1p1),
-            rendering: Rendering::Case(Case::V1p1),
-            says: "Academic standards, as CASE 1.1 exchanges them, and alignment to them.",
+            base: base(CaseVersion::V1p1),
+            rendering: Rendering::Case(CaseVersion::V1p1),
+            description: "Academic standards, as CASE 1.1 exchanges them, and alignment to them.",
             routes: of_v1p1,
         },
     ]
 }
 
-fn base(version: Case) -> &'static str {
+fn base(version: CaseVersion) -> &'static str {
     match version {
-        Case::V1p0 => "/ims/case/v1p0",
-        Case::V1p1 => "/ims/case/v1p1",
+        CaseVersion::V1p0 => "/ims/case/v1p0",
+        CaseVersion::V1p1 => "/ims/case/v1p1",
     }
 }
 
 /// The reader. Without a token, it sees only public frameworks, in the standard's format.
-fn reader(context: &Context, version: Case) -> Reader {
+fn reader(context: &Context, version: CaseVersion) -> Reader {
     let public_only = context.grant.is_none();
-    let dialect = if public_only { Dialect::Standard } else { context.dialect };
+    let dialect = if public_only { PayloadDialect::Standard } else { context.dialect };
     let shape = match (dialect, version) {
-        (Dialect::Platform, _) => Shape::Platform,
-        (Dialect::Standard, Case::V1p0) => Shape::V1p0,
-        (Dialect::Standard, Case::V1p1) => Shape::V1p1,
+        (PayloadDialect::Platform, _) => Shape::Platform,
+        (PayloadDialect::Standard, CaseVersion::V1p0) => Shape::V1p0,
+        (PayloadDialect::Standard, CaseVersion::V1p1) => Shape::V1p1,
     };
     let packages = format!("{}{}/CFPackages", context.base_url(), base(version));
     Reader { shape, public_only, packages }
@@ -76,10 +76,10 @@ fn single(shape: Shape, name: &str, record: &str) -> Answer {
 }
 
 /// The OpenAPI document of the service, at its own address and under the file name of the conformance guide.
-fn discovery(version: Case) -> Vec<Route> {
+fn discovery(version: CaseVersion) -> Vec<Route> {
     let (name, file) = match version {
-        Case::V1p0 => ("case-v1p0", "imscasev1p0_openapi3_v1p0.json"),
-        Case::V1p1 => ("case", "imscasev1p1_openapi3_v1p0.json"),
+        CaseVersion::V1p0 => ("case-v1p0", "imscasev1p0_openapi3_v1p0.json"),
+        CaseVersion::V1p1 => ("case", "imscasev1p1_openapi3_v1p0.json"),
     };
     let route = move |path: String, id: String| {
         get(path, Access::Public, move |context: Context| async move {
@@ -90,7 +90,7 @@ fn discovery(version: Case) -> Vec<Route> {
             })
         })
         .named(id)
-        .says("Describes the service of this server as an OpenAPI document.")
+        .description("Describes the service of this server as an OpenAPI document.")
         .answers::<Object>(200, "The document.")
     };
     vec![

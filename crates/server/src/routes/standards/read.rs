@@ -14,15 +14,19 @@ use super::{reader, schema, single};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::paging;
-use crate::render::Case;
-use crate::route::{Access, Header, Route, get};
+use crate::render::CaseVersion;
+use crate::route::{Access, AnswerHeader, Route, get};
 
-const PAGE_HEADERS: &[Header] = &[
-    Header { name: "X-Total-Count", ty: "integer", says: "Records in the whole list." },
-    Header {
+const PAGE_HEADERS: &[AnswerHeader] = &[
+    AnswerHeader {
+        name: "X-Total-Count",
+        ty: "integer",
+        description: "Records in the whole list.",
+    },
+    AnswerHeader {
         name: "Link",
         ty: "string",
-        says: "Addresses of the first, previous, next and last page (RFC 8288).",
+        description: "Addresses of the first, previous, next and last page (RFC 8288).",
     },
 ];
 
@@ -34,7 +38,7 @@ fn access() -> Access {
 /// How one record of a CASE class is read.
 type Find = fn(&mut Tx<'_>, &Reader, &str) -> Result<String>;
 
-pub(super) fn routes(version: Case) -> Vec<Route> {
+pub(super) fn routes(version: CaseVersion) -> Vec<Route> {
     let mut routes = vec![
         list(version, &class::DOCUMENT, "getAllCFDocuments"),
         list(version, &class::ITEM, "searchCFItems"),
@@ -57,24 +61,24 @@ pub(super) fn routes(version: Case) -> Vec<Route> {
 }
 
 /// The name of an operation, which must be unique across both versions.
-fn named(name: &str, version: Case) -> String {
+fn named(name: &str, version: CaseVersion) -> String {
     match version {
-        Case::V1p0 => format!("{name}V1p0"),
-        Case::V1p1 => name.to_owned(),
+        CaseVersion::V1p0 => format!("{name}V1p0"),
+        CaseVersion::V1p1 => name.to_owned(),
     }
 }
 
-fn list(version: Case, class: &'static Class, name: &str) -> Route {
+fn list(version: CaseVersion, class: &'static Class, name: &str) -> Route {
     let route =
         get(format!("/{}", class.list), access(), move |context| listed(context, version, class))
             .named(named(name, version))
-            .says(format!("Lists {}, filtered and ordered.", class.list))
+            .description(format!("Lists {}, filtered and ordered.", class.list))
             .answers_kind(200, "A page.", schema::list(class))
             .with_headers(PAGE_HEADERS);
     schema::list_parameters(route, class)
 }
 
-fn one(version: Case, class: &'static Class, find: Find) -> Route {
+fn one(version: CaseVersion, class: &'static Class, find: Find) -> Route {
     get(format!("/{}/{{sourcedId}}", class.list), access(), move |context| async move {
         let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
         let shape = reader.shape;
@@ -82,12 +86,12 @@ fn one(version: Case, class: &'static Class, find: Find) -> Route {
         Ok(single(shape, class.name, &record))
     })
     .named(named(&format!("get{}", class.name), version))
-    .says(format!("Reads one of the {}.", class.list))
+    .description(format!("Reads one of the {}.", class.list))
     .answers_kind(200, "The record.", schema::single(class))
 }
 
 /// `GET /CFConcepts/{sourcedId}`: a definition with its children.
-fn set(version: Case, class: &'static Class) -> Route {
+fn set(version: CaseVersion, class: &'static Class) -> Route {
     get(format!("/{}/{{sourcedId}}", class.list), access(), move |context| async move {
         let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
         let find = move |tx: &mut Tx<'_>| repository::definition_set(tx, &reader, class, &id);
@@ -95,7 +99,10 @@ fn set(version: Case, class: &'static Class) -> Route {
         Ok(Answer::json(format!("{{\"{}\":{records}}}", class.list)))
     })
     .named(named(&format!("get{}", class.name), version))
-    .says(format!("Reads one of the {} and its children, as the hierarchy codes say.", class.list))
+    .description(format!(
+        "Reads one of the {} and its children, as the hierarchy codes say.",
+        class.list
+    ))
     .answers_kind(
         200,
         "The record, first of the list, and its children.",
@@ -103,7 +110,7 @@ fn set(version: Case, class: &'static Class) -> Route {
     )
 }
 
-fn item_associations(version: Case) -> Route {
+fn item_associations(version: CaseVersion) -> Route {
     get("/CFItemAssociations/{sourcedId}", access(), move |context| async move {
         let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
         let find = move |tx: &mut Tx<'_>| repository::item_associations(tx, &reader, &id);
@@ -111,14 +118,14 @@ fn item_associations(version: Case) -> Route {
         Ok(Answer::json(format!("{{\"CFItem\":{item},\"CFAssociations\":{associations}}}")))
     })
     .named(named("getCFItemAssociations", version))
-    .says("Reads an item and every association that begins or ends at it.")
+    .description("Reads an item and every association that begins or ends at it.")
     .answers_kind(200, "Item and associations.", schema::item_associations())
 }
 
 /// The time limit for reading a whole package.
 const PATIENCE: Duration = Duration::from_millis(limits::COURSE_READ_MAX_MS);
 
-fn package(version: Case) -> Route {
+fn package(version: CaseVersion) -> Route {
     get("/CFPackages/{sourcedId}", access(), move |context| async move {
         let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
         let is_platform = reader.shape == Shape::Platform;
@@ -134,11 +141,11 @@ fn package(version: Case) -> Route {
         Ok(Answer::json(context.app.db.scan(PATIENCE, read).await?))
     })
     .named(named("getCFPackage", version))
-    .says("Reads a framework with all its records.")
+    .description("Reads a framework with all its records.")
     .answers_kind(200, "The package.", schema::package())
 }
 
-fn with_groups(version: Case) -> Route {
+fn with_groups(version: CaseVersion) -> Route {
     get("/CFPackages/{sourcedId}/groups", access(), move |context| async move {
         let (reader, id) = (reader(&context, version), identifier(context.param("sourcedId"))?);
         let (key, name) = (reader.shape.id(), id.clone());
@@ -150,11 +157,11 @@ fn with_groups(version: Case) -> Route {
         )))
     })
     .named(named("getCFPackageWithGroups", version))
-    .says("Reads a framework's items in their tree, children grouped by their type.")
+    .description("Reads a framework's items in their tree, children grouped by their type.")
     .answers_kind(200, "The tree.", schema::groups())
 }
 
-async fn listed(context: Context, version: Case, class: &'static Class) -> Result<Answer> {
+async fn listed(context: Context, version: CaseVersion, class: &'static Class) -> Result<Answer> {
     let pairs: Vec<_> = context.query().collect();
     let query =
         Query::read(class, pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))?;

@@ -15,7 +15,7 @@ use super::{base, reader, schema, single};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
-use crate::render::Case;
+use crate::render::CaseVersion;
 use crate::route::{Route, delete, post, put};
 
 /// A framework that was stored.
@@ -49,27 +49,27 @@ pub(super) fn routes() -> Vec<Route> {
     let mut routes = vec![
         post("/CFPackages", StandardsWrite, created)
             .named("createCFPackage")
-            .says("Stores a framework with all its records. Sending the same body again changes nothing.")
+            .description("Stores a framework with all its records. Sending the same body again changes nothing.")
             .reads_kind(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
             .answers::<StoredPackage>(201, "Stored.")
             .answers::<StoredPackage>(200, "The framework existed with the same content."),
         put("/CFPackages/{sourcedId}", StandardsWrite, replaced)
             .named("putCFPackage")
-            .says("Replaces a framework with all its records.")
+            .description("Replaces a framework with all its records.")
             .reads_kind(schema::package_input())
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
             .answers::<StoredPackage>(200, "Replaced."),
         put("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| published(context, true))
             .reads_as(&[])
             .named("publishCFDocument")
-            .says("Lets everybody read a framework, without a token.")
+            .description("Lets everybody read a framework, without a token.")
             .answers_empty(204, "Done."),
         delete("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| {
             published(context, false)
         })
         .named("unpublishCFDocument")
-        .says("Lets only holders of a token read a framework.")
+        .description("Lets only holders of a token read a framework.")
         .answers_empty(204, "Done."),
     ];
     let add: Write = |tx, _, sent| repository::add_document(tx, sent);
@@ -99,7 +99,7 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
             sent(context, class, add, None)
         })
         .named(format!("create{}", class.name))
-        .says(format!(
+        .description(format!(
             "Stores one of the {}. Sending the same body again changes nothing.",
             class.list
         ))
@@ -115,7 +115,7 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
             sent(context, class, replace, Some(named)).await
         })
         .named(format!("put{}", class.name))
-        .says(format!("Replaces one of the {}.", class.list))
+        .description(format!("Replaces one of the {}.", class.list))
         .reads_kind(schema::input(class))
         .answers_kind(200, "Replaced.", schema::single(class)),
         delete(at, StandardsWrite, move |context| async move {
@@ -124,7 +124,7 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
             Ok(Answer::empty(StatusCode::NO_CONTENT))
         })
         .named(format!("delete{}", class.name))
-        .says(format!("Removes one of the {}.", class.list))
+        .description(format!("Removes one of the {}.", class.list))
         .answers_empty(204, "Removed."),
     ]
 }
@@ -136,9 +136,9 @@ async fn sent(
     named: Option<String>,
 ) -> Result<Answer> {
     let now = context.app.clock.now();
-    let at = format!("{}{}/{}", context.base_url(), base(Case::V1p1), class.list);
+    let at = format!("{}{}/{}", context.base_url(), base(CaseVersion::V1p1), class.list);
     let record = read_single(class, &context.body, named.as_deref(), &at, now)?;
-    let reader = reader(&context, Case::V1p1);
+    let reader = reader(&context, CaseVersion::V1p1);
     let shape = reader.shape;
     let id = record.id().to_owned();
     let work = move |tx: &mut Tx<'_>| {
@@ -185,7 +185,7 @@ async fn created(context: Context) -> Result<Answer> {
     let id = package.document.record.id.clone();
     let create = move |tx: &mut Tx<'_>| repository::create(tx, &package);
     let (done, stats) = context.app.db.write(create).await?;
-    let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(Case::V1p1));
+    let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(CaseVersion::V1p1));
     Ok(stored("stored", &id, stats).status(status(done)).header(header::LOCATION, at))
 }
 

@@ -6,7 +6,7 @@ use lyceum_access::session::SessionKind;
 use lyceum_access::{
     DEMO_CLIENT, Keyring, Player, Realm, Rights, Role, Scope, Scopes, person, session,
 };
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_games::{games, visitors};
 use lyceum_testkit::server::TestServer;
 use serde_json::json;
@@ -128,8 +128,10 @@ impl<'s> Callers<'s> {
     fn client(&mut self, scopes: &[Scope]) -> Caller {
         let server = self.server;
         let name = scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(" ");
-        let token =
-            self.clients.entry(name).or_insert_with(|| server.token(scopes, Dialect::Platform));
+        let token = self
+            .clients
+            .entry(name)
+            .or_insert_with(|| server.token(scopes, PayloadDialect::Platform));
         Caller::with(token.clone())
     }
 

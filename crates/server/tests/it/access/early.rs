@@ -14,7 +14,7 @@ use hyper::body::{Body, Frame};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use lyceum_access::{Scope, Scopes};
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_core::limits::{BODY_MAX_BYTES, PUBLIC_BODY_MAX_BYTES};
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
@@ -130,7 +130,7 @@ fn a_caller_without_credentials_is_refused_before_the_body_is_read() {
 #[test]
 fn a_token_without_the_scope_is_refused_before_the_body_is_read() {
     both(|server| {
-        let token = |scope: Scope| (scope, server.token(&[scope], Dialect::Platform));
+        let token = |scope: Scope| (scope, server.token(&[scope], PayloadDialect::Platform));
         let tokens = [token(Scope::ObProfileReadonly), token(Scope::ResourcesRead)];
         for place in readers() {
             let Some(scopes) = place.1.access.scopes() else { continue };

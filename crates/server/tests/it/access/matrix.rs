@@ -286,7 +286,7 @@ fn walk(
     is_blessed: bool,
 ) -> Vec<String> {
     let is_whole = lyceum_testkit::full_size()
-        || callers.server.db().dialect() == lyceum_store::Dialect::Sqlite;
+        || callers.server.db().dialect() == lyceum_store::SqlDialect::Sqlite;
     let mut differences = Vec::new();
     for place in places() {
         // PostgreSQL matters only for routes whose access rule reads the store.
@@ -325,7 +325,7 @@ fn every_route_answers_every_kind_of_caller_as_the_file_says() {
     let found = std::cell::RefCell::new((known, Vec::new()));
     let run = |setup: Setup, columns: std::ops::Range<usize>| {
         both_as(&setup, |server| {
-            if is_blessed && server.db().dialect() != lyceum_store::Dialect::Sqlite {
+            if is_blessed && server.db().dialect() != lyceum_store::SqlDialect::Sqlite {
                 return;
             }
             let mut callers = match columns.start {

@@ -1,7 +1,7 @@
 //! The access of developers, of API keys for one project, and of clients without roster scopes to games and players.
 
 use lyceum_access::{NewClient, Player, Role, Scope, person};
-use lyceum_core::Dialect;
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
         assert_eq!(code(&ann.post("/api/inventory/add").json(&rocket).expect(403)), "FORBIDDEN");
 
         let administrator = let_in(server, "ada@example.org", Role::Administrator);
-        let writer = server.client_with(&[Scope::GamesWrite], Dialect::Platform);
+        let writer = server.client_with(&[Scope::GamesWrite], PayloadDialect::Platform);
         for may in [administrator, writer] {
             may.put("/api/levels/config").json(&levels).expect(200);
             post(&may, "/api/inventory/add?userId=bob", &rocket, 200);
@@ -144,7 +144,7 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
 }
 
 #[test]
-fn who_acts_in_an_own_game_brings_its_first_players() {
+fn acting_in_an_own_game_adds_its_first_players() {
     both(|server| {
         played(server);
         let [grace, key] = owners(server);
@@ -159,10 +159,10 @@ fn names_and_enrollments_are_for_those_who_read_the_roster() {
     both(|server| {
         let client = played(server);
         let seen = json!({ "id": "ann", "username": "ann" });
-        let games = server.client_with(&[Scope::GamesRead], Dialect::Platform);
+        let games = server.client_with(&[Scope::GamesRead], PayloadDialect::Platform);
         assert_eq!(get(&games, "/api/users/ann"), seen);
         let roster = [Scope::GamesRead, Scope::RosterRead];
-        let reader = server.client_with(&roster, Dialect::Platform);
+        let reader = server.client_with(&roster, PayloadDialect::Platform);
         let guide = let_in(server, "gil@example.org", Role::Guide);
         let administrator = let_in(server, "ada@example.org", Role::Administrator);
         for knows in [&client, &reader, &guide, &administrator] {
@@ -206,7 +206,7 @@ const BEYOND: [&str; 5] = [
 ];
 
 #[test]
-fn nothing_that_a_developer_does_opens_more_of_a_player_and_a_school_does() {
+fn a_developer_cannot_widen_access_to_a_player_but_a_school_can() {
     both(|server| {
         let client = played(server);
         client.put("/api/games/rivers/identity").json(&json!({ "shares": true })).expect(200);

@@ -1,7 +1,7 @@
 //! Planted records for the screens about learning: a class with its course, a badge and an import.
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_roster::imports::{self, ImportOutcome, New};
+use lyceum_roster::imports::{self, ImportOutcome, NewImport};
 use lyceum_testkit::server::TestServer;
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     });
     let rejects = rejects.to_string();
     let planting = server.db().write_blocking(|tx| {
-        let new = New { name: EVIL, bytes: 1, file: &rejects, who: EVIL };
+        let new = NewImport { name: EVIL, bytes: 1, file: &rejects, who: EVIL };
         let id = imports::add(tx, now, &new)?;
         let (job, import) = imports::claim(tx, now)?.expect("it was just added");
         let outcome = ImportOutcome { report: Some(&report), rejects: Some(&rejects), error: None };

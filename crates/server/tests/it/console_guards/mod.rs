@@ -93,7 +93,7 @@ const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 /// The number of changes so far.
 fn changes(server: &TestServer) -> i64 {
-    let filter = audit::Filter::default();
+    let filter = audit::AuditFilter::default();
     server.db().read_blocking(|tx| audit::list(tx, &filter, 1, 0)).unwrap().total
 }
 

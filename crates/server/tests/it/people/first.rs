@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use lyceum_access::{Role, audit, first, password};
+use lyceum_access::{Role, audit, first_administrator, password};
 use lyceum_core::limits;
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{PASSWORD, cookie, form_token, me, person};
 
 fn link(server: &TestServer) -> String {
-    first::link(&server.setup().master)
+    first_administrator::link(&server.setup().master)
 }
 
 /// Sends the form of the page that the link opens, or of the sign-in page if the link does not work.
@@ -63,7 +63,8 @@ fn the_link_makes_one_administrator_and_then_nobody() {
             (&told["email"], &told["role"]),
             (&json!("ada@example.org"), &json!("administrator"))
         );
-        let log = server.db().read_blocking(|tx| audit::list(tx, &audit::Filter::default(), 9, 0));
+        let log =
+            server.db().read_blocking(|tx| audit::list(tx, &audit::AuditFilter::default(), 9, 0));
         let log = log.unwrap().entries;
         assert_eq!(
             (log[0].what.as_str(), log[0].subject.as_str()),

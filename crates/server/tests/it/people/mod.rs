@@ -257,7 +257,7 @@ fn the_page_says_how_the_first_account_is_made_and_then_signs_in() {
 }
 
 #[test]
-fn nothing_that_somebody_is_called_runs_on_a_page() {
+fn names_of_people_never_run_as_scripts() {
     both(|server| {
         let evil = "<img src=x onerror=alert(1)>\"'&";
         person(server, "eve@example.org", evil, Role::Developer);

@@ -9,8 +9,8 @@ use md5::{Digest as _, Md5};
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value as Json};
 
-use super::{Bucket, json, store};
-use crate::bindings::r2::{Fault, Field, Object, Published};
+use super::{R2Bucket, json, store};
+use crate::bindings::r2::{CompletedPart, MetadataField, R2Fault, R2Object};
 
 /// An uploaded part.
 struct StoredPart {
@@ -20,19 +20,19 @@ struct StoredPart {
 }
 
 /// An upload's id, and the numbers and MD5s of its parts.
-pub(crate) type Unfinished = (String, Vec<(i64, [u8; 16])>);
+pub(crate) type UnfinishedUpload = (String, Vec<(i64, [u8; 16])>);
 
 /// Metadata of an upload as JSON, and whether it is complete or aborted.
-type Upload = (String, String, bool);
+type UploadState = (String, String, bool);
 
-impl Bucket {
+impl R2Bucket {
     /// Begins an upload and returns its id. Expired uploads are aborted.
     pub(crate) fn begin_upload(
         &self,
         key: &str,
         http: &Map<String, Json>,
-        custom: &[Field],
-    ) -> Result<String, Fault> {
+        custom: &[MetadataField],
+    ) -> Result<String, R2Fault> {
         let id = secret_id();
         let now = self.clock.now().seconds();
         self.change(|index, gone| {
@@ -55,9 +55,9 @@ impl Bucket {
         &self,
         key: &str,
         http: &Map<String, Json>,
-        custom: &[Field],
-    ) -> Result<Option<Unfinished>, Fault> {
-        self.ask(|index| {
+        custom: &[MetadataField],
+    ) -> Result<Option<UnfinishedUpload>, R2Fault> {
+        self.with_connection(|index| {
             let sql = "SELECT upload.id FROM upload LEFT JOIN part ON part.upload = upload.id \
                        WHERE key = ?1 AND http = ?2 AND custom = ?3 AND NOT is_over \
                        GROUP BY upload.id ORDER BY count(part.number) DESC LIMIT 1";
@@ -80,12 +80,12 @@ impl Bucket {
         (upload, number): (String, i64),
         writer: Writer,
         md5: [u8; 16],
-    ) -> Result<String, Fault> {
+    ) -> Result<String, R2Fault> {
         let size = i64::try_from(writer.size()).unwrap_or(i64::MAX);
         let digest = writer.digest();
         self.change(|index, gone| {
             if self::upload(index, key, &upload)?.is_none_or(|(.., is_over)| is_over) {
-                return Ok(Err(Fault::NoSuchUpload));
+                return Ok(Err(R2Fault::NoSuchUpload));
             }
             if let Err(problem) = writer.keep() {
                 return Ok(Err(problem.into()));
@@ -109,13 +109,13 @@ impl Bucket {
         &self,
         key: &str,
         upload: &str,
-        named: &[Published],
-    ) -> Result<Object, Fault> {
+        named: &[CompletedPart],
+    ) -> Result<R2Object, R2Fault> {
         let uploaded = self.clock.now().milliseconds();
         self.change(|index, gone| {
             let (http, custom) = match self::upload(index, key, upload)? {
                 None => return Ok(Err(unknown(key, upload))),
-                Some((.., true)) => return Ok(Err(Fault::NoSuchUpload)),
+                Some((.., true)) => return Ok(Err(R2Fault::NoSuchUpload)),
                 Some((http, custom, false)) => (http, custom),
             };
             let parts = match chosen(index, upload, named)? {
@@ -124,13 +124,13 @@ impl Bucket {
             };
             let size = parts.iter().map(|part| part.size).sum();
             if size > R2_OBJECT_MAX_BYTES {
-                return Ok(Err(Fault::TooLarge));
+                return Ok(Err(R2Fault::TooLarge));
             }
             let mut md5 = Md5::new();
             for part in &parts {
                 md5.update(part.md5);
             }
-            let object = Object {
+            let object = R2Object {
                 key: key.to_owned(),
                 version: secret_id(),
                 size,
@@ -148,7 +148,7 @@ impl Bucket {
     }
 
     /// Aborts an upload.
-    pub(crate) fn abort(&self, key: &str, upload: &str) -> Result<(), Fault> {
+    pub(crate) fn abort(&self, key: &str, upload: &str) -> Result<(), R2Fault> {
         self.change(|index, gone| {
             if self::upload(index, key, upload)?.is_none() {
                 return Ok(Err(unknown(key, upload)));
@@ -160,11 +160,11 @@ impl Bucket {
 }
 
 /// R2 answers an unknown upload with an internal error.
-fn unknown(key: &str, upload: &str) -> Fault {
+fn unknown(key: &str, upload: &str) -> R2Fault {
     Problem::internal(format!("there is no upload '{upload}' of '{key}'")).into()
 }
 
-fn upload(index: &Transaction<'_>, key: &str, id: &str) -> rusqlite::Result<Option<Upload>> {
+fn upload(index: &Transaction<'_>, key: &str, id: &str) -> rusqlite::Result<Option<UploadState>> {
     index
         .prepare_cached("SELECT http, custom, is_over FROM upload WHERE id = ?1 AND key = ?2")?
         .query_row([id, key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
@@ -176,24 +176,24 @@ fn upload(index: &Transaction<'_>, key: &str, id: &str) -> rusqlite::Result<Opti
 fn chosen(
     index: &Transaction<'_>,
     upload: &str,
-    named: &[Published],
-) -> rusqlite::Result<Result<Vec<StoredPart>, Fault>> {
+    named: &[CompletedPart],
+) -> rusqlite::Result<Result<Vec<StoredPart>, R2Fault>> {
     let sql = "SELECT sha256, size, md5 FROM part WHERE upload = ?1 AND number = ?2";
     let mut find = index.prepare_cached(sql)?;
     let mut parts = Vec::with_capacity(named.len());
-    for Published { part: number, etag } in named {
+    for CompletedPart { part: number, etag } in named {
         let part = find.query_row(params![upload, number], |row| {
             let size = row.get::<_, i64>(1)?.unsigned_abs();
             Ok(StoredPart { sha256: row.get(0)?, size, md5: row.get(2)? })
         });
         match part.optional()? {
             Some(part) if hex(part.md5) == *etag => parts.push((*number, part)),
-            _ => return Ok(Err(Fault::NoSuchPart)),
+            _ => return Ok(Err(R2Fault::NoSuchPart)),
         }
     }
     let is_small = |(_, part): &(i64, StoredPart)| part.size < R2_PART_MIN_BYTES;
     if parts.iter().rev().skip(1).any(is_small) {
-        return Ok(Err(Fault::PartTooSmall));
+        return Ok(Err(R2Fault::PartTooSmall));
     }
     parts.sort_by_key(|(number, _)| *number);
     if parts.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -203,7 +203,7 @@ fn chosen(
     if let [first, middle @ .., last] = parts.as_slice() {
         let is_even = middle.iter().all(|part| part.size == first.size);
         if !is_even || last.size > first.size {
-            return Ok(Err(Fault::UnevenParts));
+            return Ok(Err(R2Fault::UnevenParts));
         }
     }
     Ok(Ok(parts))

@@ -2,18 +2,18 @@
 
 use axum::http::header;
 use lyceum_access::audit::AuditChange;
-use lyceum_console::{Cell, Column, Facts, List, Row, projects as view};
+use lyceum_console::{Cell, Column, FactList, List, Row, projects as view};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::audit;
-use lyceum_hosting::buckets::{Bucket, Info, Listing};
+use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObject};
 use serde_json::json;
 
 use super::{bytes, query, read};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
-use crate::routes::console::{Form, Visitor, on_to, shown};
+use crate::routes::console::{Form, Visitor, on_to, show_page};
 use crate::routes::projects::bucket as api;
 
 const OBJECTS: &[Column] = &[
@@ -30,10 +30,10 @@ fn link(slug: &str, page: &str, name: &str, value: &str) -> String {
 }
 
 /// The entries below a prefix, and whether there are more.
-fn below(bucket: &Bucket, prefix: &str) -> Result<(Vec<String>, Vec<Info>, bool)> {
+fn below(bucket: &Bucket, prefix: &str) -> Result<(Vec<String>, Vec<BucketObject>, bool)> {
     let (mut folders, mut objects, mut cursor) = (Vec::new(), Vec::new(), None);
     loop {
-        let listing = Listing {
+        let listing = BucketListing {
             prefix: prefix.to_owned(),
             delimiter: Some(FOLDER.to_owned()),
             cursor,
@@ -50,11 +50,11 @@ fn below(bucket: &Bucket, prefix: &str) -> Result<(Vec<String>, Vec<Info>, bool)
     }
 }
 
-fn media(info: &Info) -> &str {
+fn media(info: &BucketObject) -> &str {
     info.http_metadata.get("contentType").and_then(|media| media.as_str()).unwrap_or_default()
 }
 
-pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer> {
+pub(super) async fn list_objects(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let query = query(&context);
     let prefix = query.own("prefix").to_owned();
@@ -71,7 +71,7 @@ pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer>
         let cell = Cell::of(name.as_str(), name_shown).to(link(&slug, "", "prefix", name));
         vec![cell, Cell::missing("folder"), Cell::none()]
     };
-    let object = |info: &Info| -> Row {
+    let object = |info: &BucketObject| -> Row {
         let shown = info.key.strip_prefix(&prefix).unwrap_or(&info.key);
         let shown = if shown.is_empty() { &info.key } else { shown };
         let to = link(&slug, "/object", "key", &info.key);
@@ -86,7 +86,7 @@ pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer>
         "There are no files here. A project has a bucket if its config has `bucket: true` below `integrations`. Its \
          backend and `lyceum bucket put` store files.",
     );
-    let page = view::Bucket {
+    let page = view::BucketPage {
         frame: visitor.frame(format!("Bucket of {slug}")),
         tabs: view::tabs("Bucket", &slug),
         path: format!("/console/projects/{slug}/bucket"),
@@ -95,7 +95,7 @@ pub(super) async fn listed(context: Context, visitor: Visitor) -> Result<Answer>
         most: is_cut.then_some(limits::CONSOLE_BUCKET_MAX_ROWS),
         list,
     };
-    super::listed("bucket", &page.list, &page)
+    super::show_list("bucket", &page.list, &page)
 }
 
 /// The folders that contain a prefix, each with its page.
@@ -132,10 +132,10 @@ pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         facts.push(("Metadata", Cell::text(json!(info.custom_metadata).to_string())));
     }
     let end = key.rfind(FOLDER).map_or(0, |at| at + FOLDER.len());
-    shown(&view::Object {
+    show_page(&view::ObjectPage {
         frame: visitor.frame(&key[end..]),
         back: link(&slug, "", "prefix", &key[..end]),
-        facts: Facts::new(facts),
+        facts: FactList::new(facts),
         download: link(&slug, "/download", "key", &key),
         delete: format!("/console/projects/{slug}/bucket/delete"),
         key,
@@ -145,7 +145,7 @@ pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
 pub(super) async fn downloaded(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let (bucket, key) = (api::bucket(&context).await?, key(&context)?);
-    let answer = api::sent(bucket, key.clone(), 0).await?;
+    let answer = api::send_object(bucket, key.clone(), 0).await?;
     note(&context, &visitor, &slug, &key, "bucket.download").await?;
     let name = key.rsplit(FOLDER).next().unwrap_or_default();
     let name = segment(name);

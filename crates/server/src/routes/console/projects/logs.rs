@@ -5,38 +5,38 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_console::{Cell, Choice, Column, List, Query, projects as view};
+use lyceum_console::{Cell, Column, List, ListFilter, ListQuery, projects as view};
 use lyceum_core::{Result, limits};
-use lyceum_hosting::engine::{LogLine, Stream};
+use lyceum_hosting::engine::{BackendLogLine, LogStream};
 use lyceum_store::Tx;
 use tokio::sync::mpsc::channel;
 use tokio::time::Instant;
 
-use super::{admit, listed, query, read};
+use super::{admit, query, read, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::routes::console::Visitor;
 use crate::routes::events::stream::still_allowed;
-use crate::sse::{self, Feed};
+use crate::sse::{self, EventFeed};
 
 const LINES: &[Column] =
     &[Column::text("time", "Time"), Column::text("stream", "From"), Column::text("text", "Line")];
 /// The name and tone of each source of lines.
-const STREAMS: [(Stream, &str, &str); 4] = [
-    (Stream::Out, "out", ""),
-    (Stream::Error, "error", "bad"),
-    (Stream::Engine, "engine", "warn"),
-    (Stream::Request, "request", ""),
+const STREAMS: [(LogStream, &str, &str); 4] = [
+    (LogStream::Out, "out", ""),
+    (LogStream::Error, "error", "bad"),
+    (LogStream::Engine, "engine", "warn"),
+    (LogStream::Request, "request", ""),
 ];
 
-fn named(stream: Stream) -> (&'static str, &'static str) {
+fn stream_label(stream: LogStream) -> (&'static str, &'static str) {
     let found = STREAMS.iter().find(|(known, ..)| *known == stream);
     found.map_or(("out", ""), |(_, name, tone)| (*name, *tone))
 }
 
 /// The filter for lines from the address.
 struct LogFilter {
-    query: Query,
+    query: ListQuery,
     stream: String,
 }
 
@@ -46,20 +46,20 @@ impl LogFilter {
         Self { stream: query.own("stream").to_owned(), query }
     }
 
-    fn takes(&self, line: &LogLine) -> bool {
-        let (name, _) = named(line.stream);
+    fn takes(&self, line: &BackendLogLine) -> bool {
+        let (name, _) = stream_label(line.stream);
         (self.stream.is_empty() || self.stream == name) && self.query.finds(&[name, &line.text])
     }
 }
 
-pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> {
+pub(super) async fn show_logs(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let wanted = LogFilter::of(&context);
     let mut lines = context.app.hosted.logs(&slug);
     let newest = lines.last().map_or(0, |line| line.id);
     lines.retain(|line| wanted.takes(line));
-    let row = |line: &LogLine| {
-        let (name, tone) = named(line.stream);
+    let row = |line: &BackendLogLine| {
+        let (name, tone) = stream_label(line.stream);
         vec![visitor.time(line.at), Cell::text(name).toned(tone), Cell::text(&line.text)]
     };
     let rows = lines.iter().rev().map(row).collect();
@@ -69,14 +69,18 @@ pub(super) async fn shown(context: Context, visitor: Visitor) -> Result<Answer> 
     let stream = query.link(&[]).replacen(&here, &format!("{here}/stream"), 1);
     let list = List::new("Log", LINES, query, rows)
         .or_else("The log is empty since the server started the backend. New lines appear here.")
-        .choice(Choice::of("stream", "From", STREAMS.iter().map(|(_, name, _)| (*name, *name))));
-    let page = view::Logs {
+        .choice(ListFilter::of(
+            "stream",
+            "From",
+            STREAMS.iter().map(|(_, name, _)| (*name, *name)),
+        ));
+    let page = view::LogsPage {
         frame: visitor.frame(format!("Logs of {slug}")),
         tabs: view::tabs("Logs", &slug),
         list,
         tail: is_end.then_some((stream, newest)),
     };
-    listed("log", &page.list, &page)
+    show_list("log", &page.list, &page)
 }
 
 pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -87,7 +91,7 @@ pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answe
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
     let may_read = still_admitted(Arc::clone(&context), slug.clone());
-    tokio::spawn(follow_lines(context, slug, wanted, after, Feed::new(sender, may_read)));
+    tokio::spawn(follow_lines(context, slug, wanted, after, EventFeed::new(sender, may_read)));
     Ok(sse::answer(receiver))
 }
 
@@ -111,7 +115,7 @@ async fn follow_lines(
     slug: String,
     wanted: LogFilter,
     mut after: i64,
-    mut feed: Feed,
+    mut feed: EventFeed,
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
     let mut told = Instant::now();

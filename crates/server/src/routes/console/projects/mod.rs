@@ -7,10 +7,10 @@ mod promote;
 
 use std::sync::Arc;
 
-use lyceum_access::{Denied, Holder, Role};
-use lyceum_console::{Button, Cell, Column, Facts, List, Row, links, projects as view, screens};
+use lyceum_access::{AccessDenial, Role, TokenHolder};
+use lyceum_console::{Button, Cell, Column, FactList, List, Row, links, projects as view, screens};
 use lyceum_core::{Problem, ProblemKind, Result, limits};
-use lyceum_hosting::audit::AuditEntry;
+use lyceum_hosting::audit::ProjectChange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::homes;
 use lyceum_hosting::nodes::Node;
@@ -20,7 +20,7 @@ use lyceum_hosting::screens::projects as list_screen;
 use lyceum_store::Tx;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, at_most, deadline, listed, on_to, page, shown};
+use super::{Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::auth;
 use crate::context::Context;
@@ -36,14 +36,14 @@ pub(super) fn routes() -> Vec<Route> {
         page("/projects/{slug}", screen, one),
         action("/projects/{slug}/rollback", screen, roll_back),
         action("/projects/{slug}/identity", screen, identity),
-        page("/projects/{slug}/logs", screen, logs::shown),
+        page("/projects/{slug}/logs", screen, logs::show_logs),
         page("/projects/{slug}/logs/stream", screen, logs::streamed),
-        page("/projects/{slug}/bucket", screen, bucket::listed),
+        page("/projects/{slug}/bucket", screen, bucket::list_objects),
         page("/projects/{slug}/bucket/object", screen, bucket::one),
         page("/projects/{slug}/bucket/download", screen, bucket::downloaded),
         action("/projects/{slug}/bucket/delete", screen, bucket::deleted),
         page("/projects/{slug}/promote", screen, promote::planned),
-        action("/projects/{slug}/promote", screen, promote::done),
+        action("/projects/{slug}/promote", screen, promote::promote),
         page("/projects/{slug}/diff", screen, diff),
         page("/projects/{slug}/secrets", screen, secrets),
         page("/projects/{slug}/changes", screen, changes),
@@ -75,11 +75,11 @@ const CHANGES: &[Column] = &[
 ];
 
 /// Refuses a project if the visitor is not a member of it or if another node has its files.
-fn admit(tx: &mut Tx<'_>, node: &Node, holder: &Holder, slug: &str) -> Result<Project> {
+fn admit(tx: &mut Tx<'_>, node: &Node, holder: &TokenHolder, slug: &str) -> Result<Project> {
     let project = projects::find(tx, slug)?;
     match holder.may_change(tx, slug)? {
         true => homes::admit(tx, node, slug).map(|()| project),
-        false => Err(auth::refusal(&Denied::Project(slug.to_owned())).problem),
+        false => Err(auth::refusal(&AccessDenial::Project(slug.to_owned())).problem),
     }
 }
 
@@ -89,7 +89,8 @@ async fn read<T: Send + 'static>(
     visitor: &Visitor,
     work: impl Fn(&mut Tx<'_>, Project) -> Result<T> + Send + Sync + 'static,
 ) -> Result<(String, T)> {
-    let (slug, holder) = (context.param("slug").to_owned(), Holder::Person(visitor.person.clone()));
+    let (slug, holder) =
+        (context.param("slug").to_owned(), TokenHolder::Person(visitor.person.clone()));
     let (sought, node) = (slug.clone(), Arc::clone(&context.app.node));
     let read = move |tx: &mut Tx<'_>| {
         let project = admit(tx, &node, &holder, &sought)?;
@@ -99,7 +100,7 @@ async fn read<T: Send + 'static>(
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
-    let holder = Holder::Person(visitor.person.clone());
+    let holder = TokenHolder::Person(visitor.person.clone());
     let own = context.app.db.read(move |tx| list_screen::read(tx, &holder)).await?;
     let row = |project: &Project| {
         let to = links::project(&project.slug);
@@ -118,8 +119,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
             Role::Administrator => "No projects are deployed yet. `lyceum deploy` deploys one.",
             _ => "You are not a member of a project yet. `lyceum deploy` deploys one of your own.",
         });
-    let page = view::Projects { frame: visitor.frame("Projects"), list };
-    listed("projects", &page.list, &page)
+    let page = view::ProjectsPage { frame: visitor.frame("Projects"), list };
+    show_list("projects", &page.list, &page)
 }
 
 /// Describes the parts of a version.
@@ -161,7 +162,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let ProjectVersions { project, state, versions, shares_identity } = &found;
     let rows = versions.iter().map(|one| version(&visitor, project, one)).collect();
     let to = links::project(&slug);
-    let facts = Facts::new(vec![
+    let facts = FactList::new(vec![
         ("Slug", Cell::text(&slug)),
         (
             "Served",
@@ -176,7 +177,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("First deployed", visitor.time(project.created_at)),
         ("Changed", visitor.time(project.updated_at)),
     ]);
-    let page = view::Project {
+    let page = view::ProjectPage {
         frame: visitor.frame(found.name()),
         tabs: view::tabs("Versions", &slug),
         facts,
@@ -187,7 +188,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         promotes_to: promote::target(&context.app).map(|(address, _)| address.to_owned()),
         slug,
     };
-    super::listed("versions", &page.versions, &page)
+    super::show_list("versions", &page.versions, &page)
 }
 
 fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
@@ -200,7 +201,7 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
             ("version", number.to_string()),
             ("revision", project.revision.to_string()),
         ],
-        says: format!("Serve version {number}"),
+        description: format!("Serve version {number}"),
         tone: "",
     };
     vec![
@@ -246,7 +247,7 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
     };
     let (slug, served) = read(&context, &visitor, check).await?;
     if form.field("sure").is_empty() {
-        return shown(&view::RollBack {
+        return show_page(&view::RollBackPage {
             frame: visitor.frame(format!("Serve version {version} of {slug}?")),
             served,
             slug,
@@ -258,7 +259,7 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
         (context.app.clock.now(), visitor.person.clone(), Arc::clone(&context.app.node));
     let to = links::project(&slug);
     let turned = context.app.db.write(move |tx| {
-        admit(tx, &node, &Holder::Person(person.clone()), &slug)?;
+        admit(tx, &node, &TokenHolder::Person(person.clone()), &slug)?;
         screen::roll_back(tx, now, &person, &slug, version, revision)
     });
     turned.await?;
@@ -271,7 +272,7 @@ async fn diff(context: Context, visitor: Visitor) -> Result<Answer> {
     let (from, to) = (wanted("from"), wanted("to"));
     let work = move |tx: &mut Tx<'_>, project: Project| screen::compare(tx, &project, from, to);
     let (slug, found) = read(&context, &visitor, work).await?;
-    shown(&view::Diff {
+    show_page(&view::DifferencesPage {
         frame: visitor.frame(format!("Version {} to {}", found.from, found.to)),
         slug,
         versions: found.numbers,
@@ -282,7 +283,7 @@ async fn diff(context: Context, visitor: Visitor) -> Result<Answer> {
     })
 }
 
-fn difference((name, difference): (String, Difference)) -> view::Change {
+fn difference((name, difference): (String, Difference)) -> view::VersionDifference {
     match difference {
         Difference::Added(size) => ("added", "good", name, bytes(size)),
         Difference::Removed(size) => ("removed", "bad", name, bytes(size)),
@@ -302,17 +303,18 @@ async fn secrets(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = state.secrets.digests.keys().map(|name| vec![Cell::text(name)]).collect();
     let list = List::new("Secrets", SECRETS, query(&context), rows)
         .or_else("The served version has no secrets.");
-    let says =
+    let description =
         "Values are encrypted and never shown. `lyceum secrets push` changes them.".to_owned();
     let frame = visitor.frame(format!("Secrets of {slug}"));
-    let page = view::ListedProject { frame, tabs: view::tabs("Secrets", &slug), says, list };
-    listed("secrets", &page.list, &page)
+    let page =
+        view::ProjectListPage { frame, tabs: view::tabs("Secrets", &slug), description, list };
+    show_list("secrets", &page.list, &page)
 }
 
 async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let work = |tx: &mut Tx<'_>, project: Project| screen::changes(tx, &project);
     let (slug, changes) = read(&context, &visitor, work).await?;
-    let row = |entry: &AuditEntry| {
+    let row = |entry: &ProjectChange| {
         vec![
             Cell::count(entry.id),
             visitor.time(entry.at),
@@ -324,8 +326,9 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = changes.iter().map(row).collect();
     let list = List::new("Changes", CHANGES, query(&context), rows)
         .note(at_most(changes.len(), limits::CONSOLE_EXPORT_MAX_ROWS));
-    let says = "Who changed what in this project. Entries are never changed.".to_owned();
+    let description = "Who changed what in this project. Entries are never changed.".to_owned();
     let frame = visitor.frame(format!("Changes of {slug}"));
-    let page = view::ListedProject { frame, tabs: view::tabs("Changes", &slug), says, list };
-    listed("project-changes", &page.list, &page)
+    let page =
+        view::ProjectListPage { frame, tabs: view::tabs("Changes", &slug), description, list };
+    show_list("project-changes", &page.list, &page)
 }

@@ -8,7 +8,7 @@ use lyceum_blob::Blobs;
 use lyceum_console::projects as view;
 use lyceum_core::config::Environment;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_deploy::{Credentials, Server, lacking, promoted, told};
+use lyceum_deploy::{Credentials, Server, lacking, promoted, summary};
 use lyceum_hosting::projects::Project;
 use lyceum_hosting::{audit, deployments, projects};
 use lyceum_project::{Action, Plan, State};
@@ -19,7 +19,7 @@ use super::{place, query, read};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
-use crate::routes::console::{Form, Visitor, on_to, shown};
+use crate::routes::console::{Form, Visitor, on_to, show_page};
 use crate::state::App;
 
 /// The server to which projects are promoted, and the API key for it; `None` if the settings name no server.
@@ -31,7 +31,7 @@ pub(super) fn target(app: &App) -> Option<(&str, &str)> {
 }
 
 /// A planned promotion.
-struct Planned {
+struct PlannedPromotion {
     production: Server,
     state: State,
     plan: Plan,
@@ -41,7 +41,7 @@ struct Planned {
 }
 
 /// Plans the deployment of the version that this server serves.
-async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)> {
+async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, PlannedPromotion)> {
     let master = context.app.gate.keyring().master().clone();
     let here = place(&context.app, context.param("slug"));
     let work = move |tx: &mut Tx<'_>, project: Project| {
@@ -69,7 +69,7 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, Planned)>
         }
         let plan = lyceum_project::plan(&state, &promoted(&told, &from, &state)?)?;
         let lacking = lacking(&from, &state);
-        Ok(Planned { production, state, plan, version, lacking })
+        Ok(PlannedPromotion { production, state, plan, version, lacking })
     });
     Ok((slug, planned.await?))
 }
@@ -79,12 +79,12 @@ fn losses(plan: &Plan) -> &[String] {
 }
 
 pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (slug, Planned { production, state, plan, version, lacking }) =
+    let (slug, PlannedPromotion { production, state, plan, version, lacking }) =
         plan(&context, &visitor).await?;
     let changes = match plan.action {
         Action::Nothing => String::new(),
-        Action::Create => format!("New project\n{}", told::changes(&plan)),
-        Action::Update => told::changes(&plan),
+        Action::Create => format!("New project\n{}", summary::changes(&plan)),
+        Action::Update => summary::changes(&plan),
     };
     let changes = match changes.is_empty() || lacking.is_empty() {
         true => changes,
@@ -93,7 +93,7 @@ pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer
         }
     };
     let is_done = query(&context).own("done") == "yes" && changes.is_empty();
-    shown(&view::Promote {
+    show_page(&view::PromotePage {
         frame: visitor.frame(format!("Promote version {version}")),
         version,
         to: production.base().to_owned(),
@@ -105,7 +105,7 @@ pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer
     })
 }
 
-pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+pub(super) async fn promote(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let (slug, planned) = plan(&context, &visitor).await?;
     let is_shown = |name: &str, number: i64| form.field(name) == number.to_string();
     if !is_shown("base", planned.plan.base) || !is_shown("version", planned.version) {
@@ -140,7 +140,10 @@ pub(super) async fn done(context: Context, visitor: Visitor, form: Form) -> Resu
 }
 
 /// Uploads the files that the production server does not have, and applies the plan there. Blocks.
-fn apply(Planned { production, plan, .. }: &Planned, blobs: &Blobs) -> Result<State> {
+fn apply(
+    PlannedPromotion { production, plan, .. }: &PlannedPromotion,
+    blobs: &Blobs,
+) -> Result<State> {
     for artifact in plan.artifacts() {
         if production.has(&artifact)? {
             continue;

@@ -3,15 +3,15 @@
 use lyceum_core::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
 use lyceum_games::inventory::{self, CREDITS};
-use lyceum_games::once::{Once, Owner, Sender};
-use lyceum_games::reach::Games;
-use lyceum_store::{Db, Migration, Target};
+use lyceum_games::visible_games::VisibleGames;
+use lyceum_store::{Db, Migration, StoreLocation};
 use lyceum_testkit::both_stores;
 
 use crate::{both, migrations, noon, run};
 
-const ANN: Sender<'_> = Sender {
+const ANN: RequestSender<'_> = RequestSender {
     caller: None,
     player: Some("ann"),
     game: Some("rivers"),
@@ -19,17 +19,17 @@ const ANN: Sender<'_> = Sender {
     route: "/api/inventory/add",
 };
 
-fn once(key: &str, body: &str) -> Once {
-    Once::of(key, "POST", "/api/inventory/add", body.as_bytes()).unwrap()
+fn once(key: &str, body: &str) -> KeyedRequest {
+    KeyedRequest::of(key, "POST", "/api/inventory/add", body.as_bytes()).unwrap()
 }
 
 /// Adds a credit under a key. The answer is the number of credits then.
-fn add(db: &Db, now: Timestamp, sender: &Sender<'_>, once: &Once) -> Result<String> {
-    let (owner, once) = (Owner::of(sender), once.clone());
+fn add(db: &Db, now: Timestamp, sender: &RequestSender<'_>, once: &KeyedRequest) -> Result<String> {
+    let (owner, once) = (KeyOwner::of(sender), once.clone());
     run(db, move |tx| {
         once.run(tx, now, &owner, |tx| {
             inventory::credit(tx, now, "ann", 1)?;
-            let held = inventory::of_user(tx, &Games::Every, "ann")?;
+            let held = inventory::of_user(tx, &VisibleGames::Every, "ann")?;
             assert_eq!(held[0].item.slug, CREDITS);
             Ok(held[0].quantity.to_string())
         })
@@ -54,19 +54,19 @@ fn a_key_belongs_to_one_caller_player_game_and_route() {
     both(|db| {
         let senders = [
             ANN,
-            Sender { caller: Some("c"), ..ANN },
-            Sender { player: Some("bob"), ..ANN },
-            Sender { player: None, ..ANN },
-            Sender { game: Some("planets"), ..ANN },
-            Sender { game: None, ..ANN },
-            Sender { route: "/api/games/{game}/scores", ..ANN },
+            RequestSender { caller: Some("c"), ..ANN },
+            RequestSender { player: Some("bob"), ..ANN },
+            RequestSender { player: None, ..ANN },
+            RequestSender { game: Some("planets"), ..ANN },
+            RequestSender { game: None, ..ANN },
+            RequestSender { route: "/api/games/{game}/scores", ..ANN },
         ];
         let (request, mut names) = (once("k", "{}"), Vec::new());
         for round in 0..2 {
             for (number, sender) in (1..).zip(&senders) {
                 let answer = add(db, noon(), sender, &request).unwrap();
                 assert_eq!(answer, number.to_string(), "round {round}, {sender:?}");
-                names.push(request.name(&Owner::of(sender)));
+                names.push(request.name(&KeyOwner::of(sender)));
             }
         }
         names.sort();
@@ -78,7 +78,7 @@ fn a_key_belongs_to_one_caller_player_game_and_route() {
 #[test]
 fn a_refused_request_leaves_its_key_free() {
     both(|db| {
-        let (owner, request) = (Owner::of(&ANN), once("k", "{}"));
+        let (owner, request) = (KeyOwner::of(&ANN), once("k", "{}"));
         let failed: Result<String> = run(db, move |tx| {
             request.run(tx, noon(), &owner, |_| Err(Problem::invalid("qty", "is too large")))
         });
@@ -100,7 +100,7 @@ fn a_key_is_free_again_when_its_time_is_over() {
 
 #[test]
 fn a_key_has_a_limit() {
-    let of = |bytes: usize| Once::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
+    let of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
     of(REQUEST_KEY_MAX_BYTES).unwrap();
     for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
         assert_eq!(of(bytes).unwrap_err().kind, ProblemKind::Invalid);
@@ -111,10 +111,10 @@ fn a_key_has_a_limit() {
 fn a_request_from_before_keys_had_a_scope_still_happens_once() {
     let all = migrations();
     let former: Vec<Migration> = all.iter().filter(|one| one.version < 83).copied().collect();
-    both_stores(&former, |target: &Target| {
+    both_stores(&former, |target: &StoreLocation| {
         let request = once("k", "{}");
         // Its last line is the digest of the request.
-        let name = request.name(&Owner::of(&ANN));
+        let name = request.name(&KeyOwner::of(&ANN));
         let digest = name.rsplit('\n').next().unwrap().to_owned();
         let db = Db::open(target, &former).unwrap();
         db.write_blocking(|tx| {
@@ -125,7 +125,7 @@ fn a_request_from_before_keys_had_a_scope_still_happens_once() {
         .unwrap();
         drop(db);
         let db = Db::open(target, &all).unwrap();
-        let owner = Owner::of(&Sender { game: Some("any"), ..ANN });
+        let owner = KeyOwner::of(&RequestSender { game: Some("any"), ..ANN });
         let answered = db.read_blocking(|tx| request.answered(tx, &owner)).unwrap();
         assert_eq!(answered.as_deref(), Some("former"));
         for _ in 0..2 {

@@ -4,13 +4,17 @@ use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Tx;
 
 use crate::attempt::Attempt;
-use crate::engine::Past;
-use crate::{Banks, Policy, lesson};
+use crate::engine::AttemptHistory;
+use crate::{Policy, QuestionSetCache, lesson};
 
 /// Everything that determined the attempt's current round, and the policy that was in force when it began.
-pub fn of(tx: &mut Tx<'_>, banks: &Banks, attempt: &Attempt) -> Result<(Policy, Past)> {
+pub fn of(
+    tx: &mut Tx<'_>,
+    banks: &QuestionSetCache,
+    attempt: &Attempt,
+) -> Result<(Policy, AttemptHistory)> {
     let bank = banks.get(tx, &attempt.bank)?;
-    let past = Past {
+    let past = AttemptHistory {
         seed: attempt.seed,
         attempt: attempt.number,
         base_xp: base_xp(tx, attempt)?,

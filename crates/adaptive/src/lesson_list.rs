@@ -6,8 +6,8 @@ use lyceum_core::Result;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
 use lyceum_roster::record::Object;
-use lyceum_roster::render::View;
-use lyceum_roster::repository::{self, Placed, StoredRecord};
+use lyceum_roster::render::RecordView;
+use lyceum_roster::repository::{self, PlacedLesson, StoredRecord};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -29,12 +29,12 @@ pub(crate) struct ListedLesson {
     /// The grades of its resource.
     pub(crate) grades: Vec<String>,
     /// Its records.
-    pub(crate) records: Placed,
+    pub(crate) records: PlacedLesson,
 }
 
 impl ListedLesson {
     /// A lesson with the type that its component resource or resource names.
-    fn of(records: Placed) -> Result<Self> {
+    fn of(records: PlacedLesson) -> Result<Self> {
         let (own, resource) = (fields::of(&records.lesson)?, fields::of(&records.resource)?);
         let metadata = fields::metadata(&resource);
         Ok(Self {
@@ -183,7 +183,7 @@ impl LessonResults {
 }
 
 /// A record, as clients read it.
-pub(crate) fn shown(stored: &StoredRecord, view: &View<'_>) -> Result<Value> {
+pub(crate) fn render_record(stored: &StoredRecord, view: &RecordView<'_>) -> Result<Value> {
     let mut text = String::new();
     view.render(&stored.body, stored.extra.as_deref(), &mut text)?;
     serde_json::from_str(&text).map_err(lyceum_core::Problem::internal)

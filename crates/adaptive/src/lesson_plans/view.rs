@@ -4,29 +4,28 @@ use std::collections::HashMap;
 
 use lyceum_core::{Problem, Result};
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use lyceum_roster::record::Object;
-use lyceum_roster::render::View;
+use lyceum_roster::render::RecordView;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::operation::PlanItemSort;
-use super::tree::{Item, Tree};
-use super::{Plan, get};
+use super::operation::LessonPlanItemSort;
+use super::tree::{PlanItem, PlanTree};
+use super::{StoredLessonPlan, get};
 use crate::gradebook;
 
 /// A plan as JSON text.
 pub type PlanJson = String;
 
-/// What the student sees of a plan, for the API document.
+/// The visible part of a lesson plan, for the API document.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonPlan")]
 #[expect(dead_code, reason = "plans are written as text")]
-pub struct PlanTree {
+pub struct LessonPlan {
     /// Its id.
     id: String,
     /// The course's sourcedId.
@@ -42,12 +41,11 @@ pub struct PlanTree {
     sub_components: Vec<Map<String, Value>>,
 }
 
-/// Everything that a plan holds, for the API document.
+/// The complete structure of a plan, for the API document.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonPlanStructure")]
 #[expect(dead_code, reason = "plans are written as text")]
-pub struct PlanStructure {
+pub struct LessonPlanStructure {
     /// Its id.
     id: String,
     /// The course's sourcedId.
@@ -55,18 +53,17 @@ pub struct PlanStructure {
     /// The course's title.
     course_title: String,
     /// Its components.
-    structure: Vec<PlanNode>,
+    structure: Vec<LessonPlanNode>,
 }
 
 /// A component or resource of a plan, for the API document.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "LessonPlanNode")]
 #[expect(dead_code, reason = "plans are written as text")]
-struct PlanNode {
+struct LessonPlanNode {
     /// What it is.
     #[serde(rename = "type")]
-    sort: PlanItemSort,
+    sort: LessonPlanItemSort,
     /// Its title.
     title: String,
     /// Its place among its siblings.
@@ -86,16 +83,16 @@ struct PlanNode {
     resource_id: Option<String>,
     /// Its resources.
     #[serde(skip_serializing_if = "Option::is_none")]
-    component_resources: Option<Vec<PlanNode>>,
+    component_resources: Option<Vec<LessonPlanNode>>,
     /// The components below it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sub_components: Option<Vec<PlanNode>>,
+    sub_components: Option<Vec<LessonPlanNode>>,
 }
 
-/// What the student sees of a plan: a [`PlanTree`].
-pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<PlanJson> {
+/// What the student sees of a plan: a [`LessonPlan`].
+pub fn tree(tx: &mut Tx<'_>, plan: &StoredLessonPlan, view: &RecordView<'_>) -> Result<PlanJson> {
     let tree = as_graded(tx, plan)?;
-    let items = seen(&tree);
+    let items = visible_items(&tree);
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let known = KnownRecords::of(tx, &items, view)?;
     let mut head = head(plan);
@@ -104,14 +101,14 @@ pub fn tree(tx: &mut Tx<'_>, plan: &Plan, view: &View<'_>) -> Result<PlanJson> {
         head.insert("classId".into(), class.as_str().into());
     }
     head.insert("course".into(), course.get(&plan.course).cloned().unwrap_or_default().into());
-    Ok(nested(head, "subComponents", &items, |item, _| known.shown(item)))
+    Ok(nested(head, "subComponents", &items, |item, _| known.record_of(item)))
 }
 
-/// Everything that a plan holds, hidden items too: a [`PlanStructure`]. Errors: `NotFound`.
-pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<PlanJson> {
+/// Everything that a plan holds, hidden items too: a [`LessonPlanStructure`]. Errors: `NotFound`.
+pub fn structure(tx: &mut Tx<'_>, id: &str, view: &RecordView<'_>) -> Result<PlanJson> {
     let plan = get(tx, id)?;
     let tree = as_graded(tx, &plan)?;
-    let items: Vec<&Item> = tree.0.iter().collect();
+    let items: Vec<&PlanItem> = tree.0.iter().collect();
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let title = course.get(&plan.course).map(|course| fields::text(course, "title").to_owned());
     let known = KnownRecords::of(tx, &items, view)?;
@@ -126,16 +123,16 @@ pub fn structure(tx: &mut Tx<'_>, id: &str, view: &View<'_>) -> Result<PlanJson>
         node.insert("skipped".into(), item.skipped.into());
         node.insert("itemId".into(), item.id.as_str().into());
         let name = match (item.sort, item.is_custom) {
-            (PlanItemSort::Component, _) => "componentId",
-            (PlanItemSort::Resource, false) => "componentResourceId",
-            (PlanItemSort::Resource, true) => "resourceId",
+            (LessonPlanItemSort::Component, _) => "componentId",
+            (LessonPlanItemSort::Resource, false) => "componentResourceId",
+            (LessonPlanItemSort::Resource, true) => "resourceId",
         };
         node.insert(name.into(), item.id.as_str().into());
         Some(node)
     }))
 }
 
-fn head(plan: &Plan) -> Object {
+fn head(plan: &StoredLessonPlan) -> Object {
     let mut head = Object::new();
     head.insert("id".into(), plan.id.as_str().into());
     head.insert("courseId".into(), plan.course.as_str().into());
@@ -143,17 +140,20 @@ fn head(plan: &Plan) -> Object {
 }
 
 /// The plan's tree without the lessons from which the gradebook exempts its student.
-fn as_graded(tx: &mut Tx<'_>, plan: &Plan) -> Result<Tree> {
-    let lessons =
-        plan.tree.0.iter().filter(|item| item.sort == PlanItemSort::Resource && !item.is_custom);
+fn as_graded(tx: &mut Tx<'_>, plan: &StoredLessonPlan) -> Result<PlanTree> {
+    let lessons = plan
+        .tree
+        .0
+        .iter()
+        .filter(|item| item.sort == LessonPlanItemSort::Resource && !item.is_custom);
     let lessons: Vec<&str> = lessons.map(|item| item.id.as_str()).collect();
     Ok(plan.tree.skipping(&gradebook::exempt(tx, &plan.user, &lessons)?))
 }
 
 /// The items that are neither skipped nor below a skipped item.
-fn seen(tree: &Tree) -> Vec<&Item> {
+fn visible_items(tree: &PlanTree) -> Vec<&PlanItem> {
     let mut hidden = None;
-    let is_seen = |item: &&Item| {
+    let is_seen = |item: &&PlanItem| {
         if hidden.is_some_and(|depth| item.depth > depth) {
             return false;
         }
@@ -172,30 +172,32 @@ struct KnownRecords {
 
 impl KnownRecords {
     /// Loads the records with three statements.
-    fn of(tx: &mut Tx<'_>, items: &[&Item], view: &View<'_>) -> Result<Self> {
-        let ids = |sort: PlanItemSort, is_custom: bool| {
+    fn of(tx: &mut Tx<'_>, items: &[&PlanItem], view: &RecordView<'_>) -> Result<Self> {
+        let ids = |sort: LessonPlanItemSort, is_custom: bool| {
             let meant = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
             meant.map(|item| item.id.as_str())
         };
-        let components = records(tx, &COURSE_COMPONENT, ids(PlanItemSort::Component, false), view)?;
-        let links = records(tx, &COMPONENT_RESOURCE, ids(PlanItemSort::Resource, false), view)?;
+        let components =
+            records(tx, &COURSE_COMPONENT, ids(LessonPlanItemSort::Component, false), view)?;
+        let links =
+            records(tx, &COMPONENT_RESOURCE, ids(LessonPlanItemSort::Resource, false), view)?;
         let used = links.values().map(|link| fields::reference(link, "resource"));
-        let used = used.chain(ids(PlanItemSort::Resource, true)).collect::<Vec<_>>();
+        let used = used.chain(ids(LessonPlanItemSort::Resource, true)).collect::<Vec<_>>();
         let resources = records(tx, &RESOURCE, used.into_iter(), view)?;
         Ok(Self { components, links, resources })
     }
 
-    fn record(&self, item: &Item) -> Option<&Object> {
+    fn record(&self, item: &PlanItem) -> Option<&Object> {
         match (item.sort, item.is_custom) {
-            (PlanItemSort::Component, _) => self.components.get(&item.id),
-            (PlanItemSort::Resource, false) => self.links.get(&item.id),
-            (PlanItemSort::Resource, true) => self.resources.get(&item.id),
+            (LessonPlanItemSort::Component, _) => self.components.get(&item.id),
+            (LessonPlanItemSort::Resource, false) => self.links.get(&item.id),
+            (LessonPlanItemSort::Resource, true) => self.resources.get(&item.id),
         }
     }
 
-    fn shown(&self, item: &Item) -> Option<Object> {
+    fn record_of(&self, item: &PlanItem) -> Option<Object> {
         let mut shown = self.record(item)?.clone();
-        if item.sort == PlanItemSort::Resource {
+        if item.sort == LessonPlanItemSort::Resource {
             let resource = match item.is_custom {
                 true => &item.id,
                 false => fields::reference(&shown, "resource"),
@@ -210,9 +212,9 @@ impl KnownRecords {
 
 fn records<'a>(
     tx: &mut Tx<'_>,
-    kind: &Kind,
+    kind: &RecordKind,
     ids: impl Iterator<Item = &'a str>,
-    view: &View<'_>,
+    view: &RecordView<'_>,
 ) -> Result<HashMap<String, Object>> {
     let ids: Vec<&str> = ids.collect();
     if ids.is_empty() {
@@ -231,13 +233,13 @@ fn records<'a>(
 fn nested(
     head: Object,
     name: &str,
-    items: &[&Item],
-    shown: impl Fn(&Item, usize) -> Option<Object>,
+    items: &[&PlanItem],
+    shown: impl Fn(&PlanItem, usize) -> Option<Object>,
 ) -> PlanJson {
     let mut out = String::new();
     open(head, name, &mut out);
     // For each open list: the number of its items, and whether it is a list of resources.
-    let mut lists = vec![(0, PlanItemSort::Component)];
+    let mut lists = vec![(0, LessonPlanItemSort::Component)];
     let mut lost = None;
     for item in items {
         if lost.is_some_and(|depth| item.depth > depth) {
@@ -247,11 +249,11 @@ fn nested(
         while lists.len() > item.depth + 1 {
             close(&mut lists, &mut out);
         }
-        if item.sort == PlanItemSort::Component
-            && let Some((count, sort @ PlanItemSort::Resource)) = lists.last_mut()
+        if item.sort == LessonPlanItemSort::Component
+            && let Some((count, sort @ LessonPlanItemSort::Resource)) = lists.last_mut()
         {
             out.push_str("],\"subComponents\":[");
-            (*count, *sort) = (0, PlanItemSort::Component);
+            (*count, *sort) = (0, LessonPlanItemSort::Component);
         }
         let order = lists.last().map_or(0, |(count, _)| *count) + 1;
         let Some(node) = shown(item, order) else {
@@ -266,10 +268,10 @@ fn nested(
             *count += 1;
         }
         match item.sort {
-            PlanItemSort::Resource => out.push_str(&Value::Object(node).to_string()),
-            PlanItemSort::Component => {
+            LessonPlanItemSort::Resource => out.push_str(&Value::Object(node).to_string()),
+            LessonPlanItemSort::Component => {
                 open(node, "componentResources", &mut out);
-                lists.push((0, PlanItemSort::Resource));
+                lists.push((0, LessonPlanItemSort::Resource));
             }
         }
     }
@@ -281,9 +283,9 @@ fn nested(
 }
 
 /// Closes the component of the innermost list.
-fn close(lists: &mut Vec<(usize, PlanItemSort)>, out: &mut String) {
+fn close(lists: &mut Vec<(usize, LessonPlanItemSort)>, out: &mut String) {
     match lists.pop() {
-        Some((_, PlanItemSort::Resource)) => out.push_str("],\"subComponents\":[]}"),
+        Some((_, LessonPlanItemSort::Resource)) => out.push_str("],\"subComponents\":[]}"),
         _ => out.push_str("]}"),
     }
 }

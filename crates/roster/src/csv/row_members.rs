@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::candidate::Layout;
-use super::cell::{self, Unfit, decode};
-use super::fault::Fault;
+use super::candidate::FileLayout;
+use super::cell::{self, CellError, decode};
+use super::fault::CsvError;
 use super::files::COMMON;
-use super::header::Use;
+use super::header::ColumnUse;
 use super::rows::CsvRow;
-use crate::kind::{Field, Type};
+use crate::kind::{Field, FieldType};
 use crate::record::Object;
 
 /// The members of a row; null if the row has no value.
@@ -23,7 +23,7 @@ pub(super) struct RowMembers {
 
 impl RowMembers {
     /// Allocates the members for rows of the layout.
-    pub(super) fn of(layout: &Layout) -> Self {
+    pub(super) fn of(layout: &FileLayout) -> Self {
         let mut members = Object::new();
         for one in &layout.header.uses {
             if let Some(name) = column_name(one) {
@@ -36,8 +36,8 @@ impl RowMembers {
         }
         for one in &layout.header.uses {
             match one {
-                Use::Metadata(_) => drop(members.entry("metadata").or_insert(Value::Null)),
-                Use::FormerRole => drop(members.entry("roles").or_insert(Value::Null)),
+                ColumnUse::Metadata(_) => drop(members.entry("metadata").or_insert(Value::Null)),
+                ColumnUse::FormerRole => drop(members.entry("roles").or_insert(Value::Null)),
                 _ => {}
             }
         }
@@ -63,23 +63,23 @@ impl RowMembers {
     }
 
     /// Reads a row, which has as many fields as the header. Returns its errors.
-    pub(super) fn read(&mut self, layout: &Layout, row: &CsvRow) -> Vec<Fault> {
+    pub(super) fn read(&mut self, layout: &FileLayout, row: &CsvRow) -> Vec<CsvError> {
         self.clear();
         let mut faults = Vec::new();
-        let mut fault = |at: usize, value: &str, unfit: Unfit| {
-            let fault = layout.fault(row.line, unfit.problem, unfit.mend);
+        let mut fault = |at: usize, value: &str, unfit: CellError| {
+            let fault = layout.fault(row.line, unfit.problem, unfit.fix);
             faults.push(fault.at(&layout.header.names[at], value));
         };
         let mut slots = self.members.values_mut();
         let mut is_open = false;
         for (at, one) in layout.header.uses.iter().enumerate() {
-            if matches!(one, Use::Nothing) {
+            if matches!(one, ColumnUse::Nothing) {
                 continue;
             }
             let text = row.text(at).unwrap_or_else(|readable| {
                 let problem = "is not UTF-8".to_owned();
-                let mend = "save the file with the encoding UTF-8".to_owned();
-                fault(at, &readable, Unfit { problem, mend });
+                let fix = "save the file with the encoding UTF-8".to_owned();
+                fault(at, &readable, CellError { problem, fix });
                 ""
             });
             if column_name(one).is_none() {
@@ -88,7 +88,7 @@ impl RowMembers {
             }
             let slot = slots.next().expect("a column has its member");
             match one {
-                Use::Field(field) => {
+                ColumnUse::Field(field) => {
                     if let Err(unfit) = fill(slot, field, text) {
                         fault(at, text, unfit);
                     }
@@ -109,20 +109,20 @@ impl RowMembers {
     }
 
     /// Reads a cell whose column has no member of its own.
-    fn read_open(&mut self, one: &Use, text: &str) -> Result<(), Unfit> {
+    fn read_open(&mut self, one: &ColumnUse, text: &str) -> Result<(), CellError> {
         match one {
-            Use::Metadata(name) if !text.is_empty() => {
+            ColumnUse::Metadata(name) if !text.is_empty() => {
                 metadata_of(&mut self.members).insert(name.clone(), cell::metadata(text)?);
             }
-            Use::Extra if !text.is_empty() => match serde_json::from_str::<Object>(text) {
+            ColumnUse::Extra if !text.is_empty() => match serde_json::from_str::<Object>(text) {
                 Ok(mut more) => {
                     more.retain(|name, _| !COMMON.contains(&name.as_str()));
                     overlay(&mut self.members, more);
                 }
                 Err(error) => {
                     let problem = format!("is not a JSON object ({error})");
-                    let mend = "fix the JSON, or leave the cell empty".to_owned();
-                    return Err(Unfit { problem, mend });
+                    let fix = "fix the JSON, or leave the cell empty".to_owned();
+                    return Err(CellError { problem, fix });
                 }
             },
             _ => {}
@@ -131,10 +131,10 @@ impl RowMembers {
     }
 
     /// The roles of a user in OneRoster 1.1: one role at several organizations.
-    fn former_roles(&mut self, layout: &Layout, row: &CsvRow) {
+    fn former_roles(&mut self, layout: &FileLayout, row: &CsvRow) {
         let text = |place: Option<usize>| place.and_then(|at| row.text(at).ok());
-        let role = text(layout.header.place(|one| matches!(one, Use::FormerRole)));
-        let orgs = text(layout.header.place(|one| matches!(one, Use::FormerOrgs)));
+        let role = text(layout.header.place(|one| matches!(one, ColumnUse::FormerRole)));
+        let orgs = text(layout.header.place(|one| matches!(one, ColumnUse::FormerOrgs)));
         let (Some(role), Some(orgs)) = (role.filter(|role| !role.is_empty()), orgs) else { return };
         // OneRoster 1.2 split the administrator of 1.1 by what they administer.
         let role = if role == "administrator" { "siteAdministrator" } else { role };
@@ -158,12 +158,12 @@ impl RowMembers {
 }
 
 /// The member that only this column sets.
-fn column_name(one: &Use) -> Option<&'static str> {
+fn column_name(one: &ColumnUse) -> Option<&'static str> {
     match one {
-        Use::SourcedId => Some(COMMON[0]),
-        Use::Status => Some(COMMON[1]),
-        Use::Modified => Some(COMMON[2]),
-        Use::Field(field) => Some(field.name),
+        ColumnUse::SourcedId => Some(COMMON[0]),
+        ColumnUse::Status => Some(COMMON[1]),
+        ColumnUse::Modified => Some(COMMON[2]),
+        ColumnUse::Field(field) => Some(field.name),
         _ => None,
     }
 }
@@ -177,12 +177,17 @@ fn fill_text(slot: &mut Value, text: &str) {
 }
 
 /// Like [`decode`], but in place if that saves allocations.
-fn fill(slot: &mut Value, field: &Field, text: &str) -> Result<(), Unfit> {
+fn fill(slot: &mut Value, field: &Field, text: &str) -> Result<(), CellError> {
     match field.ty {
-        Type::Text | Type::Uri | Type::Word(_) | Type::Flag | Type::Date | Type::Instant => {
+        FieldType::Text
+        | FieldType::Uri
+        | FieldType::Word(_)
+        | FieldType::Flag
+        | FieldType::Date
+        | FieldType::Instant => {
             fill_text(slot, text);
         }
-        Type::Reference(_) if !text.is_empty() => match slot {
+        FieldType::Reference(_) if !text.is_empty() => match slot {
             Value::Object(reference) => {
                 reference.values_mut().for_each(|id| fill_text(id, text));
             }

@@ -2,7 +2,7 @@
 
 /// The games that a caller may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Games {
+pub enum VisibleGames {
     /// All games, and all users, including those who have never played.
     Every,
     /// The games with these ids, and their players.

@@ -6,27 +6,27 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::bank::{Banks, Tests};
-use crate::lesson::Lessons;
-use crate::logs::{self, Logs};
+use crate::bank::{QuestionSetCache, TestCache};
+use crate::lesson::LessonCache;
+use crate::logs::{self, AnswerLogCache};
 use crate::question::RenderedItems;
 
 /// The caches.
 #[derive(Default)]
-pub struct Memory {
+pub struct LessonCaches {
     /// Banks, which never change.
-    pub(crate) banks: Banks,
+    pub(crate) banks: QuestionSetCache,
     /// Lessons, valid as long as their records stay the same.
-    pub(crate) lessons: Lessons,
+    pub(crate) lessons: LessonCache,
     /// Logs of running attempts, valid up to their end.
-    pub(crate) logs: Logs,
+    pub(crate) logs: AnswerLogCache,
     /// Item references of tests, valid as long as a test stays the same.
-    pub(crate) tests: Tests,
+    pub(crate) tests: TestCache,
     /// Versions of items, as learners see them.
     pub(crate) views: RenderedItems,
 }
 
-impl Memory {
+impl LessonCaches {
     /// Caches a log after its transaction was committed.
     pub fn keep(&self, log: logs::ReadLog) {
         self.logs.keep(log);
@@ -34,7 +34,7 @@ impl Memory {
 }
 
 /// A cache with a limit in bytes.
-pub(crate) struct Recent<K, T>(Cache<K, CachedValue<T>, Bytes>);
+pub(crate) struct SizedCache<K, T>(Cache<K, CachedValue<T>, WeighByBytes>);
 
 struct CachedValue<T> {
     what: Arc<T>,
@@ -48,19 +48,19 @@ impl<T> Clone for CachedValue<T> {
 }
 
 #[derive(Clone)]
-struct Bytes;
+struct WeighByBytes;
 
-impl<K, T> Weighter<K, CachedValue<T>> for Bytes {
+impl<K, T> Weighter<K, CachedValue<T>> for WeighByBytes {
     fn weight(&self, _: &K, kept: &CachedValue<T>) -> u64 {
         kept.bytes.max(1)
     }
 }
 
-impl<K: Eq + Hash, T> Recent<K, T> {
+impl<K: Eq + Hash, T> SizedCache<K, T> {
     /// A cache of `most` bytes. `ordinary` is the usual size of an entry and only determines the size of the table.
     pub(crate) fn new(most: u64, ordinary: u64) -> Self {
         let estimate = usize::try_from(most / ordinary).unwrap_or(usize::MAX);
-        Self(Cache::with_weighter(estimate, most, Bytes))
+        Self(Cache::with_weighter(estimate, most, WeighByBytes))
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<Arc<T>> {

@@ -15,46 +15,46 @@ use lyceum_events::learning::LearningEvent;
 use lyceum_games::games::Game;
 use lyceum_games::levels::Xp;
 use lyceum_games::lms::Integration;
-use lyceum_games::lms::activity::{self, Activity, ActivityOutcome, EndedActivity, SpentTime};
-use lyceum_games::lms::told::{Actor, Scene, envelope};
-use lyceum_games::lms::xp::{DayXp, Days, NewXp};
+use lyceum_games::lms::activity::{self, ActivityOutcome, EndedActivity, GameActivity, SpentTime};
+use lyceum_games::lms::events::{EventContext, EventLearner, envelope};
+use lyceum_games::lms::xp::{DayRange, DayXp, NewDayXp};
 use lyceum_store::Tx;
 use serde::Serialize;
 
-use super::elsewhere::{email, only_the_student, taught};
 use super::learning::{History, RecordedEvent, Total, zone};
-use super::play::{Play, text_of};
+use super::play::{GameRequest, text_of};
+use super::remote_setup::{email, only_the_student, taught_course};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::learning::Elsewhere;
+use crate::learning::RemoteLearning;
 
 /// A range of days that contains all learning.
 const EVER: (&str, &str) = ("1970-01-01", "2200-01-01");
 
 /// The owned values that an event is made from.
-struct Stage {
+struct OwnedEventContext {
     base_url: String,
     now: Timestamp,
     game: Game,
     integration: Integration,
     user: String,
-    actor: Actor,
+    actor: EventLearner,
 }
 
-impl Stage {
-    fn scene(&self) -> Scene<'_> {
+impl OwnedEventContext {
+    fn scene(&self) -> EventContext<'_> {
         let Self { base_url, game, integration, user, .. } = self;
-        Scene { base_url, now: self.now, game, integration, user }
+        EventContext { base_url, now: self.now, game, integration, user }
     }
 }
 
 /// The stage of a request, and its earlier answer if the request is repeated.
 async fn stage(
-    play: &Arc<Play>,
-    other: &Elsewhere,
+    play: &Arc<GameRequest>,
+    other: &RemoteLearning,
     (game, student): (Option<String>, Option<String>),
-    about: Option<&Activity>,
-) -> Result<Result<Stage, String>> {
+    about: Option<&GameActivity>,
+) -> Result<Result<OwnedEventContext, String>> {
     let user = only_the_student(play, other, student.as_deref())?;
     let mut key = None;
     if let Some(once) = play.once()? {
@@ -69,7 +69,7 @@ async fn stage(
         }
         key = Some(name);
     }
-    let (game, integration) = taught(play, game).await?;
+    let (game, integration) = taught_course(play, game).await?;
     let student = other.student().await?;
     if let Some(activity) = about {
         let course = activity.course(&integration)?;
@@ -80,14 +80,14 @@ async fn stage(
             return Err(activity::no_student(&other.student, course));
         }
     }
-    let actor = Actor { id: other.student.clone(), email: email(&student), key };
+    let actor = EventLearner { id: other.student.clone(), email: email(&student), key };
     let base_url = other.client.roster_url().to_owned();
-    Ok(Ok(Stage { base_url, now: play.now, game, integration, user, actor }))
+    Ok(Ok(OwnedEventContext { base_url, now: play.now, game, integration, user, actor }))
 }
 
 /// Counts a sent activity once for each key, and returns the answer.
 async fn counted<T: Serialize + Send + 'static>(
-    play: Arc<Play>,
+    play: Arc<GameRequest>,
     (game, player): (Option<String>, Option<String>),
     answer: T,
     count: impl Fn(&mut Tx<'_>, &T) -> Result<()> + Send + 'static,
@@ -110,14 +110,18 @@ async fn counted<T: Serialize + Send + 'static>(
     Ok(Answer::json(db.write(write).await?).status(StatusCode::OK))
 }
 
-async fn send(other: &Elsewhere, stage: &Stage, events: &[LearningEvent]) -> Result<()> {
+async fn send(
+    other: &RemoteLearning,
+    stage: &OwnedEventContext,
+    events: &[LearningEvent],
+) -> Result<()> {
     other.client.send(envelope(&stage.scene(), events)).await
 }
 
-pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+pub(super) async fn ended(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
     let ended: EndedActivity = context.body_as()?;
     ended.check()?;
-    let play = Arc::new(Play::of(context)?);
+    let play = Arc::new(GameRequest::of(context)?);
     let _turn = other.turn.lock().await;
     let named = (ended.game_id.clone(), ended.student_id.clone());
     let stage = match stage(&play, &other, named.clone(), Some(ended.activity())).await? {
@@ -136,10 +140,10 @@ pub(super) async fn ended(context: Context, other: Arc<Elsewhere>) -> Result<Ans
     counted(play, named, answer, count).await
 }
 
-pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+pub(super) async fn record_time(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
     let spent: SpentTime = context.body_as()?;
     spent.check()?;
-    let play = Arc::new(Play::of(context)?);
+    let play = Arc::new(GameRequest::of(context)?);
     let _turn = other.turn.lock().await;
     let named = (spent.game_id.clone(), spent.student_id.clone());
     let stage = match stage(&play, &other, named.clone(), Some(spent.activity())).await? {
@@ -158,38 +162,38 @@ pub(super) async fn spent(context: Context, other: Arc<Elsewhere>) -> Result<Ans
 }
 
 /// The XP of each day, as the other server reports them.
-async fn xp_of(other: &Elsewhere, days: Days, zone: &str) -> Result<Vec<DayXp>> {
-    let told = other.client.xp(&other.student, &days.first(), &days.last(), zone).await?;
-    let told: BTreeMap<String, Xp> =
-        told.into_iter().map(|day| (day.date, Xp::nearest(day.xp))).collect();
-    Ok(days.filled(|date| told.get(&date.to_string()).copied().unwrap_or_default()))
+async fn xp_of(other: &RemoteLearning, days: DayRange, zone: &str) -> Result<Vec<DayXp>> {
+    let days_there = other.client.xp(&other.student, &days.first(), &days.last(), zone).await?;
+    let xp_by_day: BTreeMap<String, Xp> =
+        days_there.into_iter().map(|day| (day.date, Xp::nearest(day.xp))).collect();
+    Ok(days.filled(|date| xp_by_day.get(&date.to_string()).copied().unwrap_or_default()))
 }
 
 /// The time zone of a request, and its name.
 fn named_zone(context: &Context) -> Result<(Zone, String)> {
-    let name = context.asked("timezone").unwrap_or_else(|| "UTC".to_owned());
+    let name = context.query_value("timezone").unwrap_or_else(|| "UTC".to_owned());
     Ok((zone(context)?, name))
 }
 
-pub(super) async fn today(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+pub(super) async fn today(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
     let (zone, name) = named_zone(&context)?;
-    let date = context.asked("date");
-    let play = Play::of(context)?;
+    let date = context.query_value("date");
+    let play = GameRequest::of(context)?;
     only_the_student(&play, &other, None)?;
-    let day = Days::one(play.now, &zone, date.as_deref())?;
+    let day = DayRange::one(play.now, &zone, date.as_deref())?;
     Ok(Answer::of(&xp_of(&other, day, &name).await?[0]))
 }
 
-pub(super) async fn today_set(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let new: NewXp = context.body_as()?;
-    let (zone, wanted) = (new.zone()?, new.wanted()?);
-    let play = Arc::new(Play::of(context)?);
+pub(super) async fn today_set(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
+    let new: NewDayXp = context.body_as()?;
+    let (zone, wanted) = (new.zone()?, new.checked_xp()?);
+    let play = Arc::new(GameRequest::of(context)?);
     let _turn = other.turn.lock().await;
     let stage = match stage(&play, &other, (None, None), None).await? {
         Ok(stage) => stage,
         Err(known) => return Ok(Answer::json(known)),
     };
-    let day = Days::one(play.now, &zone, None)?;
+    let day = DayRange::one(play.now, &zone, None)?;
     let there = xp_of(&other, day, new.zone_name()).await?[0].xp;
     if there != wanted {
         let difference = Xp(wanted.0 - there.0);
@@ -200,18 +204,18 @@ pub(super) async fn today_set(context: Context, other: Arc<Elsewhere>) -> Result
     counted(play, (None, None), answer, |_, _| Ok(())).await
 }
 
-pub(super) async fn total(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    only_the_student(&Play::of(context)?, &other, None)?;
+pub(super) async fn total(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
+    only_the_student(&GameRequest::of(context)?, &other, None)?;
     let days = other.client.xp(&other.student, EVER.0, EVER.1, "UTC").await?;
     let total = days.iter().map(|day| Xp::nearest(day.xp).0).sum();
     Ok(Answer::of(&Total { total_xp: Xp(total) }))
 }
 
-pub(super) async fn history(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
+pub(super) async fn history(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
     let (zone, name) = named_zone(&context)?;
-    let (start, end) = (context.asked("startDate"), context.asked("endDate"));
-    let play = Play::of(context)?;
+    let (start, end) = (context.query_value("startDate"), context.query_value("endDate"));
+    let play = GameRequest::of(context)?;
     only_the_student(&play, &other, None)?;
-    let days = Days::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
+    let days = DayRange::between(play.now, &zone, (start.as_deref(), end.as_deref()))?;
     Ok(Answer::of(&History { history: xp_of(&other, days, &name).await? }))
 }

@@ -8,31 +8,32 @@ use lyceum_client::Client;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::Game;
 use lyceum_games::lms::{
-    self, CheckedResources, Enrolled, Integration, Learner, Needed, Resource, Setup, State,
+    self, CheckedCourse, CheckedRecord, Integration, IntegrationSetup, LearnerAccount,
+    LearnerCourse, NeededRecord, RecordState,
 };
 use lyceum_roster::fields;
-use lyceum_roster::kind::Kind;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::{Db, Tx};
 
 use super::lms::{SetUp, config_of, is_dry, verification};
-use super::play::Play;
+use super::play::GameRequest;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::learning::Elsewhere;
+use crate::learning::RemoteLearning;
 
 /// The path of a record kind.
-fn collection(kind: &Kind) -> String {
+fn collection(kind: &RecordKind) -> String {
     format!("{}/{}", kind.service.prefix(), kind.path)
 }
 
-impl Elsewhere {
-    async fn record(&self, kind: &Kind, id: &str) -> Result<Option<Object>> {
+impl RemoteLearning {
+    async fn record(&self, kind: &RecordKind, id: &str) -> Result<Option<Object>> {
         self.client.record(&collection(kind), id).await
     }
 
-    async fn put(&self, Needed { kind, id, record }: &Needed) -> Result<()> {
+    async fn put(&self, NeededRecord { kind, id, record }: &NeededRecord) -> Result<()> {
         self.client.put(&collection(kind), kind.one, id, record.clone()).await
     }
 
@@ -41,7 +42,7 @@ impl Elsewhere {
     /// Errors: `NotFound` if there is no active one.
     pub(super) async fn student(&self) -> Result<Object> {
         let found = self.record(&USER, &self.student).await?;
-        found.filter(|user| State::of(Some(user)) == State::Ok).ok_or_else(|| {
+        found.filter(|user| RecordState::of(Some(user)) == RecordState::Ok).ok_or_else(|| {
             let message = format!(
                 "the learning platform has no active user '{}'; `lyceum lms setup` makes one where it \
                  is local, else name one that it has with --tracking-student-id",
@@ -52,7 +53,7 @@ impl Elsewhere {
     }
 
     /// The demo user on the other server, in the configured role, with courses and organizations.
-    pub(super) async fn learner(&self) -> Result<Learner> {
+    pub(super) async fn learner(&self) -> Result<LearnerAccount> {
         let user = self.student().await?;
         let mut orgs = HashMap::new();
         for id in lms::organizations(&user).filter(|id| !id.is_empty()) {
@@ -62,8 +63,8 @@ impl Elsewhere {
         }
         let enrollments = self.client.enrollments(&self.student).await?.unwrap_or_default();
         let enrolled =
-            enrollments.iter().map(|it| Enrolled::of(&it.course, &it.subject, &it.grade));
-        let mut learner = Learner::of(&self.student, &user, &orgs, enrolled.collect());
+            enrollments.iter().map(|it| LearnerCourse::of(&it.course, &it.subject, &it.grade));
+        let mut learner = LearnerAccount::of(&self.student, &user, &orgs, enrolled.collect());
         if let Some((role, _)) = self.role {
             role.clone_into(&mut learner.role);
         }
@@ -71,27 +72,27 @@ impl Elsewhere {
     }
 
     /// Which of the records that the integration needs exist there, including the student and the enrollments.
-    async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<CheckedResources>> {
+    async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<CheckedCourse>> {
         let mut resources = Vec::new();
-        let user = Resource {
+        let user = CheckedRecord {
             kind: USER.one,
             id: self.student.clone(),
-            state: State::of(self.record(&USER, &self.student).await?.as_ref()),
+            state: RecordState::of(self.record(&USER, &self.student).await?.as_ref()),
         };
         let enrollments = self.client.enrollments(&self.student).await?.unwrap_or_default();
         for (course, needed) in integration.courses.iter().zip(lms::needed(game, integration)) {
             let mut found = Vec::new();
-            for Needed { kind, id, .. } in needed {
-                let state = State::of(self.record(kind, &id).await?.as_ref());
-                found.push(Resource { kind: kind.one, id, state });
+            for NeededRecord { kind, id, .. } in needed {
+                let state = RecordState::of(self.record(kind, &id).await?.as_ref());
+                found.push(CheckedRecord { kind: kind.one, id, state });
             }
             found.push(user.clone());
             let enrollment = enrollments.iter().find(|it| it.course == course.course_id);
             let wanted = || format!("{} in {}", self.student, course.course_id);
-            found.push(Resource {
+            found.push(CheckedRecord {
                 kind: "enrollment",
                 id: enrollment.map_or_else(wanted, |it| it.id.clone()),
-                state: if enrollment.is_some() { State::Ok } else { State::Missing },
+                state: if enrollment.is_some() { RecordState::Ok } else { RecordState::Missing },
             });
             resources.push(lms::checked(course, found));
         }
@@ -104,7 +105,7 @@ impl Elsewhere {
         for one in lms::needed(game, integration).into_iter().flatten() {
             let found = self.record(one.kind, &one.id).await?;
             // A setup never changes an existing org, not even its own.
-            if one.kind.one == ORG.one && State::of(found.as_ref()) == State::Ok {
+            if one.kind.one == ORG.one && RecordState::of(found.as_ref()) == RecordState::Ok {
                 continue;
             }
             let (platform, game) = (self.client.roster_url().to_owned(), game.clone());
@@ -137,11 +138,11 @@ impl Elsewhere {
     /// Creates the student if this sandbox is responsible for the student's record.
     async fn make_student(&self) -> Result<()> {
         let Some(record) = &self.made else { return self.student().await.map(drop) };
-        if State::of(self.record(&USER, &self.student).await?.as_ref()) == State::Ok {
+        if RecordState::of(self.record(&USER, &self.student).await?.as_ref()) == RecordState::Ok {
             return Ok(());
         }
-        let own = lms::named(&self.organization);
-        if State::of(self.record(&ORG, &own.id).await?.as_ref()) != State::Ok {
+        let own = lms::organization_of_setup(&self.organization);
+        if RecordState::of(self.record(&ORG, &own.id).await?.as_ref()) != RecordState::Ok {
             self.put(&lms::organization(&own)).await?;
         }
         self.client.put(&collection(&USER), USER.one, &self.student, record.clone()).await
@@ -149,8 +150,8 @@ impl Elsewhere {
 }
 
 /// The game that a request names, and its integration.
-pub(super) async fn taught(
-    play: &Arc<Play>,
+pub(super) async fn taught_course(
+    play: &Arc<GameRequest>,
     in_body: Option<String>,
 ) -> Result<(Game, Integration)> {
     let reading = Arc::clone(play);
@@ -164,37 +165,43 @@ pub(super) async fn taught(
 }
 
 /// The integration with the organization that exists there.
-async fn named(client: &Client, mut integration: Integration) -> Result<Integration> {
+async fn with_organization_name(
+    client: &Client,
+    mut integration: Integration,
+) -> Result<Integration> {
     let id = integration.organization.id.clone();
     if let Some(org) = client.record(&collection(&ORG), &id).await? {
-        integration.organization = lms::shown(&id, &org);
+        integration.organization = lms::organization_of_record(&id, &org);
     }
     Ok(integration)
 }
 
-pub(super) async fn found(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let (_, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
-    Ok(Answer::of(&named(&other.client, integration).await?))
+pub(super) async fn check_resources(
+    context: Context,
+    other: Arc<RemoteLearning>,
+) -> Result<Answer> {
+    let (_, integration) = taught_course(&Arc::new(GameRequest::of(context)?), None).await?;
+    Ok(Answer::of(&with_organization_name(&other.client, integration).await?))
 }
 
-pub(super) async fn config(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let (_, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
-    Ok(Answer::of(&config_of(named(&other.client, integration).await?)))
+pub(super) async fn config(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
+    let (_, integration) = taught_course(&Arc::new(GameRequest::of(context)?), None).await?;
+    Ok(Answer::of(&config_of(with_organization_name(&other.client, integration).await?)))
 }
 
-pub(super) async fn verified(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let (game, integration) = taught(&Arc::new(Play::of(context)?), None).await?;
+pub(super) async fn verified(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
+    let (game, integration) = taught_course(&Arc::new(GameRequest::of(context)?), None).await?;
     let checked = other.check(&game, &integration).await?;
     Ok(Answer::of(&verification(&game, checked)))
 }
 
-pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let mut setup: Setup = context.body_as()?;
+pub(super) async fn set_up(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
+    let mut setup: IntegrationSetup = context.body_as()?;
     if setup.organization.id.is_none() {
         setup.organization = other.organization.clone();
     }
     let is_dry = is_dry(&context)?;
-    let play = Arc::new(Play::of(context)?);
+    let play = Arc::new(GameRequest::of(context)?);
     let db = play.context.app.db.clone();
     let planning = move |tx: &mut Tx<'_>| {
         play.present(tx)?;
@@ -203,7 +210,7 @@ pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<An
         Ok((game, planned))
     };
     let (game, planned) = db.read(planning).await?;
-    let planned = named(&other.client, planned).await?;
+    let planned = with_organization_name(&other.client, planned).await?;
     if is_dry {
         let found = Some(other.check(&game, &planned).await?);
         return Ok(Answer::of(&SetUp { integration: planned, found }));
@@ -215,9 +222,9 @@ pub(super) async fn set_up(context: Context, other: Arc<Elsewhere>) -> Result<An
     Ok(answer)
 }
 
-pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<Answer> {
-    let play = Arc::new(Play::of(context)?);
-    let (game, integration) = taught(&play, None).await?;
+pub(super) async fn deleted(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
+    let play = Arc::new(GameRequest::of(context)?);
+    let (game, integration) = taught_course(&play, None).await?;
     let platform = other.client.roster_url().to_owned();
     let of_game = move |tx: &mut Tx<'_>| {
         let mut created = Vec::new();
@@ -232,7 +239,7 @@ pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<A
         Ok((game.clone(), created))
     };
     let (game, created) = play.context.app.db.read(of_game).await?;
-    for Needed { kind, id, .. } in created {
+    for NeededRecord { kind, id, .. } in created {
         other.client.delete(&collection(kind), &id).await?;
     }
     play.context.app.db.write(move |tx| lms::forget(tx, &game)).await?;
@@ -243,8 +250,8 @@ pub(super) async fn deleted(context: Context, other: Arc<Elsewhere>) -> Result<A
 ///
 /// Errors: `Forbidden`; `Invalid` if the request names no user.
 pub(super) fn only_the_student(
-    play: &Play,
-    other: &Elsewhere,
+    play: &GameRequest,
+    other: &RemoteLearning,
     in_body: Option<&str>,
 ) -> Result<String> {
     let user = play.named()?;

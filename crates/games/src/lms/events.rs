@@ -11,15 +11,15 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::activity::Activity;
-use super::{Integration, Taught};
+use super::activity::GameActivity;
+use super::{Integration, TaughtCourse};
 use crate::games::Game;
 
 /// The namespace of event ids that are derived from the key of a request.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d7a_90c2_6b3f_4e0e_8a54_c1d6_97e2_33b8);
 
 /// The context of events: server, time, game and player.
-pub struct Scene<'a> {
+pub struct EventContext<'a> {
     /// The address of this server.
     pub base_url: &'a str,
     /// The current time.
@@ -34,7 +34,7 @@ pub struct Scene<'a> {
 
 /// The learner, as events name them.
 #[derive(Clone, Debug)]
-pub struct Actor {
+pub struct EventLearner {
     /// The user's sourcedId on the server that has the courses.
     pub id: String,
     /// The email address; empty if the roster has none.
@@ -44,7 +44,7 @@ pub struct Actor {
     pub key: Option<String>,
 }
 
-impl Actor {
+impl EventLearner {
     /// The id of a part of the report.
     pub(super) fn urn(&self, part: &str) -> String {
         let id = match &self.key {
@@ -56,17 +56,17 @@ impl Actor {
 }
 
 /// The player, as this server's events name them.
-pub(super) fn actor(tx: &mut Tx<'_>, scene: &Scene<'_>) -> Result<Actor> {
+pub(super) fn actor(tx: &mut Tx<'_>, scene: &EventContext<'_>) -> Result<EventLearner> {
     let user = fields::in_use(tx, &USER, scene.user)?;
     let email = fields::text(&user, "email").to_owned();
-    Ok(Actor { id: scene.user.to_owned(), email, key: None })
+    Ok(EventLearner { id: scene.user.to_owned(), email, key: None })
 }
 
 /// The activity and course that the events are about.
 pub(super) fn object(
-    scene: &Scene<'_>,
-    course: &Taught,
-    activity: &Activity,
+    scene: &EventContext<'_>,
+    course: &TaughtCourse,
+    activity: &GameActivity,
 ) -> learning::Activity {
     let sensor = activity.sensor_url.as_deref().unwrap_or(scene.base_url).trim_end_matches('/');
     let id = &activity.id;
@@ -89,8 +89,8 @@ pub(super) fn object(
 
 /// An event that reports time.
 pub(super) fn time_event(
-    scene: &Scene<'_>,
-    actor: &Actor,
+    scene: &EventContext<'_>,
+    actor: &EventLearner,
     at: Timestamp,
     object: learning::Activity,
     items: Vec<Metric>,
@@ -101,8 +101,8 @@ pub(super) fn time_event(
 
 /// An event. Its id is derived from `part` and the request's key.
 pub(super) fn event(
-    scene: &Scene<'_>,
-    actor: &Actor,
+    scene: &EventContext<'_>,
+    actor: &EventLearner,
     part: &str,
     at: Timestamp,
     object: learning::Activity,
@@ -113,7 +113,7 @@ pub(super) fn event(
 }
 
 /// The events in an envelope from this server (Caliper 1.2, 3).
-pub fn envelope(scene: &Scene<'_>, events: &[LearningEvent]) -> Value {
+pub fn envelope(scene: &EventContext<'_>, events: &[LearningEvent]) -> Value {
     json!({
         "sensor": scene.base_url,
         "sendTime": scene.now,

@@ -9,7 +9,7 @@ use crate::repository::requests as repository;
 
 /// A request with its key.
 #[derive(Clone, Debug)]
-pub struct Once {
+pub struct KeyedRequest {
     key: String,
     /// A digest of the request, because a key may be used for only one request.
     request: String,
@@ -17,14 +17,14 @@ pub struct Once {
 
 /// The owner of a key. Keys of different callers, players, games and routes are independent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct KeyOwner {
     pub(crate) user: String,
     pub(crate) scope: String,
 }
 
-/// Who sends a request, and for what.
+/// The sender and the target of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Sender<'a> {
+pub struct RequestSender<'a> {
     /// The client, person or API key; `None` for a player with a game token.
     pub caller: Option<&'a str>,
     /// The player, if the request names one.
@@ -37,17 +37,17 @@ pub struct Sender<'a> {
     pub route: &'a str,
 }
 
-impl Owner {
+impl KeyOwner {
     /// The owner of the sender's keys.
-    pub fn of(sender: &Sender<'_>) -> Self {
-        let Sender { caller, player, game, method, route } = *sender;
+    pub fn of(sender: &RequestSender<'_>) -> Self {
+        let RequestSender { caller, player, game, method, route } = *sender;
         let (caller, game) = (caller.unwrap_or_default(), game.unwrap_or_default());
         let user = player.map_or_else(|| format!("client:{caller}"), str::to_owned);
         Self { user, scope: format!("{caller}\n{game}\n{method} {route}") }
     }
 }
 
-impl Once {
+impl KeyedRequest {
     /// A request with its key (the header `Idempotency-Key`).
     ///
     /// Errors: `Invalid` for a key that is empty or too long.
@@ -78,7 +78,7 @@ impl Once {
         &self,
         tx: &mut Tx<'_>,
         now: Timestamp,
-        owner: &Owner,
+        owner: &KeyOwner,
         work: impl FnOnce(&mut Tx<'_>) -> Result<String>,
     ) -> Result<String> {
         let kept = limits::REQUEST_KEPT_DAYS;
@@ -98,7 +98,7 @@ impl Once {
     /// count.
     ///
     /// Errors: `Conflict` if the owner used the key for another request.
-    pub fn answered(&self, tx: &mut Tx<'_>, owner: &Owner) -> Result<Option<String>> {
+    pub fn answered(&self, tx: &mut Tx<'_>, owner: &KeyOwner) -> Result<Option<String>> {
         match repository::find(tx, owner, &self.key)? {
             Some((request, answer)) if request == self.request => Ok(Some(answer)),
             Some(_) => Err(self.key_reused()),
@@ -107,7 +107,7 @@ impl Once {
     }
 
     /// A name that is unique among all requests of all owners.
-    pub fn name(&self, Owner { user, scope }: &Owner) -> String {
+    pub fn name(&self, KeyOwner { user, scope }: &KeyOwner) -> String {
         format!("{user}\n{scope}\n{}\n{}", self.key, self.request)
     }
 

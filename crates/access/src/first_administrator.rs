@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use crate::audit::{AuditChange, COMMAND_LINE};
-use crate::master::Master;
+use crate::master::MasterKey;
 use crate::person::{self, NewPerson, Person, Role};
 use crate::repository::people as repository;
 use crate::secret;
@@ -18,18 +18,18 @@ pub fn is_made(tx: &mut Tx<'_>) -> Result<bool> {
 
 /// The secret of the link with which the first administrator is made. It follows from the master key, so
 /// that every server of a database takes it, and opens nothing once somebody administers.
-pub fn link(master: &Master) -> String {
+pub fn link(master: &MasterKey) -> String {
     secret::text(&master.derive("lyceum first administrator"))
 }
 
 /// Whether the link makes the first administrator now.
-pub fn is_open(tx: &mut Tx<'_>, master: &Master, sent: &str) -> Result<bool> {
+pub fn is_open(tx: &mut Tx<'_>, master: &MasterKey, sent: &str) -> Result<bool> {
     let is_link = secret::same(&secret::hash(&link(master)), &secret::hash(sent));
     Ok(is_link && !is_made(tx)?)
 }
 
-/// What is said of a link that makes no administrator.
-pub fn closed() -> Problem {
+/// The problem with a link that creates no administrator.
+pub fn setup_closed() -> Problem {
     let message = "this link cannot create an administrator, because an administrator exists \
                    already or the server printed a newer link at its start";
     Problem::new(ProblemKind::NotFound, message)
@@ -40,12 +40,12 @@ pub fn closed() -> Problem {
 pub fn make(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    master: &Master,
+    master: &MasterKey,
     sent: &str,
     (email, name, password): (&str, &str, &str),
 ) -> Result<Person> {
     if !is_open(tx, master, sent)? {
-        return Err(closed());
+        return Err(setup_closed());
     }
     create(tx, now, email, name, password, "first link")
 }

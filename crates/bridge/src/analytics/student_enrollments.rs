@@ -2,14 +2,14 @@
 
 use jiff::civil::Date;
 use lyceum_core::Result;
-use lyceum_events::facts::Context;
+use lyceum_events::facts::FactContext;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::repository::{self, StoredRecord};
 use lyceum_store::Tx;
 
 /// The enrollments of a student with the fields that matter for facts, in the order of their creation.
-pub(super) struct Enrolled(Vec<EnrolledPlace>);
+pub(super) struct StudentEnrollments(Vec<EnrolledPlace>);
 
 /// One enrollment.
 pub(super) struct EnrolledPlace {
@@ -25,7 +25,7 @@ pub(super) struct EnrolledPlace {
     subjects: Vec<String>,
 }
 
-impl Enrolled {
+impl StudentEnrollments {
     /// The active enrollments of a user as a student, and the enrollment `asked` whatever its status and role are.
     pub(super) fn of(tx: &mut Tx<'_>, user: &str, asked: Option<&StoredRecord>) -> Result<Self> {
         let mut stored = repository::referring_to(tx, &ENROLLMENT, "user", &[user])?;
@@ -69,7 +69,7 @@ impl Enrolled {
     /// Finds the enrollment of a fact on a day. If the events name a course, it is that course. Otherwise it is the
     /// course with the fact's subject whose enrollment began most recently by that day, or the one that begins first if
     /// none had begun. Among equals, the enrollment that was created first wins.
-    pub(super) fn home(&self, context: &Context, day: Date) -> Option<&EnrolledPlace> {
+    pub(super) fn home(&self, context: &FactContext, day: Date) -> Option<&EnrolledPlace> {
         if !context.course.is_empty() {
             return self.0.iter().find(|place| place.course == context.course);
         }

@@ -7,18 +7,18 @@ use serde_json::{Map, Value as Json};
 /// A request; the value of `put` and `uploadPart` follows it.
 #[derive(Deserialize)]
 #[serde(tag = "method", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(crate) enum Ask {
+pub(crate) enum R2Request {
     Head {
         object: String,
     },
     Get {
         object: String,
-        range: Option<AskedRange>,
+        range: Option<RangeRequest>,
         range_header: Option<String>,
         only_if: Option<Condition>,
     },
     List(ListRequest),
-    Put(Put),
+    Put(PutRequest),
     Delete {
         object: Option<String>,
         objects: Option<Vec<String>>,
@@ -27,7 +27,7 @@ pub(crate) enum Ask {
         object: String,
         #[serde(default)]
         http_fields: Map<String, Json>,
-        custom_fields: Option<Vec<Field>>,
+        custom_fields: Option<Vec<MetadataField>>,
     },
     UploadPart {
         object: String,
@@ -37,7 +37,7 @@ pub(crate) enum Ask {
     CompleteMultipartUpload {
         object: String,
         upload_id: String,
-        parts: Vec<Published>,
+        parts: Vec<CompletedPart>,
     },
     AbortMultipartUpload {
         object: String,
@@ -47,11 +47,11 @@ pub(crate) enum Ask {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Put {
+pub(crate) struct PutRequest {
     pub(crate) object: String,
     #[serde(default)]
     pub(crate) http_fields: Map<String, Json>,
-    pub(crate) custom_fields: Option<Vec<Field>>,
+    pub(crate) custom_fields: Option<Vec<MetadataField>>,
     pub(crate) only_if: Option<Condition>,
     /// Base64.
     pub(crate) md5: Option<String>,
@@ -83,25 +83,25 @@ pub(crate) struct ListRequest {
 
 /// One entry of the custom metadata.
 #[derive(Clone, Deserialize, Serialize)]
-pub(crate) struct Field {
+pub(crate) struct MetadataField {
     pub(crate) k: String,
     pub(crate) v: String,
 }
 
 /// A part as the caller names it when an upload is completed.
 #[derive(Deserialize)]
-pub(crate) struct Published {
+pub(crate) struct CompletedPart {
     pub(crate) part: i64,
     pub(crate) etag: String,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
-pub(crate) struct AskedRange {
-    #[serde(default, deserialize_with = "whole")]
+pub(crate) struct RangeRequest {
+    #[serde(default, deserialize_with = "whole_number")]
     pub(crate) offset: Option<i64>,
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     pub(crate) length: Option<i64>,
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     pub(crate) suffix: Option<i64>,
 }
 
@@ -112,9 +112,9 @@ pub(crate) struct Condition {
     pub(crate) etag_matches: Option<Vec<Etag>>,
     pub(crate) etag_does_not_match: Option<Vec<Etag>>,
     /// Milliseconds since 1970.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     pub(crate) uploaded_before: Option<i64>,
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     pub(crate) uploaded_after: Option<i64>,
     #[serde(default)]
     pub(crate) seconds_granularity: bool,
@@ -130,7 +130,7 @@ pub(crate) enum Etag {
 
 /// Metadata of an object, without its bytes.
 #[derive(Clone)]
-pub(crate) struct Object {
+pub(crate) struct R2Object {
     pub(crate) key: String,
     pub(crate) version: String,
     pub(crate) size: u64,
@@ -140,13 +140,13 @@ pub(crate) struct Object {
     /// By number: 0 MD5, 1 SHA-1, 2 SHA-256, 3 SHA-384, 4 SHA-512; hexadecimal.
     pub(crate) checksums: Map<String, Json>,
     pub(crate) http: Map<String, Json>,
-    pub(crate) custom: Vec<Field>,
+    pub(crate) custom: Vec<MetadataField>,
 }
 
-impl Object {
+impl R2Object {
     /// In the form that the runtime reads, with the range that is sent.
-    pub(crate) fn told(&self, range: Option<(u64, u64)>) -> Json {
-        let mut told = serde_json::json!({
+    pub(crate) fn to_json(&self, range: Option<(u64, u64)>) -> Json {
+        let mut object = serde_json::json!({
             "name": self.key,
             "version": self.version,
             "size": self.size,
@@ -157,14 +157,14 @@ impl Object {
             "checksums": self.checksums,
         });
         if let Some((offset, length)) = range {
-            told["range"] = serde_json::json!({ "offset": offset, "length": length });
+            object["range"] = serde_json::json!({ "offset": offset, "length": length });
         }
-        told
+        object
     }
 }
 
 /// Whole numbers are sent as strings, because JSON numbers are not precise enough.
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Number {

@@ -14,7 +14,7 @@ const MAX_IDS: usize = (1 << 17) / 8 * 7;
 pub(super) struct RememberedIds {
     keys: RandomState,
     has_forgotten: bool,
-    ids: HashSet<u64, BuildHasherDefault<AsIs>>,
+    ids: HashSet<u64, BuildHasherDefault<HashPassthrough>>,
 }
 
 impl RememberedIds {
@@ -49,9 +49,9 @@ impl RememberedIds {
 
 /// A hasher that returns its input, because the keys are hashes.
 #[derive(Default)]
-pub(super) struct AsIs(u64);
+pub(super) struct HashPassthrough(u64);
 
-impl Hasher for AsIs {
+impl Hasher for HashPassthrough {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -5,12 +5,12 @@ use lyceum_store::Tx;
 use lyceum_store::log::turns;
 
 use super::facts::Fact;
-use super::ids::Id;
-use super::runs::{Record as _, Runs};
+use super::ids::EventIdHash;
+use super::runs::{RunRecord as _, Runs};
 
 /// The list of runs. No other transaction can add runs until this one ends.
 pub(crate) struct RunListLock {
-    pub(super) ids: Runs<Id>,
+    pub(super) ids: Runs<EventIdHash>,
     pub(super) facts: Runs<Fact>,
     /// Whether there are ids in rows.
     pub(super) has_young: bool,
@@ -19,7 +19,7 @@ pub(crate) struct RunListLock {
 impl RunListLock {
     /// Waits for the turn, in a transaction that sees the latest state.
     pub(super) fn wait(tx: &mut Tx<'_>) -> Result<Self> {
-        let names = [Id::LIST.into(), Fact::LIST.into()];
+        let names = [EventIdHash::LIST.into(), Fact::LIST.into()];
         let turns = turns(tx.dialect(), true);
         if !turns.is_empty() {
             // Ids are locked first, as in every transaction that changes both. The later read sees what earlier

@@ -5,7 +5,7 @@ use lyceum_store::Tx;
 
 /// An unknown actor: no user has its id or e-mail address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownActor {
     /// The actor's IRI.
     pub iri: String,
     /// The e-mail address; empty if there is none.
@@ -23,13 +23,13 @@ pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
 }
 
 /// The unknown actors, newest first, at most `most`.
-pub fn list(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Unknown>> {
+pub fn list(tx: &mut Tx<'_>, most: i64) -> Result<Vec<UnknownActor>> {
     let sql = format!(
         "SELECT a.iri, a.email FROM event_actors a WHERE {CONDITION} ORDER BY a.id DESC LIMIT $1"
     );
     let mut found = Vec::new();
     tx.query(&sql, &[most.into()], |row| {
-        found.push(Unknown { iri: row.text(0)?.to_owned(), email: row.text(1)?.to_owned() });
+        found.push(UnknownActor { iri: row.text(0)?.to_owned(), email: row.text(1)?.to_owned() });
         Ok(true)
     })?;
     Ok(found)

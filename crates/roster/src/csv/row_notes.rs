@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The outcome of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Came {
+pub enum RowOutcome {
     /// The record is new.
     Created,
     /// The record changed.
@@ -29,7 +29,7 @@ pub enum Came {
     Gone,
 }
 
-impl Came {
+impl RowOutcome {
     /// All outcomes.
     pub const ALL: [Self; 7] = [
         Self::Created,
@@ -57,7 +57,7 @@ impl Came {
 
 /// A row with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Noted {
+pub struct NotedRow {
     /// Its file without `.csv`.
     pub file: String,
     /// The line on which it begins; 0 if the record has only parts in other files.
@@ -65,34 +65,34 @@ pub struct Noted {
     /// The `sourcedId` of the record or part; empty if the row was rejected.
     pub id: String,
     /// Its outcome.
-    pub came: Came,
+    pub came: RowOutcome,
 }
 
 /// The rows of a file with their outcomes, by line: the first `IMPORT_NOTED_MAX_ROWS` of each outcome. Errors:
 /// `Internal` if the file does not contain outcomes of rows.
-pub fn noted(notes: &[u8], file: &str) -> Result<Vec<Noted>> {
-    let all = csv::Reader::from_reader(notes).into_deserialize::<Noted>();
-    let is_wanted = |row: &Noted| row.file == file;
-    let all: Result<Vec<Noted>, csv::Error> =
+pub fn notes_of_file(notes: &[u8], file: &str) -> Result<Vec<NotedRow>> {
+    let all = csv::Reader::from_reader(notes).into_deserialize::<NotedRow>();
+    let is_wanted = |row: &NotedRow| row.file == file;
+    let all: Result<Vec<NotedRow>, csv::Error> =
         all.filter(|row| row.as_ref().map_or(true, is_wanted)).collect();
     let mut rows = all.map_err(Problem::internal)?;
-    let is_refused = |row: &Noted| row.came == Came::Rejected;
+    let is_refused = |row: &NotedRow| row.came == RowOutcome::Rejected;
     let refused: HashSet<u64> =
         rows.iter().filter(|row| is_refused(row)).map(|row| row.line).collect();
     // A part is noted when it is read, and may be rejected later with its record.
-    rows.retain(|row| row.came != Came::Part || !refused.contains(&row.line));
+    rows.retain(|row| row.came != RowOutcome::Part || !refused.contains(&row.line));
     rows.sort_by_key(|row| row.line);
     Ok(rows)
 }
 
 /// Writes the outcomes if they were requested.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct RowNotes {
     out: Option<csv::Writer<BufWriter<File>>>,
-    counts: HashMap<(String, Came), i64>,
+    counts: HashMap<(String, RowOutcome), i64>,
 }
 
-impl Notes {
+impl RowNotes {
     pub(super) fn new(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let file = File::create(path).map_err(Problem::internal)?;
@@ -101,7 +101,7 @@ impl Notes {
         Ok(Self { out: Some(out), ..Self::default() })
     }
 
-    pub(super) fn add(&mut self, file: &str, line: u64, id: &str, came: Came) -> Result<()> {
+    pub(super) fn add(&mut self, file: &str, line: u64, id: &str, came: RowOutcome) -> Result<()> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let count = self.counts.entry((file.to_owned(), came)).or_default();
         *count += 1;
