@@ -68,7 +68,7 @@ pub(crate) fn demo(options: &Options) -> Result<()> {
     })
 }
 
-/// The steps so far. What was done before takes a second, so each step says how long it takes at most.
+/// The steps so far. A step that an earlier run completed takes about a second.
 struct Steps {
     since: Instant,
     taken: usize,
@@ -132,14 +132,18 @@ fn create_network(program: &Path, folder: &Path, students: u32) -> Result<()> {
     let mut import = command(program, ["import"]);
     import.arg(&files).arg("--data").arg(&data);
     run(import)?;
-    let admin = |arguments: &[&str]| {
-        let mut admin = command(program, ["admin"]);
-        admin.args(arguments).args(["--role", "administrator", "--quiet", "--data"]).arg(&data);
-        show(&admin);
-        output(admin)
+    let create = |arguments: &[&str]| {
+        let mut create = command(program, ["admin"]);
+        create.args(arguments).args(["--role", "administrator", "--quiet", "--data"]).arg(&data);
+        show(&create);
+        create
     };
-    admin(&["user", "create", EMAIL, "--name", "Demo"])?;
-    fs::write(key_file(&unfinished), admin(&["key", "create", "demo"])?)?;
+    let key_file = key_file(&unfinished);
+    fs::write(&key_file, output(create(&["key", "create", "demo"]))?)?;
+    // With a password, the server does not ask for a first administrator. The greeting's link sets another one.
+    let mut user = create(&["user", "create", EMAIL, "--name", "Demo", "--password-stdin"]);
+    user.stdin(fs::File::open(key_file)?);
+    output(user)?;
     fs::rename(&unfinished, folder)?;
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Format {
-    /// npm tarballs of the program, the SDK and the Vite plugin.
+    /// npm tarballs of the program, the SDK, the Vite plugin and `create-lyceum`.
     Npm,
     /// One `.tar.gz` for any Linux.
     Tarball,

@@ -47,6 +47,8 @@ fn usage(text: &mut String, command: &Command, path: &str) {
     let usage = command.clone().render_usage().to_string();
     let usage =
         usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
+    // A command that also has subcommands has two usages.
+    let usage = usage.replace(" lyceum ", "\nlyceum ");
     let _ = write!(text, "\n```text\n{usage}\n```\n\n");
     arguments(text, command.get_arguments().filter(|arg| !arg.is_global_set()));
     let examples: Vec<_> = help::examples(path).collect();

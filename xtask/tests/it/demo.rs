@@ -1,13 +1,15 @@
 //! What `cargo xtask demo` prints. Cargo, npm and the program itself are scripts here.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 use crate::root;
 
@@ -49,24 +51,36 @@ fn an_unknown_flag_is_answered_with_the_known_ones() {
     );
 }
 
+/// A folder with a program that does nothing in place of each that the commands run.
+fn scripts() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    script(&folder.path().join("target/demo/lyceum"), PROGRAM);
+    for program in ["cargo", "npm", "apt-get"] {
+        script(&folder.path().join("bin").join(program), "#!/bin/sh\n");
+    }
+    folder
+}
+
+/// A command that runs these programs.
+fn xtask_with(scripts: &Path, arguments: &[&str]) -> Command {
+    let bin = scripts.join("bin");
+    #[expect(clippy::disallowed_methods, reason = "the programs of the machine are on the path")]
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = xtask(arguments);
+    command.env("CARGO_TARGET_DIR", scripts.join("target")).env("CARGO", bin.join("cargo"));
+    command.env("PATH", path).env("SERVING", scripts.join("serving")).stdout(Stdio::piped());
+    command
+}
+
 #[test]
 fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
-    let folder = std::env::temp_dir().join(format!("lyceum-demo-{}", std::process::id()));
-    let (target, serving) = (folder.join("target"), folder.join("serving"));
-    let bin = folder.join("bin");
-    script(&target.join("demo/lyceum"), PROGRAM);
-    for program in ["cargo", "npm"] {
-        script(&bin.join(program), "#!/bin/sh\n");
-    }
+    let scripts = scripts();
     // The usual port, so that the greeting is as wide as usual; nobody listens on this address.
     let address = "127.0.0.9:4321";
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let mut demo = xtask(&["demo", "--listen", address, "--students", STUDENTS]);
-    demo.env("CARGO_TARGET_DIR", &target).env("CARGO", bin.join("cargo")).env("PATH", path);
-    demo.env("SERVING", &serving).stdout(Stdio::piped());
-    let mut demo = demo.spawn().unwrap();
+    let arguments = ["demo", "--listen", address, "--students", STUDENTS];
+    let mut demo = xtask_with(scripts.path(), &arguments).spawn().unwrap();
     let since = Instant::now();
-    while !serving.exists() {
+    while !scripts.path().join("serving").exists() {
         assert!(since.elapsed() < PATIENCE && demo.try_wait().unwrap().is_none(), "no server");
         sleep(Duration::from_millis(10));
     }
@@ -75,10 +89,13 @@ fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
     let _ = stream.read(&mut [0; 1024]).unwrap();
     stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{}").unwrap();
     drop(stream);
-    sleep(Duration::from_millis(500));
+    let mut printed = String::new();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    while !printed.ends_with("/docs/api\n") {
+        printed += &(lines.next().expect("the greeting").unwrap() + "\n");
+    }
     demo.kill().unwrap();
-    let printed = text(&demo.wait_with_output().unwrap().stdout);
-    fs::remove_dir_all(&folder).unwrap();
+    demo.wait().unwrap();
     fs::remove_dir_all(root().join(format!(".lyceum/demo/{STUDENTS}-students"))).unwrap();
 
     for step in ["[1/4] prepare", "[2/4] compile", "[3/4] create a school network of 7", "[4/4]"] {
@@ -88,7 +105,18 @@ fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
     let (_, greeting) = printed.split_once("\n  Lyceum serves ").expect(&printed);
     let widest = greeting.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(greeting.lines().count() < 24 && widest <= 80, "{widest}: {greeting}");
-    for part in ["/welcome?link=0123456789", "curl --oauth2-bearer lk_0123456789", "/docs/api"] {
+    for part in ["/welcome?link=0123456789", "curl --oauth2-bearer lk_0123456789"] {
         assert!(greeting.contains(part), "{greeting}");
+    }
+}
+
+#[test]
+fn the_tests_first_say_how_long_they_take_and_what_they_install() {
+    let scripts = scripts();
+    let run = xtask_with(scripts.path(), &["test", "-p", "lyceum-core"]).output().unwrap();
+    let printed = text(&run.stdout);
+    let (announced, _) = printed.split_once("\n== ").expect(&printed);
+    for part in ["minutes on two cores", "Debian package", "npm packages"] {
+        assert!(announced.contains(part), "{announced}");
     }
 }

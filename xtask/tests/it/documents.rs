@@ -172,7 +172,8 @@ fn types_of_the_glossary_exist() {
 #[test]
 fn every_kind_of_problem_has_its_status() {
     let code = read("crates/core/src/problem.rs");
-    let variants = code.split_once("pub enum Kind {").unwrap().1.split_once("\n}").unwrap().0;
+    let variants =
+        code.split_once("pub enum ProblemKind {").unwrap().1.split_once("\n}").unwrap().0;
     let variants: Vec<&str> = variants
         .lines()
         .map(str::trim)
