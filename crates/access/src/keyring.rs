@@ -71,7 +71,7 @@ pub struct Jwk {
     /// The use of the key: "sig", for signatures.
     #[serde(rename = "use")]
     pub usage: &'static str,
-    /// The algorithm of the signatures: "EdDSA".
+    /// The algorithm of the signatures: "`EdDSA`".
     pub alg: &'static str,
     /// The id of the key, which is its thumbprint (RFC 7638).
     pub kid: String,

@@ -52,7 +52,7 @@ fn repeated_key(text: &[u8]) -> Result<Option<String>> {
                 return Err(Problem::new(ProblemKind::Malformed, message));
             }
             b'{' => {
-                levels.push(OpenLevel::Object { keys: ObjectKeys::default(), awaits_key: true })
+                levels.push(OpenLevel::Object { keys: ObjectKeys::default(), awaits_key: true });
             }
             b'[' => levels.push(OpenLevel::List { index: 0 }),
             b'}' | b']' => drop(levels.pop()),

@@ -62,7 +62,7 @@ pub struct AwardRequest {
     subject: SubjectDetails,
 }
 
-/// What an award says about its subject (Open Badges 3.0, AchievementSubject).
+/// What an award says about its subject (Open Badges 3.0, `AchievementSubject`).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SubjectDetails {
@@ -101,7 +101,7 @@ struct SentInstant {
 
 /// An award that can be signed, or the award of an earlier request.
 pub enum Prepared {
-    /// A new award. RuleMeasure it and pass it to [`store`].
+    /// A new award. `RuleMeasure` it and pass it to [`store`].
     New(Box<Unsigned>),
     /// The award of an earlier request.
     Known(Box<Issued>),

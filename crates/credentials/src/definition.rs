@@ -46,7 +46,7 @@ pub struct BadgeDefinition(#[schemars(with = "DefinitionMembers")] pub Object);
 struct DefinitionMembers {
     /// The id, a URI.
     id: String,
-    /// "VerifiableCredential" and "OpenBadgeCredential".
+    /// "`VerifiableCredential`" and "`OpenBadgeCredential`".
     #[serde(rename = "type")]
     types: OneOrMany<String>,
     /// The creator of the achievement, unless the achievement names one.

@@ -83,7 +83,7 @@ pub struct DidDocument {
 struct VerificationMethod {
     /// The id, which proofs name.
     id: String,
-    /// "Multikey" or "JsonWebKey".
+    /// "Multikey" or "`JsonWebKey`".
     #[serde(rename = "type")]
     method_type: &'static str,
     /// The DID of the owner.

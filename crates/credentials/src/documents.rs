@@ -25,7 +25,7 @@ struct CredentialMembers {
     context: Vec<Value>,
     /// The id, a URI.
     id: String,
-    /// "VerifiableCredential" and the type of the credential.
+    /// "`VerifiableCredential`" and the type of the credential.
     #[serde(rename = "type")]
     types: OneOrMany<String>,
     /// The issuer.

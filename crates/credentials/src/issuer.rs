@@ -59,7 +59,7 @@ struct ProfileMembers {
     /// The postal address, as an object of the type Address.
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<Value>,
-    /// Other ids of the issuer, as objects of the type IdentifierEntry.
+    /// Other ids of the issuer, as objects of the type `IdentifierEntry`.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_identifier: Option<Value>,
     /// The name of the official who represents the issuer.

@@ -229,7 +229,7 @@ impl Dev {
         // Each version's module has its own name, so that its traces are mapped by its own source map.
         worker.main = module_name(version);
         worker.modules.iter_mut().for_each(|(name, _)| name.clone_from(&worker.main));
-        self.traces.add(worker.main.clone(), &source.source_map)?;
+        self.traces.add(worker.main.clone(), &source.map)?;
         let base = match &self.platform {
             Some(platform) => platform.base().to_owned(),
             None => format!("http://{address}"),

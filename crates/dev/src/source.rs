@@ -20,7 +20,7 @@ pub(crate) const ENVS: [&str; 3] = [".env", ".env.development", ".env.local"];
 pub(crate) struct Source {
     pub(crate) worker: Worker,
     /// The source map of its only module.
-    pub(crate) source_map: Vec<u8>,
+    pub(crate) map: Vec<u8>,
     /// The bindings that it has.
     pub(crate) uses: Uses,
     /// All files that it was made from.
@@ -107,6 +107,6 @@ pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
     let mut inputs: Vec<_> = bundle.inputs.iter().map(|input| root.join(input)).collect();
     inputs.extend(of_config);
     let folder = integrations.routes.as_deref().map(|routes| root.join(first_part(routes)));
-    let source_map = bundle.source_map.unwrap_or_default();
-    Ok(Source { worker, source_map, uses, inputs, folder })
+    let map = bundle.source_map.unwrap_or_default();
+    Ok(Source { worker, map, uses, inputs, folder })
 }

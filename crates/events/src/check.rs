@@ -297,7 +297,7 @@ fn member(faults: &mut EnvelopeErrors, value: &Tree<'_>, shape: MemberShape) {
         }
         MemberShape::Words(words) => {
             return list(faults, value, |faults, item| {
-                member(faults, item, MemberShape::Word(words))
+                member(faults, item, MemberShape::Word(words));
             });
         }
         MemberShape::Text if value.as_str().is_some() => return,

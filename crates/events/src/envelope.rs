@@ -35,7 +35,7 @@ pub struct CaliperEnvelope {
     data: Vec<EnvelopeRecord>,
 }
 
-/// An event of a metric profile of Caliper 1.2, an ActivityEvent or TimeSpentEvent of the custom profile, or an entity.
+/// An event of a metric profile of Caliper 1.2, an `ActivityEvent` or `TimeSpentEvent` of the custom profile, or an entity.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[expect(dead_code, reason = "`parse` reads each byte of an envelope only once")]

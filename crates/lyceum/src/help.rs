@@ -78,9 +78,9 @@ fn grouped(root: &Command) -> String {
 fn with_examples(command: Command, parent: &str) -> Command {
     let path = format!("{parent} {}", command.get_name());
     let heading = *command.get_styles().get_header();
-    let lines: String = examples(&path).map(|example| format!("\n  {example}")).collect();
+    let lines = examples(&path).collect::<Vec<_>>().join("\n  ");
     let command = command.mut_subcommands(|inner| with_examples(inner, &path));
-    command.after_help(format!("{heading}Examples:{heading:#}{lines}"))
+    command.after_help(format!("{heading}Examples:{heading:#}\n  {lines}"))
 }
 
 #[cfg(test)]

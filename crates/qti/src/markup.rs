@@ -47,7 +47,7 @@ pub(crate) fn xhtml(
         match child {
             ChildNode::Text(text, _) => crate::xml::escape(text, false, &mut xml),
             ChildNode::Element(element) => {
-                write_child(element, &mut |_| WriteMode::Whole, &mut xml)
+                write_child(element, &mut |_| WriteMode::Whole, &mut xml);
             }
         }
     }

@@ -148,6 +148,8 @@ function learning() {
     return c.json({ says: "${says}", user, xp: user && (await c.get("sdk").learning.xpTotal(user.sub)) });
   };`);
   route("one");
+  const handler = "export default { fetch: (request) => Response.json(userOf(request)) };";
+  put("server/api/plain.js", `import { userOf } from "@lyceum/sdk/server";\n${handler}`);
   return { root, route };
 }
 
@@ -161,6 +163,8 @@ test("a backend is served beside Vite, again with every save; it knows the user 
   const { user, xp } = await me(token);
   assert.equal(user.sub, "demo-user");
   assert.ok(user.name && user.email && user.lms_id === "demo-user", JSON.stringify(user));
+  const plain = async (headers) => (await fetch(`${vite.url}api/plain`, { headers })).json();
+  assert.deepEqual([await plain({}), await plain(token)], [null, user]);
   assert.equal((await fetch(`${vite.url}api/integrations/lms/xp/total?userId=demo-user`)).status, 401);
   const activityData = { activityId: "a-1", subject: "Math", grade: 3 };
   const ended = await fetch(`${vite.url}api/integrations/timeback/end-activity`, {

@@ -34,7 +34,7 @@ fn rich(db: &Db) -> StoredDocument {
     .unwrap()
 }
 
-fn object(json: Value) -> Object {
+fn object(json: &Value) -> Object {
     parse(json.to_string().as_bytes()).unwrap()
 }
 
@@ -67,7 +67,7 @@ fn an_edit_leaves_the_rest_of_the_document_alone() {
         rich(db);
         let mut added = reference("d");
         added["sequence"] = json!(2);
-        let stored = edit(db, &["p1", "s1"], &Edit::Add(object(added))).unwrap();
+        let stored = edit(db, &["p1", "s1"], &Edit::Add(object(&added))).unwrap();
         let inner = "      <qti-assessment-section identifier=\"inner";
         let d = "      <qti-assessment-item-ref identifier=\"d\" href=\"assessment-items/d\"/>\n";
         assert_eq!(stored.xml, RICH.replace(inner, &format!("{d}{inner}")));
@@ -76,9 +76,9 @@ fn an_edit_leaves_the_rest_of_the_document_alone() {
         let removed = edit(db, &["p1", "s1", "d"], &Edit::Remove).unwrap();
         assert_eq!((removed.xml.as_str(), removed.version), (RICH, 3));
         let order = json!({ "items": [reference("c"), reference("b")] });
-        let ordered = edit(db, &["p1", "inner"], &Edit::Order(object(order))).unwrap();
+        let ordered = edit(db, &["p1", "inner"], &Edit::Order(object(&order))).unwrap();
         assert_eq!(names(&structure::member(&ordered, &["p1", "inner"]).unwrap()), ["c", "b"]);
-        let title = object(json!({ "title": "Changed", "toolsEnabled": { "ruler": true } }));
+        let title = object(&json!({ "title": "Changed", "toolsEnabled": { "ruler": true } }));
         let whole = edit(db, &[], &Edit::Replace(title)).unwrap();
         for part in
             ["<!-- the first -->", "qti-rubric-block", "qti-branch-rule", "title=\"Changed\""]
@@ -95,8 +95,8 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
     use ProblemKind::{Conflict, Invalid, NotFound};
     both(|db| {
         let before = rich(db);
-        let add = |json: Value| Edit::Add(object(json));
-        let replace = |json: Value| Edit::Replace(object(json));
+        let add = |json: Value| Edit::Add(object(&json));
+        let replace = |json: Value| Edit::Replace(object(&json));
         let part = json!({
             "identifier": "p1", "navigationMode": "linear", "submissionMode": "individual",
             "qti-assessment-section": [section("s9", &[])],
@@ -115,7 +115,7 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
             (&["p1", "s1"], add(json!({})), Invalid, "identifier"),
             (
                 &["p1", "s1"],
-                Edit::Order(object(json!({ "items": [reference("b")] }))),
+                Edit::Order(object(&json!({ "items": [reference("b")] }))),
                 Invalid,
                 "a, b, c",
             ),
@@ -170,7 +170,7 @@ fn every_missing_item_of_a_test_is_named_and_a_used_one_stays() {
 fn an_edit_of_an_old_version_is_refused() {
     both(|db| {
         let old = rich(db);
-        edit(db, &["p1", "s1"], &Edit::Add(object(reference("d")))).unwrap();
+        edit(db, &["p1", "s1"], &Edit::Add(object(&reference("d")))).unwrap();
         let edited = structure::edited(&old, &["p1", "inner", "b"], &Edit::Remove).unwrap();
         let refused = db.write_blocking(|tx| {
             repository::replace(tx, now(), Kind::Test, "rich", &edited.change, Some(old.version))

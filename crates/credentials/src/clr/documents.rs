@@ -24,7 +24,7 @@ pub struct LearnerRecord(#[schemars(with = "RecordMembers")] pub Object);
 struct RecordMembers {
     /// The id, a URI. Without it, the server chooses one.
     id: Option<String>,
-    /// "VerifiableCredential" and "ClrCredential".
+    /// "`VerifiableCredential`" and "`ClrCredential`".
     #[serde(rename = "type")]
     types: OneOrMany<String>,
     /// The name of the record.

@@ -88,7 +88,7 @@ pub struct BadgeDefinition {
     pub achievement: String,
     /// How many of the badges that were read are of it.
     pub issued_count: usize,
-    /// RuleCondition it was changed, in the format of [`Timestamp`].
+    /// `RuleCondition` it was changed, in the format of [`Timestamp`].
     pub updated: String,
 }
 

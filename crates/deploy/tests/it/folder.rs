@@ -118,7 +118,7 @@ fn a_deploy_without_changes_changes_nothing() {
     let desired = local.desired(&state, None).unwrap();
     let first = plan(&state, &desired).unwrap();
     assert!(first.makes_version());
-    assert_eq!(first.artifacts(), [local.frontend.artifact.clone()]);
+    assert_eq!(first.artifacts(), std::slice::from_ref(&local.frontend.artifact));
     assert_eq!(first.secrets.added, ["A"]);
     state.revision = 1;
     state.metadata = Some(desired.metadata.clone());

@@ -15,7 +15,7 @@ fn paths(files: &[&str]) -> lyceum_core::Result<Vec<String>> {
 }
 
 #[test]
-fn static_paths_come_before_parameters_and_those_before_the_rest() {
+fn static_paths_come_before_parameters_and_longer_paths_before_their_beginnings() {
     let files = [
         "[...rest].ts",
         "users/[id].ts",
@@ -28,13 +28,13 @@ fn static_paths_come_before_parameters_and_those_before_the_rest() {
     assert_eq!(
         paths(&files).unwrap(),
         [
-            "/api",
             "/api/a-b.c~d",
-            "/api/users",
             "/api/users/me",
-            "/api/users/:id",
             "/api/users/:id/badges",
+            "/api/users/:id",
+            "/api/users",
             "/api/:rest{.+}",
+            "/api",
         ]
     );
 }

@@ -31,7 +31,7 @@ fn told(db: &Db) -> Vec<Value> {
     news.into_iter().map(|news| news.metadata["level"].clone()).collect()
 }
 
-fn replace(db: &Db, rows: Value) {
+fn replace(db: &Db, rows: &Value) {
     let table = body::<NewLevels>(json!({ "levels": rows })).table().unwrap();
     run(db, move |tx| levels::set_table(tx, &table)).unwrap();
 }
@@ -79,19 +79,19 @@ fn a_new_table_moves_players_without_rewards() {
         earn(db, 60_000);
         replace(
             db,
-            json!([
+            &json!([
                 { "level": 1, "xpRequired": 0 },
                 { "level": 2, "xpRequired": 1.5, "creditsReward": 5 },
                 { "level": 3, "xpRequired": 60, "creditsReward": 7 },
             ]),
         );
         assert_eq!((progress(db).level, credits(db), told(db).len()), (3, 50, 1));
-        replace(db, json!([{ "level": 1, "xpRequired": 0 }, { "level": 2, "xpRequired": 90 }]));
+        replace(db, &json!([{ "level": 1, "xpRequired": 0 }, { "level": 2, "xpRequired": 90 }]));
         assert_eq!(progress(db).level, 1);
         // What was earned before stays earned: the level is reached again with its new credits.
         replace(
             db,
-            json!([
+            &json!([
                 { "level": 1, "xpRequired": 0 },
                 { "level": 2, "xpRequired": 60.001, "creditsReward": 3 },
             ]),

@@ -1,5 +1,6 @@
 // Written by `lyceum dev`: what the routes of this project find, as in
-// `export const GET = (c: Context<LyceumEnv>) => c.json(c.get("user"))`. Changes here are lost.
+// `export const GET = (c: Context<LyceumEnv>) => c.json(c.get("user"))`, `new Hono<LyceumEnv>()`, or
+// `export default { fetch(request: Request, env: LyceumEnv["Bindings"]) { … } }`. Changes here are lost.
 
 /** Calls routes of this project, or of the platform, by their path. */
 interface LyceumService {
@@ -21,9 +22,9 @@ interface LyceumUser {
 
 interface LyceumEnv {
   Bindings: {
-    DB: any;
-    KV: any;
-    BUCKET: any;
+    DB: import("@lyceum/sdk/server").D1Database;
+    KV: import("@lyceum/sdk/server").KVNamespace;
+    BUCKET: import("@lyceum/sdk/server").R2Bucket;
     SELF: LyceumService;
     LYCEUM?: LyceumService;
     GAME_ID: string;

@@ -77,7 +77,7 @@ fn the_running_sandbox_is_found_and_managed() {
     let (code, why) = place.fails("lms verify --server http://127.0.0.1:1");
     assert_eq!(code, 1);
     assert!(why.contains("cannot reach"), "{why}");
-    assert!(why.contains("with --url") && !why.contains("--server"), "{why}");
+    assert!(why.contains("correct the address with --server"), "{why}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl From<IntegrationsFile> for Integrations {
             }
             None => Some(ROUTES.to_owned()),
         };
-        let database = file.database.and_then(|database| database.options()).map(|database| {
+        let database = file.database.and_then(super::file::Switch::options).map(|database| {
             Database { directory: database.directory, strategy: database.strategy }
         });
         Self {
@@ -66,7 +66,7 @@ impl From<IntegrationsFile> for Integrations {
             database,
             kv: file.kv.is_some_and(|kv| kv.options().is_some()),
             bucket: file.bucket.is_some_and(|bucket| bucket.options().is_some()),
-            lms: file.lms.or(file.timeback).and_then(|lms| lms.options()).map(Lms::from),
+            lms: file.lms.or(file.timeback).and_then(super::file::Switch::options).map(Lms::from),
         }
     }
 }
@@ -115,17 +115,17 @@ fn unknown_services(config: &mut Json) -> Vec<Detail> {
 /// The names in `secrets` of every integration that is on, with an error for each that cannot be a secret's name.
 fn required_secrets(of: &IntegrationsFile, errors: &mut Vec<Detail>) -> Vec<String> {
     let named = [
-        ("customRoutes", secrets_of(&of.custom_routes, |options| &options.secrets)),
-        ("database", secrets_of(&of.database, |options| &options.secrets)),
-        ("kv", secrets_of(&of.kv, |options| &options.secrets)),
-        ("bucket", secrets_of(&of.bucket, |options| &options.secrets)),
-        ("lms", secrets_of(&of.lms, |options| &options.secrets)),
-        ("timeback", secrets_of(&of.timeback, |options| &options.secrets)),
+        ("customRoutes", options(of.custom_routes.as_ref()).map(|it| &it.secrets)),
+        ("database", options(of.database.as_ref()).map(|it| &it.secrets)),
+        ("kv", options(of.kv.as_ref()).map(|it| &it.secrets)),
+        ("bucket", options(of.bucket.as_ref()).map(|it| &it.secrets)),
+        ("lms", options(of.lms.as_ref()).map(|it| &it.secrets)),
+        ("timeback", options(of.timeback.as_ref()).map(|it| &it.secrets)),
     ];
-    let services = of.services.iter().map(|(name, needs)| (name.as_str(), &needs.secrets[..]));
+    let services = of.services.iter().map(|(name, needs)| (name.as_str(), Some(&needs.secrets)));
     let mut required = Vec::new();
     for (integration, names) in named.into_iter().chain(services) {
-        for (number, name) in names.iter().enumerate() {
+        for (number, name) in names.into_iter().flatten().enumerate() {
             if !secrets::is_name(name) {
                 let path = format!("integrations.{integration}.secrets[{number}]");
                 let message = "must be the name of a secret, such as 'API_KEY'".to_owned();
@@ -137,13 +137,10 @@ fn required_secrets(of: &IntegrationsFile, errors: &mut Vec<Detail>) -> Vec<Stri
     required
 }
 
-fn secrets_of<T>(
-    integration: &Option<Switch<T>>,
-    secrets: impl Fn(&T) -> &Vec<String>,
-) -> &[String] {
-    match integration {
-        Some(Switch::With(options)) => secrets(options),
-        _ => &[],
+fn options<T>(integration: Option<&Switch<T>>) -> Option<&T> {
+    match integration? {
+        Switch::With(options) => Some(options),
+        Switch::On(_) => None,
     }
 }
 

@@ -61,9 +61,10 @@ impl<'s> Keys<'s> {
         }
         if let Some(other) = schema.get("additionalProperties").filter(|other| other.is_object()) {
             let kind = self.kinds(other).join(" or ");
-            let _ = writeln!(text, "| any other name | {kind} | – | – | {} |", description(other));
             let objects = self.objects(other).into_iter();
             inner.extend(objects.map(|(_, schema)| (format!("{path}.*"), schema)));
+            let about = inner.last().map_or("", |(_, schema)| description(schema));
+            let _ = writeln!(text, "| any other name | {kind} | – | – | {about} |");
         }
         for (path, schema) in inner {
             self.section(text, &path, schema);
@@ -72,7 +73,7 @@ impl<'s> Keys<'s> {
 
     /// The words for the kinds of values that a schema allows, except null.
     fn kinds(&self, schema: &'s Value) -> Vec<String> {
-        if let Some(words) = self.words(schema) {
+        if let Some(words) = Self::words(schema) {
             return words;
         }
         if let Some(definition) = self.definition(schema) {
@@ -95,7 +96,7 @@ impl<'s> Keys<'s> {
     }
 
     /// The texts that a schema lists.
-    fn words(&self, schema: &'s Value) -> Option<Vec<String>> {
+    fn words(schema: &'s Value) -> Option<Vec<String>> {
         let constants = schema["oneOf"].as_array()?.iter().filter_map(|one| one["const"].as_str());
         Some(constants.map(|word| format!("`{word}`")).collect())
     }
@@ -121,8 +122,8 @@ impl<'s> Keys<'s> {
     }
 }
 
-fn description(schema: &Value) -> String {
-    schema["description"].as_str().unwrap_or_default().replace('|', "\\|")
+fn description(schema: &Value) -> &str {
+    schema["description"].as_str().unwrap_or_default()
 }
 
 /// A default or an example as a code span.

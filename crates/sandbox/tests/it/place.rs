@@ -30,21 +30,21 @@ fn a_new_start_deletes_database_and_deployed_projects() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let names = ["sandbox.db", "sandbox.db-wal", "sandbox.db-shm", "sandbox.db.data/rivers/a"];
-    let fill = || {
+    let write_files = || {
         fs::create_dir_all(folder.path().join("sandbox.db.data/rivers")).unwrap();
         for name in names.iter().chain(&["other.db"]) {
             fs::write(folder.path().join(name), "x").unwrap();
         }
     };
     let there = |name: &str| folder.path().join(name).exists();
-    fill();
+    write_files();
     drop(DatabaseFile::on_disk(&file, false).unwrap());
     assert!(names.iter().all(|name| there(name)));
     let anew = DatabaseFile::on_disk(&file, true).unwrap();
     assert!(!names.iter().any(|name| there(name)));
     assert!(there("other.db") && !there(".gitignore"));
     // Whoever does not get the file deletes nothing.
-    fill();
+    write_files();
     DatabaseFile::on_disk(&file, true).unwrap_err();
     assert!(names.iter().all(|name| there(name)));
     drop(anew);

@@ -58,6 +58,7 @@ pub(super) fn area() -> Area {
 
 /// An access token (RFC 6749, section 5.1).
 #[derive(Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the names of the standard")]
 struct AccessToken {
     /// The token. Send it as `Authorization: Bearer TOKEN`.
     access_token: String,

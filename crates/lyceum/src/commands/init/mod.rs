@@ -82,7 +82,7 @@ impl Init {
             })?;
         }
         printer.done(&format!("changed {}", counted(missing.changes.len(), "file")));
-        printer.note("Next: npm install && npm run dev");
+        printer.note("Next: npm install");
         printer.answer(String::new, || answer(true));
         Ok(())
     }

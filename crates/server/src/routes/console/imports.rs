@@ -61,7 +61,7 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
             ImportState::Discarded => "",
             _ => "warn",
         }),
-        count(report.as_ref().map(|report| report.row_count())),
+        count(report.as_ref().map(lyceum_roster::csv::CsvReport::row_count)),
         count(report.as_ref().map(|report| report.fault_count)),
         Cell::text(&import.who),
         visitor.time(import.begun),

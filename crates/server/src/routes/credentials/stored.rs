@@ -26,7 +26,7 @@ use crate::route::{ParamPlace, Route, get, post};
 
 const JSON_LD: HeaderValue = HeaderValue::from_static("application/vc+ld+json");
 
-/// A signed badge or the definition of a badge. The type of the subject decides: AchievementSubject or Achievement.
+/// A signed badge or the definition of a badge. The type of the subject decides: `AchievementSubject` or Achievement.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(
@@ -262,8 +262,8 @@ pub(super) async fn jwt(context: &Context, issued: &Issued) -> Result<Answer> {
         return Err(Problem::invalid("format", message));
     };
     let base_url = context.base_url().to_owned();
-    let issuer = context.app.db.read(move |tx| Issuer::find(tx, &base_url, &id)).await?;
+    let signer = context.app.db.read(move |tx| Issuer::find(tx, &base_url, &id)).await?;
     let with_rsa = is_rsa_wanted(context)?;
-    let jwt = as_jwt(&context.app, &issuer, issued.object()?.into(), with_rsa).await?;
+    let jwt = as_jwt(&context.app, &signer, issued.object()?.into(), with_rsa).await?;
     Ok(super::text(jwt))
 }

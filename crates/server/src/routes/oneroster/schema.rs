@@ -95,7 +95,7 @@ pub(super) fn user_with_demographics() -> TypeSchema {
 
 /// `{syllabus: course}`, where the course contains its components and resources.
 pub(super) fn syllabus() -> TypeSchema {
-    course_tree(&["syllabus"], json!({ "syllabus": named("CourseTree") }))
+    course_tree(&["syllabus"], &json!({ "syllabus": named("CourseTree") }))
 }
 
 /// The body that creates a course with its components and resources. What a syllabus shows can be sent.
@@ -114,13 +114,13 @@ pub(super) fn created_course_structure() -> TypeSchema {
     let pair = TypeSchema::output::<SourcedIdPair>();
     let properties =
         json!({ "sourcedIdPairs": pair.schema, "courseStructure": named("CourseTree") });
-    let mut created = course_tree(&["sourcedIdPairs", "courseStructure"], properties);
+    let mut created = course_tree(&["sourcedIdPairs", "courseStructure"], &properties);
     created.definitions.extend(pair.definitions);
     created
 }
 
 /// An object whose properties contain a `CourseTree`.
-fn course_tree(required: &[&str], properties: Value) -> TypeSchema {
+fn course_tree(required: &[&str], properties: &Value) -> TypeSchema {
     let list = |items: Value| json!({ "type": "array", "items": items });
     // A node is a record with further members.
     let node = |kind: &RecordKind, more: Value| {
