@@ -49,9 +49,9 @@ export default async function docs(t, kit) {
   await page.keyboard.type("restore");
   // What fits the first letters is found before the rest is typed.
   const first = page.locator("[data-found] a").first();
-  await page.waitForFunction(() => document.querySelector("[data-found] a")?.getAttribute("href") === "/docs/administrators#backup-and-restore");
+  await page.waitForFunction(() => document.querySelector("[data-found] a")?.getAttribute("href") === "/docs/operators#backup-and-restore");
   const href = await first.getAttribute("href");
-  assert.match(href, /^\/docs\/administrators#backup-and-restore$/);
+  assert.match(href, /^\/docs\/operators#backup-and-restore$/);
   await page.keyboard.press("Enter");
   await page.waitForURL("**/docs/search?q=restore");
   assert.equal(await page.locator("main .found a").first().getAttribute("href"), href);

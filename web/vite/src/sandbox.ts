@@ -7,6 +7,8 @@ import type { Readable } from "node:stream";
 
 import type { Project } from "./project.js";
 
+/** How often a start is tried if another program takes the port. */
+const START_ATTEMPTS = 3;
 const FIRST_PORT = 4321;
 const LAST_PORT = 4340;
 const READY_MS = 15_000;
@@ -68,8 +70,22 @@ function packagedBinary(root: string): string | undefined {
   }
 }
 
-/** Starts a sandbox for the project, on the first free port from 4321 unless it has a port. Throws what it said when it does not start. */
-export async function startSandbox({ root, project, flags, port: before, logLevel, says }: Start): Promise<Sandbox> {
+/**
+ * Starts a sandbox for the project, on the first free port from 4321 unless it has a port. Throws what it printed when
+ * it does not start.
+ */
+export async function startSandbox(start: Start): Promise<Sandbox> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startSandboxOnce(start);
+    } catch (error) {
+      // Another program may take the port between the check and the start.
+      if (attempt === START_ATTEMPTS || !String(error).includes("is in use")) throw error;
+    }
+  }
+}
+
+async function startSandboxOnce({ root, project, flags, port: before, logLevel, says }: Start): Promise<Sandbox> {
   const named = ["--project-name", project.name, "--project-slug", project.slug];
   const config = project.config ? ["--config-path", project.config] : [];
   const port = String((before && (await isFree(before)) && before) || (await freePort(FIRST_PORT, LAST_PORT)));

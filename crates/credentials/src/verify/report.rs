@@ -3,9 +3,8 @@
 use lyceum_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::documents::Credential;
 
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -114,8 +113,8 @@ pub struct VerificationReport {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerifiedCredential {
-    /// The credential; null if the input contains none.
-    #[schemars(with = "Option<Credential>")]
+    /// The credential as it was sent, even if it is not a valid one; null if the input contains none.
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub credential: Value,
     /// The credential as it was signed, if it was signed as a compact JWS.
     #[serde(skip_serializing_if = "Option::is_none")]

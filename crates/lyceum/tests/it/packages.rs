@@ -314,7 +314,9 @@ impl<'a> Podman<'a> {
         command
             .env("CONTAINERS_STORAGE_CONF", self.folder.join("storage.conf"))
             .env("CONTAINERS_CONF", self.folder.join("containers.conf"))
-            .env("BUILDAH_ISOLATION", "chroot");
+            .env("BUILDAH_ISOLATION", "chroot")
+            // One copy of the root instead of one for each step.
+            .env("BUILDAH_LAYERS", "false");
         command
     }
 
