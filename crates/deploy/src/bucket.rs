@@ -9,7 +9,7 @@ use lyceum_core::limits::UPLOAD_PIECE_MAX_BYTES;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::{Problem, ProblemKind, Result};
 use md5::{Digest, Md5};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{Server, unreadable};
 
@@ -71,12 +71,13 @@ impl<'s> Objects<'s> {
     }
 
     /// Uploads a file and returns the bytes sent. An interrupted upload continues where it stopped. `progress` is called
-    /// with the number of further bytes on the server.
+    /// with the number of further bytes on the server. `about` has the members `contentType`, `cacheControl` and
+    /// `customMetadata`, each if it is set.
     pub fn put(
         &self,
         key: &str,
         file: &Path,
-        media: &str,
+        about: &Map<String, Value>,
         mut progress: impl FnMut(u64),
     ) -> Result<u64> {
         let failed = |error: std::io::Error| unreadable(file, &error);
@@ -86,12 +87,18 @@ impl<'s> Objects<'s> {
         if size <= PART_BYTES {
             let mut bytes = Vec::new();
             opened.read_to_end(&mut bytes).map_err(failed)?;
-            let path = format!("{}/object?{key_of}&contentType={}", self.base, segment(media));
+            let mut path = format!("{}/object?{key_of}", self.base);
+            for (name, value) in about {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let _ = write!(path, "&{name}={}", segment(&text));
+            }
             self.server.put_bytes(&path, &bytes)?;
             progress(size);
             return Ok(size);
         }
-        let begin = json!({ "key": key, "contentType": media });
+        let mut begin = about.clone();
+        begin.insert("key".to_owned(), key.into());
+        let begin = Value::Object(begin);
         let upload = self.server.post(&format!("{}/uploads", self.base), &begin)?;
         let path = format!("{}/uploads/{}", self.base, upload["id"].as_str().unwrap_or_default());
         let known = upload["parts"].as_array().cloned().unwrap_or_default();

@@ -9,7 +9,7 @@
 //! | bundling the backend with esbuild; zipping the frontend | `backend`, `bundle`, `frontend` |
 //! | the database schema, drizzle-kit, seed data | `database`, `drizzle`, `seed` |
 //! | running config files that compute, in workerd | `evaluate` |
-//! | the server's API: state, uploads, plans; buckets | `server`, `bucket` |
+//! | the server's API: state, uploads, plans; buckets, key-value stores | `server`, `bucket`, `kv` |
 //! | promoting a version to another server | `promote` |
 //! | a plan in words | `summary` |
 
@@ -20,6 +20,7 @@ mod database;
 mod drizzle;
 mod evaluate;
 mod frontend;
+mod kv;
 mod local;
 mod promote;
 mod routes;
@@ -33,6 +34,7 @@ pub use bundle::ENTRY;
 pub use database::SchemaSources;
 pub use evaluate::Evaluator;
 pub use frontend::FrontendZip;
+pub use kv::KvEntries;
 pub use local::{BackendChoice, DeployOptions, ENV, LocalProject, secrets_in};
 pub use promote::{lacking, promoted};
 pub use routes::{Route, routes_in};

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use lyceum_core::limits::KV_VALUE_MAX_BYTES;
 use lyceum_core::messages::io_reason;
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -21,6 +22,8 @@ use ureq::{Agent, Body, SendBody};
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 /// Milliseconds before each retry after a broken connection or a busy server.
 const PAUSES_MS: [u64; 4] = [200, 500, 1000, 2000];
+/// Bytes that are read into memory at most.
+const READ_MAX_BYTES: u64 = KV_VALUE_MAX_BYTES as u64;
 const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// The credentials of a request.
@@ -93,6 +96,15 @@ impl Server {
     /// Reads the JSON document at a path.
     pub fn get(&self, path: &str) -> Result<Value> {
         self.again(|| self.send(self.request("GET", path, Vec::new())?))
+    }
+
+    /// Reads the bytes at a path.
+    pub fn get_bytes(&self, path: &str) -> Result<Vec<u8>> {
+        self.again(|| {
+            let mut answer = self.answer(self.request("GET", path, Vec::new())?)?;
+            let body = answer.body_mut().with_config().limit(READ_MAX_BYTES);
+            body.read_to_vec().map_err(|error| self.unreachable(&error))
+        })
     }
 
     /// Sends JSON, without retries.

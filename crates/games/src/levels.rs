@@ -178,16 +178,15 @@ pub fn progress(tx: &mut Tx<'_>, user: &str) -> Result<LevelProgress> {
     })
 }
 
-/// Adds XP to a player, or takes XP away if they are below 0. Each level reached brings its credits and a
-/// notification.
+/// Adds XP to a player, or takes XP away if they are below 0. Each level brings its credits and a
+/// notification once, when it is reached for the first time.
 pub fn earn(tx: &mut Tx<'_>, now: Timestamp, user: &str, xp: Xp) -> Result<()> {
     if xp.0 == 0 {
         return Ok(());
     }
-    let after = repository::add_xp(tx, user, xp)?;
-    let before = Xp(after.0 - xp.0);
+    let (highest, total) = repository::add_xp(tx, user, xp)?;
     let table = table(tx)?;
-    let reached = table.iter().filter(|row| row.xp_required > before && row.xp_required <= after);
+    let reached = table.iter().filter(|row| row.xp_required > highest && row.xp_required <= total);
     for level in reached {
         inventory::credit(tx, now, user, level.credits_reward)?;
         let news = notifications::NewNotification {

@@ -54,4 +54,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "request_scopes",
         sql: include_str!("../migrations/V83__request_scopes.sql"),
     },
+    Migration {
+        version: 88,
+        name: "highest_xp",
+        sql: include_str!("../migrations/V88__highest_xp.sql"),
+    },
 ];

@@ -25,7 +25,7 @@ use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, JoinSet};
 
-pub(crate) use sql::{R2Bucket, copies};
+pub(crate) use sql::{Kv, KvEntry, R2Bucket, copies};
 pub(crate) use stores::Stores;
 
 use crate::engine::{Body, PlatformApi, Worker};
@@ -38,7 +38,7 @@ pub(crate) const BINDING_HEADER: &str = "lyceum-binding";
 pub(crate) struct Bindings {
     token: String,
     d1: Option<Binding<sql::D1>>,
-    kv: Option<Binding<sql::Kv>>,
+    kv: Option<Binding<Kv>>,
     bucket: Option<Binding<sql::R2Bucket>>,
     api: Option<PlatformApi>,
 }

@@ -76,6 +76,8 @@ pub struct BucketListing {
 pub struct BucketObjectDescription {
     /// Media type, such as `image/png`.
     pub content_type: Option<String>,
+    /// How long browsers may keep it, such as `max-age=3600`.
+    pub cache_control: Option<String>,
     /// Custom metadata.
     pub custom_metadata: Map<String, Value>,
 }
@@ -215,8 +217,11 @@ impl Bucket {
 impl BucketObjectDescription {
     fn fields(&self) -> Result<(Map<String, Value>, Vec<MetadataField>)> {
         let mut http = Map::new();
-        if let Some(media) = &self.content_type {
-            http.insert("contentType".to_owned(), media.as_str().into());
+        let known = [("contentType", &self.content_type), ("cacheControl", &self.cache_control)];
+        for (name, value) in known {
+            if let Some(value) = value {
+                http.insert(name.to_owned(), value.as_str().into());
+            }
         }
         let field = |(k, v): (&String, &Value)| {
             let v = v.as_str().ok_or_else(|| {

@@ -30,7 +30,7 @@ pub struct Deployment {
     pub id: String,
     /// The project.
     pub slug: String,
-    /// Its number: 1, 2, 3, …
+    /// Its number: 1, 2, 3, … A project that is deployed again after it was deleted continues the numbers.
     pub version: i64,
     /// The zip with its frontend.
     pub frontend: Option<Artifact>,
@@ -181,7 +181,10 @@ pub fn apply(
     }
     let known = repository::projects::find(tx, slug)?;
     let sealed = secrets::after(tx, master, plan, state.version, values)?;
-    let latest = known.as_ref().map_or(0, |project| project.latest);
+    let latest = match &known {
+        Some(project) => project.latest,
+        None => repository::projects::last_deleted(tx, slug)?,
+    };
     let version = if plan.makes_version() { latest + 1 } else { state.version.unwrap_or(latest) };
     let moved_on =
         repository::projects::move_on(tx, now, slug, plan.base, version, latest.max(version))?;

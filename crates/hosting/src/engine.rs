@@ -48,6 +48,7 @@ pub use worker::Worker;
 
 use crate::bindings::Stores;
 use crate::buckets::Bucket;
+use crate::kv::Kv;
 use app::App;
 use process::Process;
 
@@ -152,6 +153,22 @@ impl Engine {
         app.call(connections::boxed(request), pass).await
     }
 
+    /// Stops the slug's backend and those of its stored versions, and makes calls wait until the returned value is
+    /// dropped, so that nothing uses the files in the folder meanwhile.
+    ///
+    /// Errors: those of [`Engine::hold`].
+    pub async fn retire(&self, slug: &str, folder: &Path) -> Result<PausedCalls> {
+        let versions = format!("{slug}@");
+        let names: Vec<String> = {
+            let apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
+            apps.keys().filter(|name| name.starts_with(&versions)).cloned().collect()
+        };
+        names.iter().for_each(|name| self.stop(name));
+        let held = self.hold(slug, folder).await?;
+        self.stop(slug);
+        Ok(held)
+    }
+
     /// Ends the slug's process and makes calls wait until the returned value is dropped, so that nothing uses the
     /// database file meanwhile. Calls that already began have [`lyceum_core::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
     ///
@@ -195,6 +212,11 @@ impl Engine {
     /// The bucket in a folder, as backends see it.
     pub fn bucket(&self, folder: &Path) -> Result<Bucket> {
         Bucket::shared(&self.shared.stores, folder)
+    }
+
+    /// The key-value store in a file, as backends see it.
+    pub fn kv(&self, file: &Path) -> Result<Kv> {
+        Kv::shared(&self.shared.stores, file)
     }
 
     /// The process of the slug's backend; `None` if it is not running.

@@ -5,9 +5,9 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | projects, versions, plans applied and rolled back | `projects`, `deployments` |
+//! | projects, versions, plans applied and rolled back; deleting | `projects`, `deployments`, `deletion` |
 //! | secrets, the audit log | `secrets`, `audit` |
-//! | database files and restore points, buckets | `databases`, `buckets` |
+//! | database files and restore points, buckets, key-value stores | `databases`, `buckets`, `kv` |
 //! | courses that a project teaches | `courses` |
 //! | nodes, and which node holds a project's files | `nodes`, `homes` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
@@ -25,9 +25,11 @@ mod bindings;
 pub mod buckets;
 mod courses;
 pub mod databases;
+pub mod deletion;
 pub mod deployments;
 pub mod engine;
 pub mod homes;
+pub mod kv;
 pub mod nodes;
 mod pieces;
 pub mod projects;
@@ -97,5 +99,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 86,
         name: "project_homes",
         sql: include_str!("../migrations/V86__project_homes.sql"),
+    },
+    Migration {
+        version: 87,
+        name: "deleted_projects",
+        sql: include_str!("../migrations/V87__deleted_projects.sql"),
     },
 ];

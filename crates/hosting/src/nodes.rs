@@ -151,6 +151,11 @@ impl Node {
         self.folder.join("projects").join(slug)
     }
 
+    /// The folder with the folders of projects that are being deleted.
+    pub(crate) fn deleted_folder(&self) -> PathBuf {
+        self.folder.join("deleted")
+    }
+
     /// Whether the folder is the one that the database knows under this id, rather than a copy of it. The file is
     /// read again, because another process on the same folder may have begun a later generation.
     pub(crate) fn is_current(&self, known: i64) -> Result<bool> {

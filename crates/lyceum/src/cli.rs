@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    account, admin, badge, bucket, client, completions, config, create, db, demo, deploy,
-    deployments, dev, doctor, events, export, import, init, keys, lesson, listen, lms, man,
-    openapi, qti, sandbox, secrets, serve, standards, trigger,
+    account, admin, badge, bucket, client, completions, config, create, db, debug, demo, deploy,
+    deployments, dev, doctor, events, export, import, init, keys, kv, lesson, listen, lms, man,
+    openapi, projects, qti, sandbox, secrets, serve, standards, trigger,
 };
 
 /// A learning platform in one binary: rosters, gradebook, resources, assessment and analytics
@@ -36,20 +36,23 @@ pub(crate) struct Output {
 pub(crate) enum Command {
     /// Run the server
     Serve(serve::Serve),
-    /// Run a server for app development, with a demo user and demo data, that accepts any token
+    /// Run a server for app developers, with a demo user and demo data
     Sandbox(Box<sandbox::Run>),
     /// Create a project from a template
     Create(create::Create),
     /// Add Lyceum to an existing project
     Init(init::Init),
-    /// Serve a project's backend from source next to a sandbox, and reload it after each change
+    /// Serve a project's backend from its sources, and reload it on save
     Dev(Box<dev::Dev>),
-    /// Publish a project: build, backend and secrets. A deploy succeeds completely or changes nothing
+    /// Publish a project: build, backend, database and secrets
     Deploy(Box<deploy::Deploy>),
-    /// List the versions of a deployed project, roll back to one, or promote one
+    /// List, roll back and promote versions of a deployed project
     #[command(subcommand)]
     Deployments(deployments::Deployments),
-    /// Print the output of a deployed backend, its requests, and why it stopped
+    /// List or delete the projects on a server
+    #[command(subcommand)]
+    Projects(projects::Projects),
+    /// Print the output of a deployed backend, and why it stopped
     Logs(deployments::Logs),
     /// Push the secrets of a deployed project, or list their names
     #[command(subcommand)]
@@ -57,6 +60,9 @@ pub(crate) enum Command {
     /// Compare, change, back up and restore the database of a project
     #[command(subcommand)]
     Db(db::Db),
+    /// List, read, write and delete keys of a project's KV store
+    #[command(subcommand)]
+    Kv(kv::Kv),
     /// List, read, write and delete files in a project's bucket
     #[command(subcommand)]
     Bucket(bucket::Bucket),
@@ -78,7 +84,7 @@ pub(crate) enum Command {
     /// List, rotate and publish the keys that sign credentials
     #[command(subcommand)]
     Keys(keys::Keys),
-    /// Manage the database, user accounts and API keys of a server
+    /// Manage the database, accounts and API keys of a server
     #[command(subcommand)]
     Admin(admin::Admin),
     /// Recompute facts from the event log; list and replay rejected envelopes
@@ -106,9 +112,12 @@ pub(crate) enum Command {
     /// Generate demo data
     #[command(subcommand)]
     Demo(demo::Demo),
-    /// Check the clock, disk, port, database, time zones and workerd, and explain how to fix any problem
+    /// Check this machine, and explain how to fix any problem
     Doctor(doctor::Doctor),
-    /// Print the settings in force and where each one comes from, or the JSON Schema of a project's config file
+    /// Collect what a bug report needs, without secrets
+    #[command(subcommand)]
+    Debug(debug::Debug),
+    /// Print the settings in force, or a JSON Schema for editors
     Config(config::Config),
     /// Print the OpenAPI document of the server's API
     #[command(name = "openapi")]

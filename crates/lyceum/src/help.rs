@@ -7,6 +7,9 @@ use clap::{Command, CommandFactory};
 use crate::cli::Cli;
 use crate::examples::EXAMPLES;
 
+/// Characters in a line of the list of commands.
+const LINE_CHARS: usize = 80;
+
 /// The groups of commands: heading, and commands in the order in which they are shown.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run a server", &["serve", "sandbox", "doctor", "config"]),
@@ -18,9 +21,11 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
             "dev",
             "deploy",
             "deployments",
+            "projects",
             "logs",
             "secrets",
             "db",
+            "kv",
             "bucket",
             "lms",
             "listen",
@@ -32,7 +37,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
         &["import", "export", "events", "qti", "lesson", "standards", "badge", "demo"],
     ),
     ("Administration", &["client", "keys", "admin"]),
-    ("This program", &["login", "logout", "me", "profiles", "openapi", "completions"]),
+    ("This program", &["login", "logout", "me", "profiles", "debug", "openapi", "completions"]),
 ];
 
 /// The definition of the command line, with groups and examples in its help.
@@ -68,11 +73,31 @@ fn grouped(root: &Command) -> String {
         for command in names.iter().filter_map(|name| root.find_subcommand(name)) {
             let (name, about) = (command.get_name(), command.get_about().unwrap_or_default());
             let space = " ".repeat(width - name.len());
+            let about = wrapped(&about.to_string(), width + 4);
             let _ = writeln!(text, "  {name_of}{name}{name_of:#}{space}  {about}");
         }
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// A text in lines of at most [`LINE_CHARS`] characters. Further lines begin below the first one, after `indent` spaces.
+fn wrapped(text: &str, indent: usize) -> String {
+    let (mut wrapped, mut column) = (String::new(), indent);
+    for word in text.split(' ') {
+        let chars = word.chars().count();
+        if column > indent && column + 1 + chars > LINE_CHARS {
+            wrapped.push('\n');
+            wrapped.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            wrapped.push(' ');
+            column += 1;
+        }
+        wrapped.push_str(word);
+        column += chars;
+    }
+    wrapped
 }
 
 fn with_examples(command: Command, parent: &str) -> Command {
@@ -89,15 +114,29 @@ mod tests {
 
     use super::*;
 
+    fn shown(root: &Command) -> impl Iterator<Item = &Command> {
+        root.get_subcommands().filter(|command| !command.is_hide_set())
+    }
+
     #[test]
     fn every_command_is_in_one_group() {
         let root = Cli::command();
-        let shown = root.get_subcommands().filter(|command| !command.is_hide_set());
-        let mut known: Vec<_> = shown.map(Command::get_name).collect();
+        let mut known: Vec<_> = shown(&root).map(Command::get_name).collect();
         let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         known.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, known);
+    }
+
+    #[test]
+    fn every_command_fits_on_one_line() {
+        let root = Cli::command();
+        let width =
+            GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap();
+        for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let about = command.get_about().unwrap().to_string();
+            assert!(4 + width + about.len() <= 80, "{}: {about}", command.get_name());
+        }
     }
 
     fn without_example(command: &Command, path: &str) -> Vec<String> {
@@ -111,9 +150,106 @@ mod tests {
     #[test]
     fn every_command_has_an_example() {
         let root = Cli::command();
-        let shown = root.get_subcommands().filter(|command| !command.is_hide_set());
-        let lacking = shown.flat_map(|one| without_example(one, "lyceum"));
+        let lacking = shown(&root).flat_map(|one| without_example(one, "lyceum"));
         assert_eq!(lacking.collect::<Vec<_>>(), Vec::<String>::new());
+    }
+
+    /// Commands without `--dry-run`: they write nothing, or only files and settings on this machine, or a folder with
+    /// data that they are given.
+    const NO_DRY_RUN: &[&str] = &[
+        // Read.
+        "deployments list",
+        "deployments logs",
+        "projects list",
+        "logs",
+        "secrets list",
+        "db diff",
+        "db backup",
+        "db points",
+        "db schema",
+        "kv list",
+        "kv get",
+        "bucket list",
+        "bucket get",
+        "lms verify",
+        "lms config",
+        "me",
+        "export",
+        "client list",
+        "keys list",
+        "keys export-public",
+        "admin backup",
+        "admin check",
+        "admin user list",
+        "admin key list",
+        "admin project list",
+        "events rejected",
+        "qti validate",
+        "qti score",
+        "qti explain",
+        "qti export",
+        "standards export",
+        "standards list",
+        "lesson policy show",
+        "lesson policy simulate",
+        "badge verify",
+        "listen",
+        "demo generate",
+        "doctor",
+        "debug bundle",
+        "config schema",
+        "openapi",
+        "completions",
+        // Run until they are stopped.
+        "serve",
+        "sandbox",
+        "dev",
+        // Write files and settings of the user.
+        "create",
+        "login",
+        "logout",
+        "profiles list",
+        "profiles remove",
+        // Write to a data folder, beside the server.
+        "import",
+        "keys rotate",
+        "admin restore",
+        "admin purge",
+        "admin rotate-keys",
+        "admin user create",
+        "admin user link",
+        "admin user disable",
+        "admin key create",
+        "admin key revoke",
+        "admin member add",
+        "admin member remove",
+        "admin project adopt",
+        "events rebuild",
+        "events replay",
+        "qti import",
+        "standards import",
+        "standards publish",
+        "standards unpublish",
+        "lesson policy set",
+    ];
+
+    fn without_dry_run(command: &Command, path: &str) -> Vec<String> {
+        let path = format!("{path} {}", command.get_name()).trim_start().to_owned();
+        if command.has_subcommands() {
+            return command.get_subcommands().flat_map(|one| without_dry_run(one, &path)).collect();
+        }
+        let has_it = command.get_arguments().any(|arg| arg.get_long() == Some("dry-run"));
+        if has_it { Vec::new() } else { vec![path] }
+    }
+
+    #[test]
+    fn commands_that_write_to_a_server_have_dry_runs() {
+        let root = Cli::command();
+        let mut found: Vec<_> = shown(&root).flat_map(|one| without_dry_run(one, "")).collect();
+        let mut known: Vec<_> = NO_DRY_RUN.iter().map(|path| (*path).to_owned()).collect();
+        found.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(found, known);
     }
 
     #[test]

@@ -92,6 +92,11 @@ impl Printer {
         }
     }
 
+    /// Whether results are printed as JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Whether each step is printed.
     pub(crate) fn is_verbose(&self) -> bool {
         self.level >= Level::Verbose

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use lyceum_access::audit::{AuditChange, COMMAND_LINE};
 use lyceum_access::{Keyring, MasterKey, Realm};
-use lyceum_core::ProblemKind;
 use lyceum_core::config::{self, Config, FlagValue, LoadedConfig, SettingOrigin};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind};
 use lyceum_store::{Db, StoreLocation, StoreOptions, Tx};
 
 use crate::failure::{Code, Failure, Result};
@@ -150,6 +151,28 @@ where
     let waiting = tokio::runtime::Builder::new_current_thread().build();
     let waiting = waiting.map_err(|error| Failure::failed(error.to_string()))?;
     Ok(waiting.block_on(db.write(work))?)
+}
+
+/// Runs a write, or only tries it: a dry run rolls the transaction back.
+pub(crate) fn write_or_try<T, F>(db: &Db, dry_run: bool, mut work: F) -> Result<T>
+where
+    T: Send + 'static,
+    F: FnMut(&mut Tx<'_>) -> lyceum_core::Result<T> + Send + 'static,
+{
+    if !dry_run {
+        return write(db, work);
+    }
+    let tried = Arc::new(Mutex::new(None));
+    let outcome = Arc::clone(&tried);
+    let ended: Result = write(db, move |tx| {
+        *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(work(tx));
+        // An error rolls the transaction back.
+        Err(Problem::internal("a dry run is rolled back"))
+    });
+    match (tried.lock().unwrap_or_else(PoisonError::into_inner).take(), ended) {
+        (Some(outcome), _) => Ok(outcome?),
+        (None, ended) => Err(ended.err().unwrap_or_else(|| Failure::failed("nothing was tried"))),
+    }
 }
 
 /// Records the command's change in the audit log, in the same transaction.

@@ -155,7 +155,7 @@ fn invalid_values_are_refused_with_their_location() {
     );
     assert!(told("[server\n", &[]).starts_with("FILE:1: "));
     let missing = load(Some(Path::new("no/such.toml")), [], &[]).unwrap_err().to_string();
-    assert!(missing.starts_with("no/such.toml:1: the file cannot be read: "), "{missing}");
+    assert!(missing.starts_with("no/such.toml:1: the settings file cannot be read: "), "{missing}");
 }
 
 #[test]

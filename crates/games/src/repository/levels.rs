@@ -25,13 +25,23 @@ pub(crate) fn xp(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
     Ok(tx.row(sql, &[user.into()])?.unwrap_or_default())
 }
 
-/// Returns the new total.
-pub(crate) fn add_xp(tx: &mut Tx<'_>, user: &str, xp: Xp) -> Result<Xp> {
-    let total = tx.row(
+/// Returns the highest XP that the player has had before, and the new total.
+pub(crate) fn add_xp(tx: &mut Tx<'_>, user: &str, xp: Xp) -> Result<(Xp, Xp)> {
+    let highest: Option<Xp> =
+        tx.row("SELECT highest_xp FROM game_players WHERE user_id = $1", &[user.into()])?;
+    let highest = highest.unwrap_or_default();
+    let total: Option<Xp> = tx.row(
         "INSERT INTO game_players (user_id, role, developer_status, xp) \
          VALUES ($1, 'player', 'none', $2) ON CONFLICT (user_id) DO UPDATE \
          SET xp = game_players.xp + excluded.xp RETURNING xp",
         &[user.into(), xp.0.into()],
     )?;
-    Ok(total.unwrap_or_default())
+    let total = total.unwrap_or_default();
+    if total > highest {
+        tx.execute(
+            "UPDATE game_players SET highest_xp = $2 WHERE user_id = $1",
+            &[user.into(), total.0.into()],
+        )?;
+    }
+    Ok((highest, total))
 }

@@ -50,7 +50,15 @@ fn a_level_begins_exactly_at_its_xp() {
         assert_eq!((reached.level, reached.percent, reached.current_xp), (2, 0, Xp(0)));
         assert_eq!((credits(db), told(db)), (50, vec![json!(2)]));
         assert_eq!(earn(db, 0).total_xp, Xp(50_000));
-        assert_eq!(earn(db, -1).total_xp, Xp(50_000), "XP is only earned");
+        let after_penalty = earn(db, -1);
+        assert_eq!((after_penalty.level, after_penalty.total_xp), (1, Xp(49_999)));
+        assert_eq!(earn(db, 1).level, 2);
+        assert_eq!(
+            (credits(db), told(db)),
+            (50, vec![json!(2)]),
+            "a level brings its credits once"
+        );
+        assert_eq!(earn(db, -60_000).level, 1, "XP below 0 are the first level");
     });
 }
 

@@ -171,7 +171,7 @@ fn expires(question: &KvParameters, now: i64) -> Result<Option<i64>, Answer> {
 }
 
 fn delete(kv: &Kv, path: &str, question: &KvParameters) -> KvResult {
-    kv.delete(&question.key(path)?).map_err(|problem| failed(&problem))?;
+    kv.delete(&[question.key(path)?]).map_err(|problem| failed(&problem))?;
     Ok(Answer::empty())
 }
 

@@ -16,7 +16,7 @@ use lyceum_core::{Problem, Result};
 use rusqlite::Connection;
 
 pub(super) use d1::D1;
-pub(super) use kv::{Kv, KvEntry};
+pub(crate) use kv::{Kv, KvEntry};
 pub(super) use query::queries;
 pub(crate) use r2::R2Bucket;
 pub(super) use results::RowFormat;

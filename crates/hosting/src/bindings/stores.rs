@@ -44,9 +44,9 @@ impl Stores {
         self.d1.get(path, |path| D1::open(path, self.quotas.0))
     }
 
-    /// Whether the database file is in use.
+    /// Whether the file, or a file in the folder, is in use.
     pub(crate) fn has_open(&self, path: &Path) -> bool {
-        self.d1.has(path)
+        self.d1.has(path) || self.kv.has(path) || self.buckets.has(path)
     }
 
     pub(crate) fn kv(&self, path: &Path) -> Result<Arc<Kv>> {
@@ -68,7 +68,7 @@ impl Stores {
 impl<T> OpenStores<T> {
     fn has(&self, path: &Path) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(path).is_some_and(|weak| weak.strong_count() > 0)
+        all.iter().any(|(file, weak)| file.starts_with(path) && weak.strong_count() > 0)
     }
 
     fn get(&self, path: &Path, open: impl FnOnce(&Path) -> Result<T>) -> Result<Arc<T>> {

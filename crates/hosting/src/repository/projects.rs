@@ -17,6 +17,10 @@ columns!(Project {
     database: "database",
 });
 
+/// The tables with the rows of a project.
+const TABLES: [&str; 5] =
+    ["deployment_secrets", "deployments", "project_restore_points", "project_homes", "projects"];
+
 const COLUMNS: &str = Project::COLUMNS;
 
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
@@ -31,6 +35,23 @@ pub(crate) fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
 
 pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(tx.query_one("SELECT COUNT(*) FROM projects", &[], |row| row.int(0))?.unwrap_or(0))
+}
+
+/// Deletes the project, and remembers its last version number.
+pub(crate) fn delete(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
+    let slug = project.slug.as_str();
+    for table in TABLES {
+        tx.send(&format!("DELETE FROM {table} WHERE slug = $1"), &[slug.into()])?;
+    }
+    let sql = "INSERT INTO deleted_projects (slug, latest) VALUES ($1, $2) \
+               ON CONFLICT (slug) DO UPDATE SET latest = $2";
+    tx.send(sql, &[slug.into(), project.latest.into()])
+}
+
+/// The last version number of a deleted project; 0 if no project with the slug was deleted.
+pub(crate) fn last_deleted(tx: &mut Tx<'_>, slug: &str) -> Result<i64> {
+    let sql = "SELECT latest FROM deleted_projects WHERE slug = $1";
+    Ok(tx.query_one(sql, &[slug.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Makes the project serve a version, if it is still at the revision `base`; 0 creates it. Returns whether it was.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, noted, write};
+use crate::settings::{DataArgs, Missing, noted, write_or_try};
 
 #[derive(Subcommand)]
 pub(crate) enum Client {
@@ -44,6 +44,9 @@ pub(crate) struct Create {
     /// Maximum requests per second, instead of the server's setting; 0 means no limit
     #[arg(long, value_name = "N")]
     requests_per_second: Option<u32>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -64,6 +67,9 @@ pub(crate) struct Rotate {
     /// Hours that the former secret stays valid; with 0 it stops working at once
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(i64).range(0..=8760))]
     keep_old: i64,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -72,6 +78,9 @@ pub(crate) struct Rotate {
 pub(crate) struct Revoke {
     /// Id of the client
     id: String,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -98,13 +107,18 @@ impl Create {
             origins: self.origins,
             requests_per_second: self.requests_per_second,
         };
-        let (_, db) = self.data.open(Missing::Make)?;
+        let dry_run = self.dry_run;
+        let (_, db) = self.data.open(if dry_run { Missing::Refuse } else { Missing::Make })?;
         let now = SystemClock.now();
-        let (client, secret) = write(&db, move |tx| {
+        let (client, secret) = write_or_try(&db, dry_run, move |tx| {
             let made = client::create(tx, now, &new)?;
             noted(tx, now, "client.create", &made.0.id)?;
             Ok(made)
         })?;
+        if dry_run {
+            print_unchanged(printer, "create", &client);
+            return Ok(());
+        }
         print_secret(printer, &client, &secret);
         Ok(())
     }
@@ -129,10 +143,14 @@ impl Rotate {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let (now, overlap_s) = (SystemClock.now(), self.keep_old * 3600);
-        let (client, secret) = write(&db, move |tx| {
+        let (client, secret) = write_or_try(&db, self.dry_run, move |tx| {
             noted(tx, now, "client.rotate", &self.id)?;
             client::rotate(tx, now, &self.id, self.secret.as_deref(), overlap_s)
         })?;
+        if self.dry_run {
+            print_unchanged(printer, "rotate the secret of", &client);
+            return Ok(());
+        }
         print_secret(printer, &client, &secret);
         match self.keep_old {
             0 => printer.done("the former secret is no longer valid"),
@@ -146,10 +164,14 @@ impl Revoke {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
-        let client = write(&db, move |tx| {
+        let client = write_or_try(&db, self.dry_run, move |tx| {
             noted(tx, now, "client.revoke", &self.id)?;
             client::revoke(tx, now, &self.id)
         })?;
+        if self.dry_run {
+            print_unchanged(printer, "revoke", &client);
+            return Ok(());
+        }
         printer.done(&format!(
             "revoked the client '{}'; every server refuses it within {} s",
             client.id,
@@ -157,6 +179,11 @@ impl Revoke {
         ));
         Ok(())
     }
+}
+
+/// What a dry run would do with the client. Its secret is not printed, because it is not stored.
+fn print_unchanged(printer: &Printer, change: &str, client: &Record) {
+    printer.answer(|| format!("{change} the client '{}'\n", client.name), || record(client));
 }
 
 fn print_secret(printer: &Printer, client: &Record, secret: &str) {

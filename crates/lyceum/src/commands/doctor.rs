@@ -91,24 +91,7 @@ impl Finding {
 impl Doctor {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let flags: Vec<_> = flag("--listen", "server.listen", self.listen).into_iter().collect();
-        let config = self.data.load(&flags)?.config;
-        let target = settings::target(&config);
-        let database = match &target {
-            StoreLocation::Sqlite(file) if !file.exists() => None,
-            target => Some(inspect(target)),
-        };
-        let now = SystemClock.now();
-        let mut findings = vec![
-            clock(now, database.as_ref().and_then(|found| found.as_ref().ok()?.clock)),
-            disk(&config.store.data),
-            port(&config),
-            schema(&target, database),
-            zones(),
-            runtime(),
-        ];
-        if !config.s3.bucket.is_empty() {
-            findings.push(bucket(&config.s3));
-        }
+        let findings = findings(&self.data.load(&flags)?.config);
         tell(printer, &findings);
         let failed = findings.iter().filter(|finding| finding.state == CheckState::Failed).count();
         if failed > 0 {
@@ -120,18 +103,44 @@ impl Doctor {
     }
 }
 
+/// The results of all checks.
+fn findings(config: &Config) -> Vec<Finding> {
+    let target = settings::target(config);
+    let database = match &target {
+        StoreLocation::Sqlite(file) if !file.exists() => None,
+        target => Some(inspect(target)),
+    };
+    let now = SystemClock.now();
+    let mut findings = vec![
+        clock(now, database.as_ref().and_then(|found| found.as_ref().ok()?.clock)),
+        disk(&config.store.data),
+        port(config),
+        schema(&target, database),
+        zones(),
+        runtime(),
+    ];
+    if !config.s3.bucket.is_empty() {
+        findings.push(bucket(&config.s3));
+    }
+    findings
+}
+
 fn tell(printer: &Printer, findings: &[Finding]) {
-    printer.answer(
-        || {
-            let row = |finding: &Finding| {
-                let mend = if finding.mend.is_empty() { "" } else { "; " };
-                let found = format!("{}{mend}{}", finding.found, finding.mend);
-                vec![finding.check.to_owned(), finding.state().to_owned(), found]
-            };
-            table(&["check", "state", "found"], &findings.iter().map(row).collect::<Vec<_>>())
-        },
-        || findings.iter().map(Finding::json).collect(),
-    );
+    printer.answer(|| listed(findings), || findings.iter().map(Finding::json).collect());
+}
+
+fn listed(findings: &[Finding]) -> String {
+    let row = |finding: &Finding| {
+        let mend = if finding.mend.is_empty() { "" } else { "; " };
+        let found = format!("{}{mend}{}", finding.found, finding.mend);
+        vec![finding.check.to_owned(), finding.state().to_owned(), found]
+    };
+    table(&["check", "state", "found"], &findings.iter().map(row).collect::<Vec<_>>())
+}
+
+/// The results of all checks as a table.
+pub(super) fn report(config: &Config) -> String {
+    listed(&findings(config))
 }
 
 /// Compares the clock with the release date and the database's clock: tokens, events and signatures contain the time.

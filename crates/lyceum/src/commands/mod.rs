@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod create;
 pub(crate) mod db;
+pub(crate) mod debug;
 pub(crate) mod demo;
 pub(crate) mod deploy;
 pub(crate) mod deployments;
@@ -19,11 +20,13 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keys;
+pub(crate) mod kv;
 pub(crate) mod lesson;
 pub(crate) mod listen;
 pub(crate) mod lms;
 pub(crate) mod man;
 pub(crate) mod openapi;
+pub(crate) mod projects;
 pub(crate) mod qti;
 pub(crate) mod rebuild;
 pub(crate) mod rejected;
@@ -47,6 +50,7 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Client(client) => client.run(printer),
         Command::Deploy(deploy) => deploy.run(printer),
         Command::Deployments(deployments) => deployments.run(printer),
+        Command::Projects(projects) => projects.run(printer),
         Command::Logs(logs) => logs.run(printer),
         Command::Secrets(secrets) => secrets.run(printer),
         Command::Import(import) => import.run(printer),
@@ -64,11 +68,13 @@ pub(crate) fn run(command: Command, printer: &Printer) -> Result {
         Command::Me(me) => me.run(printer),
         Command::Profiles(profiles) => profiles.run(printer),
         Command::Badge(badge) => badge.run(printer),
+        Command::Kv(kv) => kv.run(printer),
         Command::Bucket(bucket) => bucket.run(printer),
         Command::Listen(listen) => listen.run(printer),
         Command::Trigger(trigger) => trigger.run(printer),
         Command::Demo(demo) => demo.run(printer),
         Command::Doctor(doctor) => doctor.run(printer),
+        Command::Debug(debug) => debug.run(printer),
         Command::Config(config) => config.run(printer),
         Command::OpenApi(openapi) => openapi.run(printer),
         Command::Man(man) => man.run(),

@@ -82,6 +82,9 @@ pub(crate) struct Trigger {
     /// IRI or sourcedId of the course
     #[arg(long, value_name = "COURSE")]
     course: Option<String>,
+    /// Print the envelope, and send nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     remote: RemoteArgs,
 }
@@ -93,6 +96,10 @@ impl Trigger {
             Some(Bad::Json) => envelope.to_string().replacen(':', "", 1),
             _ => envelope.to_string(),
         };
+        if self.dry_run {
+            printer.text(&format!("{body}\n"));
+            return Ok(());
+        }
         let remote = self.remote.sign_in()?;
         let answer = remote.post("/caliper/event", &body)?;
         let refused = matches!(answer.status, 400 | 422);

@@ -66,6 +66,15 @@ fn secrets_and_objects() {
     let (code, screen) = typing.answer(question, "perhaps").answer(question, "").end();
     assert!(code == 0 && screen.contains("Added: OTHER") && !screen.contains("hunter"), "{screen}");
     assert_eq!(place.ok("secrets list"), "API_KEY\nOTHER\n");
+    // Ctrl-C ends a question.
+    place.write(".env", "OTHER=hunter6\n");
+    let mut typing = Typing::start(&place, "secrets push");
+    assert!(!typing.sees("staging? (Y/n): ").contains('['), "there is no default to show");
+    let (code, screen) = typing.interrupt().end();
+    assert!(
+        code == 130 && screen.contains("^C\r\n") && screen.contains("interrupted\r\n"),
+        "{screen:?}"
+    );
     // A deploy asks once for all that changes.
     place.write(".env", "OTHER=hunter5\n");
     place.write("dist/index.html", "<h1>Two</h1>");

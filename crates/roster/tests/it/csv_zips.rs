@@ -67,7 +67,7 @@ fn files_that_are_not_packages_are_refused_with_a_reason() {
     refused(imported(folder.path()), "neither manifest.csv nor a roster file");
     let text = folder.path().join("orgs.csv");
     std::fs::write(&text, ORGS).unwrap();
-    refused(imported(&text), "neither a folder nor a zip");
+    refused(imported(&text), "is not a zip file");
     refused(
         zipped(|zip| {
             add(zip, "a/orgs.csv", ORGS);
@@ -127,7 +127,7 @@ fn a_damaged_zip_is_refused() {
     let path = Package::whole().write(folder.path());
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    refused(imported(&path), "neither a folder nor a zip");
+    refused(imported(&path), "is not a zip file");
     let mut damaged = whole.clone();
     // Inside the first file's packed bytes.
     damaged[80] ^= 0xff;

@@ -10,6 +10,7 @@ use lyceum_hosting::homes;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_store::Db;
 
+use super::deletion;
 use crate::apart::apart;
 
 /// Starts a new generation of the node of the data folder, and claims projects whose node is unknown if their files are
@@ -45,6 +46,7 @@ pub(crate) async fn begin(
         let entering = Arc::clone(&node);
         db.write(move |tx| nodes::enter(tx, now, &entering)).await?;
     }
+    deletion::recover(db, &node, &config.s3, now).await?;
     claim(db, &node, blobs).await?;
     Ok(node)
 }

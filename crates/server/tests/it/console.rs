@@ -137,7 +137,7 @@ fn an_upload_that_is_no_zip_is_refused_by_its_own_name() {
                 thread::sleep(Duration::from_millis(10));
                 page(server, &administrator, &path).text()
             })
-            .find(|shown| shown.contains("neither a folder nor a zip"));
+            .find(|shown| shown.contains("is not a zip file"));
         let shown = shown.expect("the import is refused");
         assert!(shown.contains("rosters.zip") && !shown.contains("import.zip"), "{shown}");
     });

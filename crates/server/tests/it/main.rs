@@ -29,6 +29,7 @@ mod homes;
 mod hosted;
 mod issuers;
 mod keys;
+mod kv;
 mod lesson_plans;
 mod lesson_rules;
 mod lessons;

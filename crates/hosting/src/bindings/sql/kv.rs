@@ -79,9 +79,15 @@ impl Kv {
         })
     }
 
-    pub(crate) fn delete(&self, key: &str) -> Result<()> {
+    /// Deletes those of the keys that exist.
+    pub(crate) fn delete(&self, keys: &[String]) -> Result<()> {
         self.with_connection(|connection| {
-            connection.prepare_cached("DELETE FROM entry WHERE key = ?1")?.execute([key]).map(drop)
+            let transaction = connection.transaction()?;
+            for key in keys {
+                let delete = "DELETE FROM entry WHERE key = ?1";
+                transaction.prepare_cached(delete)?.execute([key])?;
+            }
+            transaction.commit()
         })
     }
 

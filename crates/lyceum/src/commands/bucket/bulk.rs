@@ -9,6 +9,7 @@ use std::thread;
 use clap::Args;
 use ignore::WalkBuilder;
 use lyceum_deploy::{is_same, media_of};
+use lyceum_hosting::buckets::BucketObjectDescription;
 use serde_json::json;
 
 use super::target::Target;
@@ -102,7 +103,10 @@ fn send(target: &Target, jobs: &[Job], bytes: u64, printer: &Printer) -> Result<
             if failed.lock().expect("nobody panics").is_some() {
                 return;
             }
-            match target.put(key, file, &media_of(key), |count| bar.inc(count)) {
+            let content_type = Some(media_of(key));
+            let about =
+                BucketObjectDescription { content_type, ..BucketObjectDescription::default() };
+            match target.put(key, file, &about, |count| bar.inc(count)) {
                 Ok(count) => drop(sent.fetch_add(count, Relaxed)),
                 Err(mut failure) => {
                     failure.message = format!("'{key}': {}", failure.message);

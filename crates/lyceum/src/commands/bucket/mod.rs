@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use lyceum_core::messages::io_reason;
 use lyceum_deploy::media_of;
+use lyceum_hosting::buckets::BucketObjectDescription;
 use serde_json::{Value, json};
 
 use super::deploy::{prompt, show};
@@ -86,6 +87,15 @@ pub(crate) struct Put {
     /// Media type [default: derived from the file name]
     #[arg(long, value_name = "TYPE")]
     content_type: Option<String>,
+    /// How long browsers may keep the file: the header Cache-Control, such as max-age=3600
+    #[arg(long, value_name = "VALUE")]
+    cache_control: Option<String>,
+    /// Custom metadata that backends can read; can be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    metadata: Vec<(String, String)>,
+    /// Show what would be uploaded, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     place: BucketArgs,
 }
@@ -98,11 +108,22 @@ pub(crate) struct Delete {
     /// Delete all objects whose keys begin with this prefix
     #[arg(long, value_name = "TEXT", conflicts_with = "keys")]
     prefix: Option<String>,
+    /// Show what would be deleted, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
     place: BucketArgs,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| "it must have the form KEY=VALUE, such as author=ada".to_owned())?;
+    Ok((key.to_owned(), value.to_owned()))
 }
 
 impl Bucket {
@@ -206,8 +227,22 @@ impl Put {
         let target = Target::open(&self.place, printer)?;
         let size = size_of(&self.file)?;
         let media = self.content_type.unwrap_or_else(|| media_of(&self.file.to_string_lossy()));
+        let custom = self.metadata.into_iter().map(|(key, value)| (key, value.into()));
+        let about = BucketObjectDescription {
+            content_type: Some(media),
+            cache_control: self.cache_control,
+            custom_metadata: custom.collect(),
+        };
+        if self.dry_run {
+            let replaces = target.metadata(&self.key)?.is_some();
+            printer.answer(
+                || format!("put {} ({})\n", self.key, show::bytes(size)),
+                || json!({ "put": self.key, "size": size, "replaces": replaces }),
+            );
+            return Ok(());
+        }
         let bar = printer.progress("Uploading", size);
-        let sent = target.put(&self.key, &self.file, &media, |bytes| bar.inc(bytes))?;
+        let sent = target.put(&self.key, &self.file, &about, |bytes| bar.inc(bytes))?;
         bar.finish_and_clear();
         printer.answer(
             String::new,
@@ -239,6 +274,11 @@ impl Delete {
             Some(prefix) => target.all(prefix)?.into_keys().collect(),
             None => existing(&target, self.keys, printer)?,
         };
+        if self.dry_run {
+            let lines = || keys.iter().map(|key| format!("delete {key}\n")).collect();
+            printer.answer(lines, || json!({ "delete": keys }));
+            return Ok(());
+        }
         if let Some(prefix) = &self.prefix {
             let objects = counted(keys.len(), "object");
             let question = format!("Delete {objects} '{prefix}…' of {}?", target.name());

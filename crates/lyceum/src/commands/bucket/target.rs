@@ -11,7 +11,7 @@ use lyceum_core::time::SystemClock;
 use lyceum_deploy::{DeployOptions, LocalProject, Objects, Server};
 use lyceum_hosting::BlobsInTurn;
 use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObjectDescription};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{BucketArgs, missing, pour};
 use crate::failure::{Failure, Result};
@@ -124,7 +124,7 @@ impl Target {
         &self,
         key: &str,
         file: &Path,
-        media: &str,
+        about: &BucketObjectDescription,
         mut progress: impl FnMut(u64),
     ) -> Result<u64> {
         match self {
@@ -136,15 +136,12 @@ impl Target {
                         io_reason(&error)
                     ))
                 })?;
-                let content_type = Some(media.to_owned());
-                let about =
-                    BucketObjectDescription { content_type, ..BucketObjectDescription::default() };
-                let size = bucket.put(key, &about, opened)?.size;
+                let size = bucket.put(key, about, opened)?.size;
                 progress(size);
                 Ok(size)
             }
             Self::There { server, slug, .. } => {
-                Ok(Objects::of(server, slug).put(key, file, media, progress)?)
+                Ok(Objects::of(server, slug).put(key, file, &members(about), progress)?)
             }
         }
     }
@@ -156,6 +153,15 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// A description as the API reads it.
+fn members(about: &BucketObjectDescription) -> Map<String, Value> {
+    let known = [("contentType", &about.content_type), ("cacheControl", &about.cache_control)];
+    let known = known.into_iter().filter_map(|(name, value)| Some((name, json!(value.as_ref()?))));
+    let custom = Some(("customMetadata", Value::Object(about.custom_metadata.clone())));
+    let custom = custom.filter(|_| !about.custom_metadata.is_empty());
+    known.chain(custom).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Size and bytes of a local object.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_project::schema::{self, Consent, MigrationFile, Rename, SchemaChange};
+use lyceum_project::schema::{self, Consent, MigrationFile, Rename, Schema, SchemaChange};
 use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
 
@@ -23,6 +23,8 @@ use remote::Remote;
 pub(crate) enum Db {
     /// Show the changes that would bring the database to the project's schema, without making them
     Diff(Diff),
+    /// Print the schema of the database as SQL
+    Schema(ShowSchema),
     /// Change the database to match the project's schema
     Push(Change),
     /// Apply the migration files that have not been applied yet
@@ -90,9 +92,12 @@ pub(crate) struct Change {
     place: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
-    /// Apply changes even if they lose the data that `lyceum db diff` lists
+    /// ApplyPlan changes even if they lose the data that `lyceum db diff` lists
     #[arg(long)]
     accept_data_loss: bool,
+    /// Show the SQL that would run, and change nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Args)]
@@ -102,12 +107,18 @@ pub(crate) struct Migrate {
     /// Apply migrations even if they lose rows
     #[arg(long)]
     accept_data_loss: bool,
+    /// Show the migrations that would be applied, and change nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Reset {
     #[command(flatten)]
     place: DatabaseArgs,
+    /// Show which database would be emptied, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Do not ask for confirmation
     #[arg(short, long, alias = "force", short_alias = 'f')]
     yes: bool,
@@ -127,6 +138,15 @@ pub(crate) struct Restore {
     from: PathBuf,
     #[command(flatten)]
     place: DatabaseArgs,
+    /// Check the file or restore point, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowSchema {
+    #[command(flatten)]
+    place: DatabaseArgs,
 }
 
 #[derive(Args)]
@@ -139,6 +159,7 @@ impl Db {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         match self {
             Self::Diff(diff) => diff.run(printer),
+            Self::Schema(schema) => schema.run(printer),
             Self::Push(change) => change.run(printer),
             Self::Migrate(migrate) => migrate.run(printer),
             Self::Seed(seed) => seed.run(printer),
@@ -167,32 +188,40 @@ impl DatabaseArgs {
 impl Diff {
     fn run(self, printer: &Printer) -> Result {
         if let Some(remote) = self.place.remote(printer)? {
-            return remote.diff(&self.renames.texts, printer);
+            return remote.diff(remote.strategy()?, &self.renames.texts, printer);
         }
         let project = self.place.project()?;
         if project.sources.strategy()? == Strategy::Migrate {
-            let files = schema::migrations_in(&project.sources.migrations()?)?;
-            let pending = schema::pending(&project.file, &files)?;
-            printer.answer(
+            return project.show_pending(printer);
+        }
+        project.show_difference(&self.renames.parsed()?, printer)
+    }
+}
+
+impl Project {
+    /// Prints the migrations that are not applied yet.
+    fn show_pending(&self, printer: &Printer) -> Result {
+        let files = schema::migrations_in(&self.sources.migrations()?)?;
+        let pending = schema::pending(&self.file, &files)?;
+        printer.answer(
                 || pending.iter().map(commented).collect::<Vec<_>>().concat(),
                 || json!({ "strategy": "migrate", "pending": pending.iter().map(|one| &one.tag).collect::<Vec<_>>() }),
             );
-            printer.done(&match pending.len() {
-                0 => "all migrations are applied".to_owned(),
-                count => {
-                    format!(
-                        "{} not applied yet; run `lyceum db migrate`",
-                        counted(count, "migration")
-                    )
-                }
-            });
-            return Ok(());
-        }
-        let desired = project.schema(printer)?;
-        let current = schema::read(&project.file)?;
-        let renames = self.renames.parsed()?;
-        let difference = schema::diff(&current, &desired, &renames)?;
-        let problems = schema::problems(&project.file, &desired, &renames)?;
+        printer.done(&match pending.len() {
+            0 => "all migrations are applied".to_owned(),
+            count => {
+                format!("{} not applied yet; run `lyceum db migrate`", counted(count, "migration"))
+            }
+        });
+        Ok(())
+    }
+
+    /// Prints the statements that bring the database to the project's schema.
+    fn show_difference(&self, renames: &[Rename], printer: &Printer) -> Result {
+        let desired = self.schema(printer)?;
+        let current = schema::read(&self.file)?;
+        let difference = schema::diff(&current, &desired, renames)?;
+        let problems = schema::problems(&self.file, &desired, renames)?;
         printer.answer(
             || {
                 difference
@@ -236,11 +265,18 @@ fn consent(given: bool) -> Consent {
 
 impl Change {
     fn run(self, printer: &Printer) -> Result {
-        let Self { place, renames, accept_data_loss } = self;
+        let Self { place, renames, accept_data_loss, dry_run } = self;
         if let Some(remote) = place.remote(printer)? {
-            return remote.change(Strategy::Push, &renames.texts, accept_data_loss, printer);
+            let renames = &renames.texts;
+            return match dry_run {
+                true => remote.diff(Strategy::Push, renames, printer),
+                false => remote.change(Strategy::Push, renames, accept_data_loss, printer),
+            };
         }
         let project = place.project()?;
+        if dry_run {
+            return project.show_difference(&renames.parsed()?, printer);
+        }
         let desired = project.schema(printer)?;
         let (renames, consent) = (&renames.parsed()?, consent(accept_data_loss));
         super::deploy::refuse(schema::problems(&project.file, &desired, renames)?)?;
@@ -261,9 +297,15 @@ impl Change {
 impl Migrate {
     fn run(self, printer: &Printer) -> Result {
         if let Some(remote) = self.place.remote(printer)? {
-            return remote.change(Strategy::Migrate, &[], self.accept_data_loss, printer);
+            return match self.dry_run {
+                true => remote.diff(Strategy::Migrate, &[], printer),
+                false => remote.change(Strategy::Migrate, &[], self.accept_data_loss, printer),
+            };
         }
         let project = self.place.project()?;
+        if self.dry_run {
+            return project.show_pending(printer);
+        }
         migrate(&project, consent(self.accept_data_loss), printer)
     }
 }
@@ -292,9 +334,14 @@ fn tell(printer: &Printer, outcome: &SchemaChange, what: &str) {
 impl Reset {
     fn run(self, printer: &Printer) -> Result {
         if let Some(remote) = self.place.remote(printer)? {
-            return remote.reset(self.yes, printer);
+            return remote.reset((self.yes, self.dry_run), printer);
         }
         let project = self.place.project()?;
+        if self.dry_run {
+            let file = project.file.display().to_string();
+            printer.answer(|| format!("reset {file}\n"), || json!({ "reset": file }));
+            return Ok(());
+        }
         if project.file.exists() && !self.yes {
             let message = format!("this deletes all rows of '{}'", project.file.display());
             return Err(Failure::new(Code::Conflict, message).hint("confirm it with --yes"));
@@ -334,6 +381,20 @@ impl Backup {
     }
 }
 
+impl ShowSchema {
+    fn run(self, printer: &Printer) -> Result {
+        let found = match self.place.remote(printer)? {
+            Some(remote) => remote.schema()?,
+            None => schema::read(&self.place.project()?.file)?,
+        };
+        printer.answer(|| found.ddl(), || found.described());
+        if found == Schema::default() {
+            printer.done("the database has no tables");
+        }
+        Ok(())
+    }
+}
+
 impl Points {
     fn run(self, printer: &Printer) -> Result {
         match self.place.remote(printer)? {
@@ -356,7 +417,7 @@ impl Points {
 impl Restore {
     fn run(self, printer: &Printer) -> Result {
         if let Some(remote) = self.place.remote(printer)? {
-            return remote.restore(&self.from, printer);
+            return remote.restore(&self.from, self.dry_run, printer);
         }
         let project = self.place.project()?;
         if !self.from.is_file() {
@@ -365,6 +426,11 @@ impl Restore {
                 .hint("run `lyceum db points` to see what you can restore"));
         }
         schema::check(&self.from)?;
+        if self.dry_run {
+            let from = self.from.display().to_string();
+            printer.answer(|| format!("restore {from}\n"), || json!({ "restore": from }));
+            return Ok(());
+        }
         project.make_folder()?;
         project.keep(printer)?;
         schema::restore(&self.from, &project.file)?;

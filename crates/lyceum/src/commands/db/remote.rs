@@ -7,7 +7,7 @@ use std::path::Path;
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::{DeployOptions, LocalProject, SchemaSources, Server, artifact_of};
-use lyceum_project::schema;
+use lyceum_project::schema::{self, Schema};
 use lyceum_project::{Action, DatabaseWish, Desired, Plan, SchemaWish, State, Strategy, plan};
 use serde_json::{Value, json};
 
@@ -88,8 +88,18 @@ impl Remote {
         Ok(plan(&self.state, &desired)?)
     }
 
-    pub(super) fn diff(&self, renames: &[String], printer: &Printer) -> Result {
-        let plan = self.plan(self.sources.strategy()?, renames, false)?;
+    /// The schema of the deployed database.
+    pub(super) fn schema(&self) -> Result<Schema> {
+        Ok(Schema::of(&self.state.database.ddl)?)
+    }
+
+    /// How the project changes its schema.
+    pub(super) fn strategy(&self) -> Result<Strategy> {
+        Ok(self.sources.strategy()?)
+    }
+
+    pub(super) fn diff(&self, strategy: Strategy, renames: &[String], printer: &Printer) -> Result {
+        let plan = self.plan(strategy, renames, false)?;
         let problems = problems(&self.server, &plan)?;
         let sql = sql(&plan);
         printer.answer(
@@ -180,7 +190,10 @@ impl Remote {
     }
 
     /// Restores a local copy, or a restore point by its id.
-    pub(super) fn restore(&self, from: &Path, printer: &Printer) -> Result {
+    pub(super) fn restore(&self, from: &Path, dry_run: bool, printer: &Printer) -> Result {
+        if dry_run {
+            return self.check_restore(from, printer);
+        }
         let question =
             format!("Replace the database of {} on {}?", self.state.slug, self.state.environment);
         if prompt::is_interactive() && !prompt::confirm(&question, false)? {
@@ -192,6 +205,23 @@ impl Remote {
         let body = json!({ "point": from });
         let points = self.server.post(&self.path("/restore"), &body)?;
         self.replaced(&points, printer);
+        Ok(())
+    }
+
+    /// Checks that a copy is a database, or that the restore point exists.
+    fn check_restore(&self, from: &Path, printer: &Printer) -> Result {
+        let name = from.display().to_string();
+        if from.is_file() {
+            schema::check(from)?;
+        } else {
+            let points = self.server.get(&self.path("/points"))?;
+            if !points.as_array().into_iter().flatten().any(|point| point["id"] == name.as_str()) {
+                let message = format!("there is no file and no restore point '{name}'");
+                return Err(Failure::new(Code::NotFound, message)
+                    .hint("run `lyceum db points --remote` to see what you can restore"));
+            }
+        }
+        printer.answer(|| format!("restore {name}\n"), || json!({ "restore": name }));
         Ok(())
     }
 
@@ -217,8 +247,13 @@ impl Remote {
     }
 
     /// Replaces the database with an empty one that has the project's schema.
-    pub(super) fn reset(&self, yes: bool, printer: &Printer) -> Result {
+    pub(super) fn reset(&self, (yes, dry_run): (bool, bool), printer: &Printer) -> Result {
         let (slug, env) = (&self.state.slug, &self.state.environment);
+        if dry_run {
+            let name = format!("the database of {slug} on {env}");
+            printer.answer(|| format!("reset {name}\n"), || json!({ "reset": slug }));
+            return Ok(());
+        }
         if !yes {
             if !prompt::is_interactive() {
                 let message = format!("this deletes all rows of '{slug}' on {env}");

@@ -25,6 +25,9 @@ pub(crate) struct SeedDb {
     /// Keep the existing rows
     #[arg(long)]
     no_reset: bool,
+    /// Fill a copy, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Do not ask for confirmation
     #[arg(short, long, alias = "force", short_alias = 'f')]
     yes: bool,
@@ -44,7 +47,7 @@ impl SeedDb {
         let draft = folder.path().join("draft.db");
         let remote = self.place.remote(printer)?;
         let has_rows = remote.is_some() || project.file.exists();
-        if has_rows && !self.no_reset && !self.yes {
+        if has_rows && !self.no_reset && !self.yes && !self.dry_run {
             if !prompt::is_interactive() {
                 return Err(Failure::new(Code::Conflict, "this deletes all existing rows")
                     .hint("confirm it with --yes, or keep the rows with --no-reset"));
@@ -61,6 +64,10 @@ impl SeedDb {
         match seed {
             Seed::Sql(statements) => schema::fill(&draft, &statements)?,
             Seed::Module(bytes) => run(&root, bytes, &draft, printer)?,
+        }
+        if self.dry_run {
+            printer.answer(|| "the seed fits the schema\n".to_owned(), || json!({ "fits": true }));
+            return Ok(());
         }
         if let Some(remote) = remote {
             // Merges the write-ahead log, so that the draft is a single file.

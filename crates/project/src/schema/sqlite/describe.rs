@@ -4,6 +4,7 @@ use lyceum_core::{Problem, ProblemKind, Result, limits};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use serde_json::{Value, json};
 
 use super::super::difference::parts;
 use super::super::text::normal;
@@ -30,6 +31,30 @@ impl Schema {
         let programs = self.programs.values().map(|program| &program.sql);
         let all = tables.chain(indexes).chain(programs);
         all.flat_map(|sql| [sql.as_str(), ";\n"]).collect()
+    }
+}
+
+impl Schema {
+    /// Its tables, indexes, views and triggers with their SQL.
+    pub fn described(&self) -> Value {
+        let column = |column: &Column| {
+            json!({
+                "name": column.name, "type": column.declared, "notNull": column.not_null,
+                "default": column.default, "generated": column.is_generated,
+            })
+        };
+        let table = |table: &Table| {
+            let columns: Vec<_> = table.columns.iter().map(column).collect();
+            json!({ "name": table.name, "columns": columns, "sql": table.sql })
+        };
+        let index =
+            |index: &Index| json!({ "name": index.name, "table": index.table, "sql": index.sql });
+        let program = |program: &Program| json!({ "kind": program.kind, "name": program.name, "sql": program.sql });
+        json!({
+            "tables": self.tables.values().map(table).collect::<Vec<_>>(),
+            "indexes": self.indexes.values().map(index).collect::<Vec<_>>(),
+            "programs": self.programs.values().map(program).collect::<Vec<_>>(),
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
+use lyceum_core::messages::MUST_BE_OBJECT;
 use lyceum_core::{Problem, ProblemKind, Result, limits};
 use lyceum_hosting::buckets::{
     Bucket, BucketListing, BucketObject, BucketObjectDescription, BucketPage, BucketPart,
@@ -12,7 +13,7 @@ use lyceum_hosting::buckets::{
 use lyceum_hosting::{BlobStream, deployments, homes};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::members;
 use crate::answer::Answer;
@@ -81,6 +82,8 @@ pub(super) fn routes() -> Vec<Route> {
             .reads_as(BYTES)
             .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
             .param(Query, "contentType", text(), "Its media type.")
+            .param(Query, "cacheControl", text(), "How long browsers may keep it: `max-age=3600`.")
+            .param(Query, "customMetadata", text(), "Its custom metadata: a JSON object of strings.")
             .answers::<BucketObject>(200, "The object."),
         post("/{slug}/bucket/delete", ProjectsWrite, members(deleted))
             .named("deleteObjects")
@@ -185,9 +188,15 @@ pub(crate) async fn send_object(bucket: Bucket, key: String, from: u64) -> Resul
 
 async fn write_object(context: Context) -> Result<Answer> {
     let (bucket, key) = (bucket(&context).await?, key(&context)?);
+    let custom_metadata = match context.query_value("customMetadata") {
+        Some(text) => serde_json::from_str(&text)
+            .map_err(|_| Problem::invalid("customMetadata", MUST_BE_OBJECT))?,
+        None => Map::new(),
+    };
     let about = BucketObjectDescription {
         content_type: context.query_value("contentType"),
-        ..BucketObjectDescription::default()
+        cache_control: context.query_value("cacheControl"),
+        custom_metadata,
     };
     let body = context.body;
     Ok(Answer::of(&apart(move || bucket.put(&key, &about, &body[..])).await?))

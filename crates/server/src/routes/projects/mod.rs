@@ -3,6 +3,7 @@
 mod artifacts;
 pub(crate) mod bucket;
 mod database;
+mod kv;
 mod logs;
 mod uploads;
 
@@ -18,7 +19,7 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_games::{games, lms};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Project, ProjectLocation};
-use lyceum_hosting::{archive, audit, homes};
+use lyceum_hosting::{archive, audit, deletion, homes};
 use lyceum_project::{Artifact, Plan, State};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ use crate::hosted;
 use crate::learning::Learning;
 use crate::render::Rendering;
 use crate::route::ParamPlace::Query;
-use crate::route::{Area, HandlerFuture, get, post};
+use crate::route::{Area, HandlerFuture, delete, get, post};
 use crate::routes::adaptive::shape::whole_number;
 use crate::routes::games::writable;
 use crate::state::App;
@@ -82,7 +83,14 @@ pub(super) fn areas() -> [Area; 2] {
     routes.extend(artifacts::routes());
     routes.extend(bucket::routes());
     routes.extend(database::routes());
+    routes.extend(kv::routes());
     routes.push(logs::route());
+    routes.push(
+        delete("/{slug}", ProjectsWrite, members(deleted))
+            .named("deleteProject")
+            .description("Deletes a project: its versions, secrets, database, KV and bucket. The game, its players' results, the members and the audit log stay.")
+            .answers_empty(204, "The project is deleted."),
+    );
     let projects = Area {
         name: "projects",
         base: "/api/projects",
@@ -324,6 +332,21 @@ async fn deployed(context: Context) -> Result<Answer> {
 async fn rehearsed(context: Context) -> Result<Answer> {
     let (change, apply) = read_deploy_request(&context).await?;
     hosted::rehearse(&context.app, change, apply).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    let (slug, who) = (context.param("slug").to_owned(), client(&context).to_owned());
+    let (grant, now) = (grant(&context).clone(), context.app.clock.now());
+    let sought = slug.clone();
+    context.app.db.read(move |tx| projects::find(tx, &sought)).await?;
+    let project = slug.clone();
+    let delete = move |tx: &mut Tx<'_>| {
+        // Check again, because the project may belong to somebody else by now.
+        decide(tx, &grant, &project)?;
+        deletion::delete(tx, now, &who, &project)
+    };
+    hosted::delete(&context.app, slug, delete).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
