@@ -2,9 +2,10 @@
 
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
+use crate::limits;
 use crate::person::Role;
 use crate::repository::api_keys as repository;
 pub use crate::repository::api_keys::list;

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
+use crate::limits;
 use crate::repository::clients as repository;
 pub use crate::repository::clients::{all_since, find, is_stale, list, touch, uses};
 use crate::scope::{Scopes, UnknownScope};

@@ -4,9 +4,10 @@
 use lyceum_core::config::Environment;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
+use crate::limits;
 use crate::person::{self, Person};
 use crate::repository::device as repository;
 use crate::secret;

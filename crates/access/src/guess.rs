@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
+use crate::limits;
 use crate::repository::guesses as repository;
 use crate::secret;
 

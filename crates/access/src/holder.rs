@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
 use crate::allowed::{self, Caller, RequestSubject};
 use crate::api_key::{self, ApiKey};
+use crate::limits;
 use crate::person::{self, Person, Role};
 use crate::repository::{api_keys, members, sessions};
 use crate::scope::Scopes;

@@ -10,12 +10,13 @@ use ed25519_dalek::{SigningKey, VerifyingKey};
 use lyceum_core::config::Environment;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::limits;
 use crate::master::MasterKey;
 use crate::repository::keys::{self as repository, SealedKey};
 use crate::scope::Scopes;

@@ -15,6 +15,7 @@
 //! | who changed what | `audit` |
 //! | what the console shows of keys, clients, jobs and changes | `screens` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod allowed;
 pub mod api_key;
@@ -26,6 +27,7 @@ pub mod guess;
 pub mod holder;
 pub mod identity;
 mod keyring;
+pub mod limits;
 mod master;
 pub mod oidc;
 pub mod password;

@@ -2,9 +2,10 @@
 //! what must hold of what comes back. Pure; the server carries it.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Map, Value};
 
+use crate::limits;
 use crate::secret;
 
 /// One try of a browser to sign in. Everything follows from a secret that the browser keeps in a cookie:

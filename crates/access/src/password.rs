@@ -4,8 +4,10 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use lyceum_core::random::secret_bytes;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use subtle::ConstantTimeEq;
+
+use crate::limits;
 
 /// The cost of hashing: KiB of memory, and passes over it.
 const COSTS: (u32, u32) =

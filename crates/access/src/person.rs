@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::limits;
 pub use crate::repository::people::{any, find, list, password};
 use crate::repository::{api_keys, device, links, people as repository, sessions};
 use crate::scope::{Scope, Scopes};

@@ -1,10 +1,11 @@
 //! Sessions of people, for a browser's cookie or a token of `lyceum login`.
 
+use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
+use crate::limits;
 use crate::person::Person;
 use crate::repository::sessions as repository;
 use crate::secret;

@@ -2,7 +2,7 @@
 
 use lyceum_assessment::{respond, respond_validated};
 use lyceum_core::body::OneLineText;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -16,6 +16,7 @@ use crate::bank::QuestionSet;
 use crate::engine::{self, Answer, QuestionChoice, QuestionReason, WHOLE, stream};
 use crate::finalize::FinalizedAttempt;
 use crate::lesson::Lesson;
+use crate::limits;
 use crate::logs::ReadLog;
 use crate::question::{QuestionDraft, QuestionRequest, drafts};
 use crate::repository::{attempts as repository, log};

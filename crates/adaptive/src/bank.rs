@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lyceum_assessment::repository::{self as content, ItemHead};
 use lyceum_assessment::{Kind, Reference, structure};
 use lyceum_core::text::hex;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::Difficulty;
 use crate::caches::SizedCache;
 use crate::engine::{self, Calibration};
+use crate::limits;
 use crate::repository::banks as repository;
 
 /// The questions of an attempt: a version of each item, in the order of the test.

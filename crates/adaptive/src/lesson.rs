@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lyceum_assessment::banks::{self, Questions};
 use lyceum_assessment::{Kind, Reference, repository as content};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use lyceum_roster::record::Object;
@@ -13,6 +13,7 @@ use quick_cache::sync::Cache;
 use serde_json::Value;
 
 use crate::LessonType;
+use crate::limits;
 
 /// A lesson, as attempts need it.
 #[derive(Clone, Debug, PartialEq)]

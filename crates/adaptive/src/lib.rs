@@ -19,6 +19,7 @@
 //! | the reply to a student's answer | `reply` |
 //! | caches | `caches`, `logs` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod answer;
 pub mod attempt;
@@ -35,6 +36,7 @@ pub mod lesson;
 mod lesson_list;
 pub mod lesson_plans;
 mod lesson_type;
+pub mod limits;
 pub mod logs;
 pub mod new_test;
 pub mod placement;

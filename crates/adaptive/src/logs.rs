@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_store::Tx;
 
 use crate::attempt::Attempt;
 use crate::bank::QuestionSet;
 use crate::caches::SizedCache;
 use crate::engine::{Answer, AnswerLog, Question};
+use crate::limits;
 use crate::repository::log;
 
 /// A cache of logs by attempt and round. The counts of earlier attempts stay the same during an attempt, and answers

@@ -1,11 +1,12 @@
 //! Policies: how lessons of a type are asked, scored and rewarded, as data.
 
 use lyceum_core::messages::MUST_BE_OBJECT;
-use lyceum_core::{Detail, Problem, Result, body, limits};
+use lyceum_core::{Detail, Problem, Result, body};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::limits;
 use crate::{ByDifficulty, Difficulty, LessonType};
 
 /// The rules by which lessons of a type ask, score and reward. [`Policy::read`] checks them.

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;
 use lyceum_assessment::{candidate, repository as content};
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::attempt::{Attempt, AttemptLogAnswer, LessonContext};
 use crate::bank::QuestionSet;
 use crate::caches::{LessonCaches, SizedCache};
 use crate::gradebook;
+use crate::limits;
 
 /// A question as a learner sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -127,7 +129,7 @@ pub(crate) struct QuestionRequest<'a> {
     pub(crate) is_told: bool,
 }
 
-/// Prepares questions of an attempt. Errors: `TooLarge` if their items have more than [`limits::QTI_PAGE_MAX_BYTES`]
+/// Prepares questions of an attempt. Errors: `TooLarge` if their items have more than [`QTI_PAGE_MAX_BYTES`]
 /// in total.
 pub(crate) fn drafts(
     tx: &mut Tx<'_>,
@@ -148,8 +150,8 @@ pub(crate) fn drafts(
     };
     let bytes = texts.values().map(|text| text.xml.len()).sum::<usize>()
         + seen.iter().flatten().map(|seen| seen.raw_xml.len()).sum::<usize>();
-    if bytes > limits::QTI_PAGE_MAX_BYTES {
-        let most = limits::QTI_PAGE_MAX_BYTES;
+    if bytes > QTI_PAGE_MAX_BYTES {
+        let most = QTI_PAGE_MAX_BYTES;
         let message = format!(
             "the questions of the lesson have {bytes} bytes, more than {most}; split its test"
         );

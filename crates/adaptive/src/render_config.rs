@@ -2,13 +2,14 @@
 
 use lyceum_core::body::OneLineText;
 use lyceum_core::messages::unknown_reference;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::COURSE;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
 use crate::repository::render_config as repository;
 
 /// The renderer for the questions of a course.

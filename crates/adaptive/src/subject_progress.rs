@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use lyceum_bridge::enroll;
+use lyceum_core::Result;
 use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, USER};
 use lyceum_roster::render::RecordView;
@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::LessonType;
 use crate::lesson;
 use crate::lesson_list::{LessonResult, LessonResults, ListedLesson, of_courses, render_record};
+use crate::limits;
 use crate::placement::StudentAndSubject;
 
 /// A student's progress in a course.

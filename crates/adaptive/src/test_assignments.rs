@@ -2,8 +2,9 @@
 
 use lyceum_bridge::enroll;
 use lyceum_core::body::{self, OneLineText};
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
@@ -16,6 +17,7 @@ use uuid::Uuid;
 use crate::LessonType;
 use crate::lesson::{self, Lesson};
 use crate::lesson_list::{ListedLesson, of_type};
+use crate::limits;
 use crate::placement::is_refusal;
 use crate::repository::test_assignments as repository;
 
@@ -315,7 +317,7 @@ impl AssignmentFilter {
                 }
             }
         };
-        let limit = number("limit", asked.limit, limits::PAGE_DEFAULT_RECORDS, 1);
+        let limit = number("limit", asked.limit, PAGE_DEFAULT_RECORDS, 1);
         let offset = number("offset", asked.offset, 0, 0);
         if needs_student && asked.student.is_none() {
             fault("student", messages::required("a string"));
@@ -328,7 +330,7 @@ impl AssignmentFilter {
             status: STATUSES.into_iter().find(|known| asked.status.as_deref() == Some(known)),
             subject: asked.subject.map(|subject| subject.to_ascii_lowercase()),
             grade: asked.grade.map(|grade| comparable(&grade)),
-            limit: limit.min(limits::PAGE_MAX_RECORDS),
+            limit: limit.min(PAGE_MAX_RECORDS),
             offset,
         })
     }

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, body, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, body};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::body::Object;
+use crate::limits;
 use crate::repository::banks as repository;
 use crate::{Kind, Page, Reference};
 
@@ -82,7 +84,7 @@ fn fault(path: &str, message: impl Into<String>) -> Detail {
 #[schemars(rename = "AssessmentBankTurnInput")]
 pub struct AskedTurn {
     /// The user.
-    #[schemars(length(min = 1, max = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(length(min = 1, max = SOURCED_ID_MAX_BYTES))]
     pub user_id: String,
     /// The user's attempt; without it, the one that follows the last.
     #[schemars(range(min = 1, max = limits::BANK_ATTEMPT_MAX_COUNT))]

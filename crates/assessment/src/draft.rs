@@ -1,12 +1,14 @@
 //! A document to store, read from a request before the transaction that writes it.
 
+use lyceum_core::limits::RECORD_MAX_BYTES;
 use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_qti::json;
 use serde_json::Value;
 
 use crate::Kind;
 use crate::body::{Object, format, text};
+use crate::limits;
 
 /// The change of a document's metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,8 +121,8 @@ pub(crate) fn metadata(body: &Object) -> Result<Metadata> {
         Some(metadata @ Value::Object(_)) => metadata.to_string(),
         Some(_) => return Err(Problem::invalid("metadata", MUST_BE_OBJECT)),
     };
-    if metadata.len() > limits::RECORD_MAX_BYTES {
-        let most = limits::RECORD_MAX_BYTES;
+    if metadata.len() > RECORD_MAX_BYTES {
+        let most = RECORD_MAX_BYTES;
         return Err(Problem::invalid("metadata", too_long(most)));
     }
     Ok(Metadata::Set(metadata))

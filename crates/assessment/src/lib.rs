@@ -15,6 +15,7 @@
 //! | parts, sections and items of tests; banks | `structure`, `banks` |
 //! | comments of people on lessons and questions | `feedback` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod banks;
 mod body;
@@ -23,6 +24,7 @@ mod delete;
 mod draft;
 pub mod feedback;
 mod kind;
+pub mod limits;
 mod query;
 pub mod repository;
 mod scoring;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lyceum_core::messages::MUST_BE_STRING;
 use lyceum_core::random::RandomStream;
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::{Detail, Problem, Result};
 use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
 use lyceum_qti::{
     CandidateSession, Outcomes, ResponseFault, Responses, ScoringInput, Variant, check,
@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::body::Object;
+use crate::limits;
 use crate::repository;
 
 /// A cache of parsed items by identifier and version, so that scoring a response need not parse. It is limited to

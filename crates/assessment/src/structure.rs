@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_qti::model::{ItemRef, Section, SectionMember, Test};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::body::{Object, format};
 use crate::draft::metadata;
+use crate::limits;
 use crate::repository;
 use crate::{Change, Draft, Kind, Reference, StoredDocument};
 

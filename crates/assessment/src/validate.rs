@@ -1,11 +1,12 @@
 //! Checks documents without storing them.
 
-use lyceum_core::{Problem, Result, limits, messages};
+use lyceum_core::{Problem, Result, messages};
 use lyceum_qti::{DocumentContent, DocumentFault, DocumentPlace, Faults, Severity};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
 use crate::{Kind, repository};
 
 /// One document to check.

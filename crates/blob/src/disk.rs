@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
 use lyceum_core::config::S3Settings;
-use lyceum_core::limits::BLOB_COPIES_MAX_BYTES;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
+use crate::limits::BLOB_COPIES_MAX_BYTES;
 use crate::remote::Remote;
 use crate::{Digest, Writer, failed};
 

@@ -13,9 +13,11 @@
 //! | the store on disk and its clean-up | `disk` |
 //! | a blob written at once; a blob that arrives in pieces | `writer`, `upload` |
 //! | the S3 bucket | `remote` |
+//! | limits | `limits` |
 
 mod digest;
 mod disk;
+pub mod limits;
 mod remote;
 mod upload;
 mod writer;

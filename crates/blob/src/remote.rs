@@ -13,7 +13,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use lyceum_core::config::S3Settings;
-use lyceum_core::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
@@ -23,6 +22,7 @@ use object_store::client::{
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig};
 
+use crate::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use crate::{Digest, failed};
 
 /// How often a failed request is repeated, after longer and longer pauses.

@@ -6,11 +6,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 
-use lyceum_core::limits::UPLOAD_ID_MAX_BYTES;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::digest::Hasher;
 use crate::disk::{UPLOADS, ignore_missing, not_those, sync_folder};
+use crate::limits::UPLOAD_ID_MAX_BYTES;
 use crate::{Blobs, Digest, failed};
 
 impl Blobs {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::{Actor, facts};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::limits;
 use crate::repository;
 
 /// An application. A registered client has its client id; one that only events name has its name

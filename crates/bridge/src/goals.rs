@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::record::{Object, Record};
@@ -13,6 +13,8 @@ use lyceum_store::Tx;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::limits;
 
 /// The largest value of goals and metrics. JSON parsers of all languages represent it exactly.
 const MOST: f64 = 9e15;

@@ -12,12 +12,14 @@
 //! | lists of users, applications; reports on a student | `users`, `student`, `applications`, `reports` |
 //! | queries for the console's screens about classes | `screens` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod analytics;
 pub mod applications;
 pub mod enroll;
 pub mod enrollments;
 pub mod goals;
+pub mod limits;
 pub mod need;
 mod places;
 pub mod progress;

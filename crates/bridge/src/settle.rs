@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, Result, limits};
+use lyceum_core::{ProblemKind, Result};
 use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
@@ -16,6 +16,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use crate::enroll;
+use crate::limits;
 use crate::places::{self, EnrollmentPlace};
 use crate::repository;
 use crate::student::EnrollingStudent;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::body::OneLineText;
+use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::messages::unknown_reference;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COURSE, ORG};
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::limits;
 use crate::repository;
 
 /// The namespace for ids of tracks, which are computed from subject, grade and organization.
@@ -43,15 +45,15 @@ pub struct Track {
 #[serde(rename_all = "camelCase")]
 pub struct SubjectTrackInput {
     /// The subject; case does not matter.
-    #[schemars(with = "OneLineText", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
     pub subject: String,
     /// The grade.
     pub grade: Grade,
     /// The course to which the track leads.
-    #[schemars(with = "OneLineText", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
     pub course_id: String,
     /// The organization for whose students it holds; without one, for all.
-    #[schemars(with = "Option<OneLineText>", extend("maxLength" = limits::SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "Option<OneLineText>", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
     pub org_sourced_id: Option<String>,
 }
 

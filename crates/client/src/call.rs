@@ -7,11 +7,13 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::config::Secret;
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
+
+use crate::limits;
 
 /// The id and secret of a client.
 #[derive(Clone, Debug)]

@@ -8,9 +8,11 @@
 //! | allowed addresses | `address` |
 //! | one call: token, request, answer, errors | `call` |
 //! | records, enrollments, sums and events of the server | `platform` |
+//! | limits | `limits` |
 
 mod address;
 mod call;
+pub mod limits;
 mod platform;
 
 pub use address::Addresses;

@@ -14,6 +14,7 @@
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | the documentation and its search | `docs` |
 //! | styles and scripts from `web/console` | `assets` |
+//! | limits | `limits` |
 
 pub mod assets;
 pub mod badges;
@@ -28,6 +29,7 @@ mod frame;
 pub mod home;
 pub mod imports;
 pub mod keys;
+pub mod limits;
 pub mod links;
 mod list;
 mod parts;

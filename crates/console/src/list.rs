@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use askama::Template;
 use askama::filters::{Html, HtmlSafe, Safe, escape};
 use lyceum_core::Result;
-use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::file::{ExportFile, plain};
+use crate::limits::CONSOLE_PAGE_ROWS_COUNT;
 use crate::{ExportFormat, ListQuery};
 
 /// A column of a list.

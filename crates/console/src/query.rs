@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use form_urlencoded::Serializer;
-use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_core::text::folded;
+
+use crate::limits::CONSOLE_PAGE_ROWS_COUNT;
 
 /// The parameters of a list, such as `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own parameters, which
 /// links inside the list keep.

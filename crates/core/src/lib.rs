@@ -5,7 +5,7 @@
 //! | problems: a kind, a message, errors with paths | `problem` |
 //! | the wording of the most common messages | `messages` |
 //! | instants and clocks; random bytes, seeded random numbers | `time`, `random` |
-//! | all limits | `limits` |
+//! | limits that several crates share | `limits` |
 //! | settings and their layers; every default in `config.default.toml` | `config` |
 //! | the grammar of filters | `filter` |
 //! | the two payload dialects | `dialect` |

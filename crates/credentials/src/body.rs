@@ -1,12 +1,13 @@
 //! Reads request bodies: JSON objects and their members. Errors name the member.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::json;
+use crate::limits;
 
 /// A JSON object.
 pub type Object = Map<String, Value>;

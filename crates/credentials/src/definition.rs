@@ -2,7 +2,7 @@
 
 use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::body::{self, Object};
 use crate::documents::{ImageReference, OneOrMany, ProfileReference};
 use crate::issuer::Signer;
+use crate::limits;
 use crate::repository::definitions as repository;
 
 /// The members of an achievement (Open Badges 3.0, Achievement) that are copied as sent, in addition to `id`, `type`, `name`,

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::body::{self, Object};
 use crate::documents::{Credential, SignedBadge};
+use crate::limits;
 use crate::repository::issued as repository;
 use crate::status::StatusEntry;
 

@@ -5,7 +5,7 @@ use lyceum_access::MasterKey;
 use lyceum_core::random::secret_id;
 use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::body::{self, Object};
 use crate::did::DidDocument;
 use crate::documents::OneOrMany;
+use crate::limits;
 use crate::repository::issuers::{self as repository, StoredIssuer};
 use crate::{did, keys, proof, verify};
 

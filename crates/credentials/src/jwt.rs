@@ -5,7 +5,6 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signer, SigningKey};
-use lyceum_core::limits::JWT_MAX_BYTES;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use lyceum_core::time::Timestamp;
 use ring::rand::SystemRandom;
@@ -13,6 +12,7 @@ use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Map, Value, json};
 
 use crate::key::PublicKey;
+use crate::limits::JWT_MAX_BYTES;
 
 /// A key that signs tokens.
 #[derive(Clone, Copy, Debug)]

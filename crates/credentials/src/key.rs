@@ -4,11 +4,12 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
-use lyceum_core::limits::MULTIBASE_MAX_BYTES;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use p256::elliptic_curve::sec1::ToSec1Point;
 use ring::signature::{self, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
+
+use crate::limits::MULTIBASE_MAX_BYTES;
 
 /// The prefix that says Ed25519 in a Multikey (multicodec `ed25519-pub`).
 const ED25519: [u8; 2] = [0xed, 0x01];

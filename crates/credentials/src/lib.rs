@@ -17,6 +17,7 @@
 //! | what the console shows of badges and records | `screens` |
 //! | documents that clients send and read, request bodies | `documents`, `body` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod badge_image;
 pub mod baking;
@@ -26,6 +27,7 @@ pub mod json;
 mod jsonld;
 pub mod jwt;
 pub mod key;
+pub mod limits;
 mod open_badges_2;
 pub mod proof;
 mod rdf;

@@ -3,11 +3,12 @@
 
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::issuer::Issuer;
+use crate::limits;
 use crate::repository::{issued, status as repository};
 use crate::status_list::{self, Bits, RevocationList};
 

@@ -8,12 +8,13 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use lyceum_core::limits::{STATUS_LIST_MAX_BYTES, STATUS_LIST_MIN_BYTES};
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use lyceum_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::limits::{STATUS_LIST_MAX_BYTES, STATUS_LIST_MIN_BYTES};
 
 /// One bit per credential; the first is the leftmost. A list has at least 131 072 bits, so that a request for it does not
 /// reveal the credential (6.1).

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use lyceum_core::Result;
-use lyceum_core::limits::PREFLIGHT_MAX_AGE_S;
 use lyceum_core::text::hex;
 use lyceum_project::{Backend, Module, Uses};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::bundle::{BundledModule, bundle, input};
+use crate::limits::PREFLIGHT_MAX_AGE_S;
 use crate::routes::Route;
 
 /// The part of the entry module that is the same for all projects.

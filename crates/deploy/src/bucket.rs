@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use lyceum_core::limits::UPLOAD_PIECE_MAX_BYTES;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::{Problem, ProblemKind, Result};
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 
+use crate::limits::UPLOAD_PIECE_MAX_BYTES;
 use crate::{Server, unreadable};
 
 /// Bytes per part. Larger files are uploaded in parts.

@@ -12,15 +12,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lyceum_core::limits::{
-    CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES,
-};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::{Config, ConfigReading, HELPER, file_at, folder_of};
 use serde_json::Value;
 
 use crate::backend::COMPATIBILITY_DATE;
 use crate::bundle::bundle_with;
+use crate::limits::{CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES};
 
 /// Evaluates modules. Configs that consist of literals do not need it.
 #[derive(Clone, Debug, Default)]

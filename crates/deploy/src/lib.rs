@@ -12,6 +12,7 @@
 //! | the server's API: state, uploads, plans; buckets, key-value stores | `server`, `bucket`, `kv` |
 //! | promoting a version to another server | `promote` |
 //! | a plan in words | `summary` |
+//! | limits | `limits` |
 
 mod backend;
 mod bucket;
@@ -21,6 +22,7 @@ mod drizzle;
 mod evaluate;
 mod frontend;
 mod kv;
+pub mod limits;
 mod local;
 mod promote;
 mod routes;

@@ -1,6 +1,5 @@
 //! Checks events and entities of the standard's profiles.
 
-use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
 use lyceum_core::messages;
 use lyceum_core::text::is_uuid;
 use lyceum_core::time::Timestamp;
@@ -8,6 +7,7 @@ use lyceum_core::time::Timestamp;
 use crate::custom;
 use crate::event::id_of;
 use crate::faults::EnvelopeErrors;
+use crate::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_ID_MAX_BYTES};
 use crate::profiles::{self, EventType, is_custom};
 use crate::tree::{Tree, TreeObject};
 use crate::vocabulary::{self, EntityType, MemberShape};

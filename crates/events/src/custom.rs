@@ -4,9 +4,9 @@ use crate::check::{
     describe_value, entity, head, is_iri, not_an_instant, short, text, utc_instant,
 };
 use crate::faults::EnvelopeErrors;
+use crate::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
 use crate::profiles::{CUSTOM, is_custom};
 use crate::tree::{Tree, TreeObject};
-use lyceum_core::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
 use lyceum_core::messages;
 
 /// Checks an event of the custom profile. Members that the profile does not have are kept.

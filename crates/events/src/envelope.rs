@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::json::refuse_repeated_keys;
-use lyceum_core::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, messages};
 use schemars::JsonSchema;
@@ -14,6 +13,7 @@ use crate::CONTEXTS;
 use crate::check::{self, DataItemKind, is_iri, not_an_instant, short, utc_instant};
 use crate::event::{Entity, Event};
 use crate::faults::EnvelopeErrors;
+use crate::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use crate::reader::TextReader;
 use crate::tree::Tree;
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use lyceum_core::limits::EVENT_MAX_REPORTED_FAULTS;
 use lyceum_core::{Detail, Problem, ProblemKind};
+
+use crate::limits::EVENT_MAX_REPORTED_FAULTS;
 
 /// Errors in the order of the envelope up to a limit, and the place that is being checked.
 #[derive(Default)]

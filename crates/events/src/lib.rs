@@ -17,6 +17,7 @@
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
 //! | the other SQL | `repository` |
+//! | limits | `limits` |
 
 mod check;
 mod custom;
@@ -25,6 +26,7 @@ mod event;
 pub mod facts;
 mod faults;
 pub mod learning;
+pub mod limits;
 mod profiles;
 mod reader;
 pub mod repository;

@@ -1,7 +1,9 @@
 //! Achievements: goals of a game, each of which a player unlocks once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
+use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use uuid::Uuid;
 
 use crate::input::Faults;
 use crate::levels::Xp;
+use crate::limits;
 use crate::repository::achievements as repository;
 use crate::{inventory, levels, notifications};
 
@@ -51,7 +54,7 @@ pub struct AchievementDefinition {
     goal: i64,
     /// The XP for unlocking it.
     #[serde(default)]
-    #[schemars(range(min = 0, max = limits::FACT_VALUE_MAX_COUNT))]
+    #[schemars(range(min = 0, max = FACT_VALUE_MAX_COUNT))]
     xp_reward: f64,
     /// The credits for unlocking it.
     #[serde(default)]
@@ -88,8 +91,7 @@ pub fn define(
 ) -> Result<(Achievement, bool)> {
     let mut faults = Faults::default();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    let is_name =
-        (1..=limits::GAME_SLUG_MAX_BYTES).contains(&name.len()) && name.bytes().all(plain);
+    let is_name = (1..=GAME_SLUG_MAX_BYTES).contains(&name.len()) && name.bytes().all(plain);
     faults.unless(is_name, "name", "must have 1 to 50 letters, digits, '_', '-' and '.'");
     faults.text("title", &new.title);
     faults.opt_text("description", new.description.as_deref());

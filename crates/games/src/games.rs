@@ -1,13 +1,15 @@
 //! The games of the platform.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::input::{Faults, Metadata, PageRequest};
+use crate::limits;
 use crate::repository::games as repository;
 
 /// A game.
@@ -45,7 +47,7 @@ pub struct NewGame {
     /// Its name in addresses: small letters, digits and dashes between them.
     #[schemars(extend(
         "pattern" = "^[a-z0-9]+(-[a-z0-9]+)*$",
-        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_BYTES
     ))]
     pub slug: String,
     /// Its name for people.
@@ -233,7 +235,7 @@ pub const SLUG_RULE: &str = "must have 1 to 50 lower-case letters, digits and si
 /// `-staging`, and must not look like an id.
 pub fn is_slug(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=limits::GAME_SLUG_MAX_BYTES).contains(&text.len())
+    (1..=GAME_SLUG_MAX_BYTES).contains(&text.len())
         && text.bytes().all(plain)
         && !text.starts_with('-')
         && !text.ends_with('-')

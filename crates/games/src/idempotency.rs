@@ -1,10 +1,11 @@
 //! Makes requests repeatable: with a key, a request is carried out only once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use sha2::{Digest, Sha256};
 
+use crate::limits;
 use crate::repository::requests as repository;
 
 /// A request with its key.

@@ -1,7 +1,9 @@
 //! Requests: faults with their paths, texts and pages within their limits.
 
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::{Detail, Problem, Result};
 use serde_json::{Map, Value};
+
+use crate::limits;
 
 /// Members of JSON that nobody here looks into.
 pub type Metadata = Map<String, Value>;

@@ -2,7 +2,8 @@
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -11,6 +12,7 @@ use uuid::Uuid;
 
 use crate::games;
 use crate::input::{Faults, Metadata, PageRequest};
+use crate::limits;
 use crate::repository::inventory as repository;
 use crate::visible_games::VisibleGames;
 
@@ -49,7 +51,7 @@ pub struct NewInventoryItem {
     /// Its name in programs: letters, digits, `_` and `-`.
     #[schemars(extend(
         "pattern" = "^[A-Za-z0-9_-]+$",
-        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_BYTES
     ))]
     pub slug: String,
     /// Id or slug of the game that it belongs to. Without it the item belongs to the platform.
@@ -175,7 +177,7 @@ pub fn create_item(tx: &mut Tx<'_>, new: NewInventoryItem) -> Result<(InventoryI
 
 fn check(item: &InventoryItem) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    let is_name = (1..=limits::GAME_SLUG_MAX_BYTES).contains(&item.slug.len())
+    let is_name = (1..=GAME_SLUG_MAX_BYTES).contains(&item.slug.len())
         && item.slug.bytes().all(plain)
         && Uuid::try_parse(&item.slug).is_err();
     let mut faults = Faults::default();

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
+use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
 use lyceum_store::{FromRow, Row, Tx};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
+use crate::limits;
 use crate::repository::levels as repository;
 use crate::{inventory, notifications};
 
@@ -19,7 +21,7 @@ pub struct Xp(pub i64);
 impl Xp {
     /// The XP nearest to a number; `None` if it is negative or too large.
     pub fn of(number: f64) -> Option<Self> {
-        let most = f64::from(limits::FACT_VALUE_MAX_COUNT);
+        let most = f64::from(FACT_VALUE_MAX_COUNT);
         #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
         (0.0..=most).contains(&number).then(|| Self((number * 1000.0).round() as i64))
     }

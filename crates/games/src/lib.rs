@@ -14,6 +14,7 @@
 //! | requests that may be repeated safely | `idempotency` |
 //! | request bodies | `input` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod achievements;
 pub mod games;
@@ -21,6 +22,7 @@ pub mod idempotency;
 mod input;
 pub mod inventory;
 pub mod levels;
+pub mod limits;
 pub mod lms;
 pub mod notifications;
 pub mod players;

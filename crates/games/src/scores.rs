@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::input::{Faults, Metadata, PageRequest};
+use crate::limits;
 use crate::repository::scores as repository;
 use crate::visible_games::VisibleGames;
 use crate::{players, visitors};

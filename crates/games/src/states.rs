@@ -1,13 +1,14 @@
 //! The state that a game saves for a player: one JSON value with a version, which reveals changes made in between.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::limits;
 use crate::repository::states as repository;
 
 /// A saved state.

@@ -3,11 +3,12 @@
 //! states.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use uuid::Uuid;
 
 use crate::games::Game;
+use crate::limits;
 use crate::repository::visitors as repository;
 
 /// The beginning of every visitor's id.

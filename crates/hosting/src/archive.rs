@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use lyceum_blob::{Blob, Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
 use crate::deployments::{FrontendFile, FrontendFiles};
+use crate::limits;
 
 /// The file served if a path names no file.
 pub const INDEX: &str = "index.html";

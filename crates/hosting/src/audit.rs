@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use lyceum_access::{api_key, client, person};
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::limits;
 use crate::repository::audit as repository;
 
 /// A change to a project.

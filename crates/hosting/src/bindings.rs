@@ -20,7 +20,6 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use lyceum_core::Result;
-use lyceum_core::limits::BINDING_REQUESTS_MAX_COUNT;
 use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, JoinSet};
@@ -29,6 +28,7 @@ pub(crate) use sql::{Kv, KvEntry, R2Bucket, copies};
 pub(crate) use stores::Stores;
 
 use crate::engine::{Body, PlatformApi, Worker};
+use crate::limits::BINDING_REQUESTS_MAX_COUNT;
 use answer::Answer;
 
 /// The header with the binding's name and the process's token.

@@ -6,10 +6,6 @@ use std::sync::Arc;
 
 use lyceum_blob::Writer;
 use lyceum_core::config::S3Settings;
-use lyceum_core::limits::{
-    BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
-    R2_PAGE_MAX_KEYS,
-};
 use lyceum_core::text::hex;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -22,6 +18,10 @@ use crate::bindings::r2::{
     CUSTOM_METADATA, CompletedPart, HTTP_METADATA, ListRequest, MetadataField, R2Fault, R2Object,
 };
 use crate::bindings::{R2Bucket as Index, Stores};
+use crate::limits::{
+    BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
+    R2_PAGE_MAX_KEYS,
+};
 use crate::pieces::BlobsInTurn;
 
 /// A bucket. Cheap to clone.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_blob::Blob;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::schema::{self, Schema};
 use lyceum_project::{DatabaseState, SchemaWish};
 use lyceum_store::Tx;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::deployments::Deployment;
+use crate::limits;
 use crate::projects::{self, Project};
 use crate::repository;
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use lyceum_access::MasterKey;
 use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::{self, GameChange, NewGame};
 use lyceum_games::lms::WritableRecords;
+use lyceum_project::limits::{MIGRATIONS_MAX_FILES, SECRETS_MAX_COUNT};
 use lyceum_project::{
     Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
 };
@@ -19,6 +20,7 @@ use uuid::Uuid;
 
 use crate::audit::CallerNames;
 use crate::databases::{self, DeclaredSchema};
+use crate::limits;
 use crate::projects::{self, ProjectLocation};
 use crate::{audit, courses, homes, repository, secrets};
 
@@ -365,17 +367,17 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
             );
         }
         if let SchemaWish::Migrate { files } = &database.schema
-            && files.len() > limits::MIGRATIONS_MAX_FILES
+            && files.len() > MIGRATIONS_MAX_FILES
         {
-            let most = limits::MIGRATIONS_MAX_FILES;
+            let most = MIGRATIONS_MAX_FILES;
             return refuse(path, format!("must have at most {most} migrations"));
         }
     }
     let secrets = desired.secrets.iter().flatten();
-    if secrets.clone().count() > limits::SECRETS_MAX_COUNT {
+    if secrets.clone().count() > SECRETS_MAX_COUNT {
         return refuse(
             "plan.desired.secrets",
-            format!("must have at most {} names", limits::SECRETS_MAX_COUNT),
+            format!("must have at most {} names", SECRETS_MAX_COUNT),
         );
     }
     match secrets.map(|(name, _)| name).find(|name| !lyceum_project::secrets::is_name(name)) {

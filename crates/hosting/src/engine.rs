@@ -31,7 +31,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Request, Response};
-use lyceum_core::limits::{D1_RUN_MAX_MS, DEPLOY_PAUSE_MAX_MS};
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
@@ -49,6 +48,7 @@ pub use worker::Worker;
 use crate::bindings::Stores;
 use crate::buckets::Bucket;
 use crate::kv::Kv;
+use crate::limits::{D1_RUN_MAX_MS, DEPLOY_PAUSE_MAX_MS};
 use app::App;
 use process::Process;
 
@@ -170,7 +170,7 @@ impl Engine {
     }
 
     /// Ends the slug's process and makes calls wait until the returned value is dropped, so that nothing uses the
-    /// database file meanwhile. Calls that already began have [`lyceum_core::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
+    /// database file meanwhile. Calls that already began have [`crate::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
     ///
     /// Errors: `Unavailable` if the file stays in use.
     pub async fn hold(&self, slug: &str, database: &Path) -> Result<PausedCalls> {

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_core::limits::{
-    KV_EXPIRATION_MIN_S, KV_KEY_MAX_BYTES, KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS,
-    KV_VALUE_MAX_BYTES,
-};
+use lyceum_core::limits::KV_VALUE_MAX_BYTES;
 use lyceum_core::messages::{MUST_NOT_BE_EMPTY, too_long};
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -17,6 +14,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::bindings::{Kv as Store, KvEntry, Stores};
+use crate::limits::{
+    KV_EXPIRATION_MIN_S, KV_KEY_MAX_BYTES, KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS,
+};
 
 /// A key-value store. Cheap to clone.
 #[derive(Clone)]

@@ -17,6 +17,7 @@
 //! | the user that a backend is told about | `user` |
 //! | what the console shows of projects and on its first page | `screens` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod archive;
 pub mod audit;
@@ -30,6 +31,7 @@ pub mod deployments;
 pub mod engine;
 pub mod homes;
 pub mod kv;
+pub mod limits;
 pub mod nodes;
 mod pieces;
 pub mod projects;

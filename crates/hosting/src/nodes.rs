@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::limits;
 use crate::repository::nodes as repository;
 
 /// The file in the folder `hosting` that identifies the node.

@@ -8,10 +8,10 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use lyceum_blob::Blob;
-use lyceum_core::limits::ANSWER_PIECE_BYTES;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::engine::BoxError;
+use crate::limits::ANSWER_PIECE_BYTES;
 
 /// Bytes read from a file at once.
 const CHUNK_BYTES: u64 = ANSWER_PIECE_BYTES as u64;

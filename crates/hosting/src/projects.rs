@@ -8,13 +8,14 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::MasterKey;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games;
 use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::limits;
 use crate::nodes::Node;
 use crate::{courses, databases, homes, repository};
 

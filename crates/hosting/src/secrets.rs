@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lyceum_access::MasterKey;
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::{Detail, Problem, Result};
+use lyceum_project::limits;
 use lyceum_project::{Plan, secrets};
 use lyceum_store::Tx;
 

@@ -4,10 +4,11 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::limits;
 use crate::nodes::TAG_LENGTH;
 
 /// The progress of an upload.

@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Create(create::Create),
     /// Add Lyceum to an existing project
     Init(init::Init),
-    /// Serve a project's backend from its sources, and reload it on save
+    /// Serve a project's backend from its sources; reload it on save
     Dev(Box<dev::Dev>),
     /// Publish a project: build, backend, database and secrets
     Deploy(Box<deploy::Deploy>),
@@ -87,10 +87,10 @@ pub(crate) enum Command {
     /// Manage the database, accounts and API keys of a server
     #[command(subcommand)]
     Admin(admin::Admin),
-    /// Recompute facts from the event log; list and replay rejected envelopes
+    /// Recompute facts; list and replay rejected event envelopes
     #[command(subcommand)]
     Events(events::Events),
-    /// Check, score, explain, import and export QTI items, tests and stimuli
+    /// Check, score, import and export QTI items, tests and stimuli
     #[command(subcommand)]
     Qti(qti::Qti),
     /// Import, export, list and publish frameworks of academic standards
@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Badge(badge::Badge),
     /// Print the events of a running server as they arrive
     Listen(listen::Listen),
-    /// Send test events to a running server, valid or deliberately invalid
+    /// Send test events to a running server, valid or invalid
     Trigger(trigger::Trigger),
     /// Generate demo data
     #[command(subcommand)]

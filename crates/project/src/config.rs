@@ -11,12 +11,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::limits;
 use crate::literal;
 
 pub use module::ConfigModule;

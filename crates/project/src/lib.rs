@@ -12,10 +12,12 @@
 //! | the schema of a project's database and its changes | `schema`, `database` |
 //! | secrets in `.env` | `secrets` |
 //! | courses that a project teaches | `courses` |
+//! | limits | `limits` |
 
 mod config;
 pub mod courses;
 mod database;
+pub mod limits;
 pub mod literal;
 mod plan;
 mod rewrite;

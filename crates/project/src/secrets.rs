@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use ring::hmac;
+
+use crate::limits;
 
 /// HMAC-SHA256 of a secret under the project's key, in base64url. Equal values have equal digests, which reveal
 /// nothing without the key.

@@ -1,8 +1,8 @@
 //! Which items of a test one candidate meets, and in which order: selection and ordering.
 
-use lyceum_core::limits::QTI_MAX_NODES;
 use lyceum_core::random::RandomStream;
 
+use crate::limits::QTI_MAX_NODES;
 use crate::model::{Section, SectionMember, Selection, Test};
 use crate::shuffle::{permute, stream};
 

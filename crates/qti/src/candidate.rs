@@ -3,8 +3,7 @@
 
 use std::cell::Cell;
 
-use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
-
+use crate::limits::QTI_DOCUMENT_MAX_BYTES;
 use crate::model::Item;
 use crate::printed::printed;
 use crate::score::{Outcomes, ScoringInput, Variant, initial};

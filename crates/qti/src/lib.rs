@@ -14,6 +14,7 @@
 //! | the JSON form of documents | `json` |
 //! | title and links of a document; editing tests as text | `summary`, `edit` |
 //! | the list of supported features | `features` |
+//! | limits | `limits` |
 #![doc = include_str!("features.md")]
 
 mod arranged;
@@ -23,6 +24,7 @@ mod fault;
 pub mod features;
 mod html;
 pub mod json;
+pub mod limits;
 mod markup;
 pub mod model;
 mod pattern;

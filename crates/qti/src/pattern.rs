@@ -1,8 +1,9 @@
 //! The regular expressions of XML Schema, which QTI uses for pattern masks and `qti-pattern-match`.
 //! They match the whole text. Matching takes time in proportion to the text, whatever the pattern.
 
-use lyceum_core::limits::QTI_PATTERN_MAX_BYTES;
 use regex::{Regex, RegexBuilder};
+
+use crate::limits::QTI_PATTERN_MAX_BYTES;
 
 /// A pattern that was understood.
 #[derive(Clone, Debug)]

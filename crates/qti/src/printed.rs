@@ -2,8 +2,7 @@
 //! rules of QTI, which are those of C's `printf` with two types more: `i` takes the element's base,
 //! `r` is `g` that keeps its zeros.
 
-use lyceum_core::limits::QTI_FORMAT_MAX_COUNT;
-
+use crate::limits::QTI_FORMAT_MAX_COUNT;
 use crate::value::{Scalar, Value};
 use crate::xml::{Element, escape};
 

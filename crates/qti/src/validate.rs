@@ -3,9 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::limits::QTI_MAX_FAULTS;
-
 use crate::fault::{DocumentFault, DocumentPlace, Severity};
+use crate::limits::QTI_MAX_FAULTS;
 use crate::schema::{self, ElementId, ElementRule, Particle, Type};
 use crate::xml::{Attribute, ChildNode, Element, ElementNamespace};
 

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
 use crate::fields;
 use crate::kinds::COURSE;
+use crate::limits;
 use crate::record::Status;
 use crate::repository::{self, RecordTexts};
 

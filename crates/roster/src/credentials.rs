@@ -1,7 +1,7 @@
 //! Credentials of users in other systems, and the user profiles that name them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits, messages};
+use lyceum_core::{Problem, Result, messages};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::agents::{replace, user_fields};
+use crate::limits;
 use crate::record::Object;
 use crate::repository::{self, Credential};
 

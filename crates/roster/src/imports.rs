@@ -2,12 +2,13 @@
 //! and imports it when its owner confirms. Both steps are jobs that continue after a restart.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, ClaimedJob};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::limits;
 use crate::repository::imports as repository;
 
 /// The kind of the jobs.

@@ -19,6 +19,7 @@
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
 //! | what the console shows of classes, courses and imports | `screens` |
 //! | a demo school network from a seed | `demo` |
+//! | limits | `limits` |
 
 pub mod agents;
 pub mod bulk;
@@ -36,6 +37,7 @@ pub mod grade;
 pub mod imports;
 pub mod kind;
 pub mod kinds;
+pub mod limits;
 mod narrow;
 mod patch;
 pub mod query;

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use lyceum_core::config::{Config, Network};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::sleep;
 
 use crate::connection::ConnectionState;
+use crate::limits;
 
 /// The connections and memory that the server gives to callers, and how much each address uses.
 pub(crate) struct Admission {

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_hosting::backup::{Backup, BackupCover, FORMAT, NamedFiles, WrittenBackup, named_files};
 use lyceum_hosting::nodes::Node;
 use lyceum_roster::imports;
 use lyceum_store::{Db, SqlDialect, Tx};
+
+use crate::limits;
 
 /// A function that writes a copy of a PostgreSQL database into a file, as of the named snapshot.
 pub type DumpDatabase<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<()>;

@@ -4,10 +4,12 @@ use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Body;
-use lyceum_core::{Problem, ProblemKind, Result, json, limits};
+use lyceum_core::limits::BODY_MAX_BYTES;
+use lyceum_core::{Problem, ProblemKind, Result, json};
 use tokio::time::{Duration, timeout};
 
 use crate::apart::apart;
+use crate::limits;
 use crate::route::RequestBody;
 
 /// Reads the body that the route needs. An empty body may have any type, because published clients send
@@ -39,7 +41,7 @@ where
     if reads.checks_keys || !is_one_json(reads.media, headers) {
         return Ok(bytes);
     }
-    if bytes.len() <= limits::BODY_MAX_BYTES {
+    if bytes.len() <= BODY_MAX_BYTES {
         json::refuse_repeated_keys(&bytes)?;
         return Ok(bytes);
     }

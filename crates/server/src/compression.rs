@@ -10,13 +10,13 @@ use axum::http::{
 };
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use lyceum_core::limits;
 use tokio::sync::OwnedSemaphorePermit;
 use tower::{Layer, ServiceExt, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 
 use crate::fixed::FixedAnswer;
+use crate::limits;
 
 /// Compresses the answer with an encoding that `Accept-Encoding` allows: zstd, br or gzip. Constant answers have
 /// compressed copies. Other answers need a permit, and are sent uncompressed without one. The layer wraps one answer

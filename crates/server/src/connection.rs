@@ -9,11 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-use lyceum_core::limits;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use crate::admission::{Admission, CallerAddress, IdleConnection, RequestMemory};
+use crate::limits;
 
 pub(crate) use running::{GuardedBody, Peer, RunningRequest};
 pub(crate) use watched::{ConnectionSlot, WatchedStream};

@@ -3,7 +3,7 @@
 //! tower-http's `CorsLayer` would decide before the client is known, and answer `OPTIONS` without `Allow`.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use lyceum_core::limits;
+use lyceum_deploy::limits;
 
 use crate::answer::Answer;
 use crate::auth::Grant;

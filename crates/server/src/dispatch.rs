@@ -18,7 +18,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
 use lyceum_access::{Access, RequestSubject};
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 use tower::Service;
@@ -27,6 +28,7 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant, HeaderRefusal};
 use crate::connection::{Peer, RunningRequest};
 use crate::context::Context;
+use crate::limits;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, HandlerFuture, Route};
@@ -91,7 +93,7 @@ impl Dispatch {
         let response = hosted::answer(&self.app, project, request, info.address, &info.id).await;
         drop(reading);
         // The body is streamed, so its length does not matter for memory.
-        let bytes = bytes_of(response.body()).min(limits::ANSWER_PIECE_BYTES);
+        let bytes = bytes_of(response.body()).min(ANSWER_PIECE_BYTES);
         let response = match info.peer.hold(bytes).await {
             Ok(()) => response,
             Err(problem) => {
@@ -211,7 +213,7 @@ async fn reserve_memory(
 
 /// How many bytes of an answer are in memory; one piece for an answer of unknown length.
 fn bytes_of(body: &Body) -> usize {
-    let bytes = body.size_hint().exact().unwrap_or(limits::ANSWER_PIECE_BYTES as u64);
+    let bytes = body.size_hint().exact().unwrap_or(ANSWER_PIECE_BYTES as u64);
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 

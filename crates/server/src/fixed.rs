@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::HeaderValue;
 use bytes::Bytes;
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::answer::Answer;
 use crate::compression;
+use crate::limits;
 
 /// Good compression needs much memory, so only one answer is compressed at a time.
 static PACKING: Semaphore = Semaphore::const_new(1);

@@ -9,12 +9,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lyceum_core::Problem;
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, limits};
 use tokio::sync::Semaphore;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+
+use crate::limits;
 
 /// The guarded HTTP client. Cheap to clone.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{self, CsvReport, ImportOptions};
 use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState};
 use lyceum_store::jobs::ClaimedJob;
@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::apart::apart;
+use crate::limits;
 use crate::routes::bridge::settle_users;
 use crate::state::App;
 

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use lyceum_core::limits::{EVENT_GROUP_MAX_RECORDS, STORE_QUEUE_MAX_ENTRIES};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept, take_jobs};
 use lyceum_events::{Appended, ClientEvents, Envelope, KnownNames, LookedUpNames, append_all};
+use lyceum_store::limits::STORE_QUEUE_MAX_ENTRIES;
 use lyceum_store::{SqlDialect, Tx, log};
 use tokio::sync::oneshot;
 
+use crate::limits::EVENT_GROUP_MAX_RECORDS;
 use crate::state::App;
 
 /// The most concurrent writes on PostgreSQL. A third write would only wait for the second, and would split envelopes

@@ -20,6 +20,7 @@
 //! | deployed projects | `hosted` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups | `imports`, `backup` |
+//! | limits | `limits` |
 
 mod admission;
 mod aliases;
@@ -41,6 +42,7 @@ mod hosted;
 mod imports;
 mod intake;
 mod learning;
+pub mod limits;
 mod listen;
 pub mod metrics;
 mod multipart;

@@ -15,7 +15,6 @@ use hyper::body::{Body as HttpBody, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use lyceum_core::limits;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -25,6 +24,7 @@ use crate::connection::{
     ConnectionSlot, ConnectionState, ConnectionTimeouts, GuardedBody, Peer, WatchedStream,
 };
 use crate::dispatch::Dispatch;
+use crate::limits;
 use crate::metrics::InFlight;
 use crate::proxy;
 use crate::state::App;

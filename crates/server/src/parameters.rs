@@ -6,8 +6,9 @@ use std::collections::HashSet;
 
 use axum::http::Method;
 use lyceum_core::text::near_miss;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 
+use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Param, ParamPlace, Route};
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use lyceum_core::limits;
+
+use crate::limits;
 
 /// The header with the id, in requests and answers.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

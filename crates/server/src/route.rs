@@ -10,13 +10,14 @@ use std::sync::Arc;
 use axum::http::{Method, StatusCode};
 pub use lyceum_access::Access;
 use lyceum_console::Screen;
+use lyceum_core::Result;
 use lyceum_core::schema::TypeSchema;
-use lyceum_core::{Result, limits};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::render::Rendering;
 
 /// The future of a handler's answer.

@@ -8,11 +8,11 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
 use hyper::body::Frame;
-use lyceum_core::limits;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep};
 
 use crate::answer::Answer;
+use crate::limits;
 
 /// The media type.
 pub(crate) const MEDIA: &str = "text/event-stream";

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -15,6 +15,8 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+use crate::limits;
 
 /// A TCP connection after its TLS handshake.
 pub(crate) type TlsConnection = TlsStream<Join<Take<OwnedReadHalf>, OwnedWriteHalf>>;

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_assessment as assessment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::{kinds as roster_kinds, repository as roster};
 use lyceum_store::Tx;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fault::{Faults, Path};
+use crate::limits;
 use crate::record::is_uuid;
 use crate::repository::{self, Alignment};
 

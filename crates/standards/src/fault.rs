@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use lyceum_core::{Detail, Problem, Result, limits};
+use lyceum_core::{Detail, Problem, Result};
+
+use crate::limits;
 
 /// The faults so far, as many as are told.
 #[derive(Debug, Default)]

@@ -14,11 +14,13 @@
 //! | what the console shows of a course | `screens` |
 //! | errors in requests | `fault` |
 //! | SQL | `repository` |
+//! | limits | `limits` |
 
 pub mod alignment;
 pub mod class;
 mod fault;
 mod groups;
+pub mod limits;
 mod package;
 mod query;
 mod record;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::class::{ASSOCIATION, CHILD_OF, Class, DEFINITIONS, DOCUMENT, ITEM, RUBRIC};
 use crate::fault::{Faults, Path};
+use crate::limits;
 use crate::record::{Record, check};
 use crate::{tree, words};
 

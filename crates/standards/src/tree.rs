@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::limits;
-
 use crate::class::ASSOCIATION;
 use crate::fault::{Faults, Path};
+use crate::limits;
 
 /// Refuses circles and trees that are too deep. An edge is the place of its association, the child,
 /// the parent; a child may have several parents.

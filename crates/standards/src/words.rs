@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Map, Value};
+
+use crate::limits;
 
 /// Where words come from.
 const TEXTS: [&str; 5] = [

@@ -14,9 +14,9 @@ use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use lyceum_core::limits::{STORE_QUEUE_MAX_ENTRIES, STORE_UNSYNCED_MAX_ENTRIES};
 use lyceum_core::{Problem, Result};
 
+use crate::limits::{STORE_QUEUE_MAX_ENTRIES, STORE_UNSYNCED_MAX_ENTRIES};
 use crate::sqlite::spawn;
 use crate::task::{self, StoreTask};
 

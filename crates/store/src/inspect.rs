@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use lyceum_core::limits::POSTGRES_READ_WAIT_MS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use rusqlite::OptionalExtension;
 
+use crate::limits::POSTGRES_READ_WAIT_MS;
 use crate::postgres::{FailedStatement, PostgresAddress, reach};
 use crate::sqlite::{ConnectionUse, SqliteFile};
 use crate::{StoreLocation, StoreOptions, problem};

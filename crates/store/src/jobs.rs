@@ -4,10 +4,10 @@
 //! that stops reports nothing, and the job becomes due again when the lease has ended. The attempt's number
 //! prevents a slow worker from reporting after another one has claimed the job.
 
-use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
+use crate::limits::JOB_MAX_ATTEMPTS;
 use crate::{Tx, columns, dialect};
 
 /// A claimed job.

@@ -25,6 +25,7 @@
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
 //! | database errors as problems | `problem` |
 //! | temporary data on disk | `spool` |
+//! | limits | `limits` |
 
 mod backup;
 mod checkpoint;
@@ -34,6 +35,7 @@ mod durable;
 mod from_row;
 mod inspect;
 pub mod jobs;
+pub mod limits;
 pub mod log;
 pub mod migrate;
 mod one_statement;

@@ -13,10 +13,6 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::{
-    POSTGRES_READ_WAIT_MS, POSTGRES_SILENCE_MS, POSTGRES_STATEMENT_MS, POSTGRES_TURN_MAX_MS,
-    POSTGRES_TURN_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES,
-};
 use lyceum_core::{Problem, Result};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -28,6 +24,10 @@ pub(crate) use pool::{Postgres, TransactionMode, WriteIsolation, reach};
 pub(crate) use values::cell;
 
 use self::values::EncodedParameter;
+use crate::limits::{
+    POSTGRES_READ_WAIT_MS, POSTGRES_SILENCE_MS, POSTGRES_STATEMENT_MS, POSTGRES_TURN_MAX_MS,
+    POSTGRES_TURN_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES,
+};
 use crate::problem::{self, NulCharacter, is_retryable, unavailable};
 use crate::task::StoreTask;
 use crate::tx::{self, Row, RowCells, Tx};

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::limits::SPOOL_CACHE_BYTES;
 use lyceum_core::{Problem, Result};
 use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::limits::SPOOL_CACHE_BYTES;
 
 /// Keys with any number of values each, in named spaces, in an anonymous temporary file that
 /// vanishes with the spool. Memory stays bounded; nothing survives a crash, nor should it.

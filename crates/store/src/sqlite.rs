@@ -7,11 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lyceum_core::limits::{
-    READY_FREE_MIN_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
-    SQLITE_WRITE_CACHE_BYTES, STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES,
-    STORE_WRITE_BATCH_MAX_ENTRIES, STORE_WRITE_BATCH_OPEN_MS,
-};
 use lyceum_core::{Problem, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -20,6 +15,11 @@ use thread_local::ThreadLocal;
 
 use crate::checkpoint::Checkpoints;
 use crate::durable::{CommitSyncs, log_of};
+use crate::limits::{
+    READY_FREE_MIN_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
+    SQLITE_WRITE_CACHE_BYTES, STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES,
+    STORE_WRITE_BATCH_MAX_ENTRIES, STORE_WRITE_BATCH_OPEN_MS,
+};
 use crate::one_statement::LongerReads;
 use crate::problem::{self, NulCharacter, unavailable};
 use crate::tally::CountDeltas;

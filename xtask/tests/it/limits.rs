@@ -1,40 +1,43 @@
-//! `core::limits` and `docs/limits.md` say the same.
+//! `limits.rs` of each crate and `docs/limits.md` say the same.
 
 use crate::{read, refuse, root};
 
-const CODE: &str = "crates/core/src/limits.rs";
-/// What stands in files of its own; `limits.rs` has the rest.
-const PARTS: [&str; 6] = [
-    "crates/core/src/limits/bindings.rs",
-    "crates/core/src/limits/connections.rs",
-    "crates/core/src/limits/console.rs",
-    "crates/core/src/limits/hosting.rs",
-    "crates/core/src/limits/people.rs",
-    "crates/core/src/limits/postgres.rs",
-];
 const PAGE: &str = "docs/limits.md";
+const COLUMNS: &str = "| limit | value | what it bounds |\n|---|---:|---|\n";
 
 /// One limit as the page shows it: name, value, what it bounds.
 fn row(name: &str, value: u128, meaning: &str) -> String {
     format!("| `{name}` | {} | {meaning} |", grouped(value))
 }
 
-/// Reads the constants of the code with their docstrings.
-fn rows_of_the_code() -> Vec<String> {
-    let mut rows = Vec::new();
-    let mut meaning = Vec::new();
-    let code = [CODE].iter().chain(&PARTS).map(|file| read(file)).collect::<String>();
+/// The crates with limits, and the rows of each: its constants with their docstrings.
+fn rows_by_crate() -> Vec<(String, Vec<String>)> {
+    let folders = std::fs::read_dir(root().join("crates")).unwrap();
+    let mut names: Vec<String> =
+        folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names.retain(|name| root().join(file_of(name)).exists());
+    names.into_iter().map(|name| (name.clone(), rows_of(&name))).collect()
+}
+
+fn file_of(name: &str) -> String {
+    format!("crates/{name}/src/limits.rs")
+}
+
+fn rows_of(name: &str) -> Vec<String> {
+    let (mut rows, mut meaning) = (Vec::new(), Vec::new());
+    let code = read(&file_of(name));
     // A value may stand on the line after its name.
     for line in code.replace("=\n", "= ").lines() {
         if let Some(doc) = line.strip_prefix("///") {
             meaning.push(doc.trim());
         } else if let Some(constant) = line.strip_prefix("pub const ") {
-            let (name, rest) = constant.split_once(':').unwrap();
+            let (constant, rest) = constant.split_once(':').unwrap();
             let expression = rest.split_once('=').unwrap().1.trim().trim_end_matches(';');
             let value = product(expression).unwrap_or_else(|| {
-                panic!("{CODE}: '{name}' is not a product of whole numbers: {expression}")
+                panic!("{name}: '{constant}' is not a product of whole numbers: {expression}")
             });
-            rows.push(row(name, value, &meaning.join(" ")));
+            rows.push(row(constant, value, &meaning.join(" ")));
             meaning.clear();
         } else {
             meaning.clear();
@@ -66,29 +69,30 @@ fn grouped(value: u128) -> String {
 
 #[test]
 fn every_limit_is_documented() {
-    let code = rows_of_the_code();
-    assert!(code.len() > 10, "{CODE} holds only {} limits", code.len());
+    let crates = rows_by_crate();
+    assert!(crates.len() > 10, "only {} crates have limits", crates.len());
     let page = read(PAGE);
-    let documented: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
-    if documented == code {
+    let (head, _) = page.split_once("\n## ").unwrap();
+    let section = |(name, rows): &(String, Vec<String>)| {
+        format!("\n## {name}\n\n{COLUMNS}{}\n", rows.join("\n"))
+    };
+    let expected: String =
+        std::iter::once(format!("{head}\n")).chain(crates.iter().map(section)).collect();
+    if page == expected {
         return;
     }
     if std::env::var_os("LYCEUM_BLESS").is_some() {
-        let head = page.lines().take_while(|line| !line.starts_with("| `"));
-        let lines: Vec<&str> = head.chain(code.iter().map(String::as_str)).collect();
-        std::fs::write(root().join(PAGE), lines.join("\n") + "\n").unwrap();
+        std::fs::write(root().join(PAGE), expected).unwrap();
         return;
     }
-    let missing = code.iter().filter(|row| !documented.contains(&row.as_str()));
-    let stale = documented.iter().filter(|row| !code.iter().any(|own| own == *row));
-    let mut breaches: Vec<String> = missing.map(|row| format!("missing: {row}")).collect();
-    breaches.extend(stale.map(|row| format!("stale: {row}")));
-    if breaches.is_empty() {
-        breaches.push("the order of the rows".into());
-    }
+    let differing = page.lines().zip(expected.lines()).find(|(page, code)| page != code);
+    let breach = match differing {
+        Some((page, code)) => format!("the page has `{page}`, and the code `{code}`"),
+        None => "the page is longer or shorter than the code".to_owned(),
+    };
     refuse(
-        &breaches,
-        "docs/limits.md lists every constant of core::limits, in its order, with its value and text",
+        &[breach],
+        "docs/limits.md lists the constants of limits.rs of each crate, in their order, with value and text",
         "operators read the page, not the code",
         "run `LYCEUM_BLESS=1 cargo test -p xtask limit` and commit the page",
     );
@@ -131,8 +135,9 @@ fn every_limit_carries_its_unit() {
         "SCOPES",
         "ORIGINS",
     ];
-    let breaches: Vec<String> = rows_of_the_code()
+    let breaches: Vec<String> = rows_by_crate()
         .into_iter()
+        .flat_map(|(_, rows)| rows)
         .filter(|row| {
             let name = row.split('`').nth(1).unwrap();
             !units.iter().any(|unit| name.rsplit('_').next() == Some(unit))

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Result, limits};
+use lyceum_core::{PayloadDialect, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use crate::client::Client;
+use crate::limits;
 use crate::scope::Scopes;
 use crate::secret::SecretHash;
 

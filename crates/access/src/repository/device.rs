@@ -2,10 +2,10 @@
 
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
-use lyceum_core::limits::DEVICE_POLL_INTERVAL_S;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 
+use crate::limits::DEVICE_POLL_INTERVAL_S;
 use crate::secret::SecretHash;
 
 /// A code as it stands.

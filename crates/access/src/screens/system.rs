@@ -1,9 +1,10 @@
 //! System: jobs, backups, the audit log.
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, jobs};
 
 use crate::audit::{self, AuditEntry, AuditFilter, AuditPage};
+use crate::limits;
 
 /// The action of a backup in the audit log.
 pub const BACKUP: &str = "backup.make";

@@ -1,8 +1,9 @@
 //! The life of a client.
 
+use lyceum_access::limits;
 use lyceum_access::{Client, ClientRefusal, NewClient, Scope, client};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, ProblemKind, limits};
+use lyceum_core::{PayloadDialect, ProblemKind};
 use lyceum_store::Db;
 
 use crate::{morning, on_both_stores, write};

@@ -2,12 +2,13 @@
 
 use lyceum_access::audit::{self, AuditChange, AuditFilter, AuditOrder};
 use lyceum_access::identity::{self, IdentityRule};
+use lyceum_access::limits;
 use lyceum_access::oidc::IdTokenClaims;
 use lyceum_access::{
     NewApiKey, NewClient, NewPerson, Role, api_key, client, first_administrator, person,
 };
+use lyceum_core::ProblemKind;
 use lyceum_core::config::Environment;
-use lyceum_core::{ProblemKind, limits};
 use lyceum_store::Db;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Signing keys: made, rotated, sealed.
 
+use lyceum_access::limits;
 use lyceum_access::{Keyring, MasterKey, Scopes, TokenError};
 use lyceum_core::config::Environment::{Production, Staging};
-use lyceum_core::limits;
 use lyceum_store::{Db, Tx};
 
 use crate::{keyring, morning, on_both_stores, realm, write};

@@ -2,14 +2,15 @@
 
 use lyceum_access::device::{self, TokenRefusal};
 use lyceum_access::holder::{self, TokenRejection};
+use lyceum_access::limits;
 use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{
     ApiKey, NewApiKey, NewPerson, Person, Role, Scope, TokenHolder, api_key, guess, password,
     person,
 };
+use lyceum_core::ProblemKind;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, limits};
 use lyceum_store::Db;
 
 use crate::{morning, on_both_stores, write};

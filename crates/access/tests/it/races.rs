@@ -2,13 +2,14 @@
 
 use lyceum_access::device;
 use lyceum_access::identity::{self, IdentityRule};
+use lyceum_access::limits;
 use lyceum_access::oidc::IdTokenClaims;
 use lyceum_access::{
     MasterKey, NewApiKey, NewClient, NewPerson, Person, Role, api_key, client, first_administrator,
     person,
 };
+use lyceum_core::Result;
 use lyceum_core::config::Environment;
-use lyceum_core::{Result, limits};
 use lyceum_store::{Db, Tx};
 use lyceum_testkit::race::at_once;
 

@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use lyceum_access::limits;
 use lyceum_access::{Keyring, MIGRATIONS, MasterKey, Player, Realm, Scope, Scopes, TokenError};
 use lyceum_core::config::Environment::{Production, Staging};
-use lyceum_core::limits;
 use lyceum_store::{Db, StoreLocation};
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ mod view;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, RESOURCE, USER};
@@ -27,6 +27,7 @@ pub use view::{LessonPlan, LessonPlanStructure, PlanJson, structure, tree as vis
 
 use operation::spell_plainly;
 
+use crate::limits;
 use crate::repository::lesson_plans as repository;
 
 /// A stored plan.

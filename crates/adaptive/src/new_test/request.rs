@@ -1,8 +1,10 @@
 //! What a request for a test contains.
 
+use lyceum_assessment::limits::BANK_TESTS_MAX_COUNT;
 use lyceum_core::body::OneLineText;
-use lyceum_core::{Detail, Problem, Result, limits, messages};
+use lyceum_core::{Detail, Problem, Result, messages};
 use lyceum_roster::grade::Grade;
+use lyceum_roster::limits;
 use lyceum_roster::record::Object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,7 +114,7 @@ pub enum TestType {
 #[schemars(inline)]
 struct LinkedBank {
     /// The tests.
-    #[schemars(length(min = 1, max = limits::BANK_TESTS_MAX_COUNT))]
+    #[schemars(length(min = 1, max = BANK_TESTS_MAX_COUNT))]
     resources: Vec<TestLink>,
 }
 

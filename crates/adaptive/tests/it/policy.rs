@@ -1,7 +1,7 @@
 //! Policies as data: what is read, what is refused and where.
 
+use lyceum_adaptive::limits;
 use lyceum_adaptive::{BuiltInPolicy, Difficulty, LessonType, Policy};
-use lyceum_core::limits;
 use serde_json::{Value, json};
 
 fn powerpath() -> Value {

@@ -1,11 +1,12 @@
 //! Lists.
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Param, Sql, Tx, dialect};
 
 use super::filter;
 use super::read::{COLUMNS, stored};
 use crate::Query;
+use crate::limits;
 use crate::query::SORTS;
 
 /// A page of documents.

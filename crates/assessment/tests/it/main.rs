@@ -9,12 +9,14 @@ mod answers;
 mod edits;
 
 use lyceum_assessment::banks::{self, BankDraft};
+use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;
 use lyceum_assessment::{
     Change, Draft, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse, repository,
     structure,
 };
+use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, limits};
+use lyceum_qti::limits;
 use lyceum_store::Db;
 use lyceum_testkit::both_stores;
 
@@ -59,7 +61,7 @@ fn first_page(limit: &str) -> Query {
 fn a_page_holds_as_many_bytes_as_the_limit_allows() {
     let big = draft("big", &"long text ".repeat(limits::QTI_DOCUMENT_MAX_BYTES / 11));
     let shown = 3 * big.xml.len();
-    let most = limits::QTI_PAGE_MAX_BYTES / shown;
+    let most = QTI_PAGE_MAX_BYTES / shown;
     both(|db| {
         db.write_blocking(|tx| {
             for number in 0..=most {
@@ -75,7 +77,7 @@ fn a_page_holds_as_many_bytes_as_the_limit_allows() {
         };
         let page = list(most - 1).unwrap();
         assert_eq!(page.total, most as u64 + 1);
-        assert!(page.items.len() > limits::QTI_PAGE_MAX_BYTES / 2, "{}", page.items.len());
+        assert!(page.items.len() > QTI_PAGE_MAX_BYTES / 2, "{}", page.items.len());
         let refused = list(most + 1).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::TooLarge);
         assert!(refused.message.contains("smaller 'limit'"), "{refused}");

@@ -8,10 +8,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
+use lyceum_blob::limits::S3_PART_BYTES;
 use lyceum_blob::{Blobs, Digest, SweepReport};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::{S3Settings, Secret};
-use lyceum_core::limits::S3_PART_BYTES;
 use lyceum_core::time::Timestamp;
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;

@@ -2,10 +2,11 @@
 
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments;
+use lyceum_bridge::limits;
 use lyceum_bridge::settle::{self, SettledUsers};
 use lyceum_bridge::tracks::{self, SubjectTrackInput, Track};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, ProblemKind, limits};
+use lyceum_core::{PayloadDialect, ProblemKind};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::{Db, Tx};

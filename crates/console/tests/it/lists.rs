@@ -1,7 +1,7 @@
 //! Lists: which rows they show, in which order, on which page and in which file.
 
+use lyceum_console::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_console::{Button, Cell, Column, ExportFormat, List, ListFilter, ListQuery, Row};
-use lyceum_core::limits::CONSOLE_PAGE_ROWS_COUNT;
 use serde_json::{Value, json};
 
 use crate::{count, query};

@@ -3,8 +3,9 @@
 mod png;
 mod svg;
 
-use lyceum_core::limits::BAKED_IMAGE_MAX_BYTES;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
+
+use crate::limits::BAKED_IMAGE_MAX_BYTES;
 
 pub(crate) use png::{SIGNATURE as PNG_SIGNATURE, write_chunk};
 

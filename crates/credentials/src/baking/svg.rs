@@ -1,11 +1,11 @@
 //! SVG: the credential is the element `credential` of the namespace of Open Badges, below the root: JSON
 //! in a CDATA section, a compact JWS in the attribute `verify`.
 
-use lyceum_core::limits::BAKED_SVG_MAX_NODES;
 use lyceum_core::problem::Result;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::{malformed, within_limit};
+use crate::limits::BAKED_SVG_MAX_NODES;
 use crate::open_badges_2;
 
 const NAMESPACE: &str = "https://purl.imsglobal.org/ob/v3p0";

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use lyceum_core::random::secret_id;
 use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{
@@ -22,6 +22,7 @@ use super::{LearnerRecord, Unsigned};
 use crate::award;
 use crate::body::Object;
 use crate::issued::{self, CredentialForm};
+use crate::limits;
 use crate::repository::records as repository;
 
 /// A kind of results, the kind of their line items, and the reference to them.

@@ -8,13 +8,14 @@ mod documents;
 mod update;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::body::{self, Object};
 use crate::issued::{self, CredentialForm, Page};
 use crate::issuer::{Issuer, Signer};
+use crate::limits;
 use crate::repository::records as repository;
 use crate::status;
 

@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock};
 
-use lyceum_core::limits::CONTEXT_CACHE_ENTRIES;
-
 use super::local::{Container, Definition, Local};
+use crate::limits::CONTEXT_CACHE_ENTRIES;
 
 /// The meaning of terms at one place. It never changes: applying a further context creates a new one.
 pub(crate) struct Context {

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ciborium::Value as Cbor;
-use lyceum_core::limits::SELECTIVE_PROOF_MAX_BYTES;
 use ring::hmac;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,6 +14,7 @@ use super::{Fault, below, in_contexts};
 use crate::canonize;
 use crate::jsonld::{self, Parts, Pick};
 use crate::key::PublicKey;
+use crate::limits::SELECTIVE_PROOF_MAX_BYTES;
 use crate::rdf::Line;
 
 /// The tags of a base proof and of a derived proof.

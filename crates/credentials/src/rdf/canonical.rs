@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
-use lyceum_core::limits::CANONIZE_MAX_COUNT;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use sha2::Digest;
 
 use super::{Dataset, GraphTerm, Quad};
+use crate::limits::CANONIZE_MAX_COUNT;
 
 /// A hash as hexadecimal digits: 64 of SHA-256, 96 of SHA-384. Hashes of one run are equally long.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

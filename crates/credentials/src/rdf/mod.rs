@@ -111,7 +111,7 @@ impl Dataset {
 
     /// The dataset's canonical N-Quads (RDFC-1.0 with that hash function). Errors: blank nodes that are so
     /// alike that telling them apart takes more work than
-    /// [`lyceum_core::limits::CANONIZE_MAX_COUNT`].
+    /// [`crate::limits::CANONIZE_MAX_COUNT`].
     pub(crate) fn canonical<D: Digest>(mut self) -> Result<String> {
         self.deduplicate();
         Canonical::<D>::of(&self).map(|canonical| canonical.write())

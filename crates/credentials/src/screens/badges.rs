@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::{Learner, MOST, UserNames, newest, text, title};
 use crate::definition;
 use crate::issued::{self, Issued};
+use crate::limits;
 
 /// Which badges are listed. An empty filter admits all.
 #[derive(Clone, Debug, Default)]

@@ -6,13 +6,14 @@ pub mod records;
 
 use std::collections::HashMap;
 
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::issued::Page;
+use crate::limits;
 
 /// As many as a page can show.
 const MOST: u64 = limits::CONSOLE_CREDENTIALS_MAX_COUNT;

@@ -11,14 +11,12 @@ mod status;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use lyceum_core::limits::{
-    VERIFY_CREDENTIALS_MAX_COUNT, VERIFY_MAX_DEPTH, VERIFY_PROOFS_MAX_COUNT,
-};
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::jwt::{self, Token, id_of};
 use crate::key::PublicKey;
+use crate::limits::{VERIFY_CREDENTIALS_MAX_COUNT, VERIFY_MAX_DEPTH, VERIFY_PROOFS_MAX_COUNT};
 use crate::proof;
 use issuer::Tie;
 use reading::{ReadCredential, is_enveloped, opened, read};

@@ -1,10 +1,10 @@
 //! Reads the input: a credential in JSON, a token, an image with one of them, or an object that contains a token.
 
-use lyceum_core::limits::CREDENTIAL_MAX_BYTES;
 use serde_json::Value;
 
 use super::shape;
 use crate::jwt::{self, Token};
+use crate::limits::CREDENTIAL_MAX_BYTES;
 use crate::{baking, json, open_badges_2};
 
 /// A credential as it came.

@@ -1,10 +1,11 @@
 //! What the console shows of badges and learner records, on both stores.
 
 use lyceum_access::audit;
+use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, limits};
 use lyceum_credentials::definition::{self, Definition};
 use lyceum_credentials::issued::{self, CredentialText};
+use lyceum_credentials::limits;
 use lyceum_credentials::screens::{badges, issuing, records as record_screen, text, title};
 use lyceum_credentials::{MIGRATIONS, clr};
 use lyceum_store::{Db, Migration};

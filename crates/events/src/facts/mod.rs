@@ -6,12 +6,12 @@
 mod piece;
 
 use lyceum_core::Result;
-use lyceum_core::limits::FACT_REBUILD_CHUNK_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 use sha2::{Digest as _, Sha256};
 
 use crate::event::{id_of, local_id};
+use crate::limits::FACT_REBUILD_CHUNK_COUNT;
 use crate::repository;
 use crate::repository::facts::FactRows;
 use crate::tree::Tree;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use lyceum_core::limits::{FACT_VALUE_MAX_COUNT, TIME_SPENT_REACH_MAX_H, TIME_SPENT_SPAN_MAX_H};
 use lyceum_core::time::Timestamp;
 
 use super::{BUCKET_MS, Measure, MeasureSums};
 use crate::event::Event;
+use crate::limits::{FACT_VALUE_MAX_COUNT, TIME_SPENT_REACH_MAX_H, TIME_SPENT_SPAN_MAX_H};
 use crate::tree::Tree;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;

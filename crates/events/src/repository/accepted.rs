@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::{Tx, Value};
 
 use super::append::Appended;
 use super::read::numbered;
 use crate::envelope::Envelope;
+use crate::limits;
 
 /// An envelope whose events were appended.
 #[derive(Clone, Copy, Debug)]

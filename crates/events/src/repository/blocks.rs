@@ -7,14 +7,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 
-use lyceum_core::limits::{
-    EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS, EVENT_BLOCK_MIN_RECORDS,
-};
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::{MARKS, lists};
+use crate::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS, EVENT_BLOCK_MIN_RECORDS};
 
 /// Bytes before a text: the number of its event, and its length.
 const HEAD: usize = 8 + 4;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
-use lyceum_core::limits::EVENT_FLOW_UNORDERED_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::list::{EventFilter, EventOrder, EventOrderKey, list};
 use super::read::LoggedEvent;
+use crate::limits::EVENT_FLOW_UNORDERED_COUNT;
 
 const MINUTE_MS: i64 = 60_000;
 

@@ -1,10 +1,11 @@
 //! Follows the log as it grows.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::{Tx, log};
 
 use super::read::{LoggedEvent, StoredEvent, logged};
+use crate::limits;
 
 /// The position of a reader in the log.
 ///

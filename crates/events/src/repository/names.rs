@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use lyceum_core::limits::EVENT_NAMES_KNOWN_COUNT;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of;
 use lyceum_store::{Tx, Value};
 
 use crate::event::{Event, local_id};
+use crate::limits::EVENT_NAMES_KNOWN_COUNT;
 
 /// The numbers of sources, by sensor and client.
 pub(super) type SourceNumbers<'a> = BTreeMap<NamePair<'a>, i64>;

@@ -1,11 +1,12 @@
 //! Rejected envelopes, stored for inspection and replay.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Row, Tx};
 
 use super::{Accepted, accept, append, take_jobs};
 use crate::envelope::parse;
+use crate::limits;
 
 /// A rejected envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]

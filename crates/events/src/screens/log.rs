@@ -1,10 +1,11 @@
 //! The event log: a page of it, and all of it as a file.
 
 use lyceum_core::text::folded;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
+use crate::limits;
 use crate::repository::{self, EventFilter, EventOrder, EventPage, LoggedEvent};
 
 /// The data of a page of the log.

@@ -2,10 +2,11 @@
 
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
+use crate::limits;
 use crate::repository::{self, StoredRejection};
 
 /// The envelopes to list. An empty filter admits all.

@@ -1,8 +1,8 @@
 //! Events that come together stand in blocks, and are read as those that came alone.
 
 use lyceum_core::Result;
-use lyceum_core::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
+use lyceum_events::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS};
 use lyceum_events::repository::{
     Accepted, EventFilter, EventOrder, EventOrderKey, Follow, accept, finished_job, list, read,
     take_jobs,

@@ -1,10 +1,10 @@
 //! Refused envelopes are kept, but not without end.
 
 use lyceum_core::ProblemKind;
-use lyceum_core::limits::{
+use lyceum_core::time::Timestamp;
+use lyceum_events::limits::{
     EVENT_REFUSED_KEPT_COUNT, EVENT_REFUSED_KEPT_DAYS, EVENT_REFUSED_MAX_BYTES,
 };
-use lyceum_core::time::Timestamp;
 use lyceum_events::{CONTEXT, repository};
 use lyceum_store::Db;
 use serde_json::json;

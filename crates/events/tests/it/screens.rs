@@ -1,7 +1,7 @@
 //! What the console shows of the log and of rejected envelopes.
 
 use lyceum_core::ProblemKind;
-use lyceum_core::limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
+use lyceum_events::limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
 use lyceum_events::repository::{self, EventFilter, EventOrder, EventOrderKey};
 use lyceum_events::screens::{log, rejected};
 use lyceum_store::Db;

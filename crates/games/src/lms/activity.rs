@@ -1,9 +1,11 @@
 //! Activities that players finish, and time that they spend in them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, CourseProgress, LearningEvent, Metrics};
+use lyceum_events::limits::{EVENT_METRIC_MAX_COUNT, FACT_VALUE_MAX_COUNT, TIME_SPENT_SPAN_MAX_H};
+use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,7 @@ use super::events::{EventContext, EventLearner, actor, event, object, time_event
 use super::{Integration, TaughtCourse, award, grade_text};
 use crate::input::Faults;
 use crate::levels::{self, Xp};
+use crate::limits;
 use crate::repository::lms as repository;
 
 /// The activity.
@@ -34,7 +37,7 @@ pub struct GameActivity {
     #[schemars(extend(
         "type" = ["integer", "string"],
         "minLength" = 1,
-        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_BYTES
     ))]
     grade: Value,
     /// The name of the app; by default the name of the game.
@@ -73,7 +76,7 @@ struct ActivityScore {
     /// Correct answers.
     correct_questions: u32,
     /// The total number of questions.
-    #[schemars(range(max = limits::EVENT_METRIC_MAX_COUNT))]
+    #[schemars(range(max = EVENT_METRIC_MAX_COUNT))]
     total_questions: u32,
 }
 
@@ -81,7 +84,7 @@ struct ActivityScore {
 #[serde(rename_all = "camelCase")]
 struct ActivityTiming {
     /// The total active time.
-    #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
+    #[schemars(range(min = 0, max = TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     duration_seconds: f64,
     /// When it ended; by default now.
     #[schemars(extend("format" = "date-time"))]
@@ -114,11 +117,11 @@ struct SpentTimeWindow {
     ended_at: Option<String>,
     /// The active time.
     #[serde(default)]
-    #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
+    #[schemars(range(min = 0, max = TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     active_seconds: f64,
     /// The inactive time.
     #[serde(default)]
-    #[schemars(range(min = 0, max = limits::TIME_SPENT_SPAN_MAX_H * 60 * 60))]
+    #[schemars(range(min = 0, max = TIME_SPENT_SPAN_MAX_H * 60 * 60))]
     inactive_seconds: f64,
 }
 
@@ -359,7 +362,7 @@ impl EndedActivity {
         faults.counts("scoreData.correctQuestions", correct.into(), total.into());
         // A penalty is less than nothing.
         let xp = self.xp_earned.unwrap_or_default();
-        let most_xp = limits::FACT_VALUE_MAX_COUNT;
+        let most_xp = FACT_VALUE_MAX_COUNT;
         let message = format!("must be a number from -{most_xp} to {most_xp}: got {xp}");
         faults.unless(Xp::of(xp.abs()).is_some(), "xpEarned", message);
         let units = self.mastered_units.unwrap_or_default();

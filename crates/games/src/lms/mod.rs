@@ -12,8 +12,9 @@ use std::collections::HashMap;
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, EnrolledCourse};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::courses::{App, CODE, TITLE};
+use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::kind::RecordKind;
@@ -27,6 +28,7 @@ use serde_json::Value;
 use crate::games::Game;
 use crate::input::Faults;
 use crate::levels::Xp;
+use crate::limits;
 use crate::repository::lms as repository;
 
 pub use resources::{
@@ -116,7 +118,7 @@ pub struct IntegrationSetupCourse {
     #[schemars(extend(
         "type" = ["integer", "string"],
         "minLength" = 1,
-        "maxLength" = limits::GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_BYTES
     ))]
     pub grade: Value,
     /// The total XP, above 0. It is required for a setup.
@@ -468,7 +470,7 @@ fn grade_text(grade: &Value) -> Option<String> {
     match grade {
         Value::Number(number) => number.as_i64().map(|number| number.to_string()),
         Value::String(text) => Some(text.clone())
-            .filter(|text| !text.trim().is_empty() && text.len() <= limits::GAME_SLUG_MAX_BYTES),
+            .filter(|text| !text.trim().is_empty() && text.len() <= GAME_SLUG_MAX_BYTES),
         _ => None,
     }
 }

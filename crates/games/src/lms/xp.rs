@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use lyceum_events::facts::Measure;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -14,6 +14,7 @@ use super::TaughtCourse;
 use super::activity::{correct_xp, no_student};
 use super::events::EventContext;
 use crate::levels::Xp;
+use crate::limits;
 
 /// The XP of a day.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

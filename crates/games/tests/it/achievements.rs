@@ -1,11 +1,11 @@
 //! Goals that are reached step by step, and unlocked once.
 
 use lyceum_core::ProblemKind;
-use lyceum_core::limits::ACHIEVEMENTS_MAX_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_games::achievements::{self, Achievement, AchievementDefinition, AchievementProgress};
 use lyceum_games::inventory;
 use lyceum_games::levels::{self, Xp};
+use lyceum_games::limits::ACHIEVEMENTS_MAX_COUNT;
 use lyceum_games::notifications;
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;

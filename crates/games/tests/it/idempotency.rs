@@ -1,10 +1,10 @@
 //! A request with a key is carried out once for each caller, player, game and route.
 
-use lyceum_core::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_BYTES};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
 use lyceum_games::inventory::{self, CREDITS};
+use lyceum_games::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_BYTES};
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::{Db, Migration, StoreLocation};
 use lyceum_testkit::both_stores;

@@ -1,8 +1,8 @@
 //! How many of an item a player has.
 
-use lyceum_core::limits::INVENTORY_MAX_COUNT;
 use lyceum_core::{ProblemKind, Result};
 use lyceum_games::inventory::{self, InventoryItem, InventoryMovement, NewInventoryItem};
+use lyceum_games::limits::INVENTORY_MAX_COUNT;
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! At which XP a level begins, and what reaching it brings.
 
 use lyceum_core::ProblemKind;
-use lyceum_core::limits::FACT_VALUE_MAX_COUNT;
+use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
 use lyceum_games::inventory::{self, CREDITS};
 use lyceum_games::levels::{self, LevelProgress, NewLevels, Xp};
 use lyceum_games::notifications;

@@ -1,9 +1,9 @@
 //! Leader boards, and what a score may be.
 
-use lyceum_core::limits::SCORE_MAX_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Result};
 use lyceum_games::PageRequest;
+use lyceum_games::limits::SCORE_MAX_COUNT;
 use lyceum_games::scores::{self, Board, GameScore, NewGameScore, Timeframe};
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;

@@ -1,7 +1,7 @@
 //! A game saves a player's state over the version that it has seen.
 
-use lyceum_core::limits::GAME_STATE_MAX_BYTES;
 use lyceum_core::{ProblemKind, Result};
+use lyceum_games::limits::GAME_STATE_MAX_BYTES;
 use lyceum_games::states::{self, CheckedGameState, NewGameState, SavedGameState};
 use lyceum_store::Db;
 use serde_json::{Value, json};

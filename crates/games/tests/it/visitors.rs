@@ -1,7 +1,7 @@
 //! Visitors without a roster record: demo visitors of one game, and persons.
 
 use lyceum_core::ProblemKind;
-use lyceum_core::limits::{DEMO_KEPT_DAYS, DEMO_SCORES_MAX_COUNT};
+use lyceum_games::limits::{DEMO_KEPT_DAYS, DEMO_SCORES_MAX_COUNT};
 use lyceum_games::scores::{self, Board, NewGameScore, Timeframe};
 use lyceum_games::visitors::{self, Visitor};
 use lyceum_store::Db;

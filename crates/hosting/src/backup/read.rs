@@ -6,12 +6,13 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use lyceum_blob::{Digest, Hasher, failed};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
 use super::write::HashingReader;
 use super::{BackupCover, BackupEntry, BackupManifest, FORMAT, FileChecksum};
+use crate::limits;
 
 /// The first bytes of zstd data.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

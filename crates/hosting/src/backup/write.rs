@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use lyceum_blob::{Blobs, Digest, Hasher, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
 use super::{BackupCover, BackupEntry, BackupManifest, FileChecksum, NamedFiles};
 use crate::bindings::copies;
 use crate::homes;
+use crate::limits;
 
 /// A backup in progress: a folder next to the files of projects, with copies of databases and links to
 /// blobs. Dropping it deletes the folder.

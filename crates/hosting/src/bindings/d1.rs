@@ -5,12 +5,12 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::{Method, Request, StatusCode};
-use lyceum_core::limits::D1_REQUEST_MAX_BYTES;
 use serde_json::json;
 
 use super::answer::Answer;
 use super::sql::{self, D1, RowFormat};
 use super::{blocking, whole_body};
+use crate::limits::D1_REQUEST_MAX_BYTES;
 
 /// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says which form the
 /// results have.

@@ -7,10 +7,6 @@ use base64::prelude::BASE64_STANDARD;
 use hyper::body::Incoming;
 use hyper::header::HeaderName;
 use hyper::{Method, Request, StatusCode};
-use lyceum_core::limits::{
-    KV_BULK_KEYS_MAX_COUNT, KV_CACHE_MIN_S, KV_EXPIRATION_MIN_S, KV_KEY_MAX_BYTES,
-    KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS, KV_VALUE_MAX_BYTES,
-};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -18,6 +14,12 @@ use serde_json::{Map, Value as Json, json};
 use super::answer::Answer;
 use super::sql::{Kv, KvEntry};
 use super::{blocking, whole_body};
+use lyceum_core::limits::KV_VALUE_MAX_BYTES;
+
+use crate::limits::{
+    KV_BULK_KEYS_MAX_COUNT, KV_CACHE_MIN_S, KV_EXPIRATION_MIN_S, KV_KEY_MAX_BYTES,
+    KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS,
+};
 
 const EXPIRATION: HeaderName = HeaderName::from_static("cf-expiration");
 const METADATA: HeaderName = HeaderName::from_static("cf-kv-metadata");

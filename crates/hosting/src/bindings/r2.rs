@@ -14,10 +14,6 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request};
 use lyceum_core::Problem;
-use lyceum_core::limits::{
-    R2_DELETE_MAX_KEYS, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
-    R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS, R2_PARTS_MAX_COUNT, R2_REQUEST_MAX_BYTES,
-};
 use serde_json::{Value as Json, json};
 
 pub(crate) use fault::R2Fault;
@@ -28,6 +24,10 @@ pub(crate) use request::{
 use super::answer::Answer;
 use super::blocking;
 use super::sql::R2Bucket;
+use crate::limits::{
+    R2_DELETE_MAX_KEYS, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
+    R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS, R2_PARTS_MAX_COUNT, R2_REQUEST_MAX_BYTES,
+};
 use crate::pieces::{BlobStream, BlobsInTurn};
 use digests::Digests;
 use request::{PutRequest, R2Request};

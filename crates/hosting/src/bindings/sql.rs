@@ -11,9 +11,10 @@ mod results;
 use std::path::Path;
 use std::time::Duration;
 
-use lyceum_core::limits::BINDING_BUSY_MAX_MS;
 use lyceum_core::{Problem, Result};
 use rusqlite::Connection;
+
+use crate::limits::BINDING_BUSY_MAX_MS;
 
 pub(super) use d1::D1;
 pub(crate) use kv::{Kv, KvEntry};

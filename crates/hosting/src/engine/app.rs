@@ -7,9 +7,6 @@ use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::header::{CONNECTION, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use hyper::{Request, Response, StatusCode};
-use lyceum_core::limits::{
-    BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_BODY_MAX_BYTES, BACKEND_STABLE_S,
-};
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::timeout;
 
@@ -19,6 +16,9 @@ use super::process::{HandledRequest, Process, ProcessEnd};
 use super::progress::watched;
 use super::start::{start, unavailable};
 use super::{EngineShared, Worker, upgrade};
+use crate::limits::{
+    BACKEND_BACKOFF_MAX_MS, BACKEND_BACKOFF_MS, BACKEND_BODY_MAX_BYTES, BACKEND_STABLE_S,
+};
 
 /// A version, running or not.
 pub(super) struct App {

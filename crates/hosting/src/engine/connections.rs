@@ -15,11 +15,12 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use lyceum_core::limits::{
-    ANSWER_PIECE_BYTES, BACKEND_CONNECTION_READY_MS, BACKEND_IDLE_CONNECTIONS_MAX_COUNT,
-};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
+
+use crate::limits::{
+    ANSWER_PIECE_BYTES, BACKEND_CONNECTION_READY_MS, BACKEND_IDLE_CONNECTIONS_MAX_COUNT,
+};
 
 /// Errors while a body is read.
 pub type BoxError = Box<dyn Error + Send + Sync>;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::record;
-use lyceum_core::limits::{BACKEND_LOG_LINE_MAX_BYTES, BACKEND_LOG_MAX_ENTRIES};
+use crate::limits::{BACKEND_LOG_LINE_MAX_BYTES, BACKEND_LOG_MAX_ENTRIES};
 use lyceum_core::time::{Clock, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;

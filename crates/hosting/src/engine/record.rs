@@ -1,9 +1,9 @@
 //! Parses the runtime's output: each line is a record in JSON, whose text may have several lines.
 
-use lyceum_core::limits::BACKEND_LOG_LINE_MAX_BYTES;
 use serde::Deserialize;
 
 use super::LogStream;
+use crate::limits::BACKEND_LOG_LINE_MAX_BYTES;
 
 /// Bytes of a printed line that are read. JSON escapes make a text at most six times as long.
 pub(super) const LINE_MAX_BYTES: usize = 6 * BACKEND_LOG_LINE_MAX_BYTES + 256;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lyceum_core::config::S3Settings;
-use lyceum_core::limits;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::BackendLogLine;
+use crate::limits;
 
 /// Limits of one process. [`EngineSettings::default`] takes them from [`limits`].
 #[derive(Clone, Debug)]

@@ -9,7 +9,6 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_core::limits::BACKEND_START_MAX_MS;
 use lyceum_core::random::secret_id;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::net::UnixListener;
@@ -23,6 +22,7 @@ use super::logs::{LogStream, Logs};
 use super::process::{Process, ProcessEnd, StartedProcess};
 use super::{EngineShared, Worker, config, slices, watch};
 use crate::bindings::Bindings;
+use crate::limits::BACKEND_START_MAX_MS;
 
 /// The first of the user ids given to processes, if the server may change the user of a process.
 const FIRST_USER: u32 = 610_000;

@@ -7,12 +7,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::Request;
-use lyceum_core::limits::BACKEND_PULSE_MS;
 use tokio::time::{sleep, timeout};
 
 use super::connections::{BoxError, Connections, boxed};
 use super::process::{Process, ProcessEnd};
 use super::settings::EngineSettings;
+use crate::limits::BACKEND_PULSE_MS;
 
 /// Ends the process if it hangs, is too large or is idle. Never returns.
 ///

@@ -1,12 +1,13 @@
 //! Versions, and the files of their frontends.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_project::{Artifact, Backend};
 use lyceum_store::{Row, Tx};
 
 use super::{json_in, json_of, ms};
 use crate::deployments::{Deployment, FrontendFiles};
+use crate::limits;
 
 const SELECT: &str = "SELECT d.id, d.slug, d.version, d.frontend, f.size, d.backend, d.uses, \
                       d.made_by, d.made_ms, d.declared FROM deployments d \

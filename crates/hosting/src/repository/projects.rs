@@ -1,10 +1,11 @@
 //! Projects.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::{Tx, columns};
 
 use super::ms;
+use crate::limits;
 use crate::projects::Project;
 
 columns!(Project {

@@ -6,7 +6,7 @@ use std::path::Path;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::{MasterKey, Person};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games;
 use lyceum_project::State;
 use lyceum_store::Tx;
@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::audit::{self, CallerNames, ProjectChange};
 use crate::databases;
 use crate::deployments::{self, Deployment, FrontendFiles};
+use crate::limits;
 use crate::projects::{self, Project, ProjectLocation};
 
 /// The data of a project's page.

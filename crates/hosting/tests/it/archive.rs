@@ -3,9 +3,10 @@
 use std::io::{Cursor, Write};
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, limits};
+use lyceum_core::{Problem, ProblemKind};
 use lyceum_hosting::archive::unpack;
 use lyceum_hosting::deployments::FrontendFiles;
+use lyceum_hosting::limits;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 

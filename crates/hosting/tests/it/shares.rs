@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use lyceum_blob::{Blob, Blobs};
-use lyceum_core::limits::{ANSWER_PIECE_BYTES, R2_UPLOAD_KEPT_S};
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_hosting::BlobStream;
+use lyceum_hosting::limits::{ANSWER_PIECE_BYTES, R2_UPLOAD_KEPT_S};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use lyceum_access::device::CLIENT_ID;
-use lyceum_core::limits;
+use lyceum_access::limits;
 use lyceum_deploy::Credentials;
 use serde_json::{Value, json};
 

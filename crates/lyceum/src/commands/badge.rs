@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use lyceum_core::limits::CREDENTIAL_MAX_BYTES;
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_credentials::limits::CREDENTIAL_MAX_BYTES;
 use lyceum_credentials::verify::{self, CheckOutcome, Report};
 use serde_json::{Value, json};
 

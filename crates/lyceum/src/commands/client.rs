@@ -2,8 +2,9 @@
 
 use clap::{Args, Subcommand};
 use lyceum_access::{Client as Record, NewClient, Scope, Scopes, client};
+use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_core::{PayloadDialect, limits};
+use lyceum_server::limits;
 use serde_json::{Value, json};
 
 use crate::failure::Result;

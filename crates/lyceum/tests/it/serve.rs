@@ -1,14 +1,13 @@
 //! `lyceum serve` as a process: start, answer, stop; commands beside it.
 
+use lyceum_server::limits;
+use lyceum_store::StoreLocation;
+use lyceum_testkit::fresh_database;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-use lyceum_core::limits;
-use lyceum_store::StoreLocation;
-use lyceum_testkit::fresh_database;
-use serde_json::{Value, json};
 
 use crate::transcript::Place;
 

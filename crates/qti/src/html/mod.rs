@@ -16,9 +16,9 @@ use html5ever::tokenizer::{
     Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
-use lyceum_core::limits::{QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_MAX_NODES};
 
 use crate::fault::{DocumentFault, DocumentPlace};
+use crate::limits::{QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_MAX_NODES};
 use crate::schema;
 use crate::xml::{Attribute, Document, ElementNamespace, Fragment, is_illegal, is_name};
 use sink::{HtmlNode, Namespace, NodeSink};

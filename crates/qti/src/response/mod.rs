@@ -2,11 +2,11 @@
 
 mod check;
 
-use lyceum_core::limits::{QTI_CONTAINER_MAX_VALUES, QTI_RESPONSE_MAX_BYTES};
 use serde_json::{Map, Value as Json};
 
 pub use check::check;
 
+use crate::limits::{QTI_CONTAINER_MAX_VALUES, QTI_RESPONSE_MAX_BYTES};
 use crate::model::{InteractionDetails, Item};
 use crate::value::{BaseType, Scalar, Value, from_json};
 

@@ -1,8 +1,7 @@
 //! Operators that make containers, take from them or look into them.
 
-use lyceum_core::limits::QTI_CONTAINER_MAX_VALUES;
-
 use super::logic::holds_all;
+use crate::limits::QTI_CONTAINER_MAX_VALUES;
 use crate::value::{Cardinality, Scalar, Value};
 
 /// The values of all in one container without an order; NULL ones are left out.

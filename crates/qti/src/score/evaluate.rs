@@ -126,7 +126,7 @@ impl RuleMachine<'_, '_> {
                 }
                 values.push(self.evaluate(operand));
             }
-            if values.len() > lyceum_core::limits::QTI_CONTAINER_MAX_VALUES {
+            if values.len() > crate::limits::QTI_CONTAINER_MAX_VALUES {
                 return Value::Null;
             }
         }

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use lyceum_core::limits::QTI_STEPS_MAX_COUNT;
 use lyceum_core::random::RandomStream;
 
 use super::trace::Trace;
 use super::variables::{VariableKind, Variables};
+use crate::limits::QTI_STEPS_MAX_COUNT;
 use crate::model::{Expression, LookupTable, Parameter, Rule, RuleKind, VariableTarget};
 use crate::value::{Scalar, Value};
 

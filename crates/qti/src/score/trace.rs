@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lyceum_core::limits::QTI_TRACE_MAX_ENTRIES;
+use crate::limits::QTI_TRACE_MAX_ENTRIES;
 
 /// One rule or expression and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

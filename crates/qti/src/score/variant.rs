@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use lyceum_core::limits::QTI_TEMPLATE_MAX_ATTEMPTS;
 use lyceum_core::random::RandomStream;
 
 use super::machine::{RuleMachine, RuleStop};
 use super::variables::{Variable, VariableKind, Variables};
+use crate::limits::QTI_TEMPLATE_MAX_ATTEMPTS;
 use crate::model::Item;
 use crate::value::Value;
 

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use lyceum_core::limits::QTI_ATTRIBUTES_MAX_COUNT;
-
 use super::Attribute;
+use crate::limits::QTI_ATTRIBUTES_MAX_COUNT;
 
 /// An error: its place in bytes, what is wrong, and how to fix it.
 type AttributeError = (usize, String, String);

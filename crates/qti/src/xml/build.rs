@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 
-use lyceum_core::limits::{
-    QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_DOCUMENT_MAX_BYTES, QTI_MAX_NODES,
-};
 use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::events::Event;
 
 use super::{Attribute, Document, ElementNamespace, NONE, XmlNode, attributes};
 use crate::fault::{DocumentFault, DocumentPlace};
+use crate::limits::{
+    QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_DOCUMENT_MAX_BYTES, QTI_MAX_NODES,
+};
 use crate::schema;
 
 pub(super) fn build(source: &str) -> Result<Document<'_>, DocumentFault> {

@@ -1,6 +1,6 @@
 //! Documents that are refused: where, why, and what to do.
 
-use lyceum_core::limits::{
+use lyceum_qti::limits::{
     QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_DOCUMENT_MAX_BYTES, QTI_MAX_FAULTS,
     QTI_MAX_NODES,
 };

@@ -331,5 +331,5 @@ fn sections_that_multiply_are_bounded() {
         section(&format!("s{depth}"), "visible=\"true\"", &(many.to_owned() + &inner))
     });
     let count = arranged(&test(&sections), 1).len();
-    assert!(count <= lyceum_core::limits::QTI_MAX_NODES, "{count}");
+    assert!(count <= lyceum_qti::limits::QTI_MAX_NODES, "{count}");
 }

@@ -6,13 +6,15 @@ pub(crate) use scalars::day;
 
 use std::fmt::Write as _;
 
+use lyceum_core::limits::JSON_MAX_DEPTH;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, limits, messages};
+use lyceum_core::{Detail, PayloadDialect, messages};
 use serde_json::Value;
 
 use crate::grade;
 use crate::kind::{Field, FieldType, Presence, RecordKind};
 use crate::kinds;
+use crate::limits;
 use crate::narrow::standard_part;
 use crate::record::{
     COMMON, ListLink, Object, RecordReference, Status, check_metadata, check_sourced_id,
@@ -417,8 +419,8 @@ pub(crate) fn check_json(value: &Value) -> Result<(), String> {
 }
 
 fn check_json_at(value: &Value, depth: usize) -> Result<(), String> {
-    if depth > limits::JSON_MAX_DEPTH {
-        return Err(format!("is nested deeper than {} levels", limits::JSON_MAX_DEPTH));
+    if depth > JSON_MAX_DEPTH {
+        return Err(format!("is nested deeper than {} levels", JSON_MAX_DEPTH));
     }
     match value {
         Value::String(text) if text.contains('\0') => Err(NUL.into()),

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
-use lyceum_core::limits::CSV_MAX_ENTRIES;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Db, Tx};
 use serde_json::Value;
@@ -19,6 +18,7 @@ use super::manifest::FileMode;
 use super::package::{PackageWriter, RowWriter};
 use super::parts::rows_of;
 use super::standard::{StandardExport, day, one_line};
+use crate::limits::CSV_MAX_ENTRIES;
 use crate::record::{Object, members};
 use crate::repository;
 

@@ -1,12 +1,12 @@
 //! Reads the header of a file: the use of each column.
 
-use lyceum_core::limits::CSV_MAX_ENTRIES;
 use lyceum_core::text::nearest;
 
 use super::fault::CsvError;
 use super::files::{COMMON, CsvFile, EXTRA, FORMER_EXTRA, METADATA};
 use super::rows::CsvRow;
 use crate::kind::Field;
+use crate::limits::CSV_MAX_ENTRIES;
 
 /// The use of a column.
 #[derive(Clone, Debug)]

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::limits::IMPORT_MAX_REPORTED_FAULTS;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +11,7 @@ use super::candidate::RejectedRow;
 use super::fault::CsvError;
 use super::manifest::FileMode;
 use super::row_notes::{RowNotes, RowOutcome};
+use crate::limits::IMPORT_MAX_REPORTED_FAULTS;
 
 /// The report of an import, also as it is stored.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use lyceum_core::limits::IMPORT_NOTED_MAX_ROWS;
 use lyceum_core::{Problem, Result};
 use serde::{Deserialize, Serialize};
+
+use crate::limits::IMPORT_NOTED_MAX_ROWS;
 
 /// The outcome of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

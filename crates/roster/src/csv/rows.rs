@@ -8,7 +8,7 @@
 
 use std::io::{self, Read};
 
-use lyceum_core::limits::CSV_LINE_MAX_BYTES;
+use crate::limits::CSV_LINE_MAX_BYTES;
 
 /// A row: its unquoted fields, and its place.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lyceum_core::limits::{
-    ZIP_MAX_FILES, ZIP_MAX_UNPACKED_BYTES, ZIP_RATIO_FREE_BYTES, ZIP_UNPACKED_MAX_RATIO,
-};
 use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result};
 use zip::ZipArchive;
+
+use crate::limits::{
+    ZIP_MAX_FILES, ZIP_MAX_UNPACKED_BYTES, ZIP_RATIO_FREE_BYTES, ZIP_UNPACKED_MAX_RATIO,
+};
 
 /// A zip or a folder with CSV files, opened and checked.
 pub struct CsvSource {

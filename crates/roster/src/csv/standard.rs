@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use lyceum_core::Result;
-use lyceum_core::limits::IMPORT_MAX_REPORTED_FAULTS;
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -19,6 +18,7 @@ use super::files::{self, CsvFile, JoinedFile, JoinedShape};
 use super::parts::{PartRow, profile_guid, rows_at_best};
 use crate::kind::FieldType;
 use crate::kinds;
+use crate::limits::IMPORT_MAX_REPORTED_FAULTS;
 use crate::record::Object;
 
 /// What the standard export knows about other records.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::read::StoredRecord;
+use crate::limits;
 use crate::record::Status;
 
 /// A record as stored: its canonical JSON and its platform members.

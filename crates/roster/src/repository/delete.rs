@@ -1,7 +1,7 @@
 //! Deletes records: marks them, until a purge removes them for good.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use super::put::update;
@@ -9,6 +9,7 @@ use super::read::find;
 use super::referrers::referring;
 use crate::kind::RecordKind;
 use crate::kinds;
+use crate::limits;
 use crate::record::{Record, members};
 
 /// Marks a record `tobedeleted`, with `cascade` also the active records that refer to it, and

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_store::Tx;
 
 use super::credentials;
@@ -11,6 +11,7 @@ use super::read::find;
 use super::referrers::referring;
 use crate::kind::RecordKind;
 use crate::kinds::{self, USER};
+use crate::limits;
 use crate::record::Record;
 
 /// The result of a purge.

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
-use lyceum_core::{Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Problem, ProblemKind, Result, messages};
 use serde::de::IgnoredAny;
 
+use crate::limits;
 use crate::syllabus::PARTS;
 
 /// An object of the structure, without its parts.

@@ -7,11 +7,12 @@ mod read;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
 use lyceum_store::Tx;
 
 use crate::kind::RecordKind;
 use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
+use crate::limits;
 use crate::record::Record;
 use crate::repository::{self, Creation, WriteOutcome};
 use crate::rules;

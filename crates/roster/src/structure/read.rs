@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::cut::{self, CutObject, ObjectSlot};
 use super::{BodyPosition, Structure, inside, path, sorts};
+use crate::limits;
 use crate::record::{ModifiedTime, Object, Record};
 use crate::syllabus::{LINKS, PARTS};
 use crate::write::{SourcedIdPair, WriteRules};

@@ -1,7 +1,8 @@
 //! Courses as trees: created whole, read as a syllabus.
 
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, limits};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind};
 use lyceum_roster::cartridge::CartridgeContent;
+use lyceum_roster::limits;
 use lyceum_roster::record::Status;
 use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::WriteOutcome;

@@ -97,7 +97,7 @@ fn names_and_links_that_lead_outside_are_refused() {
 
 #[test]
 fn too_many_files_are_refused() {
-    let many = || (0..=lyceum_core::limits::ZIP_MAX_FILES).map(|n| format!("f{n}.csv"));
+    let many = || (0..=lyceum_roster::limits::ZIP_MAX_FILES).map(|n| format!("f{n}.csv"));
     refused(zipped(|zip| many().for_each(|name| add(zip, &name, "a\n"))), "more than 200 files");
     let folder = tempfile::tempdir().unwrap();
     many().for_each(|name| std::fs::write(folder.path().join(name), "a\n").unwrap());

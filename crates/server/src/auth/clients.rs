@@ -9,9 +9,10 @@ use axum::http::HeaderValue;
 use governor::{DefaultDirectRateLimiter, Quota};
 use lyceum_access as access;
 use lyceum_core::config::LimitSettings;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, limits};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 
 use crate::admission::add;
+use crate::limits;
 
 /// A client and the used part of its share.
 pub(crate) struct ClientShare {

@@ -10,14 +10,15 @@ use arc_swap::ArcSwap;
 use axum::http::HeaderValue;
 use lyceum_access as access;
 use lyceum_access::{Keyring, TokenError};
+use lyceum_core::Result;
 use lyceum_core::config::LimitSettings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use quick_cache::sync::Cache;
 
 use super::clients::{ClientShare, ClientTable};
 use super::people::{self, RecentCallers};
 use super::{CallerKind, Grant};
+use crate::limits;
 use crate::state::App;
 
 /// The keys and clients against which tokens are checked.

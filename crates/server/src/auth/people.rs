@@ -9,13 +9,14 @@ use lyceum_access::{
     self as access, Access, Client, Player, PlayerTrust, RequestSubject, TokenHolder, allowed,
 };
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Result, limits};
+use lyceum_core::{PayloadDialect, Result};
 use lyceum_games::{games, visitors};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use quick_cache::sync::Cache;
 
 use super::{CallerKind, ClientShare, Grant, HeaderRefusal};
+use crate::limits;
 use crate::state::App;
 
 /// The shares of people and API keys that called recently.

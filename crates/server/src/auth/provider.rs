@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_access::oidc::{IdTokenClaims, Provider, SignInAttempt, refused};
 use lyceum_core::config::OidcSettings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::jwt;
 use lyceum_credentials::key::PublicKey;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::apart::apart;
+use crate::limits;
 use crate::state::App;
 
 /// The provider with its cached documents.

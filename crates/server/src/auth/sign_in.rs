@@ -6,10 +6,11 @@ use std::sync::Arc;
 use lyceum_access::guess::{self, GuessedAccount};
 use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{Person, password, person};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 
 use super::people;
 use crate::context::Context;
+use crate::limits;
 use crate::state::App;
 
 /// Checks an e-mail address and a password. Returns the person and the secret of a new session, which replaces the

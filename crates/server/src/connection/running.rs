@@ -13,13 +13,14 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use lyceum_access::DEMO_CLIENT;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
 use super::ConnectionState;
 use crate::admission::{CallerAddress, RequestMemory};
 use crate::auth::{ClientShare, Grant};
+use crate::limits;
 
 /// The sender of a request: an address, and the memory that the request uses; `None` for requests without a
 /// connection.

@@ -6,12 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-
-use lyceum_core::limits;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 use super::ConnectionState;
+use crate::limits;
 
 /// The place of a connection, which is released when this is dropped.
 pub(crate) struct ConnectionSlot(pub(crate) Arc<ConnectionState>);

@@ -11,11 +11,12 @@ use http_body_util::Limited;
 use hyper::body::Body as HttpBody;
 use lyceum_blob::Blobs;
 use lyceum_core::config::variable;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::{
     Engine, EngineSettings, SCHEME_HEADER, StartedVersion, Worker, find_workerd,
 };
+use lyceum_hosting::limits;
 use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, homes, projects, secrets};
 use lyceum_project::{Backend, Plan, Step, Uses};

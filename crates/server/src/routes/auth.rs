@@ -1,8 +1,9 @@
 //! Sign-in of browsers, and information about the caller's token, key or session.
 
 use axum::http::{StatusCode, header};
+use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Person, Role, Scope, TokenHolder, session};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use crate::answer::Answer;
 use crate::auth::people::{self, SessionCookies};
 use crate::auth::{self, sign_in};
 use crate::context::Context;
+use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Access, Area, get, post};
 
@@ -123,8 +125,7 @@ async fn begin(context: Context) -> Result<Answer> {
     let SignInRequest { email, password } =
         context.body_as().map_err(|problem| Problem { kind: ProblemKind::Malformed, ..problem })?;
     let (person, session) = sign_in::sign_in(&context, &email, password).await?;
-    let cookie =
-        SessionCookies::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
+    let cookie = SessionCookies::Session.set(&context.app, &session, PAGE_SESSION_LIFETIME_S);
     Ok(Answer::of(&SignedInPerson::of(&person))
         .header(header::CACHE_CONTROL, "no-store")
         .header(header::SET_COOKIE, cookie))

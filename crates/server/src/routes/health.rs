@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Db, WriteCheck};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Access, Area, get};
 

@@ -3,9 +3,10 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::device::{self, TokenRefusal};
+use lyceum_access::limits::{DEVICE_CODE_LIFETIME_S, DEVICE_POLL_INTERVAL_S};
 use lyceum_access::session::SessionKind;
 use lyceum_access::{self as access, Client, ClientRefusal, JwkSet, Scope, guess};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ use crate::auth::token_request::{
 };
 use crate::context::Context;
 use crate::cors;
+use crate::limits;
 use crate::render::{Rendering, refusal};
 use crate::route::{Access, Area, get, post};
 use crate::state::App;
@@ -146,8 +148,8 @@ async fn ask_for_device(context: Context) -> Result<Answer> {
         device_code: codes.device_code,
         user_code: codes.user_code,
         verification_uri: page,
-        expires_in: limits::DEVICE_CODE_LIFETIME_S,
-        interval: limits::DEVICE_POLL_INTERVAL_S,
+        expires_in: DEVICE_CODE_LIFETIME_S,
+        interval: DEVICE_POLL_INTERVAL_S,
     })))
 }
 

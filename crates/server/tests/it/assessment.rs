@@ -1,7 +1,9 @@
 //! Assessment content over HTTP: answers scored, what a learner sees, checks, feedback.
 
 use lyceum_access::Scope;
-use lyceum_core::{PayloadDialect, limits};
+use lyceum_assessment::limits;
+use lyceum_core::PayloadDialect;
+use lyceum_server::limits::QTI_BODY_MAX_BYTES;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -330,7 +332,7 @@ fn documents_above_their_limits_are_refused() {
         let longer = json!({"xml": choice(&format!("{longest}i"), "Longer")});
         client.post("/assessment-items").json(&longer).expect(422);
 
-        let body = vec![b' '; limits::QTI_BODY_MAX_BYTES];
+        let body = vec![b' '; QTI_BODY_MAX_BYTES];
         client.post("/validate").body("application/json", body.clone()).expect(400);
         client.post("/validate").body("application/json", [body, vec![b' ']].concat()).expect(413);
 

@@ -3,7 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use lyceum_core::limits::{BODY_MAX_BYTES, PUBLIC_BODY_MAX_BYTES};
+use lyceum_core::limits::BODY_MAX_BYTES;
+use lyceum_server::limits::PUBLIC_BODY_MAX_BYTES;
 use lyceum_testkit::server::both_as;
 use serde_json::{Value, json};
 

@@ -1,6 +1,5 @@
 //! Writes of standards: whole packages, single records, and what is refused.
-
-use lyceum_core::limits;
+use lyceum_standards::limits;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};

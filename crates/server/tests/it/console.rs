@@ -5,9 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_access::{Role, session};
-use lyceum_core::limits;
 use lyceum_core::time::ManualClock;
 use lyceum_roster::imports::{self, ImportProgress, NewImport};
+use lyceum_server::limits::SCAN_MAX_MS;
+use lyceum_store::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
@@ -73,7 +74,7 @@ fn a_page_is_served_during_long_reads() {
             SqlDialect::Postgres => limits::POSTGRES_SCAN_CONNECTIONS,
         };
         let (begun, has_begun) = mpsc::channel();
-        let longer = Duration::from_millis(limits::SCAN_MAX_MS + 200);
+        let longer = Duration::from_millis(SCAN_MAX_MS + 200);
         thread::scope(|scope| {
             for _ in 0..at_once {
                 let begun = begun.clone();

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use lyceum_core::limits::GAME_STATE_MAX_BYTES;
+use lyceum_games::limits::GAME_STATE_MAX_BYTES;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};

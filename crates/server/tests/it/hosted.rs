@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::config::Environment;
-use lyceum_core::limits;
+use lyceum_hosting::limits;
 use lyceum_project::{Artifact, Backend, Desired, Metadata, Module, State, Uses, plan, secrets};
 use lyceum_testkit::client::{Call, Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both_as};

@@ -7,8 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_access::{NewApiKey, NewClient, Role, Scope, api_key, audit};
-use lyceum_core::{PayloadDialect, limits};
+use lyceum_core::PayloadDialect;
+use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::SqlDialect;
+use lyceum_store::limits;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -454,7 +456,7 @@ fn lists_that_may_be_long_leave_the_threads_of_the_server_alone() {
                 client.get(&format!("{ROSTERING}{short}")).expect(200);
             }
             // Longer than a scan may take, so that those who wait are too late by then.
-            thread::sleep(Duration::from_millis(limits::SCAN_MAX_MS + 1000));
+            thread::sleep(Duration::from_millis(SCAN_MAX_MS + 1000));
             assert!(long.iter().all(|long| !long.is_finished()), "they wait for the threads");
             for end in ends {
                 end.send(()).unwrap();

@@ -1,9 +1,10 @@
 //! The pages on which people play deployed projects, demo visitors, and what games learn of their players.
 
 use lyceum_access::Role;
-use lyceum_core::limits;
 use lyceum_core::time::Timestamp;
+use lyceum_games::limits::DEMO_KEPT_DAYS;
 use lyceum_games::visitors;
+use lyceum_server::limits;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -224,7 +225,7 @@ fn demo_visitors_and_their_scores_are_purged() {
         let purge =
             |at: Timestamp| server.db().write_blocking(|tx| visitors::purge(tx, at)).unwrap();
         assert_eq!(purge(server.setup().clock.now()), 0);
-        clock.advance_milliseconds(limits::DEMO_KEPT_DAYS * 86_400_000 + 1000);
+        clock.advance_milliseconds(DEMO_KEPT_DAYS * 86_400_000 + 1000);
         let later = with_token(server, &demo(server, "rivers"));
         assert_eq!(get(&later, "/api/leaderboard").as_array().unwrap().len(), 1);
         assert_eq!(purge(server.setup().clock.now()), 1);

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 
 use lyceum_access::{Role, person};
-use lyceum_core::limits;
+use lyceum_hosting::limits;
 use lyceum_store::StoreLocation;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;

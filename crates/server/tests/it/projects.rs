@@ -7,11 +7,14 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{NewApiKey, Role, Scope, api_key, person};
 use lyceum_blob::{Blobs, Digest};
+use lyceum_core::PayloadDialect;
 use lyceum_core::config::Environment;
-use lyceum_core::{PayloadDialect, limits};
+use lyceum_hosting::limits;
+use lyceum_project::limits::SECRET_MAX_BYTES;
 use lyceum_project::{
     Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, secrets,
 };
+use lyceum_server::limits::BLOB_SPARED_S;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -428,7 +431,7 @@ fn tokens_that_people_and_keys_make_for_players_work_as_long_as_they_may_call() 
 fn a_server_limits_projects_and_lengths_of_secrets() {
     both(|server| {
         let client = server.client();
-        let long = "x".repeat(limits::SECRET_MAX_BYTES + 1);
+        let long = "x".repeat(SECRET_MAX_BYTES + 1);
         let zip = build("one");
         upload(&client, &zip);
         let known = state(&client, "rivers");
@@ -472,7 +475,7 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
             get(&client, "/api/projects/rivers/deployments").as_array().unwrap().len(),
             kept
         );
-        assert_eq!(sweep(limits::BLOB_SPARED_S).blobs, 0, "a deploy may just be asking for them");
+        assert_eq!(sweep(BLOB_SPARED_S).blobs, 0, "a deploy may just be asking for them");
         let swept = sweep(0);
         assert_eq!(swept.blobs, 4, "two zips and their pages; the script is still needed");
         let there: Vec<_> = builds.iter().map(|zip| has(zip)).collect();

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use lyceum_access::{NewClient, Role, Scope, api_key, client, join, leave, person};
+use lyceum_core::Result;
 use lyceum_core::config::Environment;
-use lyceum_core::{Result, limits};
+use lyceum_server::limits;
 use lyceum_store::Tx;
 use lyceum_testkit::server::{TestServer, both};
 

@@ -1,14 +1,13 @@
 //! Health, metrics and request ids.
 
+use lyceum_server::limits;
+use lyceum_store::{SqlDialect, StoreLocation};
+use lyceum_testkit::server::both_as;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
-
-use lyceum_core::limits;
-use lyceum_store::{SqlDialect, StoreLocation};
-use lyceum_testkit::server::both_as;
-use serde_json::Value;
 
 use crate::probe;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::{Param, Sql, Tx, Value, dialect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::write::present;
 use crate::alignment::ItemIdentifier;
 use crate::class::CHILD_OF;
+use crate::limits;
 
 /// The alignment of a record to an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]

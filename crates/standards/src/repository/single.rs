@@ -2,7 +2,7 @@
 //! framework changes the framework's own time.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -12,6 +12,7 @@ use super::write::{
     update_document,
 };
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
+use crate::limits;
 use crate::package::{Association, Document, Item};
 use crate::single::SentRecord;
 

@@ -8,10 +8,6 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use lyceum_core::limits::{
-    POSTGRES_CONNECT_WAIT_S, POSTGRES_KEEPALIVES_COUNT, POSTGRES_KEEPALIVES_IDLE_S,
-    POSTGRES_KEEPALIVES_INTERVAL_S, POSTGRES_UNACKNOWLEDGED_MS,
-};
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::percent_decode_str;
 use tokio::{net, time};
@@ -20,6 +16,10 @@ use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::tls::{self, PemFiles, TlsMode};
+use crate::limits::{
+    POSTGRES_CONNECT_WAIT_S, POSTGRES_KEEPALIVES_COUNT, POSTGRES_KEEPALIVES_IDLE_S,
+    POSTGRES_KEEPALIVES_INTERVAL_S, POSTGRES_UNACKNOWLEDGED_MS,
+};
 use crate::problem::PostgresFailure;
 
 type Stream = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::Stream;

@@ -3,12 +3,12 @@
 use std::pin::pin;
 
 use lyceum_core::Result;
-use lyceum_core::limits::INSERT_CHUNK_ROWS;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{PostgresSession, values};
 use crate::Value;
+use crate::limits::INSERT_CHUNK_ROWS;
 
 /// So many rows are streamed: fewer cost less in a statement, which is one way to the server and back.
 const COPY_MIN_ROWS: usize = 100;

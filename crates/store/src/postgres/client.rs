@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryStreamExt as _, future};
 use lyceum_core::Problem;
-use lyceum_core::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS};
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{self, JoinHandle};
@@ -20,6 +19,7 @@ use tokio_postgres::{Error, Row, RowStream};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::PostgresAddress;
+use crate::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS};
 use crate::problem::{self, PostgresFailure};
 
 /// The time limit for closing a connection.

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::{
-    POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
-    STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
-};
 use lyceum_core::{Problem, Result};
 
 use super::queue::Queue;
 use super::{Client, PostgresAddress, PostgresSession, RetryDecision, pooler};
+use crate::limits::{
+    POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
+    STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
+};
 use crate::one_statement::LongerReads;
 use crate::problem::{self, unavailable};
 use crate::task::{self, StoreTask};

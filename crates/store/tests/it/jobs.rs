@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
-use lyceum_core::limits::JOB_MAX_ATTEMPTS;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Db;
 use lyceum_store::jobs::{self, ClaimedJob, JobTry};
+use lyceum_store::limits::JOB_MAX_ATTEMPTS;
 
 use crate::{on_both, wait};
 

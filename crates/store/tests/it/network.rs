@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_core::{ProblemKind, Result, limits};
+use lyceum_core::{ProblemKind, Result};
+use lyceum_store::limits;
 use lyceum_store::{Db, StoreLocation, StoreOptions, Tx, WriteCheck};
 
 use crate::{SCHEMA, count, open, wait};

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lyceum_core::{ProblemKind, Result, limits};
+use lyceum_core::{ProblemKind, Result};
+use lyceum_store::limits;
 use lyceum_store::{Db, SqlDialect, StoreOptions, Tx, Value};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};

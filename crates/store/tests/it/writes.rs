@@ -3,7 +3,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::limits;
 use lyceum_store::{Db, SqlDialect, StoreLocation, StoreOptions, Tx, Value, log};
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};

@@ -5,7 +5,6 @@ mod fact;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use lyceum_core::limits::FACT_LOCATE_CHUNK_COUNT;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
@@ -17,6 +16,7 @@ use super::run_list_lock::RunListLock;
 use super::runs::{RunListValidity, Runs};
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
+use crate::limits::FACT_LOCATE_CHUNK_COUNT;
 
 const COLUMNS: [&str; 14] = [
     "actor",

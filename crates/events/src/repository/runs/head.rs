@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use lyceum_core::limits::EVENT_HEADS_MAX_BYTES;
 use lyceum_core::{Problem, Result};
 use sha2::{Digest as _, Sha256};
+
+use crate::limits::EVENT_HEADS_MAX_BYTES;
 
 /// An index of the chunks of a run that may contain a lead.
 pub(super) struct RunHead {

@@ -6,10 +6,10 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use lyceum_blob::Writer;
-use lyceum_core::limits::R2_REQUEST_MAX_BYTES;
 use tokio::sync::mpsc;
 
 use crate::bindings::blocking;
+use crate::limits::R2_REQUEST_MAX_BYTES;
 
 /// Chunks buffered for the slower side.
 const WAITING: usize = 4;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use lyceum_blob::Digest;
 use lyceum_core::Result;
-use lyceum_core::limits::BINDING_BUSY_MAX_MS;
 use rusqlite::{Connection, OpenFlags};
 
 use super::failed;
+use crate::limits::BINDING_BUSY_MAX_MS;
 
 /// The blobs that an index names.
 pub(crate) fn pieces(index: &Path) -> Result<BTreeSet<Digest>> {

@@ -6,10 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lyceum_core::Result;
-use lyceum_core::limits::{
-    D1_COLUMNS_MAX_COUNT, D1_PARAMETERS_MAX_COUNT, D1_RUN_MAX_MS, D1_SQL_MAX_BYTES,
-    D1_VALUE_MAX_BYTES,
-};
 use rusqlite::config::DbConfig;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::Authorization;
@@ -19,6 +15,10 @@ use rusqlite::{Batch, Connection, Statement, TransactionBehavior, ffi};
 use super::query::{D1Query, Parameter};
 use super::results::{Results, RowFormat, StatementMeta};
 use super::{authorizer, failed, limit_size, open};
+use crate::limits::{
+    D1_COLUMNS_MAX_COUNT, D1_PARAMETERS_MAX_COUNT, D1_RUN_MAX_MS, D1_SQL_MAX_BYTES,
+    D1_VALUE_MAX_BYTES,
+};
 
 /// A database that backends use. Requests run one after another, as in Cloudflare's D1.
 pub(crate) struct D1 {

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lyceum_core::Result;
-use lyceum_core::limits::KV_MAX_BYTES;
 use lyceum_core::time::Clock;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{failed, limit_size, open};
+use crate::limits::KV_MAX_BYTES;
 
 /// Keys with values, some of which expire.
 pub(crate) struct Kv {

@@ -4,10 +4,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use lyceum_core::limits::{D1_PARAMETERS_MAX_COUNT, D1_STATEMENTS_MAX_COUNT};
 use rusqlite::ToSql;
 use rusqlite::types::{Null, ToSqlOutput};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+use crate::limits::{D1_PARAMETERS_MAX_COUNT, D1_STATEMENTS_MAX_COUNT};
 
 /// A statement with its parameters.
 #[derive(serde::Deserialize)]

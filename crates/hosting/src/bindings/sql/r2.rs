@@ -11,7 +11,6 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_blob::{Blob, Blobs, Digest, Writer};
 use lyceum_core::config::S3Settings;
-use lyceum_core::limits::R2_PAGE_MAX_KEYS;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
@@ -22,6 +21,7 @@ use super::{failed, open};
 use crate::bindings::r2::{
     CUSTOM_METADATA, Condition, HTTP_METADATA, ListRequest, MetadataField, R2Fault, R2Object,
 };
+use crate::limits::R2_PAGE_MAX_KEYS;
 use crate::pieces::BlobsInTurn;
 
 /// Objects by key, in byte order of the keys.

@@ -1,11 +1,11 @@
 //! Writes results directly as the JSON that is sent, so that no value needs more memory than its text.
 
-use lyceum_core::limits::D1_RESULT_MAX_BYTES;
 use rusqlite::Statement;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
 use super::d1::server_error;
+use crate::limits::D1_RESULT_MAX_BYTES;
 
 /// The format of rows in an answer.
 #[derive(Clone, Copy, PartialEq)]

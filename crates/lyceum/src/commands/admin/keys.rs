@@ -1,8 +1,8 @@
 //! `lyceum admin rotate-keys`
 
 use clap::Args;
+use lyceum_access::limits;
 use lyceum_access::{Keyring, Realm};
-use lyceum_core::limits;
 use lyceum_core::time::{Clock, SystemClock};
 
 use crate::failure::Result;

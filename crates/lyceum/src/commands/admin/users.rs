@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use clap::{Args, Subcommand};
+use lyceum_access::limits;
 use lyceum_access::{NewPerson, Person, Role, password, person};
-use lyceum_core::limits;
 use lyceum_core::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::limits::QTI_DOCUMENT_MAX_BYTES;
 use lyceum_core::messages::io_reason;
+use lyceum_qti::limits::QTI_DOCUMENT_MAX_BYTES;
 use lyceum_qti::{DocumentFault, DocumentPlace, Severity};
 
 use crate::failure::{Code, Failure, Result};

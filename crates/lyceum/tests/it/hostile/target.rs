@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::PASSWORD_HASH_MEMORY_BYTES;
+use lyceum_access::limits::PASSWORD_HASH_MEMORY_BYTES;
 use ureq::Agent;
 
 use super::sized;

@@ -1,6 +1,6 @@
 //! What SQLite says of a database.
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::difference::parts;
 use super::super::text::normal;
 use super::super::{Column, Index, Program, Schema, Table};
+use crate::limits;
 
 /// Tables that tools keep for themselves beside a project's own.
 const NOT_OURS: [&str; 5] = ["sqlite_", "_cf_", "__lyceum_", "__drizzle_", "d1_migrations"];

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use ring::digest::{SHA256, digest};
 use rusqlite::{Connection, params};
 use schemars::JsonSchema;
@@ -16,6 +16,7 @@ use super::super::Schema;
 use super::super::text::normal;
 use super::apply::{Consent, RowCounts, SchemaChange, change, open};
 use super::describe::{broken, describe, run, scratch};
+use crate::limits;
 
 /// What drizzle-kit writes between statements.
 const BREAKPOINT: &str = "--> statement-breakpoint";

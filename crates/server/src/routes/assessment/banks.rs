@@ -6,13 +6,14 @@ use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::banks::{self, AskedTurn, Bank, BankDraft, Variation};
 use lyceum_assessment::{Page, parse};
-use lyceum_core::{Problem, Result, body, limits};
+use lyceum_core::{Problem, Result, body};
 use lyceum_store::Tx;
 
 use super::list::{self, ListPage};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::etag;
+use crate::limits;
 use crate::route::{Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {

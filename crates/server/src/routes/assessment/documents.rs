@@ -7,7 +7,7 @@ use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
 use lyceum_assessment::repository::FormerVersion;
 use lyceum_assessment::{Change, Draft, Kind, Page, Query, StoredDocument, parse, repository};
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
+use crate::limits;
 use crate::route::{Access, Route, delete, get, post, put};
 
 #[derive(Serialize, JsonSchema)]

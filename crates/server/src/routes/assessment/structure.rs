@@ -5,7 +5,7 @@ use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::structure::{self, Edit};
 use lyceum_assessment::{Change, Kind, StoredDocument, parse, repository};
 use lyceum_core::schema::TypeSchema;
-use lyceum_core::{ProblemKind, Result, limits};
+use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
+use crate::limits;
 use crate::route::{Route, delete, get, post, put};
 
 const PARTS: &str = "/{identifier}/test-parts";

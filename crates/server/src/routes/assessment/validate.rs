@@ -3,13 +3,14 @@
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::parse;
 use lyceum_assessment::validate::{Batch, DocumentCheck, ValidationRequest, ValidationResult};
-use lyceum_core::{Result, body, limits};
+use lyceum_core::{Result, body};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Route, post};
 
 #[derive(Serialize, JsonSchema)]

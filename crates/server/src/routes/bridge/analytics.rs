@@ -6,7 +6,7 @@ use std::time::Duration;
 use lyceum_access::Scope;
 use lyceum_bridge::analytics::{self, HighestGrades, Report, StudentName, WeeklyFact};
 use lyceum_bridge::zone::{InstantRange, Zone};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{self, ParamPlace, Route};
 
 pub(super) fn routes() -> Vec<Route> {

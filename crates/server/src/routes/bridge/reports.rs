@@ -6,7 +6,7 @@ use lyceum_access::Scope::BridgeRead;
 use lyceum_access::client;
 use lyceum_bridge::applications::{self, Application, ApplicationMetrics};
 use lyceum_bridge::reports::{self, MapProfile, TimeSaved};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::Data;
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Route, get};
 
 #[derive(Serialize, JsonSchema)]

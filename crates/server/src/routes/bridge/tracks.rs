@@ -6,12 +6,13 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
 use lyceum_bridge::settle::{self, SettledUsers};
 use lyceum_bridge::tracks::{self, SubjectTrack, SubjectTrackGroup, SubjectTrackInput, Track};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Route, delete, get, put};
 use crate::state::App;
 

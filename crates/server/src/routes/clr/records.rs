@@ -7,7 +7,7 @@ use lyceum_access::Scope::{
     ClrCredentialReadonly, ClrCredentialUpsert, CredentialsRead, CredentialsWrite,
 };
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::body;
 use lyceum_credentials::clr::{
     self, LearnerRecord, LearnerRecordUpdate, Record, RecordAchievements, RecordVersion,
@@ -16,6 +16,7 @@ use lyceum_credentials::clr::{
 use lyceum_credentials::documents::{Credential, RevocationRequest};
 use lyceum_credentials::issued::{CredentialForm, Page, SignedCredentials};
 use lyceum_credentials::issuer::Signer;
+use lyceum_credentials::limits::CLR_MAX_BYTES;
 use lyceum_credentials::verify::{Revocation, VerifiedCredential};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
+use crate::limits;
 use crate::route::{Access, ParamPlace, Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -37,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
         route
             .reads_as(MEDIA)
             .reads::<LearnerRecord>()
-            .reads_up_to(limits::CLR_MAX_BYTES)
+            .reads_up_to(CLR_MAX_BYTES)
             .answers::<Credential>(201, "The signed record.")
             .answers_empty(
                 304,
@@ -76,7 +78,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("updateClr")
             .description("Adds achievements to a record or changes them, and signs the new version. A deleted record is restored.")
             .reads::<LearnerRecordUpdate>()
-            .reads_up_to(limits::CLR_MAX_BYTES)
+            .reads_up_to(CLR_MAX_BYTES)
             .answers::<Credential>(200, "The signed new version."),
         delete("/clr/{id}", writes, deleted)
             .of_version()

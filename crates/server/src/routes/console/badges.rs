@@ -7,9 +7,10 @@ use lyceum_console::badges::{
     ISSUED, IssuePage, LearnerRecordPage, RECORDS, VerificationResult, VerifyPage,
 };
 use lyceum_console::{Cell, FactList, List, ListFilter, Row, links, screens};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::award::AwardRequest;
 use lyceum_credentials::issued::Issued;
+use lyceum_credentials::limits;
 use lyceum_credentials::screens::{
     self as screen, Learner as KnownLearner, badges, issuing, records, text,
 };

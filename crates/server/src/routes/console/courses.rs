@@ -2,7 +2,7 @@
 
 use lyceum_console::courses::{COLUMNS, CourseNode, CoursePage, CoursesPage, TREE};
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_roster::screens::courses as list_screen;
 use lyceum_standards::screens::course as screen;
 use lyceum_store::Tx;
@@ -11,6 +11,7 @@ use super::visitor::query;
 use super::{Visitor, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -1,12 +1,14 @@
 //! Events: the event log, new events as they arrive, and rejected envelopes, which can be replayed.
 
 use lyceum_access::audit::AuditChange;
+use lyceum_console::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, events as view, links,
     screens, words,
 };
 use lyceum_core::time::{NotAnInstant, Timestamp};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_events::limits;
 use lyceum_events::repository::{
     self, ArrivalRange, EventFilter, EventOrder, EventOrderKey, LoggedEvent, StoredRejection,
 };
@@ -67,7 +69,7 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
         };
         return first_rows(&context, "events", (&MANY, export), add).await;
     }
-    let page = (to_i64(limits::CONSOLE_PAGE_ROWS_COUNT)?, to_i64(query.skipped())?);
+    let page = (to_i64(CONSOLE_PAGE_ROWS_COUNT)?, to_i64(query.skipped())?);
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &filter, order, by_words, page);
     let longest = query.export.map_or_else(deadline, |_| longest_export());
     let found = context.app.db.scan(longest, read).await?;

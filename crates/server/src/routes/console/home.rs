@@ -5,8 +5,8 @@ use lyceum_bridge::repository::unknown_actors;
 use lyceum_console::chart::{self, Bar};
 use lyceum_console::home::{Figure, Health, HomePage, SetupStep, UNKNOWN, UnknownActorsPage};
 use lyceum_console::{Cell, List, links, screens, words};
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
 use lyceum_events::repository::ArrivalRange;
 use lyceum_hosting::screens::home::{self as screen, EventIntake, SetupSteps};
 use lyceum_store::{SqlDialect, Tx};
@@ -16,6 +16,7 @@ use super::visitor::query;
 use super::{Visitor, at_most, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::Route;
 
 /// A ping of the database that takes longer than this many milliseconds is shown as slow.

@@ -7,9 +7,10 @@ use lyceum_console::imports::{
     COLUMNS, ERRORS, ImportPage, ImportRowsPage, ImportedFile, ImportsPage, ProgressBar, ROWS,
 };
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, words};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
 use lyceum_roster::imports::{self, Import, ImportState, NewImport};
+use lyceum_roster::limits::{IMPORT_NOTED_MAX_ROWS, IMPORTS_LISTED_MAX_COUNT};
 use lyceum_roster::screens::imports::{self as screen, ListedRow};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::imports::keep;
+use crate::limits;
 use crate::multipart::{self, FormField};
 use crate::route::Route;
 
@@ -42,7 +44,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.iter().map(|import| row(import, &visitor)).collect();
     let list = List::new("Imports", COLUMNS, query(&context), rows)
         .or_else("No files have been imported yet.")
-        .note(at_most(found.len(), limits::IMPORTS_LISTED_MAX_COUNT));
+        .note(at_most(found.len(), IMPORTS_LISTED_MAX_COUNT));
     let most = format!("{} MB", limits::IMPORT_UPLOAD_MAX_BYTES / (1024 * 1024));
     let view = ImportsPage { frame: visitor.frame("Imports"), most, list };
     show_list("imports", &view.list, &view)
@@ -209,7 +211,7 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
         screen::rows(&of, &notes, &file, &outcome)
     });
     let screen::RowList { outcomes, rows } = read.await?;
-    let most = limits::IMPORT_NOTED_MAX_ROWS;
+    let most = IMPORT_NOTED_MAX_ROWS;
     let choice = outcomes.into_iter().map(|came| (came.name(), outcome_name(came)));
     let name = format!("{}.csv", query.own("file"));
     let list = List::new("Rows", ROWS, query, rows.iter().map(outcome_row).collect());

@@ -22,9 +22,11 @@ use std::time::Duration;
 use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
+use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Roles, person};
 use lyceum_console::{Column, ExportFile, ExportFormat, List, Screen, assets, words};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_hosting::limits::CONSOLE_EXPORT_MAX_ROWS;
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -34,6 +36,7 @@ use crate::answer::Answer;
 use crate::auth::people::SessionCookies;
 use crate::auth::sign_in;
 use crate::context::Context;
+use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get, post};
 
@@ -170,7 +173,7 @@ async fn first_rows(
     (columns, export): (&'static [Column], ExportFormat),
     mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Send + 'static,
 ) -> Result<Answer> {
-    let most = limits::CONSOLE_EXPORT_MAX_ROWS;
+    let most = CONSOLE_EXPORT_MAX_ROWS;
     let made = context.app.db.scan(longest_export(), move |tx| {
         let mut file = ExportFile::new(columns, export)?;
         let is_cut = read(tx, &mut file, most)?;
@@ -183,7 +186,7 @@ async fn first_rows(
 
 /// The note below a list that has more rows than an exported file.
 fn cut_notice(total: i64) -> String {
-    let most = limits::CONSOLE_EXPORT_MAX_ROWS;
+    let most = CONSOLE_EXPORT_MAX_ROWS;
     if total <= most {
         return String::new();
     }
@@ -234,8 +237,7 @@ async fn enter(context: Context) -> Result<Answer> {
     let now = context.app.clock.now();
     let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
     let session = sign_in::begin(&context, &person).await?;
-    let cookie =
-        SessionCookies::Session.set(&context.app, &session, limits::PAGE_SESSION_LIFETIME_S);
+    let cookie = SessionCookies::Session.set(&context.app, &session, PAGE_SESSION_LIFETIME_S);
     Ok(on_to("/console").header(header::SET_COOKIE, cookie))
 }
 

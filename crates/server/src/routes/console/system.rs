@@ -1,12 +1,14 @@
 //! System: an overview of the server, jobs, backups, the audit log, and settings without secrets.
 
 use lyceum_access::audit::{AuditChange, AuditEntry, AuditFilter, AuditOrder, each};
+use lyceum_access::limits::CONSOLE_JOBS_COUNT;
 use lyceum_access::screens::system as screen;
+use lyceum_console::limits;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, links, screens,
     system as view,
 };
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::imports;
 use lyceum_store::{SqlDialect, Tx, jobs};
 use serde_json::{Value, json};
@@ -106,7 +108,7 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     let state = query.own("state").to_owned();
     let read = move |tx: &mut Tx<'_>| {
         let state = Some(state.as_str()).filter(|state| !state.is_empty());
-        jobs::newest(tx, state, limits::CONSOLE_JOBS_COUNT)
+        jobs::newest(tx, state, CONSOLE_JOBS_COUNT)
     };
     let jobs = context.app.db.read(read).await?;
     let rows = jobs.iter().map(|job| job_row(&visitor, job)).collect();
@@ -120,7 +122,7 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Jobs", JOBS, query, rows)
         .choice(ListFilter { name: "state", label: "State", options: states })
         .or_else("There are no jobs yet.")
-        .note(at_most(jobs.len(), limits::CONSOLE_JOBS_COUNT));
+        .note(at_most(jobs.len(), CONSOLE_JOBS_COUNT));
     let description = "Long work that goes on after its request. The server tries a failed job again, after longer and longer \
                 pauses.";
     of_list("jobs", &visitor, "Jobs", description, false, list)
@@ -204,7 +206,7 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else(
             "There is no backup yet. `lyceum admin backup FILE` creates one while the server runs.",
         )
-        .note(at_most(backups.len(), limits::CONSOLE_JOBS_COUNT));
+        .note(at_most(backups.len(), CONSOLE_JOBS_COUNT));
     let is_sqlite = context.app.db.dialect() == SqlDialect::Sqlite;
     let description = if is_sqlite {
         "A backup contains the database as of one instant, and each file of deployed projects as of a moment later. \

@@ -6,8 +6,8 @@ use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
+use lyceum_core::Result;
 use lyceum_core::text::segment;
-use lyceum_core::{Result, limits};
 use lyceum_credentials::award::{self, AwardRequest, Prepared};
 use lyceum_credentials::body;
 use lyceum_credentials::definition::{self, BadgeDefinition, Definition, StoredDefinition};
@@ -23,6 +23,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
+use crate::limits;
 use crate::route::{Access, ParamPlace, Route, delete, get, post, put};
 
 /// A page of definitions.

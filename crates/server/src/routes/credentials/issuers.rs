@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use axum::http::header;
 use bytes::Bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::did::DidDocument;
 use lyceum_credentials::documents::Credential;
 use lyceum_credentials::issuer::{Issuer, SERVER, Signer};
 use lyceum_credentials::keys::{self, IssuerKeys};
+use lyceum_credentials::limits::STATUS_LIST_MAX_AGE_S;
 use lyceum_credentials::status;
 use lyceum_credentials::status_list::RevocationList;
 use serde::Serialize;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Access, Route, get};
 use crate::state::App;
 
@@ -71,7 +73,7 @@ impl StatusLists {
 
 /// Lets caches store the answer for a while, and pages of all sites read it, because verifiers also run in browsers.
 fn public(answer: Answer) -> Answer {
-    let max_age = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
+    let max_age = format!("public, max-age={}", STATUS_LIST_MAX_AGE_S);
     answer.header(header::CACHE_CONTROL, max_age).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
 }
 

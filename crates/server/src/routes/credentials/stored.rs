@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::body;
 use lyceum_credentials::definition::BadgeDefinition;
 use lyceum_credentials::documents::{Credential, RevocationRequest, SignedBadge};
@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use super::{MEDIA, PAGED, as_jwt, badges, is_jws, is_rsa_wanted, verify, wants_jws};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{ParamPlace, Route, get, post};
 
 const JSON_LD: HeaderValue = HeaderValue::from_static("application/vc+ld+json");

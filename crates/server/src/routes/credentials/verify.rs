@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use lyceum_access::Scope::{CredentialsRead, ObCredentialReadonly};
 use lyceum_core::json::refuse_repeated_keys;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_credentials::limits::CREDENTIAL_MAX_BYTES;
 use lyceum_credentials::verify::{self, Check, Report, VerifiedCredential};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -15,6 +16,7 @@ use super::issuers;
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
+use crate::limits;
 use crate::multipart;
 use crate::route::{Route, post};
 use crate::state::App;
@@ -49,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image that contains a credential.")
             .reads_as(MEDIA)
             .reads::<CredentialFile>()
-            .reads_up_to(limits::CREDENTIAL_MAX_BYTES)
+            .reads_up_to(CREDENTIAL_MAX_BYTES)
             .answers::<VerifiedCredential>(200, "The credential and the result of each check."),
     ]
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use lyceum_access::Scope;
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{self, EventFilter, EventOrder};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use super::intake::Status;
 use super::stored::{StoredEvent, stored};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{ParamPlace, Route, get};
 
 /// A page of events.
@@ -141,8 +143,8 @@ pub(super) fn job() -> Route {
 }
 
 async fn listed(context: Context) -> Result<Answer> {
-    let limit = number(&context, "limit", limits::PAGE_DEFAULT_RECORDS)?;
-    let limit = limit.min(limits::PAGE_MAX_RECORDS);
+    let limit = number(&context, "limit", PAGE_DEFAULT_RECORDS)?;
+    let limit = limit.min(PAGE_MAX_RECORDS);
     let offset = number(&context, "offset", 0)?;
     if limit == 0 {
         return Err(bad("limit", "is a whole number from 1"));

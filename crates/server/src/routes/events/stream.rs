@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use lyceum_access::{RequestSubject, Scope};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{self, EventFilter, Follow};
 use serde_json::json;
 use tokio::sync::mpsc::channel;
@@ -24,6 +24,7 @@ use super::stored::stored;
 use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Access, ParamPlace, Route, get};
 use crate::sse::{self, EventFeed};
 

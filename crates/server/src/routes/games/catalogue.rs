@@ -3,10 +3,12 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite, RosterWrite};
 use lyceum_access::audit::AuditChange;
+use lyceum_access::limits::TOKEN_LIFETIME_S;
 use lyceum_access::{self as access, IssuedToken, Player, RequestSubject, TokenHolder};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_games::games::{self, Game, GameChange, NewGame};
+use lyceum_games::limits;
 use lyceum_games::{PageRequest, players, scores};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,7 +168,7 @@ async fn token(context: Context) -> Result<Answer> {
     };
     let player = app.db.read(find).await?;
     let keyring = app.gate.keyring();
-    let issued = keyring.issue_game(grant.client_id(), &player, now, limits::TOKEN_LIFETIME_S);
+    let issued = keyring.issue_game(grant.client_id(), &player, now, TOKEN_LIFETIME_S);
     Ok(Answer::of(&issued_to(&issued, &player, now)))
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use lyceum_access::guess;
 use lyceum_access::{DEMO_CLIENT, Player};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
+use lyceum_games::limits::DEMO_PURGE_MAX_COUNT;
 use lyceum_games::{games, visitors};
 use lyceum_store::Tx;
 
@@ -13,6 +14,7 @@ use super::catalogue::{GameToken, issued_to};
 use crate::answer::Answer;
 use crate::auth;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Access, Route, post};
 use crate::state::App;
 
@@ -66,7 +68,7 @@ pub(crate) async fn keep_purged(app: App) {
 
 async fn purge(app: &App) -> Result<()> {
     let now = app.clock.now();
-    let most = usize::try_from(limits::DEMO_PURGE_MAX_COUNT).unwrap_or(usize::MAX);
+    let most = usize::try_from(DEMO_PURGE_MAX_COUNT).unwrap_or(usize::MAX);
     while app.db.write(move |tx| visitors::purge(tx, now)).await? == most {}
     Ok(())
 }

@@ -3,9 +3,10 @@
 use axum::http::StatusCode;
 use lyceum_access::RequestSubject;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_games::games;
 use lyceum_games::inventory::{self, HeldItem, InventoryItem, InventoryMovement, NewInventoryItem};
+use lyceum_games::limits;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
+use lyceum_games::limits;
 use lyceum_games::notifications::{self, Notification};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -7,9 +7,10 @@ use lyceum_access::{
     Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, TokenHolder,
 };
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::{self, Game};
 use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
+use lyceum_games::limits::REQUEST_KEY_MAX_BYTES;
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_games::{PageRequest, lms, players};
 use lyceum_store::Tx;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::{Context, parameters};
+use crate::limits;
 use crate::route::{ParamPlace, Route};
 use crate::routes::adaptive::shape::some_text;
 
@@ -438,7 +440,7 @@ pub(super) fn of_game(route: Route) -> Route {
 pub(super) fn once(route: Route) -> Route {
     let description = "A unique key for this request. A repeated request with the same key returns the first answer.";
     let key = serde_json::json!({
-        "type": "string", "minLength": 1, "maxLength": limits::REQUEST_KEY_MAX_BYTES,
+        "type": "string", "minLength": 1, "maxLength": REQUEST_KEY_MAX_BYTES,
     });
     of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, description)
 }

@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
+use lyceum_games::limits;
 use lyceum_games::sessions::{self, GameSession};
 
 use super::IgnoredBody;

@@ -1,7 +1,8 @@
 //! Players.
 
 use lyceum_access::Scope::GamesRead;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
+use lyceum_games::limits;
 use lyceum_games::lms::{self, LearnerAccount};
 use lyceum_games::players::{self, PlayerName, PlayerProfile};
 use lyceum_games::{PageRequest, visitors};

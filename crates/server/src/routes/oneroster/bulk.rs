@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_bridge::settle;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, json, limits};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, json};
 use lyceum_roster::bulk::{self, LineOutcome};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::fields;
@@ -19,6 +19,7 @@ use super::scopes::{RouteEffect, access};
 use super::{operation, schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::render;
 use crate::route::{self, ParamPlace, Route};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_roster::kinds::COURSE;
 use lyceum_roster::record::Status;
 use lyceum_roster::render::RecordView;
@@ -15,6 +15,7 @@ use super::scopes::{RouteEffect, access};
 use super::{schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{self, ParamPlace, Route};
 
 /// `GET /adaptive/syllabus/{courseId}`

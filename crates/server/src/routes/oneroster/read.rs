@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::{StatusCode, header};
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_roster::collections::{self, Collection, ScopedCollection};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::{RecordView, fields};
@@ -17,6 +17,7 @@ use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::{Context, parameters};
 use crate::etag;
+use crate::limits;
 use crate::route::{AnswerHeader, Route, get};
 
 const PAGE_HEADERS: &[AnswerHeader] = &[

@@ -5,11 +5,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::messages::MUST_BE_OBJECT;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_deploy::limits::UPLOAD_PIECE_MAX_BYTES;
 use lyceum_hosting::buckets::{
     Bucket, BucketListing, BucketObject, BucketObjectDescription, BucketPage, BucketPart,
     BucketUpload,
 };
+use lyceum_hosting::limits;
 use lyceum_hosting::{BlobStream, deployments, homes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -80,7 +82,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("putObject")
             .description("Stores an object. Upload large objects in parts.")
             .reads_as(BYTES)
-            .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
+            .reads_up_to(UPLOAD_PIECE_MAX_BYTES)
             .param(Query, "contentType", text(), "Its media type.")
             .param(Query, "cacheControl", text(), "How long browsers may keep it: `max-age=3600`.")
             .param(Query, "customMetadata", text(), "Its custom metadata: a JSON object of strings.")
@@ -99,7 +101,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("putObjectPart")
             .description("Stores a part, and replaces a part with the same number. All parts except the last one have the same size.")
             .reads_as(BYTES)
-            .reads_up_to(limits::UPLOAD_PIECE_MAX_BYTES)
+            .reads_up_to(UPLOAD_PIECE_MAX_BYTES)
             .answers::<BucketPart>(200, "The part."),
         post("/{slug}/bucket/uploads/{id}", ProjectsWrite, members(completed))
             .named("completeObject")

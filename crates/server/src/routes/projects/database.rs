@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::BlobStream;
 use lyceum_hosting::databases::{self, RestorePoint};
 use lyceum_hosting::deployments::{self, Deployment};
@@ -24,6 +24,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::hosted;
+use crate::limits;
 use crate::route::{Route, get, post};
 
 const SQLITE: &str = "application/vnd.sqlite3";

@@ -25,7 +25,7 @@ const BYTES: &[&str] = &["application/octet-stream"];
 #[derive(Deserialize, JsonSchema)]
 struct KeysToDelete {
     /// The keys.
-    #[schemars(length(max = limits::KV_PAGE_MAX_KEYS))]
+    #[schemars(length(max = lyceum_hosting::limits::KV_PAGE_MAX_KEYS))]
     keys: Vec<String>,
 }
 

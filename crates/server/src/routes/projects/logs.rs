@@ -1,21 +1,23 @@
 //! The logs of backends: recent output and requests.
 
 use lyceum_access::Scope::ProjectsRead;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_hosting::engine::BackendLogLine;
+use lyceum_hosting::limits::BACKEND_LOG_MAX_ENTRIES;
 use lyceum_hosting::projects;
 use serde_json::json;
 
 use super::members;
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::ParamPlace::Query;
 use crate::route::{Route, get};
 use crate::routes::adaptive::shape::whole_number;
 
 pub(super) fn route() -> Route {
     let limit = json!({
-        "type": "integer", "minimum": 1, "maximum": limits::BACKEND_LOG_MAX_ENTRIES,
+        "type": "integer", "minimum": 1, "maximum": BACKEND_LOG_MAX_ENTRIES,
         "default": limits::BACKEND_LOG_PAGE_ENTRIES,
     });
     get("/{slug}/logs", ProjectsRead, members(logs))
@@ -29,10 +31,10 @@ pub(super) fn route() -> Route {
 async fn logs(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
     let after: Option<i64> = context.parsed_query_value("after", "must be a whole number")?;
-    let rule = format!("must be from 1 to {}", limits::BACKEND_LOG_MAX_ENTRIES);
+    let rule = format!("must be from 1 to {}", BACKEND_LOG_MAX_ENTRIES);
     let limit =
         context.parsed_query_value("limit", &rule)?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
-    if !(1..=limits::BACKEND_LOG_MAX_ENTRIES).contains(&limit) {
+    if !(1..=BACKEND_LOG_MAX_ENTRIES).contains(&limit) {
         return Err(Problem::invalid("limit", rule));
     }
     let sought = slug.clone();

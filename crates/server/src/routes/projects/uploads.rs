@@ -4,7 +4,8 @@
 use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::ProjectsWrite;
 use lyceum_blob::Digest;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_deploy::limits;
 use lyceum_hosting::uploads::{self, FileUpload};
 use lyceum_hosting::{homes, nodes};
 use schemars::JsonSchema;

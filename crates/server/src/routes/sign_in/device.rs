@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use lyceum_access::{Person, TokenHolder, device, guess};
 use lyceum_console::sign_in::{DevicePage, DeviceStep};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use super::page::{Form, FormGuard, show_page};
 use crate::answer::Answer;
 use crate::auth::{self, people};
 use crate::context::Context;
+use crate::limits;
 use crate::render::{self, sentence};
 
 pub(super) async fn show(context: Context) -> Result<Answer> {

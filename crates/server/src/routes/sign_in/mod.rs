@@ -8,9 +8,10 @@ mod page;
 mod welcome;
 
 use axum::http::{HeaderValue, StatusCode, header};
+use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{guess, person, session};
 use lyceum_console::sign_in::SignInPage;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
@@ -21,6 +22,7 @@ use crate::answer::Answer;
 use crate::auth::people::{self, SessionCookies};
 use crate::auth::sign_in;
 use crate::context::Context;
+use crate::limits;
 use crate::render::{self, Rendering, sentence};
 use crate::route::{Access, Area, ParamPlace, Route, get, post};
 
@@ -173,8 +175,7 @@ async fn page(
 
 /// Redirects to the next page and sets the session cookie.
 fn onward(context: &Context, next: &str, session: &str) -> Answer {
-    let cookie =
-        SessionCookies::Session.set(&context.app, session, limits::PAGE_SESSION_LIFETIME_S);
+    let cookie = SessionCookies::Session.set(&context.app, session, PAGE_SESSION_LIFETIME_S);
     let next = if next.is_empty() { "/console" } else { next };
     elsewhere(next).header(header::SET_COOKIE, cookie)
 }

@@ -5,7 +5,7 @@ use lyceum_access::identity::{self, IdentityRule};
 use lyceum_access::oidc::{SignInAttempt, refused};
 use lyceum_access::{Person, Role};
 use lyceum_core::config::{NewAccounts, OidcSettings};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::{elsewhere, local, onward, refuse};
@@ -13,6 +13,7 @@ use crate::answer::Answer;
 use crate::auth::people::SessionCookies;
 use crate::auth::sign_in;
 use crate::context::Context;
+use crate::limits;
 
 /// Sends the browser to the provider. The cookie contains the values that the answer is compared with, and the next
 /// page.

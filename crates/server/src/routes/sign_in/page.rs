@@ -2,8 +2,9 @@
 
 use askama::Template;
 use axum::http::{HeaderValue, header};
+use lyceum_access::limits;
 use lyceum_access::session;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::{StandardsRead, StandardsWrite};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_standards::alignment::{
     self, AddedAlignments, AlignmentList, Coverage, CoveredItem, CoveredItems, CoveringRecord,
     ItemList,
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::paging;
 use crate::route::{ParamPlace, Route, delete, get, post, put};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, header};
 use lyceum_access::Scope::StandardsRead;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_standards::class::{self, Class};
 use lyceum_standards::repository::{self, Reader};
 use lyceum_standards::{Query, Shape, groups, identifier};
@@ -13,6 +13,7 @@ use lyceum_store::Tx;
 use super::{reader, schema, single};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::paging;
 use crate::render::CaseVersion;
 use crate::route::{Access, AnswerHeader, Route, get};

@@ -1,8 +1,7 @@
 //! JSON Schemas of academic standards, generated from the declarations of their classes. They describe answers in the
 //! platform's format. The standard's documents describe the other format.
-
-use lyceum_core::limits;
 use lyceum_standards::class::{self, Class, DEFINITIONS, Field, Type};
+use lyceum_standards::limits;
 use serde_json::{Map, Value, json};
 
 use crate::route::{ParamPlace, Route};

@@ -3,7 +3,7 @@
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::StandardsWrite;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_standards::class::{self, Class};
 use lyceum_standards::repository::{self, PackageCounts, WriteOutcome};
 use lyceum_standards::{Package, SentRecord, identifier, read_single};
@@ -15,6 +15,7 @@ use super::{base, reader, schema, single};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
+use crate::limits;
 use crate::render::CaseVersion;
 use crate::route::{Route, delete, post, put};
 

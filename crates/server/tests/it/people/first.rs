@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lyceum_access::{Role, audit, first_administrator, password};
-use lyceum_core::limits;
+use lyceum_server::limits;
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::json;

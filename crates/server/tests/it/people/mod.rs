@@ -6,11 +6,12 @@ mod programs;
 
 use std::sync::Arc;
 
+use lyceum_access::limits;
 use lyceum_access::session::{self, SessionKind};
 use lyceum_access::{NewApiKey, NewPerson, Role, api_key, password, person};
 use lyceum_core::config::Environment;
-use lyceum_core::limits;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
+use lyceum_server::limits::{GUESSES_ACCOUNT_AND_ADDRESS_COUNT, GUESSES_LINK_COUNT};
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -183,7 +184,7 @@ fn guessing_is_slowed_down_and_tells_nothing() {
         let nobody: Value = try_sign_in(&client, "bob@example.org", "wrong password").json();
         assert_eq!(wrong["detail"], "e-mail address or password is wrong");
         assert_eq!((&wrong["detail"], &wrong["status"]), (&nobody["detail"], &nobody["status"]));
-        for _ in 1..limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT {
+        for _ in 1..GUESSES_ACCOUNT_AND_ADDRESS_COUNT {
             assert_eq!(try_sign_in(&client, "ada@example.org", "x").status, 401);
         }
         let refused = try_sign_in(&client, "ada@example.org", PASSWORD);
@@ -195,7 +196,7 @@ fn guessing_is_slowed_down_and_tells_nothing() {
         assert_eq!(try_sign_in(&client, "ada@example.org", PASSWORD).status, 429);
         // Other people can sign in as often as they like, because correct passwords do not count as guesses.
         person(server, "grace@example.org", "Grace", Role::Guide);
-        for _ in 0..=limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT {
+        for _ in 0..=GUESSES_ACCOUNT_AND_ADDRESS_COUNT {
             assert_eq!(try_sign_in(&client, "grace@example.org", PASSWORD).status, 200);
         }
         client.post("/api/auth/sign-in").json(&json!({ "email": 1 })).expect(400);
@@ -344,7 +345,7 @@ fn links_that_do_not_work_are_counted() {
             call.header("x-forwarded-for", address).send().status
         };
         // One subscriber has all addresses of an IPv6 network.
-        for number in 1..=limits::GUESSES_LINK_COUNT {
+        for number in 1..=GUESSES_LINK_COUNT {
             assert_eq!(set(&format!("2001:db8:0:1::{number}")), 404);
         }
         assert_eq!(set("2001:db8:0:1:ffff::1"), 429);

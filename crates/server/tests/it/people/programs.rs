@@ -1,5 +1,7 @@
 //! Programs to which people give access, and API keys.
 
+use lyceum_server::limits::{GUESSES_ADDRESS_COUNT, GUESSES_DEVICE_CODE_COUNT};
+
 use super::*;
 
 pub(super) fn ask(server: &TestServer) -> Reply {
@@ -122,7 +124,7 @@ fn a_program_is_refused_too_late_or_unknown() {
             let path = format!("/device?user_code={code}");
             client.get(&path).header("cookie", &cookie).send().status
         };
-        for _ in 0..limits::GUESSES_DEVICE_CODE_COUNT {
+        for _ in 0..GUESSES_DEVICE_CODE_COUNT {
             assert_eq!(try_code("BCDF-GHJK"), 404);
         }
         assert_eq!(try_code("BCDF-GHJK"), 429);
@@ -139,7 +141,7 @@ fn codes_for_programs_are_counted_by_subscriber() {
             let call = client.post("/oauth2/device_authorization").form(&[CLIENT]);
             call.header("x-forwarded-for", address).send().status
         };
-        for number in 0..limits::GUESSES_ADDRESS_COUNT {
+        for number in 0..GUESSES_ADDRESS_COUNT {
             assert_eq!(ask(&format!("2001:db8:0:1::{number:x}")), 200);
         }
         assert_eq!(ask("2001:db8:0:1:ffff::1"), 429);
@@ -249,7 +251,7 @@ fn codes_are_guessed_a_few_times_and_no_more() {
             let fields = [("token", token.as_str()), ("user_code", code), ("decision", "approve")];
             client.post("/device").form(&fields).header("cookie", &cookie).send().status
         };
-        for _ in 0..limits::GUESSES_DEVICE_CODE_COUNT {
+        for _ in 0..GUESSES_DEVICE_CODE_COUNT {
             assert_eq!(guess("BCDF-GHJK"), 404);
         }
         let asked: Value = ask(server).json();

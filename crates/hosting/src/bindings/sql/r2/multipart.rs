@@ -2,7 +2,6 @@
 
 use lyceum_blob::Writer;
 use lyceum_core::Problem;
-use lyceum_core::limits::{R2_OBJECT_MAX_BYTES, R2_PART_MIN_BYTES, R2_UPLOAD_KEPT_S};
 use lyceum_core::random::secret_id;
 use lyceum_core::text::hex;
 use md5::{Digest as _, Md5};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{R2Bucket, json, store};
 use crate::bindings::r2::{CompletedPart, MetadataField, R2Fault, R2Object};
+use crate::limits::{R2_OBJECT_MAX_BYTES, R2_PART_MIN_BYTES, R2_UPLOAD_KEPT_S};
 
 /// An uploaded part.
 struct StoredPart {

@@ -4,7 +4,7 @@ use axum::http::header;
 use lyceum_access::audit::AuditChange;
 use lyceum_console::{Cell, Column, FactList, List, Row, projects as view};
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::audit;
 use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObject};
 use serde_json::json;
@@ -13,6 +13,7 @@ use super::{bytes, query, read};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
+use crate::limits;
 use crate::routes::console::{Form, Visitor, on_to, show_page};
 use crate::routes::projects::bucket as api;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use lyceum_console::{Cell, Column, List, ListFilter, ListQuery, projects as view};
-use lyceum_core::{Result, limits};
+use lyceum_core::Result;
 use lyceum_hosting::engine::{BackendLogLine, LogStream};
 use lyceum_store::Tx;
 use tokio::sync::mpsc::channel;
@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::{admit, query, read, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::routes::console::Visitor;
 use crate::routes::events::stream::still_allowed;
 use crate::sse::{self, EventFeed};

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use lyceum_access::{AccessDenial, Role, TokenHolder};
 use lyceum_console::{Button, Cell, Column, FactList, List, Row, links, projects as view, screens};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::audit::ProjectChange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::homes;
+use lyceum_hosting::limits;
 use lyceum_hosting::nodes::Node;
 use lyceum_hosting::projects::{self, Project};
 use lyceum_hosting::screens::project::{self as screen, Difference, ProjectVersions};

@@ -1,7 +1,33 @@
-//! Limits of the way to PostgreSQL.
+//! The limits of this crate, each with its unit.
 
-/// Connections of one server process to PostgreSQL for reads and writes.
-pub const POSTGRES_CONNECTIONS: usize = 16;
+/// Bytes that the disk of an SQLite database has free at least where `/ready` says yes.
+pub const READY_FREE_MIN_BYTES: u64 = 1024 * 1024;
+/// Closures that wait for one kind of store thread at most; a further one is refused with 503.
+pub const STORE_QUEUE_MAX_ENTRIES: usize = 10_000;
+/// Closures that share one SQLite commit at most.
+pub const STORE_WRITE_BATCH_MAX_ENTRIES: usize = 1000;
+/// Milliseconds for which a SQLite commit takes along what comes after it began.
+pub const STORE_WRITE_BATCH_OPEN_MS: u64 = 1;
+/// SQLite commits that wait for a sync of the disk at most; the writer waits then.
+pub const STORE_UNSYNCED_MAX_ENTRIES: usize = 16;
+/// Times that the store runs a closure at most (serialization failures, lost connections).
+pub const STORE_MAX_ATTEMPTS: u32 = 20;
+/// Prepared statements that one connection keeps at most.
+pub const STORE_STATEMENT_CACHE_ENTRIES: usize = 256;
+/// Bytes of page cache of one SQLite connection.
+pub const SQLITE_CACHE_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of page cache of an SQLite connection that writes.
+pub const SQLITE_WRITE_CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes of page cache of the temporary file in which an import remembers rows.
+pub const SPOOL_CACHE_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes to which the SQLite write-ahead log is cut back after a long write.
+pub const SQLITE_LOG_KEPT_BYTES: u64 = 64 * 1024 * 1024;
+/// Threads that run scans and exports on SQLite.
+pub const SQLITE_SCAN_THREADS: usize = 2;
+/// Rows that one bulk insert statement carries.
+pub const INSERT_CHUNK_ROWS: usize = 1000;
+/// Attempts of a job before it counts as failed for good.
+pub const JOB_MAX_ATTEMPTS: i64 = 12;
 /// Connections of one server process to PostgreSQL for scans and exports.
 pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
 /// Milliseconds for which a write that ran into others again and again keeps them waiting at most.

@@ -1,0 +1,64 @@
+//! The limits of this crate, each with its unit.
+
+/// Seconds that an access token is valid.
+pub const TOKEN_LIFETIME_S: i64 = 3600;
+/// Seconds that clocks may differ when a token's time is checked.
+pub const TOKEN_LEEWAY_S: i64 = 30;
+/// Bytes of an access token at most.
+pub const TOKEN_MAX_BYTES: usize = 8 * 1024;
+/// Days until a signing key is followed by a new one.
+pub const KEY_ROTATION_DAYS: i64 = 90;
+/// Seconds that a new signing key is published before it signs.
+pub const KEY_PUBLISH_AHEAD_S: i64 = 60;
+/// Seconds that a signing key verifies after its successor was made: longer than a token lives.
+pub const KEY_OVERLAP_S: i64 = 7200;
+/// Bytes of a client's name at most.
+pub const CLIENT_NAME_MAX_BYTES: usize = 200;
+/// Bytes of a client's id at most.
+pub const CLIENT_ID_MAX_BYTES: usize = 255;
+/// Bytes of a client's secret at least, where it is not a random one of ours.
+pub const CLIENT_SECRET_MIN_BYTES: usize = 16;
+/// Bytes of a client's secret at most.
+pub const CLIENT_SECRET_MAX_BYTES: usize = 1024;
+/// Secrets of a client that are valid at once, while it rotates.
+pub const CLIENT_SECRET_MAX_COUNT: usize = 2;
+/// Origins of web pages that one client may list.
+pub const CLIENT_MAX_ORIGINS: usize = 100;
+/// Jobs and backups that the console lists at most, the newest.
+pub const CONSOLE_JOBS_COUNT: i64 = 1000;
+/// Bytes of a person's or API key's name at most.
+pub const PERSON_NAME_MAX_BYTES: usize = 200;
+/// Bytes of an e-mail address at most (RFC 5321, 4.5.3.1.3).
+pub const EMAIL_MAX_BYTES: usize = 254;
+/// Characters of a password at least.
+pub const PASSWORD_MIN_CHARS: usize = 10;
+/// Characters of a password at most.
+pub const PASSWORD_MAX_CHARS: usize = 200;
+/// Bytes of memory that hashing a password takes.
+pub const PASSWORD_HASH_MEMORY_BYTES: u32 = 19 * 1024 * 1024;
+/// Passes over that memory.
+pub const PASSWORD_HASH_PASSES_COUNT: u32 = 2;
+/// Seconds that a browser's session lives.
+pub const PAGE_SESSION_LIFETIME_S: i64 = 24 * 3600;
+/// Seconds that a browser's session lives without being used.
+pub const PAGE_SESSION_IDLE_S: i64 = 2 * 3600;
+/// Seconds that the session of a program that a person let in lives (90 days).
+pub const TOKEN_SESSION_LIFETIME_S: i64 = 90 * 86_400;
+/// Seconds that the session of such a program lives without being used (30 days).
+pub const TOKEN_SESSION_IDLE_S: i64 = 30 * 86_400;
+/// Seconds to which it is known when a session or an API key was last used.
+pub const LAST_USE_RESOLUTION_S: i64 = 60;
+/// Seconds that a link for setting a password works (3 days).
+pub const SIGN_IN_LINK_LIFETIME_S: i64 = 3 * 86_400;
+/// Seconds in which guesses are counted together.
+pub const GUESS_WINDOW_S: i64 = 15 * 60;
+/// Seconds in which a device code is to be approved.
+pub const DEVICE_CODE_LIFETIME_S: i64 = 10 * 60;
+/// Seconds that a program waits between two questions whether its code was approved.
+pub const DEVICE_POLL_INTERVAL_S: i64 = 2;
+/// Seconds that it waits longer after it asked too soon (RFC 8628, 3.5).
+pub const DEVICE_SLOW_DOWN_S: i64 = 5;
+/// Device codes that wait for approval at most.
+pub const DEVICE_CODES_MAX_COUNT: i64 = 10_000;
+/// Seconds that the provider's clock may differ from the server's.
+pub const OIDC_CLOCK_SKEW_S: i64 = 60;

@@ -1,0 +1,30 @@
+//! The limits of this crate, each with its unit.
+
+/// Bytes of the name of a lesson policy at most.
+pub const POLICY_NAME_MAX_BYTES: usize = 200;
+/// Attempts for which a lesson policy has a row of its own at most; later ones share the last.
+pub const POLICY_ATTEMPTS_MAX_COUNT: usize = 20;
+/// How many times a lesson's XP an attempt may earn at most.
+pub const POLICY_MULTIPLIER_MAX_RATIO: u32 = 10;
+/// Bytes of JSON of lesson banks that a server remembers at most.
+pub const LESSON_BANK_CACHE_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of names of items in tests that a server remembers at most.
+pub const LESSON_TEST_CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// Lessons that a server remembers at most.
+pub const LESSON_CACHE_ENTRIES: usize = 10_000;
+/// Bytes of logs of running attempts that a server remembers at most.
+pub const LESSON_LOG_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Bytes of XML of questions as learners see them that a server remembers at most.
+pub const LESSON_VIEW_CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Attempts of a student of one lesson at most.
+pub const LESSON_ATTEMPT_MAX_COUNT: u32 = 1000;
+/// Answers in one attempt of a lesson that is shown whole at most, changed ones included.
+pub const LESSON_ANSWERS_MAX_COUNT: i64 = 10_000;
+/// Operations in the log of a lesson plan at most.
+pub const LESSON_PLAN_OPERATIONS_MAX_COUNT: i64 = 10_000;
+/// Courses whose render configuration one request sets at most.
+pub const RENDER_CONFIG_COURSES_MAX_COUNT: usize = 1000;
+/// Test assignments that one request makes at most.
+pub const TEST_ASSIGNMENTS_BULK_MAX_RECORDS: usize = 1000;
+/// Courses of a subject of which progress is told at most.
+pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;

@@ -1,0 +1,12 @@
+//! The limits of this crate, each with its unit.
+
+/// Subject tracks at most.
+pub const SUBJECT_TRACKS_MAX_RECORDS: usize = 10_000;
+/// Users for whom what is due (a new school year, subject tracks) is done in one transaction.
+pub const SETTLE_PAGE_RECORDS: i64 = 500;
+/// Enrollments of a course whose goals are reset at once at most.
+pub const RESET_MAX_RECORDS: usize = 100_000;
+/// Days without an event after which a user of an application no longer counts as active.
+pub const APPLICATION_ACTIVE_DAYS: i64 = 30;
+/// Actors of an application whose users are looked up at once.
+pub const APPLICATION_ACTORS_CHUNK_COUNT: usize = 1000;

@@ -1,0 +1,27 @@
+//! The limits of this crate, each with its unit.
+
+/// Bytes of one QTI document at most.
+pub const QTI_DOCUMENT_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Elements of a QTI document that are nested in one another at most.
+pub const QTI_DEPTH_MAX_LEVELS: usize = 100;
+/// Elements and texts of one QTI document at most.
+pub const QTI_MAX_NODES: usize = 200_000;
+/// Attributes of one element of a QTI document at most.
+pub const QTI_ATTRIBUTES_MAX_COUNT: usize = 100;
+/// Faults of a QTI document that are told at most.
+pub const QTI_MAX_FAULTS: usize = 100;
+/// Bytes that one compiled pattern of a QTI item takes at most.
+pub const QTI_PATTERN_MAX_BYTES: usize = 1024 * 1024;
+/// Characters that a format fills a printed number up to, and digits behind its point, at most; a
+/// format that asks for more is not followed.
+pub const QTI_FORMAT_MAX_COUNT: usize = 100;
+/// Steps of one response processing at most; further expressions are NULL.
+pub const QTI_STEPS_MAX_COUNT: usize = 100_000;
+/// Values of one container while an item is scored at most; a larger one is NULL.
+pub const QTI_CONTAINER_MAX_VALUES: usize = 2000;
+/// Bytes of one text while an item is scored at most; a longer one is refused.
+pub const QTI_RESPONSE_MAX_BYTES: usize = 1024 * 1024;
+/// Steps of a trace of processing that are kept at most.
+pub const QTI_TRACE_MAX_ENTRIES: usize = 10_000;
+/// Times that template processing starts over for a constraint at most.
+pub const QTI_TEMPLATE_MAX_ATTEMPTS: usize = 100;

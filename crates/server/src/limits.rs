@@ -1,0 +1,211 @@
+//! The limits of this crate, each with its unit.
+
+/// Bytes of a `…/bulk` request body at most.
+pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Records in one `…/bulk` request at most.
+pub const BULK_MAX_RECORDS: usize = 50_000;
+/// Parameters of a query at most.
+pub const QUERY_PARAMETERS_MAX_COUNT: usize = 100;
+/// Milliseconds that one scan of a table may take before the request is refused.
+pub const SCAN_MAX_MS: u64 = 800;
+/// Verified tokens that a server remembers at most.
+pub const TOKEN_CACHE_ENTRIES: usize = 20_000;
+/// Seconds until every server honours a revocation, at most.
+pub const REVOCATION_MAX_S: u64 = 5;
+/// Milliseconds that reading a course's whole tree may take.
+pub const COURSE_READ_MAX_MS: u64 = 10_000;
+/// Seconds after which a status list that did not change is signed anew.
+pub const STATUS_LIST_SIGNED_S: i64 = 3600;
+/// Bytes of a document that is read from an address that a caller supplied at most.
+pub const FETCH_MAX_BYTES: u64 = 1024 * 1024;
+/// Milliseconds that reading one such document may take, redirects included.
+pub const FETCH_MAX_MS: u64 = 5000;
+/// Redirects that are followed for one such document at most.
+pub const FETCH_REDIRECTS_MAX_COUNT: u32 = 3;
+/// Such documents that are read at once at most.
+pub const FETCH_MAX_COUNT: usize = 16;
+/// Such documents that one verification reads at most.
+pub const VERIFY_FETCH_MAX_COUNT: usize = 32;
+/// Bytes of a client's own `X-Request-Id` at most; a longer one is replaced.
+pub const REQUEST_ID_MAX_BYTES: usize = 128;
+/// Bytes of a refused body that are read and thrown away so that its sender sees the answer.
+pub const DRAIN_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Milliseconds that reading a refused body may take.
+pub const DRAIN_MAX_MS: u64 = 5000;
+/// Bytes of a token request's body at most.
+pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
+/// Bytes of an answer below which compressing it is not worth the time.
+pub const COMPRESSION_MIN_BYTES: u16 = 1024;
+/// Milliseconds between two looks at the TLS files for a change.
+pub const TLS_POLL_MS: u64 = 2000;
+/// Milliseconds between two readings of the clients; well below `REVOCATION_MAX_S`.
+pub const CLIENTS_REFRESH_MS: u64 = 2000;
+/// Milliseconds after the signal to stop in which a server still takes requests, saying
+/// `Connection: close`, so that none is lost on its way.
+pub const SHUTDOWN_NOTICE_MS: u64 = 500;
+/// Milliseconds for which `/ready` waits for the store.
+pub const READY_WAIT_MS: u64 = 2000;
+/// Milliseconds for which `/ready` answers that the store takes writes without looking again.
+pub const READY_KEPT_MS: u64 = 5000;
+/// Milliseconds for which `/ready` answers that it does not.
+pub const READY_REFUSED_MS: u64 = 1000;
+/// Seconds for which `/ready` says yes while writes only wait for others, such as an import.
+pub const READY_WAITING_MAX_S: u64 = 600;
+/// Bytes of a JSON body that carries one QTI document at most.
+pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// Events after which no further envelope joins a transaction.
+pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
+/// Milliseconds between two looks at the log for a live stream.
+pub const EVENT_STREAM_POLL_MS: u64 = 250;
+/// Seconds after which a live stream says that it lives.
+pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
+/// Milliseconds between two looks whether the reader of a live stream may still read it. With
+/// `CLIENTS_REFRESH_MS` it is below `REVOCATION_MAX_S`.
+pub const STREAM_CHECK_MS: u64 = 1000;
+/// Milliseconds that counting the users of an application may take.
+pub const APPLICATION_METRICS_MAX_MS: u64 = 10_000;
+/// Times that a change inside a test is made at most where other changes come between.
+pub const QTI_EDIT_MAX_ATTEMPTS: u32 = 20;
+/// Bytes of one CASE package at most, in a request and in a file.
+pub const CASE_PACKAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of a plan with the values of its secrets at most.
+pub const PLAN_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Frontends whose lists of files a server remembers.
+pub const FRONTEND_CACHE_ENTRIES: usize = 64;
+/// File descriptors that connections leave to files and the store at least.
+pub const DESCRIPTORS_RESERVED_MIN_COUNT: usize = 64;
+/// File descriptors that connections leave to files and the store at most.
+pub const DESCRIPTORS_RESERVED_MAX_COUNT: usize = 2048;
+/// Connections that a full server answers with 503 at a time; it closes further ones without an answer.
+pub const REFUSALS_MAX_COUNT: usize = 64;
+/// Milliseconds that refusing one connection may take.
+pub const REFUSAL_MAX_MS: u64 = 500;
+/// Milliseconds after which an answer that its caller does not read makes room for others on a full server.
+pub const STALLED_ANSWER_MS: u64 = 500;
+/// Milliseconds after which a body that its caller has not sent makes room for others on a full server.
+pub const STALLED_BODY_MS: u64 = 2_000;
+/// Milliseconds between two searches for connections to close, when the last search found none.
+pub const ROOM_SEARCH_EVERY_MS: u64 = 50;
+/// Bytes that a client may send in a TLS handshake: twice a `ClientHello` with post-quantum keys. Rustls reserves 4 KB
+/// more than it has read, in powers of two, so a larger limit would take 16 KB for each connection.
+pub const TLS_HANDSHAKE_MAX_BYTES: u64 = 4 * 1024;
+/// Milliseconds that a TLS handshake may take.
+pub const TLS_HANDSHAKE_MAX_MS: u64 = 10_000;
+/// Bytes of the head of an HTTP/1.1 request at most.
+pub const HEAD_MAX_BYTES: usize = 64 * 1024;
+/// Bytes of the headers of an HTTP/2 request at most, each counted with 32 bytes more (RFC 9113, 6.5.2).
+pub const HTTP2_HEAD_MAX_BYTES: u32 = 16 * 1024;
+/// Headers of one request at most.
+pub const HEADERS_MAX_COUNT: usize = 100;
+/// Requests at once on one HTTP/2 connection at most.
+pub const HTTP2_STREAMS_MAX_COUNT: u32 = 100;
+/// Bytes of request bodies that an HTTP/2 caller sends before the server has read them, for one connection.
+pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+/// Bytes of request bodies that an HTTP/2 caller sends before the server has read them, for one request.
+pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 512 * 1024;
+/// Bytes of one answer that HTTP/2 takes for sending ahead at most.
+pub const HTTP2_SEND_BUFFER_BYTES: usize = 64 * 1024;
+/// HTTP/2 requests that a caller reset before the server looked at them; more end the connection.
+pub const HTTP2_RESETS_WAITING_MAX_COUNT: usize = 20;
+/// HTTP/2 requests that the server reset because of a caller's errors; more end the connection.
+pub const HTTP2_RESETS_OF_ERRORS_MAX_COUNT: usize = 100;
+/// Bytes that the connections of all callers without a token hold at most, beyond 16 KB each.
+pub const ANONYMOUS_CONNECTIONS_MAX_BYTES: usize = 20 * 1024 * 1024;
+/// Bytes that requests without a token and their answers hold at most.
+pub const ANONYMOUS_REQUESTS_MAX_BYTES: usize = 20 * 1024 * 1024;
+/// One address gets one part in so many of what callers without a token may hold.
+pub const ANONYMOUS_PARTS_COUNT: usize = 4;
+/// Bytes that a request without a token counts for.
+pub const ANONYMOUS_REQUEST_BYTES: usize = 24 * 1024;
+/// Bytes of an answer that do not count, as most answers are short.
+pub const ANSWER_FREE_BYTES: usize = 8 * 1024;
+/// Milliseconds that a request without a token waits for memory before it is refused.
+pub const ANONYMOUS_WAIT_MAX_MS: u64 = 5_000;
+/// Milliseconds between two looks whether there is memory.
+pub const ANONYMOUS_WAIT_STEP_MS: u64 = 5;
+/// Bytes that a caller without a token sends on a connection before the connection counts as a large one.
+pub const CONNECTION_FREE_BYTES: usize = 8 * 1024;
+/// Bytes that an HTTP/1.1 connection without a token counts for once it carried a request.
+pub const CONNECTION_USED_BYTES: usize = 12 * 1024;
+/// Bytes that a large HTTP/1.1 connection counts for: its buffer, and what was read of a body.
+pub const CONNECTION_LARGE_BYTES: usize = 128 * 1024;
+/// Bytes that an HTTP/2 connection without a token counts for.
+pub const HTTP2_CONNECTION_BYTES: usize = 32 * 1024;
+/// Bytes that a large HTTP/2 connection counts for: its window, and the heads of its requests.
+pub const HTTP2_CONNECTION_LARGE_BYTES: usize = 2 * 1024 * 1024;
+/// Requests of one client at once at most.
+pub const CLIENT_REQUESTS_MAX_COUNT: usize = 10_000;
+/// Bytes of answers that one client has not read at most.
+pub const CLIENT_ANSWERS_MAX_BYTES: usize = 512 * 1024 * 1024;
+/// Answers that are compressed at once for callers with a token at most; others are sent as they are.
+pub const COMPRESSIONS_MAX_COUNT: usize = 64;
+/// Answers that are compressed at once for callers without a token at most; others are sent as they are.
+pub const ANONYMOUS_COMPRESSIONS_MAX_COUNT: usize = 8;
+/// Reads of records that are open to everybody, without a token, at once at most; others wait.
+pub const ANONYMOUS_READS_MAX_COUNT: usize = 2;
+/// Such reads that wait at most; further ones are refused with 503.
+pub const ANONYMOUS_READS_WAITING_MAX_COUNT: usize = 64;
+/// Connections that became web sockets to backends at most.
+pub const UPGRADED_CONNECTIONS_MAX_COUNT: usize = 1_000;
+/// Bytes of a form of the console at most.
+pub const CONSOLE_FORM_MAX_BYTES: usize = 1024 * 1024;
+/// Unknown students that the console lists at most.
+pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;
+/// Milliseconds that the reads of a page of the console may take. A person waits for some seconds, as for all
+/// students of a large network, rather than be refused.
+pub const CONSOLE_READ_MAX_MS: u64 = 10_000;
+/// Milliseconds that one export of a list without an end may read.
+pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
+/// Files and folders of a bucket that the console reads of one folder; it may be some hundreds more.
+pub const CONSOLE_BUCKET_MAX_ROWS: usize = 5000;
+/// Components, lessons and materials that the page of one course shows at most; its files have all.
+pub const CONSOLE_TREE_MAX_ROWS: usize = 2000;
+/// Bytes of a zip of rosters that is sent in a browser at most; `lyceum import` takes larger ones.
+pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
+/// Milliseconds after which a server tells the others again how far an import is.
+pub const IMPORT_TELL_MS: u64 = 1000;
+/// Milliseconds between two looks for imports that somebody else added.
+pub const IMPORT_POLL_MS: u64 = 2000;
+/// Lines of a backend's log that are answered where nobody asks for another number.
+pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
+/// Versions of projects that a server remembers.
+pub const DEPLOYMENT_CACHE_ENTRIES: usize = 256;
+/// Copies of the database that one backup makes, where files that it names are removed meanwhile.
+pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
+/// Seconds for which a file that no kept version needs stays, where nobody asks for it meanwhile.
+pub const BLOB_SPARED_S: u64 = 86_400;
+/// Seconds between two looks for files that no kept version needs.
+pub const BLOB_SWEEP_EVERY_S: u64 = 3600;
+/// Passwords that a server hashes at once at most; others wait.
+pub const PASSWORD_HASHES_MAX_COUNT: usize = 2;
+/// Requests that wait for a password to be hashed at most; further ones are refused with 503.
+pub const PASSWORD_HASHES_WAITING_MAX_COUNT: usize = 32;
+/// Wrong passwords for one account from one address within that time.
+pub const GUESSES_ACCOUNT_AND_ADDRESS_COUNT: i64 = 10;
+/// Wrong passwords for one account within that time, from wherever.
+pub const GUESSES_ACCOUNT_COUNT: i64 = 100;
+/// Wrong passwords from one address within that time, for whatever account.
+pub const GUESSES_ADDRESS_COUNT: i64 = 100;
+/// Wrong device codes of one person within that time.
+pub const GUESSES_DEVICE_CODE_COUNT: i64 = 20;
+/// Links that do not work from one address within that time.
+pub const GUESSES_LINK_COUNT: i64 = 30;
+/// Bytes of a body at most on a route that is open to everybody.
+pub const PUBLIC_BODY_MAX_BYTES: usize = 16 * 1024;
+/// Bytes of a form of the sign-in pages at most.
+pub const SIGN_IN_FORM_MAX_BYTES: usize = 16 * 1024;
+/// Seconds in which somebody comes back from the OpenID provider.
+pub const OIDC_ATTEMPT_LIFETIME_S: i64 = 10 * 60;
+/// Seconds after which the provider's endpoints and keys are read again.
+pub const OIDC_PROVIDER_MAX_AGE_S: i64 = 3600;
+/// Seconds that at least lie between two looks for a key of the provider that is not known yet.
+pub const OIDC_KEYS_MIN_AGE_S: i64 = 10;
+/// Seconds that a game token is valid which a browser's page hands to the game that it shows:
+/// the page gets the next one before.
+pub const PLAY_TOKEN_LIFETIME_S: i64 = 600;
+/// Seconds between two looks for demo visitors whose time is over.
+pub const DEMO_PURGE_EVERY_S: u64 = 3600;
+/// New demo visitors from one address within 15 minutes at most.
+pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
+/// Requests a second that one demo visitor may send.
+pub const DEMO_REQUESTS_PER_S: u32 = 5;
