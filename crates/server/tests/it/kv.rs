@@ -1,8 +1,7 @@
 //! Key-value stores of projects over HTTP: limits and refusals. `lyceum kv` is tested with real backends.
 
-use lyceum_core::limits::{
-    KV_KEY_MAX_BYTES, KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS, KV_VALUE_MAX_BYTES,
-};
+use lyceum_core::limits::KV_VALUE_MAX_BYTES;
+use lyceum_hosting::limits::{KV_KEY_MAX_BYTES, KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS};
 use lyceum_project::Uses;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
