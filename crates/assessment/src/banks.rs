@@ -39,7 +39,7 @@ pub struct Bank {
 /// What a request wants a bank to be.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[schemars(rename = "AssessmentBankInput")]
-pub struct BankDraft {
+pub struct BankInput {
     /// Its name.
     #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
     pub identifier: String,
@@ -57,7 +57,7 @@ pub struct BankDraft {
     pub metadata: Option<Object>,
 }
 
-impl BankDraft {
+impl BankInput {
     /// A bank as it is sent. Errors: `Invalid`, with every fault and its path.
     pub fn read(body: Object) -> Result<Self> {
         let wish: Self = body::of(body.into())?;
@@ -82,7 +82,7 @@ fn fault(path: &str, message: impl Into<String>) -> Detail {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AssessmentBankTurnInput")]
-pub struct AskedTurn {
+pub struct BankTurnRequest {
     /// The user.
     #[schemars(length(min = 1, max = SOURCED_ID_MAX_BYTES))]
     pub user_id: String,
@@ -98,7 +98,7 @@ pub const SORTS: [&str; 4] = ["createdAt", "updatedAt", "identifier", "title"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AssessmentBankTurn")]
-pub struct Variation {
+pub struct BankTurn {
     /// The bank.
     pub assessment_bank: String,
     /// The user.
@@ -138,7 +138,7 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
 
 /// Stores a new bank. If an equal bank already exists, it is returned. Errors: `Invalid` for tests that do not exist;
 /// `Conflict` if another bank has the identifier.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &BankDraft) -> Result<Bank> {
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &BankInput) -> Result<Bank> {
     check_tests(tx, &wish.tests)?;
     if let Some(before) = repository::get(tx, &wish.identifier)? {
         let same = (&before.title, &before.tests, &before.metadata)
@@ -173,7 +173,7 @@ pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Bank>, u64)> {
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    wish: &BankDraft,
+    wish: &BankInput,
     expected: Option<i64>,
 ) -> Result<Bank> {
     let former = expect(tx, &wish.identifier, expected)?;
@@ -206,7 +206,7 @@ pub fn delete(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Resul
 }
 
 /// The test that a user already got in an attempt; `None` if the user got none yet. Errors: `NotFound` for the bank.
-pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<Option<Variation>> {
+pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<Option<BankTurn>> {
     let known = repository::turn(tx, bank, user, attempt)?;
     if known.is_none() {
         get(tx, bank)?;
@@ -218,7 +218,7 @@ pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<O
 /// attempt takes the next test of the bank's rotation, so that users start with all tests equally often. Further
 /// attempts take the following tests in turn. A repeated attempt gets the same test, even if the bank has changed.
 /// Errors: `NotFound` for the bank.
-pub fn next(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: Option<i64>) -> Result<Variation> {
+pub fn next(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: Option<i64>) -> Result<BankTurn> {
     let Bank { tests, .. } = get(tx, bank)?;
     let last = repository::last_turn(tx, bank, user)?;
     let attempt = attempt.unwrap_or_else(|| last.as_ref().map_or(1, |(attempt, _)| attempt + 1));
@@ -242,8 +242,8 @@ fn modulo(number: i64, count: usize) -> usize {
     usize::try_from(number).unwrap_or_default() % count
 }
 
-fn turn(bank: &str, user: &str, attempt: i64, test: String) -> Variation {
-    Variation {
+fn turn(bank: &str, user: &str, attempt: i64, test: String) -> BankTurn {
+    BankTurn {
         assessment_bank: bank.to_owned(),
         user_id: user.to_owned(),
         attempt,
@@ -251,8 +251,8 @@ fn turn(bank: &str, user: &str, attempt: i64, test: String) -> Variation {
     }
 }
 
-fn stored(wish: &BankDraft, version: i64, created_at: String, now: Timestamp) -> Bank {
-    let BankDraft { identifier, title, tests, metadata } = wish.clone();
+fn stored(wish: &BankInput, version: i64, created_at: String, now: Timestamp) -> Bank {
+    let BankInput { identifier, title, tests, metadata } = wish.clone();
     Bank { identifier, title, tests, metadata, version, created_at, updated_at: now.to_string() }
 }
 

@@ -5,16 +5,16 @@ use lyceum_qti::retitled;
 use serde_json::Value;
 
 use crate::body::{Object, format};
-use crate::draft::{metadata, says_content};
-use crate::{Draft, Kind, Metadata, StoredDocument};
+use crate::document::{has_content, metadata};
+use crate::{CheckedDocument, Kind, Metadata, StoredDocument};
 
 /// A change of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum DocumentChange {
     /// Replaces the document.
-    Whole(Box<Draft>),
+    Content(Box<CheckedDocument>),
     /// Changes title or metadata, and keeps the content.
-    Around {
+    Description {
         /// The new title.
         title: Option<String>,
         /// The change of the metadata.
@@ -23,35 +23,35 @@ pub enum Change {
 }
 
 /// Members of the JSON form that do not belong to a document's content.
-const AROUND: [&str; 8] =
+const DESCRIPTION: [&str; 8] =
     ["format", "identifier", "title", "type", "qtiVersion", "metadata", "createdAt", "updatedAt"];
 
-impl Change {
+impl DocumentChange {
     /// Reads the body of a `PUT` request for a document. If it only has a title, a type or metadata, the content
-    /// stays. Errors: as [`Draft::read`]; `Invalid` if the body has another identifier than the address.
+    /// stays. Errors: as [`CheckedDocument::read`]; `Invalid` if the body has another identifier than the address.
     pub fn read(kind: Kind, identifier: &str, mut body: Object) -> Result<Self> {
         format(&body)?;
         let given = body.entry("identifier").or_insert_with(|| identifier.into());
         if given.is_null() {
             *given = identifier.into();
         }
-        let carries =
-            |name: &String| !AROUND.contains(&name.as_str()) && !body[name.as_str()].is_null();
-        let around = !says_content(kind, &body) && !body.keys().any(carries);
+        let is_content =
+            |name: &String| !DESCRIPTION.contains(&name.as_str()) && !body[name.as_str()].is_null();
+        let is_description = !has_content(kind, &body) && !body.keys().any(is_content);
         let named = body["identifier"].as_str().unwrap_or_default();
-        if around && named == identifier {
+        if is_description && named == identifier {
             let title = body.get("title").and_then(Value::as_str).filter(|title| !title.is_empty());
-            return Ok(Self::Around {
+            return Ok(Self::Description {
                 title: title.map(str::to_owned),
                 metadata: metadata(&body)?,
             });
         }
-        let draft = Draft::read(kind, &body)?;
+        let document = CheckedDocument::read(kind, &body)?;
         let named = Some(named).filter(|named| *named != identifier);
         match named
-            .or(Some(&draft.identifier).filter(|own| **own != identifier).map(String::as_str))
+            .or(Some(&document.identifier).filter(|own| **own != identifier).map(String::as_str))
         {
-            None => Ok(Self::Whole(Box::new(draft))),
+            None => Ok(Self::Content(Box::new(document))),
             Some(other) => Err(Problem::invalid(
                 "identifier",
                 format!(
@@ -63,10 +63,10 @@ impl Change {
     }
 
     /// Applies the change to the stored document.
-    pub(crate) fn onto(&self, stored: &StoredDocument) -> Result<Draft> {
+    pub(crate) fn onto(&self, stored: &StoredDocument) -> Result<CheckedDocument> {
         match self {
-            Self::Whole(draft) => Ok((**draft).clone()),
-            Self::Around { title, metadata } => {
+            Self::Content(document) => Ok((**document).clone()),
+            Self::Description { title, metadata } => {
                 let xml = match title.as_ref().filter(|title| **title != stored.title) {
                     Some(title) => {
                         retitled(&stored.xml, title).map_err(lyceum_qti::Faults::from)?
@@ -74,7 +74,10 @@ impl Change {
                     None => stored.xml.clone(),
                 };
                 let sent: Object = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
-                Ok(Draft { metadata: metadata.clone(), ..Draft::of(stored.kind, xml, &sent)? })
+                Ok(CheckedDocument {
+                    metadata: metadata.clone(),
+                    ..CheckedDocument::of(stored.kind, xml, &sent)?
+                })
             }
         }
     }

@@ -7,7 +7,8 @@
 //! | what | where |
 //! |---|---|
 //! | items, tests, stimuli: the kinds of documents | `kind` |
-//! | a new document, a change, a stored document | `draft`, `change`, `stored` |
+//! | a checked document, a change, a stored document | `document`, `change`, `stored` |
+//! | the types that describe documents in the API document | `description` |
 //! | request bodies, list parameters | `body`, `query` |
 //! | deleting by identifier only | `delete` |
 //! | scoring responses, what students see of an item | `scoring` |
@@ -21,7 +22,8 @@ pub mod banks;
 mod body;
 mod change;
 mod delete;
-mod draft;
+pub mod description;
+mod document;
 pub mod feedback;
 mod kind;
 pub mod limits;
@@ -32,12 +34,13 @@ mod stored;
 pub mod structure;
 pub mod validate;
 
+pub use lyceum_qti::json::{TestPart, TestSection};
 use lyceum_store::Migration;
 
 pub use body::{Object, parse, text};
-pub use change::Change;
+pub use change::DocumentChange;
 pub use delete::delete_any;
-pub use draft::{Draft, Metadata, Reference};
+pub use document::{CheckedDocument, Metadata, Reference};
 pub use kind::Kind;
 pub use query::{Page, Parameters, Query};
 pub use scoring::{

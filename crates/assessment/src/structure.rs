@@ -6,17 +6,19 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_qti::model::{ItemRef, Section, SectionMember, Test};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::body::{Object, format};
-use crate::draft::metadata;
+use crate::document::metadata;
 use crate::limits;
 use crate::repository;
-use crate::{Change, Draft, Kind, Reference, StoredDocument};
+use crate::{CheckedDocument, DocumentChange, Kind, Reference, StoredDocument};
 
 /// A change of a test at a path of identifiers (`[]`, `[part]`, `[part, section]`, `[part, section, item]`).
 #[derive(Clone, Debug)]
-pub enum Edit {
+pub enum TestEdit {
     /// Adds a part, section or reference to the member at the path.
     Add(Object),
     /// Replaces the member at the path. Missing members of the new value stay as they are.
@@ -36,13 +38,13 @@ pub fn is_document(body: &Object) -> bool {
 
 /// A changed test that is not stored yet.
 #[derive(Clone, Debug)]
-pub struct Edited {
+pub struct EditedTest {
     /// The change to store, relative to the version that was read.
-    pub change: Change,
+    pub change: DocumentChange,
     test: lyceum_qti::model::Test,
 }
 
-impl Edited {
+impl EditedTest {
     /// The member at a path after the change, as clients read it.
     pub fn member(&self, path: &[&str]) -> Result<Value> {
         json::member_json(&self.test, path)
@@ -51,26 +53,29 @@ impl Edited {
 
 /// Changes a test that was read. Errors: the path does not exist; an identifier is taken; the member is in use; the
 /// test would become invalid.
-pub fn edited(stored: &StoredDocument, path: &[&str], edit: &Edit) -> Result<Edited> {
-    if let Edit::Replace(json) = edit {
+pub fn edited(stored: &StoredDocument, path: &[&str], edit: &TestEdit) -> Result<EditedTest> {
+    if let TestEdit::Replace(json) = edit {
         format(json)?;
     }
     let mut sent: Object = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
     let done = match edit {
-        Edit::Add(json) => edit::add(&stored.xml, path, json)?,
-        Edit::Replace(json) => edit::replace(&stored.xml, path, json)?,
-        Edit::Remove => edit::remove(&stored.xml, path)?,
-        Edit::Order(json) => edit::order(&stored.xml, path, json)?,
+        TestEdit::Add(json) => edit::add(&stored.xml, path, json)?,
+        TestEdit::Replace(json) => edit::replace(&stored.xml, path, json)?,
+        TestEdit::Remove => edit::remove(&stored.xml, path)?,
+        TestEdit::Order(json) => edit::order(&stored.xml, path, json)?,
     };
-    let draft = match edit {
+    let document = match edit {
         // A JSON body for the whole test may have members that XML cannot express.
-        Edit::Replace(json) if path.is_empty() => {
+        TestEdit::Replace(json) if path.is_empty() => {
             sent.extend(json.clone());
-            Draft { metadata: metadata(json)?, ..Draft::of(Kind::Test, done.xml, &sent)? }
+            CheckedDocument {
+                metadata: metadata(json)?,
+                ..CheckedDocument::of(Kind::Test, done.xml, &sent)?
+            }
         }
-        _ => Draft::of(Kind::Test, done.xml, &sent)?,
+        _ => CheckedDocument::of(Kind::Test, done.xml, &sent)?,
     };
-    Ok(Edited { change: Change::Whole(Box::new(draft)), test: done.test })
+    Ok(EditedTest { change: DocumentChange::Content(Box::new(document)), test: done.test })
 }
 
 /// The part or section at a path. Errors: it does not exist.
@@ -83,10 +88,25 @@ pub fn members(stored: &StoredDocument, path: &[&str]) -> Result<Vec<Value>> {
     json::members_json(&read_test(&stored.xml)?, path)
 }
 
-/// A question of a test, in the test's order.
+/// A question of a test.
 struct Question {
-    reference: Value,
-    names: Reference,
+    place: QuestionPlace,
+    item: Reference,
+}
+
+/// The place of a question in its test.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct QuestionPlace {
+    /// The identifier of the reference.
+    identifier: String,
+    /// The address of the item.
+    href: String,
+    /// The identifier of the test part.
+    test_part: String,
+    /// The identifier of the section.
+    section: String,
 }
 
 /// The items of a test with their places, as clients read them. Runs two queries for any number of items. Errors:
@@ -95,8 +115,8 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     let stored = repository::found(tx, Kind::Test, identifier)?;
     let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
     let questions = places(&test);
-    let names: Vec<Reference> = questions.iter().map(|question| question.names.clone()).collect();
-    let targets = repository::resolved(tx, &names)?;
+    let items: Vec<Reference> = questions.iter().map(|question| question.item.clone()).collect();
+    let targets = repository::resolved(tx, &items)?;
     let items: Vec<String> = targets.iter().map(|(_, item)| item.clone()).collect();
     let mut shown = HashMap::new();
     repository::json_of(tx, Kind::Item, &items, |item| {
@@ -107,8 +127,8 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     for (question, item) in questions.iter().zip(&items) {
         let Some(item) = shown.get(item) else { continue };
         let comma = if count > 0 { "," } else { "" };
-        let reference = question.reference.to_string();
-        list.extend([comma, "{\"reference\":", &reference, ",\"question\":", item, "}"]);
+        let place = serde_json::to_string(&question.place).map_err(Problem::internal)?;
+        list.extend([comma, "{\"reference\":", &place, ",\"question\":", item, "}"]);
         count += 1;
         if list.len() > limits::QTI_PAGE_MAX_BYTES {
             let most = limits::QTI_PAGE_MAX_BYTES;
@@ -182,30 +202,29 @@ pub fn heads(tx: &mut Tx<'_>, names: &[Reference]) -> Result<Vec<repository::Ite
     Ok(names.iter().filter_map(head).cloned().collect())
 }
 
-/// The references in the JSON form of a test.
+/// The questions in the JSON form of a test, in order.
 fn places(test: &Value) -> Vec<Question> {
     let mut questions = Vec::new();
     for part in list(test, "qti-test-part") {
         for section in list(part, "qti-assessment-section") {
             for item in list(section, "qti-assessment-item-ref") {
-                let said = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
-                questions.push(Question {
-                    reference: json!({
-                        "identifier": item["identifier"],
-                        "href": item["href"],
-                        "testPart": part["identifier"],
-                        "section": section["identifier"],
-                    }),
-                    names: Reference {
-                        kind: Kind::Item,
-                        identifier: said("identifier"),
-                        href: said("href"),
-                    },
-                });
+                let place = QuestionPlace {
+                    identifier: text(item, "identifier"),
+                    href: text(item, "href"),
+                    test_part: text(part, "identifier"),
+                    section: text(section, "identifier"),
+                };
+                let (identifier, href) = (place.identifier.clone(), place.href.clone());
+                let item = Reference { kind: Kind::Item, identifier, href };
+                questions.push(Question { place, item });
             }
         }
     }
     questions
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_access::{Scope, Scopes};
+use lyceum_access::allowed::Caller;
+use lyceum_access::{RequestSubject, Role, Scope, Scopes, allowed};
 use lyceum_core::ProblemKind as Kind;
 use lyceum_core::schema::TypeSchema;
 use serde_json::{Map, Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::context::parameters;
 use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Param, ParamPlace, Route};
-use crate::routes::{assessment, oneroster, standards};
+use crate::routes::{oneroster, standards};
 
 /// The document of all areas for a server with this address.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
@@ -50,6 +51,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
             "securitySchemes": {
                 "client": security(base_url),
                 "game": game_token(),
+                "key": api_key(),
                 "session": session(),
             },
         },
@@ -67,11 +69,7 @@ fn schemas() -> Map<String, Value> {
         ("Problem".to_owned(), render::problem_schema()),
         ("OAuthError".to_owned(), render::oauth_schema()),
     ];
-    oneroster::schema::components()
-        .chain(own)
-        .chain(assessment::components())
-        .chain(standards::components())
-        .collect()
+    oneroster::schema::components().chain(own).chain(standards::components()).collect()
 }
 
 fn security(base_url: &str) -> Value {
@@ -106,6 +104,22 @@ fn game_token() -> Value {
         "description": "A game token, which names a player and a game; \
                         POST /api/games/{gameId}/token returns one.",
     })
+}
+
+fn api_key() -> Value {
+    json!({
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "lk_…",
+        "description": "An API key of an administrator, a guide or a developer. Its role decides which of these \
+                        routes it opens. `lyceum admin key create` and the console create keys.",
+    })
+}
+
+/// Whether an API key of any role opens a route.
+fn takes_keys(access: Access) -> bool {
+    let takes = |role| allowed(Caller::Key(role, None), access, RequestSubject::Route).is_ok();
+    access != Access::Public && Role::ALL.into_iter().any(takes)
 }
 
 fn of_clients(scopes: Scopes) -> impl Iterator<Item = Value> {
@@ -143,9 +157,9 @@ impl SharedParts {
                 .collect();
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
-        operation["security"] = match route.access {
-            Access::Public | Access::Page(_) => json!([]),
-            Access::SignedIn => json!([{ "client": [] }, { "session": [] }]),
+        let mut security: Vec<Value> = match route.access {
+            Access::Public | Access::Page(_) => Vec::new(),
+            Access::SignedIn => vec![json!({ "client": [] }), json!({ "session": [] })],
             // One of the scopes is enough, so each is a separate alternative.
             Access::Any(scopes) => of_clients(scopes).collect(),
             Access::Both(scopes, also) => scopes
@@ -158,6 +172,10 @@ impl SharedParts {
             }
             Access::Optional(scopes) => of_clients(scopes).chain([json!({})]).collect(),
         };
+        if takes_keys(route.access) {
+            security.push(json!({ "key": [] }));
+        }
+        operation["security"] = security.into();
         if route.deprecated {
             operation["deprecated"] = true.into();
         }
@@ -178,8 +196,8 @@ impl SharedParts {
     }
 
     fn parameters(&mut self, route: &Route) -> Vec<Value> {
-        let documented: BTreeSet<&str> =
-            route.params.iter().map(|param| param.name.as_ref()).collect();
+        let in_path = route.params.iter().filter(|param| param.place == ParamPlace::Path);
+        let documented: BTreeSet<&str> = in_path.map(|param| param.name.as_ref()).collect();
         let mut all: Vec<Value> = parameters(&route.path)
             .filter(|name| !documented.contains(name))
             .map(|name| {

@@ -255,17 +255,6 @@ impl Route {
         self.answer(status, description, Some(("application/x-ndjson", TypeSchema::output::<T>())))
     }
 
-    /// Adds an answer with JSON that a declaration of records describes, or that is not described.
-    #[must_use]
-    pub fn answers_schema(
-        self,
-        status: u16,
-        description: impl Into<Cow<'static, str>>,
-        schema: impl Into<TypeSchema>,
-    ) -> Self {
-        self.answer(status, description, Some(("application/json", schema.into())))
-    }
-
     /// Adds an answer without a body.
     #[must_use]
     pub fn answers_empty(self, status: u16, description: impl Into<Cow<'static, str>>) -> Self {
@@ -317,13 +306,6 @@ impl Route {
     /// Sets the JSON Schema of a body, which was generated from the declaration of a kind of records.
     #[must_use]
     pub fn reads_kind(mut self, schema: impl Into<TypeSchema>) -> Self {
-        self.reads.schema = schema.into();
-        self
-    }
-
-    /// Sets the JSON Schema of a body that a declaration of records describes, or that can be any JSON.
-    #[must_use]
-    pub fn reads_schema(mut self, schema: impl Into<TypeSchema>) -> Self {
         self.reads.schema = schema.into();
         self
     }

@@ -6,14 +6,18 @@ use lyceum_store::Tx;
 
 use super::read::{find, found};
 use super::references::{known, refer, referrers, resolved};
-use crate::{Change, Draft, Kind, Metadata, StoredDocument};
+use crate::{CheckedDocument, DocumentChange, Kind, Metadata, StoredDocument};
 
 /// Stores a new document. If documents with its identifier were deleted, its version numbers continue theirs. If an
 /// equal document already exists, it is returned, so that a request can be repeated. Errors: `Conflict` if another
 /// document has the identifier.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<StoredDocument> {
-    let (kind, identifier) = (draft.kind, draft.identifier.as_str());
-    let targets = targets(tx, draft)?;
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    document: &CheckedDocument,
+) -> Result<StoredDocument> {
+    let (kind, identifier) = (document.kind, document.identifier.as_str());
+    let targets = targets(tx, document)?;
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];
     let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
@@ -22,10 +26,10 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<StoredDo
         kind,
         identifier: identifier.to_owned(),
         version: last.unwrap_or(0) + 1,
-        title: draft.title.clone(),
-        xml: draft.xml.clone(),
-        json: draft.json.clone(),
-        metadata: metadata(&draft.metadata, None),
+        title: document.title.clone(),
+        xml: document.xml.clone(),
+        json: document.json.clone(),
+        metadata: metadata(&document.metadata, None),
         created_at: now.clone(),
         updated_at: now,
     };
@@ -39,13 +43,13 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, draft: &Draft) -> Result<StoredDo
             kind.name().into(),
             identifier.into(),
             stored.version.into(),
-            (&draft.interaction).into(),
-            (&draft.qti_version).into(),
+            (&document.interaction).into(),
+            (&document.qti_version).into(),
             (&stored.created_at).into(),
             (&stored.updated_at).into(),
             (&stored.title).into(),
             stored.metadata.as_deref().into(),
-            (&draft.words).into(),
+            (&document.words).into(),
             (&stored.json).into(),
             (&stored.xml).into(),
         ],
@@ -69,24 +73,24 @@ pub fn replace(
     now: Timestamp,
     kind: Kind,
     identifier: &str,
-    change: &Change,
+    change: &DocumentChange,
     expected: Option<i64>,
 ) -> Result<StoredDocument> {
     let before = expect(tx, kind, identifier, expected)?;
-    let draft = change.onto(&before)?;
+    let document = change.onto(&before)?;
     let stored = StoredDocument {
         version: before.version + 1,
-        title: draft.title.clone(),
-        xml: draft.xml.clone(),
-        json: draft.json.clone(),
-        metadata: metadata(&draft.metadata, before.metadata.as_deref()),
+        title: document.title.clone(),
+        xml: document.xml.clone(),
+        json: document.json.clone(),
+        metadata: metadata(&document.metadata, before.metadata.as_deref()),
         updated_at: now.to_string(),
         ..before.clone()
     };
     if says_same(&before, &stored) {
         return Ok(before);
     }
-    let targets = targets(tx, &draft)?;
+    let targets = targets(tx, &document)?;
     archive(tx, kind, identifier)?;
     tx.send(
         "UPDATE qti_document SET version = $1, type = $2, qti_version = $3, updated_at = $4, \
@@ -94,12 +98,12 @@ pub fn replace(
          WHERE kind = $10 AND identifier = $11",
         &[
             stored.version.into(),
-            (&draft.interaction).into(),
-            (&draft.qti_version).into(),
+            (&document.interaction).into(),
+            (&document.qti_version).into(),
             (&stored.updated_at).into(),
             (&stored.title).into(),
             stored.metadata.as_deref().into(),
-            (&draft.words).into(),
+            (&document.words).into(),
             (&stored.json).into(),
             (&stored.xml).into(),
             kind.name().into(),
@@ -117,11 +121,12 @@ fn says_same(one: &StoredDocument, other: &StoredDocument) -> bool {
 
 /// The documents that a document refers to. All must exist, because learners would see a gap instead. Errors:
 /// `Invalid`, with those that do not exist.
-fn targets(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(Kind, String)>> {
-    let targets = resolved(tx, &draft.references)?;
+fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(Kind, String)>> {
+    let targets = resolved(tx, &document.references)?;
     let mut faults = Vec::new();
     for kind in Kind::ALL {
-        let of_kind = || draft.references.iter().zip(&targets).filter(|(_, (own, _))| *own == kind);
+        let of_kind =
+            || document.references.iter().zip(&targets).filter(|(_, (own, _))| *own == kind);
         let names: Vec<&str> = of_kind().map(|(_, (_, name))| name.as_str()).collect();
         if names.is_empty() {
             continue;

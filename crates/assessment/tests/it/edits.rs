@@ -1,7 +1,7 @@
 //! Parts, sections and references of a stored test are changed where they stand.
 
-use lyceum_assessment::structure::{self, Edit};
-use lyceum_assessment::{Draft, Kind, Object, StoredDocument, parse, repository};
+use lyceum_assessment::structure::{self, TestEdit};
+use lyceum_assessment::{CheckedDocument, Kind, Object, StoredDocument, parse, repository};
 use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Db;
 use serde_json::{Value, json};
@@ -29,7 +29,11 @@ fn rich(db: &Db) -> StoredDocument {
         for name in ["a", "b", "c", "d"] {
             repository::create(tx, now(), &plain_item(name))?;
         }
-        repository::create(tx, now(), &Draft::of(Kind::Test, RICH.to_owned(), &Object::new())?)
+        repository::create(
+            tx,
+            now(),
+            &CheckedDocument::of(Kind::Test, RICH.to_owned(), &Object::new())?,
+        )
     })
     .unwrap()
 }
@@ -39,7 +43,7 @@ fn object(json: &Value) -> Object {
 }
 
 /// Makes an edit and stores it.
-fn edit(db: &Db, path: &[&str], edit: &Edit) -> Result<StoredDocument> {
+fn edit(db: &Db, path: &[&str], edit: &TestEdit) -> Result<StoredDocument> {
     db.write_blocking(|tx| {
         let stored = repository::found(tx, Kind::Test, "rich")?;
         let edited = structure::edited(&stored, path, edit)?;
@@ -67,19 +71,19 @@ fn an_edit_leaves_the_rest_of_the_document_alone() {
         rich(db);
         let mut added = reference("d");
         added["sequence"] = json!(2);
-        let stored = edit(db, &["p1", "s1"], &Edit::Add(object(&added))).unwrap();
+        let stored = edit(db, &["p1", "s1"], &TestEdit::Add(object(&added))).unwrap();
         let inner = "      <qti-assessment-section identifier=\"inner";
         let d = "      <qti-assessment-item-ref identifier=\"d\" href=\"assessment-items/d\"/>\n";
         assert_eq!(stored.xml, RICH.replace(inner, &format!("{d}{inner}")));
         let shown = structure::member(&stored, &["p1", "s1"]).unwrap();
         assert_eq!(names(&shown), ["a", "d", "b", "c"]);
-        let removed = edit(db, &["p1", "s1", "d"], &Edit::Remove).unwrap();
+        let removed = edit(db, &["p1", "s1", "d"], &TestEdit::Remove).unwrap();
         assert_eq!((removed.xml.as_str(), removed.version), (RICH, 3));
         let order = json!({ "items": [reference("c"), reference("b")] });
-        let ordered = edit(db, &["p1", "inner"], &Edit::Order(object(&order))).unwrap();
+        let ordered = edit(db, &["p1", "inner"], &TestEdit::Order(object(&order))).unwrap();
         assert_eq!(names(&structure::member(&ordered, &["p1", "inner"]).unwrap()), ["c", "b"]);
         let title = object(&json!({ "title": "Changed", "toolsEnabled": { "ruler": true } }));
-        let whole = edit(db, &[], &Edit::Replace(title)).unwrap();
+        let whole = edit(db, &[], &TestEdit::Replace(title)).unwrap();
         for part in
             ["<!-- the first -->", "qti-rubric-block", "qti-branch-rule", "title=\"Changed\""]
         {
@@ -95,19 +99,19 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
     use ProblemKind::{Conflict, Invalid, NotFound};
     both(|db| {
         let before = rich(db);
-        let add = |json: Value| Edit::Add(object(&json));
-        let replace = |json: Value| Edit::Replace(object(&json));
+        let add = |json: Value| TestEdit::Add(object(&json));
+        let replace = |json: Value| TestEdit::Replace(object(&json));
         let part = json!({
             "identifier": "p1", "navigationMode": "linear", "submissionMode": "individual",
             "qti-assessment-section": [section("s9", &[])],
         });
-        let cases: [(&[&str], Edit, ProblemKind, &str); 13] = [
-            (&["p1"], Edit::Remove, Conflict, "the only one in the test 'rich'"),
-            (&["p1", "s1"], Edit::Remove, Conflict, "the only one in the part 'p1'"),
-            (&["p1", "inner", "c"], Edit::Remove, Conflict, "a qti-branch-rule of 'a'"),
-            (&["p1", "inner"], Edit::Remove, Conflict, "'c' is in use"),
-            (&["p9"], Edit::Remove, NotFound, "there is no test part 'p9'"),
-            (&["p1", "s1", "z"], Edit::Remove, NotFound, "there is no item 'z'"),
+        let cases: [(&[&str], TestEdit, ProblemKind, &str); 13] = [
+            (&["p1"], TestEdit::Remove, Conflict, "the only one in the test 'rich'"),
+            (&["p1", "s1"], TestEdit::Remove, Conflict, "the only one in the part 'p1'"),
+            (&["p1", "inner", "c"], TestEdit::Remove, Conflict, "a qti-branch-rule of 'a'"),
+            (&["p1", "inner"], TestEdit::Remove, Conflict, "'c' is in use"),
+            (&["p9"], TestEdit::Remove, NotFound, "there is no test part 'p9'"),
+            (&["p1", "s1", "z"], TestEdit::Remove, NotFound, "there is no item 'z'"),
             (&[], add(part), Conflict, "with the identifier 'p1'"),
             (&["p1"], add(section("a", &[])), Conflict, "with the identifier 'a'"),
             (&["p1"], add(section("s9", &["x", "a"])), Conflict, "with the identifier 'a'"),
@@ -115,7 +119,7 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
             (&["p1", "s1"], add(json!({})), Invalid, "identifier"),
             (
                 &["p1", "s1"],
-                Edit::Order(object(&json!({ "items": [reference("b")] }))),
+                TestEdit::Order(object(&json!({ "items": [reference("b")] }))),
                 Invalid,
                 "a, b, c",
             ),
@@ -151,7 +155,7 @@ fn every_missing_item_of_a_test_is_named_and_a_used_one_stays() {
             .replace("identifier=\"c\"", "identifier=\"y\"")
             .replace("target=\"c\"", "target=\"y\"");
         let lost = lost.replace("identifier=\"rich\"", "identifier=\"lost\"");
-        let draft = Draft::of(Kind::Test, lost, &Object::new()).unwrap();
+        let draft = CheckedDocument::of(Kind::Test, lost, &Object::new()).unwrap();
         let refused = db.write_blocking(|tx| repository::create(tx, now(), &draft)).unwrap_err();
         let paths: Vec<&str> = refused.details.iter().map(|detail| &*detail.path).collect();
         assert_eq!(paths, ["qti-assessment-item-ref 'x'", "qti-assessment-item-ref 'y'"]);
@@ -170,8 +174,8 @@ fn every_missing_item_of_a_test_is_named_and_a_used_one_stays() {
 fn an_edit_of_an_old_version_is_refused() {
     both(|db| {
         let old = rich(db);
-        edit(db, &["p1", "s1"], &Edit::Add(object(&reference("d")))).unwrap();
-        let edited = structure::edited(&old, &["p1", "inner", "b"], &Edit::Remove).unwrap();
+        edit(db, &["p1", "s1"], &TestEdit::Add(object(&reference("d")))).unwrap();
+        let edited = structure::edited(&old, &["p1", "inner", "b"], &TestEdit::Remove).unwrap();
         let refused = db.write_blocking(|tx| {
             repository::replace(tx, now(), Kind::Test, "rich", &edited.change, Some(old.version))
         });

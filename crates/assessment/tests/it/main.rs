@@ -8,11 +8,11 @@
 mod answers;
 mod edits;
 
-use lyceum_assessment::banks::{self, BankDraft};
+use lyceum_assessment::banks::{self, BankInput};
 use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;
 use lyceum_assessment::{
-    Change, Draft, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse, repository,
-    structure,
+    CheckedDocument, DocumentChange, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse,
+    repository, structure,
 };
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
@@ -38,18 +38,18 @@ fn stimulus(identifier: &str, text: &str) -> String {
     )
 }
 
-fn draft(identifier: &str, text: &str) -> Draft {
-    Draft::of(Kind::Stimulus, stimulus(identifier, text), &Object::new()).unwrap()
+fn draft(identifier: &str, text: &str) -> CheckedDocument {
+    CheckedDocument::of(Kind::Stimulus, stimulus(identifier, text), &Object::new()).unwrap()
 }
 
 /// An item without a stimulus.
-fn plain_item(identifier: &str) -> Draft {
+fn plain_item(identifier: &str) -> CheckedDocument {
     let xml = format!(
         "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' \
          identifier='{identifier}' title='Item {identifier}' time-dependent='false'>\
          <qti-item-body><p>x</p></qti-item-body></qti-assessment-item>"
     );
-    Draft::of(Kind::Item, xml, &Object::new()).unwrap()
+    CheckedDocument::of(Kind::Item, xml, &Object::new()).unwrap()
 }
 
 fn first_page(limit: &str) -> Query {
@@ -65,7 +65,7 @@ fn a_page_holds_as_many_bytes_as_the_limit_allows() {
     both(|db| {
         db.write_blocking(|tx| {
             for number in 0..=most {
-                let another = Draft { identifier: format!("s-{number}"), ..big.clone() };
+                let another = CheckedDocument { identifier: format!("s-{number}"), ..big.clone() };
                 repository::create(tx, now(), &another)?;
             }
             Ok(())
@@ -91,7 +91,7 @@ fn a_title_is_changed_where_it_stands_and_nowhere_else() {
             db.write_blocking(|tx| repository::create(tx, now(), &draft("s", "text"))).unwrap();
         assert_eq!(stored.title, "It's \"one\"");
         let body = parse(br#"{"title": "Two <&> \"2\""}"#).unwrap();
-        let change = Change::read(Kind::Stimulus, "s", body).unwrap();
+        let change = DocumentChange::read(Kind::Stimulus, "s", body).unwrap();
         let changed = db
             .write_blocking(|tx| {
                 repository::replace(tx, now(), Kind::Stimulus, "s", &change, Some(1))
@@ -105,27 +105,28 @@ fn a_title_is_changed_where_it_stands_and_nowhere_else() {
     });
 }
 
-fn item(identifier: &str, stimulus: &str) -> Draft {
+fn item(identifier: &str, stimulus: &str) -> CheckedDocument {
     let xml = format!(
         "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' \
          identifier='{identifier}' title='t' time-dependent='false'>\
          <qti-assessment-stimulus-ref identifier='story' href='stimuli/{stimulus}.xml'/>\
          <qti-item-body><p>x</p></qti-item-body></qti-assessment-item>"
     );
-    Draft::of(Kind::Item, xml, &Object::new()).unwrap()
+    CheckedDocument::of(Kind::Item, xml, &Object::new()).unwrap()
 }
 
 #[test]
 fn an_item_whose_stimulus_is_missing_is_refused() {
     both(|db| {
-        let create = |draft: &Draft| db.write_blocking(|tx| repository::create(tx, now(), draft));
+        let create =
+            |draft: &CheckedDocument| db.write_blocking(|tx| repository::create(tx, now(), draft));
         let refused = create(&item("i", "s")).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Invalid);
         assert_eq!(refused.details[0].path, "qti-assessment-stimulus-ref 'story'");
         assert!(refused.details[0].message.contains("'s'"), "{refused}");
         create(&draft("s", "text")).unwrap();
         create(&item("i", "s")).unwrap();
-        let change = Change::Whole(Box::new(item("i", "other")));
+        let change = DocumentChange::Content(Box::new(item("i", "other")));
         let refused = db
             .write_blocking(|tx| repository::replace(tx, now(), Kind::Item, "i", &change, None))
             .unwrap_err();
@@ -136,14 +137,17 @@ fn an_item_whose_stimulus_is_missing_is_refused() {
 #[test]
 fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
     both(|db| {
-        let create = |draft: &Draft| db.write_blocking(|tx| repository::create(tx, now(), draft));
+        let create =
+            |draft: &CheckedDocument| db.write_blocking(|tx| repository::create(tx, now(), draft));
         let first = create(&draft("s", "text")).unwrap();
         assert_eq!(create(&draft("s", "text")).unwrap(), first);
         let refused = create(&draft("s", "other")).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Conflict);
         assert!(refused.message.contains("Replace it with PUT"), "{refused}");
-        let described =
-            Draft { metadata: Metadata::Set("{\"a\":1}".to_owned()), ..draft("s", "text") };
+        let described = CheckedDocument {
+            metadata: Metadata::Set("{\"a\":1}".to_owned()),
+            ..draft("s", "text")
+        };
         assert_eq!(create(&described).unwrap_err().kind, ProblemKind::Conflict);
         let versions = db.read_blocking(|tx| repository::versions(tx, &first_page("9"), "s"));
         assert_eq!(versions.unwrap().total, 1);
@@ -174,10 +178,10 @@ fn a_bank_may_be_sent_again_and_another_is_a_conflict() {
                 submission-mode='individual'><qti-assessment-section identifier='s' title='s' \
                 visible='true'/></qti-test-part></qti-assessment-test>";
     both(|db| {
-        let test = Draft::of(Kind::Test, test.to_owned(), &Object::new()).unwrap();
+        let test = CheckedDocument::of(Kind::Test, test.to_owned(), &Object::new()).unwrap();
         db.write_blocking(|tx| repository::create(tx, now(), &test)).unwrap();
         let create = |body: &[u8]| {
-            let wish = BankDraft::read(parse(body).unwrap()).unwrap();
+            let wish = BankInput::read(parse(body).unwrap()).unwrap();
             db.write_blocking(|tx| banks::create(tx, now(), &wish))
         };
         let body = br#"{"identifier": "b", "title": "B", "tests": ["t"]}"#;
@@ -198,8 +202,8 @@ fn a_format_that_nobody_reads_is_refused() {
         );
         let body = parse(body.as_bytes()).unwrap();
         for refused in [
-            Draft::read(Kind::Stimulus, &body).map(drop),
-            Change::read(Kind::Stimulus, "s", body.clone()).map(drop),
+            CheckedDocument::read(Kind::Stimulus, &body).map(drop),
+            DocumentChange::read(Kind::Stimulus, "s", body.clone()).map(drop),
         ] {
             let refused = refused.unwrap_err();
             assert_eq!(refused.details[0].path, "format", "{refused}");
@@ -207,9 +211,9 @@ fn a_format_that_nobody_reads_is_refused() {
         }
     }
     let around = parse(br#"{"format": "pdf", "title": "t"}"#).unwrap();
-    Change::read(Kind::Item, "i", around).unwrap_err();
+    DocumentChange::read(Kind::Item, "i", around).unwrap_err();
     let json = br#"{"format": "json", "identifier": "s", "title": "t", "content": "x"}"#;
-    Draft::read(Kind::Stimulus, &parse(json).unwrap()).unwrap();
+    CheckedDocument::read(Kind::Stimulus, &parse(json).unwrap()).unwrap();
 }
 
 /// Scores an answer to an item with that response declaration, interaction and processing.
@@ -289,7 +293,7 @@ fn the_items_of_a_test_follow_a_seed() {
          <qti-ordering shuffle='true'/>{refs}</qti-assessment-section></qti-test-part></qti-assessment-test>"
     );
     both(|db| {
-        let test = Draft::of(Kind::Test, xml.clone(), &Object::new()).unwrap();
+        let test = CheckedDocument::of(Kind::Test, xml.clone(), &Object::new()).unwrap();
         let orders = db
             .write_blocking(|tx| {
                 for n in 0..6 {
@@ -298,7 +302,7 @@ fn the_items_of_a_test_follow_a_seed() {
                         "<qti-assessment-stimulus-ref identifier='story' href='stimuli/s.xml'/>",
                         "",
                     );
-                    let item = Draft::of(Kind::Item, item, &Object::new())?;
+                    let item = CheckedDocument::of(Kind::Item, item, &Object::new())?;
                     repository::create(tx, now(), &item)?;
                 }
                 repository::create(tx, now(), &test)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use lyceum_assessment::{Draft, Kind, Object, repository};
+use lyceum_assessment::{CheckedDocument, Kind, Object, repository};
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
@@ -166,8 +166,8 @@ fn no_identifier_leads_out_of_the_folder() {
         ["../../evil", "/tmp/evil", "..", ".", ".hidden", "a/b\\c", "\u{1}\u{e9}", "a b", &long];
     db.write_blocking(|tx| {
         for identifier in identifiers {
-            let draft = Draft::of(Kind::Item, item("water", MAPPED), &Object::new())?;
-            let draft = Draft { identifier: identifier.to_owned(), ..draft };
+            let draft = CheckedDocument::of(Kind::Item, item("water", MAPPED), &Object::new())?;
+            let draft = CheckedDocument { identifier: identifier.to_owned(), ..draft };
             repository::create(tx, Timestamp::from_milliseconds(0), &draft)?;
         }
         Ok(())

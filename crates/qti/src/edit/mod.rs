@@ -27,9 +27,9 @@ use splice::{Splices, fitting};
 /// A test after a change.
 #[derive(Clone, Debug)]
 pub struct EditedTest {
-    /// Its text.
+    /// Its XML.
     pub xml: String,
-    /// The changed text.
+    /// The test that the XML describes.
     pub test: Test,
 }
 

@@ -1,11 +1,11 @@
 //! An XML element as JSON: `{_attributes: {…}, _text: "…", name: element or [element…]}`.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::xml::{ChildNode, Element};
 
-pub(super) fn content(root: Element<'_>) -> Json {
-    json!({ root.name(): element(root) })
+pub(super) fn content(root: Element<'_>) -> Map<String, Json> {
+    Map::from_iter([(root.name().to_owned(), element(root))])
 }
 
 fn element(from: Element<'_>) -> Json {
@@ -29,7 +29,7 @@ fn element(from: Element<'_>) -> Json {
     object.into()
 }
 
-/// The second of a name makes an array of them.
+/// Adds a child element. Several children with one name become an array.
 fn add(object: &mut Map<String, Json>, name: &str, value: Json) {
     match object.get_mut(name) {
         None => drop(object.insert(name.to_owned(), value)),

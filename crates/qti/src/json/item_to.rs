@@ -1,58 +1,59 @@
 //! An item as JSON.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::content::content;
+use super::form::{
+    CorrectResponse, FeedbackForm, InlineFeedbackForm, ItemForm, MapEntryForm, MappingForm,
+    OutcomeForm, ProcessingForm, ResponseForm, RubricForm, StimulusReferenceForm, with_xml,
+};
 use crate::model::{
-    ExpressionKind, Feedback, FeedbackKind, InteractionKind as Kind, Item, ResponseProcessing,
-    ResponseTemplate, Rule, RuleKind, VariableTarget,
+    ExpressionKind, Feedback, FeedbackKind, InteractionKind as Kind, Item, MapEntry,
+    OutcomeDeclaration, ResponseDeclaration, ResponseProcessing, ResponseTemplate, Rule, RuleKind,
+    VariableTarget,
 };
 use crate::value::Scalar;
 use crate::{DocumentContent, Faults, another, parsed, read_document};
 
-/// The item as clients read it: `{identifier, title, type, qtiVersion, timeDependent, adaptive,
-/// responseDeclarations, outcomeDeclarations, responseProcessing?, modalFeedback, feedbackInline,
-/// feedbackBlock, rubrics, stimulus?, content, rawXml, qtiXml, interactionTypes}`. What the service
-/// adds (`metadata`, `createdAt`, `updatedAt`) is not among them. Errors: it is not an item.
+/// An item as clients read it: an [`ItemForm`] with the XML. Errors: the document is not an item.
 pub fn item_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let item = match read_document(&document, version)?.content {
         DocumentContent::Item(item) => item,
         other => return Err(another("qti-assessment-item", &other)),
     };
-    let mut object = Map::new();
-    let mut put = |name: &str, value: Json| drop(object.insert(name.to_owned(), value));
-    put("identifier", json!(item.identifier));
-    put("title", json!(item.title));
-    put("type", json!(kind(&item)));
-    put("interactionTypes", item.interactions.iter().map(|i| i.kind.name()).collect());
-    put("qtiVersion", json!(item.version.name()));
-    put("timeDependent", json!(item.time_dependent));
-    put("adaptive", json!(item.adaptive));
-    put("responseDeclarations", responses(&item));
-    put("outcomeDeclarations", outcomes(&item));
-    if let Some(processing) = &item.processing {
-        put("responseProcessing", processing_json(&item, processing));
-    }
-    put("modalFeedback", feedback(&item, FeedbackKind::Modal));
-    put("feedbackInline", feedback(&item, FeedbackKind::Inline));
-    put("feedbackBlock", feedback(&item, FeedbackKind::Block));
-    let rubric = |rubric: &crate::model::Rubric| json!({"use": rubric.usage, "view": rubric.views.join(" "), "body": rubric.text});
-    put("rubrics", item.rubrics.iter().map(rubric).collect());
-    if let Some(stimulus) = item.stimuli.first() {
-        put(
-            "stimulus",
-            json!({"identifier": stimulus.identifier, "href": stimulus.href, "title": stimulus.title}),
-        );
-    }
-    put("content", content(document.root()));
-    put("rawXml", json!(xml));
-    put("qtiXml", json!(xml));
-    Ok(object)
+    let rubric = |rubric: &crate::model::Rubric| RubricForm {
+        usage: rubric.usage.as_deref().map(str::to_owned),
+        view: rubric.views.join(" "),
+        body: rubric.text.clone(),
+    };
+    let form = ItemForm {
+        identifier: item.identifier.to_string(),
+        title: item.title.to_string(),
+        interaction_type: kind(&item),
+        interaction_types: item.interactions.iter().map(|i| i.kind.name()).collect(),
+        qti_version: item.version.name(),
+        time_dependent: item.time_dependent,
+        adaptive: item.adaptive,
+        response_declarations: item.responses.iter().map(response).collect(),
+        outcome_declarations: item.outcomes.iter().map(outcome).collect(),
+        response_processing: item.processing.as_ref().map(|rules| processing(&item, rules)),
+        modal_feedback: feedback(&item, FeedbackKind::Modal),
+        feedback_inline: feedback(&item, FeedbackKind::Inline),
+        feedback_block: feedback(&item, FeedbackKind::Block),
+        rubrics: item.rubrics.iter().map(rubric).collect(),
+        stimulus: item.stimuli.first().map(|stimulus| StimulusReferenceForm {
+            identifier: stimulus.identifier.to_string(),
+            href: stimulus.href.to_string(),
+            title: stimulus.title.as_deref().map(str::to_owned),
+        }),
+        content: content(document.root()),
+    };
+    Ok(with_xml(&form, xml))
 }
 
-/// The type of an item is that of its first interaction. Clients know 17 of the 22; for the others
-/// the one that is nearest to it.
+/// The type of an item is the name of its first interaction. Clients know 17 of the 22 interactions; the others have the
+/// name of a similar one.
 fn kind(item: &Item) -> &'static str {
     match item.interactions.first().map(|interaction| interaction.kind) {
         None | Some(Kind::Custom | Kind::PortableCustom) => Kind::ExtendedText.name(),
@@ -63,62 +64,52 @@ fn kind(item: &Item) -> &'static str {
     }
 }
 
-fn responses(item: &Item) -> Json {
-    let declaration = |response: &crate::model::ResponseDeclaration| {
-        let own = &response.declaration;
-        let correct = response.correct.scalars().iter().map(|scalar| json!(scalar.to_string()));
-        let mut object = json!({
-            "identifier": own.identifier,
-            "cardinality": own.cardinality.name(),
-            "baseType": own.base_type.map(crate::value::BaseType::name),
-            "correctResponse": {"value": correct.collect::<Json>()},
-        });
-        if let Some(mapping) = &response.mapping {
-            let entry = |entry: &crate::model::MapEntry| {
-                json!({"mapKey": entry.key.to_string(), "mappedValue": entry.mapped,
-                       "caseSensitive": entry.case_sensitive})
-            };
-            object["mapping"] = json!({
-                "defaultValue": mapping.default, "lowerBound": mapping.lower,
-                "upperBound": mapping.upper,
-                "mapEntries": mapping.entries.iter().map(entry).collect::<Json>(),
-            });
-        }
-        object
+fn response(response: &ResponseDeclaration) -> ResponseForm {
+    let own = &response.declaration;
+    let entry = |entry: &MapEntry| MapEntryForm {
+        map_key: entry.key.to_string(),
+        mapped_value: entry.mapped,
+        case_sensitive: entry.case_sensitive,
     };
-    item.responses.iter().map(declaration).collect()
+    let mapping = response.mapping.as_ref().map(|mapping| MappingForm {
+        default_value: mapping.default,
+        lower_bound: mapping.lower,
+        upper_bound: mapping.upper,
+        map_entries: mapping.entries.iter().map(entry).collect(),
+    });
+    let correct = response.correct.scalars().iter().map(ToString::to_string);
+    ResponseForm {
+        identifier: own.identifier.to_string(),
+        cardinality: own.cardinality,
+        base_type: own.base_type,
+        correct_response: CorrectResponse { value: correct.collect() },
+        mapping,
+    }
 }
 
-fn outcomes(item: &Item) -> Json {
-    let declaration = |outcome: &crate::model::OutcomeDeclaration| {
-        let own = &outcome.declaration;
-        json!({
-            "identifier": own.identifier,
-            "cardinality": own.cardinality.name(),
-            "baseType": own.base_type.map(crate::value::BaseType::name),
-        })
-    };
-    item.outcomes.iter().map(declaration).collect()
+fn outcome(outcome: &OutcomeDeclaration) -> OutcomeForm {
+    let own = &outcome.declaration;
+    OutcomeForm {
+        identifier: own.identifier.to_string(),
+        cardinality: own.cardinality,
+        base_type: own.base_type,
+    }
 }
 
-fn feedback(item: &Item, kind: FeedbackKind) -> Json {
-    let one = |feedback: &Feedback| {
-        let mut object = json!({
-            "outcomeIdentifier": feedback.outcome,
-            "identifier": feedback.identifier,
-            "showHide": if feedback.show { "show" } else { "hide" },
-            "content": feedback.content,
-        });
-        if kind == FeedbackKind::Modal {
-            object["title"] = json!(feedback.title.as_deref().unwrap_or_default());
-        }
-        object
+fn feedback(item: &Item, kind: FeedbackKind) -> Vec<FeedbackForm> {
+    let form = |feedback: &Feedback| FeedbackForm {
+        outcome_identifier: feedback.outcome.to_string(),
+        identifier: feedback.identifier.to_string(),
+        show_hide: if feedback.show { "show" } else { "hide" },
+        content: feedback.content.clone(),
+        title: (kind == FeedbackKind::Modal)
+            .then(|| feedback.title.as_deref().unwrap_or_default().to_owned()),
     };
-    item.feedback.iter().filter(|feedback| feedback.kind == kind).map(one).collect()
+    item.feedback.iter().filter(|feedback| feedback.kind == kind).map(form).collect()
 }
 
-/// Which response is processed how, and the words that feedback is chosen by.
-fn processing_json(item: &Item, processing: &ResponseProcessing) -> Json {
+/// How the first response is processed, and the values of the outcome that chooses feedback.
+fn processing(item: &Item, processing: &ResponseProcessing) -> ProcessingForm {
     let template = processing.template.as_deref().and_then(ResponseTemplate::of);
     let maps = matches!(
         template,
@@ -134,18 +125,19 @@ fn processing_json(item: &Item, processing: &ResponseProcessing) -> Json {
         Some((outcome, right, wrong)) => (&**outcome, &**right, &**wrong),
         None => ("FEEDBACK", "CORRECT", "INCORRECT"),
     };
-    let mut object = json!({
-        "templateType": if maps || maps_in(&processing.rules) { "map_response" } else { "match_correct" },
-        "responseDeclarationIdentifier": response,
-        "outcomeIdentifier": outcome,
-        "correctResponseIdentifier": right,
-        "incorrectResponseIdentifier": wrong,
+    let maps = maps || maps_in(&processing.rules);
+    let inline_feedback = inline(&processing.rules).map(|(outcome, variable)| InlineFeedbackForm {
+        outcome_identifier: outcome.to_owned(),
+        variable_identifier: variable.to_owned(),
     });
-    if let Some((outcome, variable)) = inline(&processing.rules) {
-        object["inlineFeedback"] =
-            json!({"outcomeIdentifier": outcome, "variableIdentifier": variable});
+    ProcessingForm {
+        template_type: if maps { "map_response" } else { "match_correct" },
+        response_declaration_identifier: response.to_owned(),
+        outcome_identifier: outcome.to_owned(),
+        correct_response_identifier: right.to_owned(),
+        incorrect_response_identifier: wrong.to_owned(),
+        inline_feedback,
     }
-    object
 }
 
 fn maps_in(rules: &[Rule]) -> bool {

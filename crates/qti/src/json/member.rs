@@ -1,37 +1,42 @@
-//! What a test is made of as JSON, both ways: parts, sections, references to items.
+//! Parts, sections and references to items of a test as JSON, both ways.
 
 use lyceum_core::problem::Detail;
 use lyceum_core::{Problem, ProblemKind, Result};
 use serde_json::{Value as Json, json};
 
+use super::form::{self, ItemReference, TestSection};
 use super::write::{JsonObject, XmlWriter};
-use crate::model::{ItemRef, Navigation, Section, SectionMember, Submission, Test, TestPart};
+use crate::model::{ItemRef, Section, SectionMember, Test, TestPart};
 
-/// Nothing of that sort there.
+/// The problem of an unknown member.
 pub(crate) fn unknown(what: &str, name: &str, inside: &str) -> Problem {
     let message = format!("there is no {what} '{name}' in {inside}");
     Problem::new(ProblemKind::NotFound, message)
 }
 
-/// A part (`[part]`) or a section at any depth of a part (`[part, section]`) as clients read it.
-/// Errors: `NotFound` for an unknown name.
+/// A part (`[part]`), or a section at any depth of a part (`[part, section]`), as clients read it. Errors: `NotFound`.
 pub fn member_json(test: &Test, at: &[&str]) -> Result<Json> {
     let [name, inner @ ..] = at else { return Err(unknown("test part", "", "the test")) };
     let found = part(test, name)?;
-    match inner {
-        [] => Ok(part_json(found)),
-        [name, ..] => section(found, name).map(|(section, at)| section_json(section, at)),
-    }
+    Ok(match inner {
+        [] => json!(part_form(found)),
+        [name, ..] => {
+            let (section, sequence) = section(found, name)?;
+            json!(section_form(section, sequence))
+        }
+    })
 }
 
-/// The parts of a test (`[]`), the sections of a part (`[part]`) or the references of a section
-/// (`[part, section]`) as clients read them. Errors: there is no part or section of that name.
+/// The parts of a test (`[]`), the sections of a part (`[part]`), or the references of a section (`[part, section]`), as
+/// clients read them. Errors: `NotFound`.
 pub fn members_json(test: &Test, at: &[&str]) -> Result<Vec<Json>> {
-    Ok(match at {
-        [] => test.parts.iter().map(part_json).collect(),
-        [name] => sections_json(part(test, name)?),
-        [name, inner, ..] => refs_json(section(part(test, name)?, inner)?.0),
-    })
+    let list = match at {
+        [] => json!(test.parts.iter().map(part_form).collect::<Vec<_>>()),
+        [name] => json!(section_forms(part(test, name)?)),
+        [name, inner, ..] => json!(references(section(part(test, name)?, inner)?.0)),
+    };
+    let Json::Array(members) = list else { unreachable!("lists are arrays") };
+    Ok(members)
 }
 
 fn part<'t>(test: &'t Test, name: &str) -> Result<&'t TestPart> {
@@ -58,39 +63,33 @@ fn inner(members: &[SectionMember]) -> impl Iterator<Item = &Section> {
     })
 }
 
-pub(super) fn part_json(part: &TestPart) -> Json {
-    json!({
-        "identifier": part.identifier,
-        "navigationMode": match part.navigation {
-            Navigation::Linear => "linear",
-            Navigation::Nonlinear => "nonlinear",
-        },
-        "submissionMode": match part.submission {
-            Submission::Individual => "individual",
-            Submission::Simultaneous => "simultaneous",
-        },
-        "qti-assessment-section": sections_json(part),
-    })
+pub(super) fn part_form(part: &TestPart) -> form::TestPart {
+    form::TestPart {
+        identifier: part.identifier.to_string(),
+        navigation_mode: part.navigation,
+        submission_mode: part.submission,
+        sections: section_forms(part),
+    }
 }
 
-fn sections_json(part: &TestPart) -> Vec<Json> {
-    inner(&part.sections).enumerate().map(|(at, s)| section_json(s, at + 1)).collect()
+fn section_forms(part: &TestPart) -> Vec<TestSection> {
+    inner(&part.sections).enumerate().map(|(at, s)| section_form(s, at + 1)).collect()
 }
 
-fn section_json(section: &Section, sequence: usize) -> Json {
-    json!({
-        "identifier": section.identifier,
-        "title": section.title,
-        "visible": section.visible,
-        "required": section.required,
-        "fixed": section.fixed,
-        "sequence": sequence,
-        "qti-assessment-item-ref": refs_json(section),
-    })
+fn section_form(section: &Section, sequence: usize) -> TestSection {
+    TestSection {
+        identifier: section.identifier.to_string(),
+        title: section.title.to_string(),
+        visible: section.visible,
+        required: section.required,
+        fixed: section.fixed,
+        sequence,
+        items: references(section),
+    }
 }
 
-/// Those of inner sections among them.
-fn refs_json(section: &Section) -> Vec<Json> {
+/// The references of a section and of its inner sections.
+fn references(section: &Section) -> Vec<ItemReference> {
     fn collect<'s>(section: &'s Section, all: &mut Vec<&'s ItemRef>) {
         for member in &section.members {
             match member {
@@ -102,8 +101,12 @@ fn refs_json(section: &Section) -> Vec<Json> {
     }
     let mut all = Vec::new();
     collect(section, &mut all);
-    let one = |(at, item): (usize, &ItemRef)| json!({"identifier": item.identifier, "href": item.href, "sequence": at + 1});
-    all.into_iter().enumerate().map(one).collect()
+    let reference = |(at, item): (usize, &ItemRef)| ItemReference {
+        identifier: item.identifier.to_string(),
+        href: item.href.to_string(),
+        sequence: at + 1,
+    };
+    all.into_iter().enumerate().map(reference).collect()
 }
 
 /// The objects in the order of their `sequence`, where they have one.

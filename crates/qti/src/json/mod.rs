@@ -1,7 +1,8 @@
-//! The JSON form of documents, as the platform's clients send and read it (`timeback-qti` 0.4.0).
-//! What JSON cannot say stays in the XML, which goes along as `rawXml` and `qtiXml`.
+//! The JSON form of documents, as the platform's clients send and read it (`timeback-qti` 0.4.0). Whatever the form cannot
+//! express stays in the XML, which answers contain as `rawXml` and `qtiXml`.
 
 mod content;
+mod form;
 mod interaction;
 mod item_from;
 mod item_to;
@@ -9,6 +10,7 @@ pub(crate) mod member;
 mod test;
 pub(crate) mod write;
 
+pub use form::{ItemForm, StimulusForm, TestForm, TestPart, TestSection};
 pub use item_from::item_xml;
 pub use item_to::item_json;
 pub use member::{member_json, members_json};

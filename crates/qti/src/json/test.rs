@@ -2,19 +2,19 @@
 
 use lyceum_core::Problem;
 use lyceum_core::problem::Detail;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::content::content;
-use super::member::{outcome_into, part_into, part_json};
+use super::form::{
+    CatalogForm, DefaultValue, StimulusForm, StylesheetForm, TestForm, TestOutcomeForm, with_xml,
+};
+use super::member::{outcome_into, part_form, part_into};
 use super::write::{JsonObject, NAMESPACE, XmlWriter};
 use crate::value::to_json;
 use crate::{DocumentContent, Faults, another, parsed, read_document};
 
-/// A test as clients read it: `{identifier, title, qtiVersion, qti-test-part: [{identifier,
-/// navigationMode, submissionMode, qti-assessment-section: [{identifier, title, visible, required,
-/// fixed, sequence, qti-assessment-item-ref: [{identifier, href, sequence}]}]}],
-/// qti-outcome-declaration, timeLimit?, maxAttempts?, content, rawXml, qtiXml}`. The items of inner
-/// sections are listed with the outer one. Errors: it is not a test.
+/// A test as clients read it: a [`TestForm`] with the XML. The items of inner sections are listed with the outer section.
+/// Errors: the document is not a test.
 pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let test = match read_document(&document, version)?.content {
@@ -23,33 +23,27 @@ pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     };
     let outcome = |outcome: &crate::model::OutcomeDeclaration| {
         let own = &outcome.declaration;
-        json!({
-            "identifier": own.identifier,
-            "cardinality": own.cardinality.name(),
-            "baseType": own.base_type.map_or("string", crate::value::BaseType::name),
-            "normalMaximum": outcome.normal_maximum,
-            "normalMinimum": outcome.normal_minimum,
-            "defaultValue": {"value": to_json(&own.default)},
-        })
+        TestOutcomeForm {
+            identifier: own.identifier.to_string(),
+            cardinality: own.cardinality,
+            base_type: own.base_type.unwrap_or(crate::value::BaseType::String),
+            normal_maximum: outcome.normal_maximum,
+            normal_minimum: outcome.normal_minimum,
+            default_value: DefaultValue { value: to_json(&own.default) },
+        }
     };
-    let mut object = Map::new();
-    let mut put = |name: &str, value: Json| drop(object.insert(name.to_owned(), value));
-    put("identifier", json!(test.identifier));
-    put("title", json!(test.title));
-    put("qtiVersion", json!(test.version.name()));
-    put("qti-test-part", test.parts.iter().map(part_json).collect());
-    put("qti-outcome-declaration", test.outcomes.iter().map(outcome).collect());
-    if let Some(most) = test.time_limits.and_then(|limits| limits.max) {
-        put("timeLimit", json!(seconds(most)));
-    }
     let control = test.parts.first().and_then(|part| part.control);
-    if let Some(most) = control.and_then(|control| control.max_attempts) {
-        put("maxAttempts", json!(most));
-    }
-    put("content", content(document.root()));
-    put("rawXml", json!(xml));
-    put("qtiXml", json!(xml));
-    Ok(object)
+    let form = TestForm {
+        identifier: test.identifier.to_string(),
+        title: test.title.to_string(),
+        qti_version: test.version.name(),
+        parts: test.parts.iter().map(part_form).collect(),
+        outcomes: test.outcomes.iter().map(outcome).collect(),
+        time_limit: test.time_limits.and_then(|limits| limits.max).map(seconds),
+        max_attempts: control.and_then(|control| control.max_attempts),
+        content: content(document.root()),
+    };
+    Ok(with_xml(&form, xml))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "seconds of a test are few")]
@@ -90,8 +84,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     writer.done(faults)
 }
 
-/// A stimulus as clients read it: `{identifier, title, label?, language?, stylesheet?, catalogInfo,
-/// content, qtiVersion, rawXml, qtiXml}`. Errors: it is not a stimulus.
+/// A stimulus as clients read it: a [`StimulusForm`] with the XML. Errors: the document is not a stimulus.
 pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
     let stimulus = match read_document(&document, version)?.content {
@@ -103,30 +96,28 @@ pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
         root.first("qti-catalog-info").into_iter().flat_map(|info| info.all("qti-catalog"));
     let entry = |catalog: crate::xml::Element<'_>| {
         let card = catalog.first("qti-card");
-        json!({
-            "id": catalog.attribute("id"),
-            "support": card.and_then(|card| card.attribute("support")).unwrap_or_default(),
-            "content": card
-                .and_then(|card| card.first("qti-html-content"))
-                .map(crate::read::inner_xml)
-                .unwrap_or_default(),
-        })
+        let support = card.and_then(|card| card.attribute("support")).unwrap_or_default();
+        let content = card.and_then(|card| card.first("qti-html-content"));
+        CatalogForm {
+            id: catalog.attribute("id").map(str::to_owned),
+            support: support.to_owned(),
+            content: content.map(crate::read::inner_xml).unwrap_or_default(),
+        }
     };
-    let mut object = Map::new();
-    let mut put = |name: &str, value: Json| drop(object.insert(name.to_owned(), value));
-    put("identifier", json!(stimulus.identifier));
-    put("title", json!(stimulus.title));
-    put("label", json!(stimulus.label));
-    put("language", json!(stimulus.language));
-    if let Some(sheet) = stimulus.stylesheets.first() {
-        put("stylesheet", json!({"href": sheet.href, "type": sheet.media_type}));
-    }
-    put("catalogInfo", catalogs.map(entry).collect());
-    put("qtiVersion", json!(stimulus.version.name()));
-    put("content", content(root));
-    put("rawXml", json!(xml));
-    put("qtiXml", json!(xml));
-    Ok(object)
+    let form = StimulusForm {
+        identifier: stimulus.identifier.to_string(),
+        title: stimulus.title.to_string(),
+        label: stimulus.label.as_deref().map(str::to_owned),
+        language: stimulus.language.as_deref().map(str::to_owned),
+        stylesheet: stimulus.stylesheets.first().map(|sheet| StylesheetForm {
+            href: sheet.href.to_string(),
+            media_type: sheet.media_type.to_string(),
+        }),
+        catalog_info: catalogs.map(entry).collect(),
+        qti_version: stimulus.version.name(),
+        content: content(root),
+    };
+    Ok(with_xml(&form, xml))
 }
 
 /// A stimulus as XML from `{identifier, title, content, label?, language?, stylesheet?,

@@ -4,6 +4,8 @@
 use crate::model::{
     Declaration, Expression, Feedback, OutcomeDeclaration, QtiVersion, Rubric, Rule, Stylesheet,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A test (`qti-assessment-test`).
 #[derive(Clone, Debug)]
@@ -92,21 +94,25 @@ impl Test {
     }
 }
 
-/// The navigation through a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How candidates move through a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "NavigationMode")]
 pub enum Navigation {
-    /// From item to item, never back.
+    /// From item to item, and never back.
     Linear,
-    /// As they like.
+    /// In any order.
     Nonlinear,
 }
 
 /// When the answers of a part are processed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "SubmissionMode")]
 pub enum Submission {
-    /// Each by itself.
+    /// Each answer alone.
     Individual,
-    /// All at the end of the part.
+    /// All answers at the end of the part.
     Simultaneous,
 }
 

@@ -8,7 +8,7 @@ pub(crate) use text::float;
 pub use text::parse;
 
 /// The type of a single value (QTI 3.0 information model, `BaseType`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are those of the standard")]
 pub enum BaseType {
@@ -57,8 +57,8 @@ impl BaseType {
     }
 }
 
-/// The cardinality of a variable (QTI 3.0 information model, Cardinality).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+/// How many values a variable can contain (QTI 3.0 information model, Cardinality).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Cardinality {
     /// One value.

@@ -420,7 +420,7 @@ pub(crate) fn check_json(value: &Value) -> Result<(), String> {
 
 fn check_json_at(value: &Value, depth: usize) -> Result<(), String> {
     if depth > JSON_MAX_DEPTH {
-        return Err(format!("is nested deeper than {} levels", JSON_MAX_DEPTH));
+        return Err(format!("is nested deeper than {JSON_MAX_DEPTH} levels"));
     }
     match value {
         Value::String(text) if text.contains('\0') => Err(NUL.into()),

@@ -1,7 +1,7 @@
 //! The areas of the API. Each has one file or folder.
 
 mod adaptive;
-pub(crate) mod assessment;
+mod assessment;
 mod auth;
 pub(crate) mod bridge;
 mod clr;

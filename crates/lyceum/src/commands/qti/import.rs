@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lyceum_assessment::{Change, Draft, Kind, Object, repository};
+use lyceum_assessment::{CheckedDocument, DocumentChange, Kind, Object, repository};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_qti::relinked;
@@ -129,7 +129,8 @@ fn store(
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
     let text = relinked(&text, |link| library.address(path, link))
         .map_err(|fault| named(fault.to_string()))?;
-    let draft = Draft::of(kind, text, &Object::new()).map_err(|problem| named(problem.message))?;
+    let draft = CheckedDocument::of(kind, text, &Object::new())
+        .map_err(|problem| named(problem.message))?;
     let named = |problem: Problem| match problem.kind {
         ProblemKind::Invalid => named(problem.message),
         _ => problem,
@@ -140,7 +141,7 @@ fn store(
         count.created += 1;
         return Ok(());
     };
-    let change = Change::Whole(Box::new(draft));
+    let change = DocumentChange::Content(Box::new(draft));
     let after = repository::replace(tx, now, kind, &identifier, &change, None).map_err(named)?;
     match after.version == before.version {
         true => count.unchanged += 1,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
-use lyceum_assessment::banks::{self, AskedTurn, Bank, BankDraft, Variation};
+use lyceum_assessment::banks::{self, Bank, BankInput, BankTurn, BankTurnRequest};
 use lyceum_assessment::{Page, parse};
 use lyceum_core::{Problem, Result, body};
 use lyceum_store::Tx;
@@ -20,33 +20,33 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         list::parameters(get("", QtiRead, listed), &banks::SORTS)
             .named("getAssessmentBanks")
-            .description("Assessment banks, page by page.")
+            .description("Lists assessment banks, page by page.")
             .answers::<ListPage<Bank>>(200, "A page of banks."),
         post("", QtiWrite, created)
             .named("createAssessmentBank")
             .description("Stores several variations of a test for one lesson.")
-            .reads::<BankDraft>()
+            .reads::<BankInput>()
             .answers::<Bank>(201, "The bank."),
         get("/{bank}", QtiRead, shown)
             .named("getAssessmentBank")
-            .description("An assessment bank.")
+            .description("Reads an assessment bank.")
             .answers::<Bank>(200, "The bank."),
         put("/{bank}", QtiWrite, replaced)
             .of_version()
             .named("putAssessmentBank")
-            .description("Replaces a bank; who was served which test stays known.")
-            .reads::<BankDraft>()
+            .description("Replaces a bank. Which test each user was served is not forgotten.")
+            .reads::<BankInput>()
             .answers::<Bank>(200, "The bank."),
         delete("/{bank}", QtiWrite, deleted)
             .of_version()
             .named("deleteAssessmentBank")
-            .description("Deletes a bank and what it served to whom; its tests stay.")
+            .description("Deletes a bank and the list of tests that users were served. The tests stay.")
             .answers_empty(204, "Deleted."),
         post("/{bank}/next", QtiWrite, next)
             .named("nextAssessmentTest")
-            .description("The test that a user is served in an attempt: each user takes the tests in turn, from where the bank's rotation stood at the first attempt. The same attempt is served the same test.")
-            .reads::<AskedTurn>()
-            .answers::<Variation>(200, "The test."),
+            .description("Serves a test for a user's attempt. Each user gets the tests in turn, beginning at the bank's turn at the first attempt. The same attempt is served the same test.")
+            .reads::<BankTurnRequest>()
+            .answers::<BankTurn>(200, "The test."),
     ]
 }
 
@@ -60,8 +60,8 @@ async fn listed(context: Context) -> Result<Answer> {
 }
 
 async fn created(context: Context) -> Result<Answer> {
-    let (wish, now) = (BankDraft::read(parse(&context.body)?)?, context.app.clock.now());
-    let bank = context.app.db.write(move |tx| banks::create(tx, now, &wish)).await?;
+    let (input, now) = (BankInput::read(parse(&context.body)?)?, context.app.clock.now());
+    let bank = context.app.db.write(move |tx| banks::create(tx, now, &input)).await?;
     let tag = etag::tag(bank.version);
     Ok(Answer::of(&bank).status(StatusCode::CREATED).header(header::ETAG, tag))
 }
@@ -79,9 +79,9 @@ async fn replaced(context: Context) -> Result<Answer> {
         let message = format!("the address names '{id}'; an identifier is not changed");
         return Err(Problem::invalid("identifier", message));
     }
-    let (wish, now, expected) =
-        (BankDraft::read(body)?, context.app.clock.now(), etag::expected(&context)?);
-    let bank = context.app.db.write(move |tx| banks::replace(tx, now, &wish, expected)).await?;
+    let (input, now, expected) =
+        (BankInput::read(body)?, context.app.clock.now(), etag::expected(&context)?);
+    let bank = context.app.db.write(move |tx| banks::replace(tx, now, &input, expected)).await?;
     Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
 }
 
@@ -93,7 +93,7 @@ async fn deleted(context: Context) -> Result<Answer> {
 
 async fn next(context: Context) -> Result<Answer> {
     let bank = context.param("bank").to_owned();
-    let AskedTurn { user_id: user, attempt } = body::of(parse(&context.body)?.into())?;
+    let BankTurnRequest { user_id: user, attempt } = body::of(parse(&context.body)?.into())?;
     if let Some(attempt) = attempt {
         let (bank, user) = (bank.clone(), user.clone());
         let served = move |tx: &mut lyceum_store::Tx<'_>| banks::served(tx, &bank, &user, attempt);

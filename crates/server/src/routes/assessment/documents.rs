@@ -1,11 +1,14 @@
-//! What all kinds of documents have: lists, reading, writing, versions.
+//! Routes of all kinds of documents: lists, reading, writing, versions.
 
 use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
+use lyceum_assessment::description::DocumentInput;
 use lyceum_assessment::repository::FormerVersion;
-use lyceum_assessment::{Change, Draft, Kind, Page, Query, StoredDocument, parse, repository};
+use lyceum_assessment::{
+    CheckedDocument, DocumentChange, Kind, Page, Query, StoredDocument, parse, repository,
+};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
@@ -13,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::{self, ListPage};
-use super::{schema, structure};
+use super::{headers, structure};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -21,82 +24,74 @@ use crate::etag;
 use crate::limits;
 use crate::route::{Access, Route, delete, get, post, put};
 
+/// A document was deleted.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Deleted {
+struct DeletedDocument {
+    /// Names the kind and the identifier of the document.
     message: String,
 }
 
-/// The routes of a kind, below its collection.
-pub(super) fn routes(kind: Kind) -> Vec<Route> {
+/// The routes of a kind below its collection. The types describe a document of the kind in answers and requests.
+pub(super) fn routes<D: JsonSchema, I: JsonSchema + 'static>(kind: Kind) -> Vec<Route> {
     let (one, many) = names(kind);
-    // A stimulus holds no keys, and a learner's player shows it beside the item.
+    // A stimulus contains no answer keys, and a student's player shows it beside the item.
     let reads: Access = match kind {
         Kind::Stimulus => [QtiRead, AdaptiveRead].into(),
         Kind::Item | Kind::Test => QtiRead.into(),
     };
     vec![
-        schema::list_parameters(
+        headers::list_parameters(
             get("", QtiRead, move |context| listed(context, kind))
                 .named(format!("list{many}"))
-                .description("A page of the collection, searched, filtered and ordered."),
+                .description("Lists documents page by page: searched, filtered and ordered."),
         )
-        .answers_schema(200, "The page.", schema::page(kind)),
+        .answers::<ListPage<D>>(200, "The page."),
         post("", QtiWrite, move |context| created(context, kind))
             .named(format!("create{one}"))
             .description("Stores a new document, sent as XML or in its JSON form.")
-            .reads_schema(schema::input(kind))
+            .reads::<DocumentInput<I>>()
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
-            .answers_schema(201, "Stored.", schema::document(kind))
-            .with_headers(schema::CREATED),
+            .answers::<D>(201, "Stored.")
+            .with_headers(headers::CREATED),
         get("/{identifier}", reads, move |context| read(context, kind))
             .named(format!("get{one}"))
             .description("Reads a document.")
-            .answers_schema(200, "The document.", schema::document(kind))
-            .with_headers(schema::TAGGED),
+            .answers::<D>(200, "The document.")
+            .with_headers(headers::TAGGED),
         put("/{identifier}", QtiWrite, move |context| put_in_place(context, kind))
             .named(format!("put{one}"))
-            .description(
-                "Puts another version in place of a document; the former one stays readable.",
-            )
+            .description("Replaces a document. The previous version stays readable.")
             .of_version()
-            .reads_schema(schema::input(kind))
+            .reads::<DocumentInput<I>>()
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
-            .answers_schema(200, "Replaced.", schema::document(kind))
-            .with_headers(schema::TAGGED),
+            .answers::<D>(200, "Replaced.")
+            .with_headers(headers::TAGGED),
         delete("/{identifier}", QtiWrite, move |context| deleted(context, kind))
             .of_version()
             .named(format!("delete{one}"))
-            .description("Deletes a document that nothing refers to; its versions stay readable.")
-            .answers_empty(204, "Deleted.")
-            .answers_schema(409, "Something refers to it.", schema::error()),
-        schema::page_parameters(
+            .description("Deletes a document, unless another document refers to it (409). Its versions stay readable.")
+            .answers_empty(204, "Deleted."),
+        headers::page_parameters(
             get("/{identifier}/versions", QtiRead, move |context| versions(context, kind))
                 .named(format!("list{one}Versions"))
-                .description("The versions that a document has and had, the newest first."),
+                .description("Lists the versions of a document, the newest first."),
         )
         .answers::<ListPage<FormerVersion>>(200, "The page."),
         get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
             .named(format!("get{one}Version"))
-            .description(
-                "Reads a version of a document by its number, also of one that was deleted.",
-            )
-            .answers_schema(200, "The version.", schema::document(kind)),
+            .description("Reads a version of a document by its number, also of a deleted document.")
+            .answers::<D>(200, "The version."),
     ]
 }
 
-/// `DELETE /{id}` of whatever has that identifier.
+/// `DELETE /{id}`, for a document of any kind.
 pub(super) fn delete_any(name: &str) -> Route {
     delete("/{id}", QtiWrite, any_deleted)
         .of_version()
         .named(format!("deleteContent{name}"))
-        .description("Deletes the item, test, stimulus or feedback with that identifier.")
-        .answers::<Deleted>(200, "Deleted.")
-        .answers_schema(
-            409,
-            "Something refers to it, or several have the identifier.",
-            schema::error(),
-        )
+        .description("Deletes the item, test, stimulus or feedback with this identifier, unless a document refers to it or several have the identifier (409).")
+        .answers::<DeletedDocument>(200, "Deleted.")
 }
 
 fn names(kind: Kind) -> (&'static str, &'static str) {
@@ -145,16 +140,15 @@ pub(super) fn shown(stored: &StoredDocument) -> Result<Answer> {
 /// `POST` of a document.
 pub(super) async fn created(context: Context, kind: Kind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
-    let draft = apart(move || Draft::read(kind, &parse(&body)?)).await?;
-    let stored = context.app.db.write(move |tx| repository::create(tx, now, &draft)).await?;
+    let document = apart(move || CheckedDocument::read(kind, &parse(&body)?)).await?;
+    let stored = context.app.db.write(move |tx| repository::create(tx, now, &document)).await?;
     let id = segment(&stored.identifier);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
     let location = format!("{}{path}/{id}", context.base_url());
     Ok(shown(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
 }
 
-/// A test is made of parts that have addresses of their own: what JSON says of it goes into the text
-/// that is there.
+/// JSON for a test changes the stored XML, because the parts of a test have their own addresses.
 async fn put_in_place(context: Context, kind: Kind) -> Result<Answer> {
     match kind {
         Kind::Test => structure::test_replaced(context).await,
@@ -168,7 +162,7 @@ pub(super) async fn replaced(context: Context, kind: Kind) -> Result<Answer> {
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();
     let named = id.clone();
-    let change = apart(move || Change::read(kind, &named, parse(&body)?)).await?;
+    let change = apart(move || DocumentChange::read(kind, &named, parse(&body)?)).await?;
     let write = move |tx: &mut Tx<'_>| repository::replace(tx, now, kind, &id, &change, expected);
     shown(&context.app.db.write(write).await?)
 }
@@ -193,7 +187,7 @@ async fn version(context: Context, kind: Kind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let number = context.param("version");
     let number: i64 = number.parse().map_err(|_| {
-        let message = format!("'{number}' is no version; versions are whole numbers from 1");
+        let message = format!("'{number}' is not a version; versions are whole numbers from 1");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let work = move |tx: &mut Tx<'_>| repository::version(tx, kind, &id, number);
@@ -204,10 +198,10 @@ async fn any_deleted(context: Context) -> Result<Answer> {
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
     let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, &id, expected);
     let was = context.app.db.write(delete).await?;
-    Ok(Answer::of(&Deleted { message: format!("deleted: {was}") }))
+    Ok(Answer::of(&DeletedDocument { message: format!("deleted: {was}") }))
 }
 
-/// A list that takes too long is the caller's to narrow: trying again would not help.
+/// The problem for a scan that exceeded its deadline. The caller must narrow it, because trying again would not help.
 fn too_slow(problem: Problem) -> Problem {
     if !lyceum_store::is_too_slow(&problem) {
         return problem;

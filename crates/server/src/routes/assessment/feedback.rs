@@ -15,12 +15,10 @@ pub(super) fn of_lessons() -> Vec<Route> {
     vec![
         submit(FeedbackSubject::Lesson)
             .named("submitLessonFeedback")
-            .description("Keeps feedback on a lesson."),
+            .description("Stores feedback on a lesson."),
         get("/{lessonId}", QtiRead, read)
             .named("getLessonFeedback")
-            .description(
-                "The newest feedback on a lesson, and beside it all of it, questions included.",
-            )
+            .description("Reads the newest feedback on a lesson, and all feedback on the lesson and its questions.")
             .answers::<OnLesson>(200, "The feedback."),
     ]
 }
@@ -29,14 +27,14 @@ pub(super) fn of_questions() -> Vec<Route> {
     vec![
         submit(FeedbackSubject::Question)
             .named("submitQuestionFeedback")
-            .description("Keeps feedback on a question."),
+            .description("Stores feedback on a question."),
     ]
 }
 
 fn submit(about: FeedbackSubject) -> Route {
     post("", QtiWrite, move |context| submitted(context, about))
         .reads::<NewFeedback>()
-        .answers::<Feedback>(201, "Kept.")
+        .answers::<Feedback>(201, "Stored.")
 }
 
 async fn submitted(context: Context, about: FeedbackSubject) -> Result<Answer> {

@@ -1,28 +1,29 @@
-//! What items alone have: answers scored, and what a learner is shown.
+//! Routes that only items have: scoring an answer, and what a student sees.
 
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
+use lyceum_assessment::description::{ItemDocument, ItemInput};
 use lyceum_assessment::{ItemAnswer, Kind, Scored, candidate, parse, repository, respond};
 use lyceum_core::{Result, body};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{documents, schema};
+use super::{documents, headers};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get, post};
 
-/// An item for its candidate.
+/// The part of an item that a student sees.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CandidateView {
     identifier: String,
     version: i64,
     qti_version: &'static str,
-    /// The item as XML of QTI 3.0: no keys, no processing, no hidden feedback.
+    /// The item as XML of QTI 3.0, without keys, processing and hidden feedback.
     raw_xml: String,
-    /// The same.
+    /// The same XML.
     qti_xml: String,
 }
 
@@ -31,27 +32,25 @@ pub(super) fn routes() -> Vec<Route> {
         post("/metadata", QtiWrite, |context| documents::created(context, Kind::Item))
             .named("createAssessmentItemFromMetadata")
             .description("Stores a new item, sent in its JSON form.")
-            .reads_schema(schema::input(Kind::Item))
-            .answers_schema(201, "Stored.", schema::document(Kind::Item))
-            .with_headers(schema::CREATED),
-        // Who may read items knows the answers; to whoever works through lessons this would tell them.
+            .reads::<ItemInput>()
+            .answers::<ItemDocument>(201, "Stored.")
+            .with_headers(headers::CREATED),
+        // Callers with this scope know the answers. To students, the scores would reveal them.
         post("/{identifier}/process-response", QtiRead, responded)
             .named("processResponse")
             .description("Scores an answer to an item; nothing is stored.")
             .reads::<ItemAnswer>()
-            .answers::<Scored>(200, "What came of it."),
+            .answers::<Scored>(200, "The result."),
         get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
             .named("getCandidateView")
-            .description(
-                "What a learner is shown of an item: no keys, no processing, no hidden feedback.",
-            )
+            .description("Reads the part of an item that a student sees: no keys, no processing, no hidden feedback.")
             .param(
                 ParamPlace::Query,
                 "seed",
                 json!({ "type": "integer", "minimum": 0 }),
-                "Which variant of an item with templates; the same that is sent with the answer.",
+                "The seed of an item with templates. Send the same seed with the answer.",
             )
-            .answers::<CandidateView>(200, "The item for its candidate."),
+            .answers::<CandidateView>(200, "The item."),
     ]
 }
 

@@ -1,5 +1,4 @@
-//! Lists that are not documents: parts, sections, banks. Pages, order and search as the published
-//! clients ask for them.
+//! Lists of parts, sections and banks: pages, order and search as the published clients request them.
 
 use lyceum_assessment::{Page, Parameters};
 use lyceum_core::Result;
@@ -7,30 +6,35 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::schema;
+use super::headers;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route};
 
 /// The parameters of a list that can be ordered by these fields.
 pub(super) fn parameters(route: Route, sorts: &[&str]) -> Route {
-    schema::page_parameters(route)
+    headers::page_parameters(route)
         .param(
             ParamPlace::Query,
             "sort",
             json!({ "enum": sorts }),
             "The field that orders the list.",
         )
-        .param(ParamPlace::Query, "order", json!({ "enum": ["asc", "desc"] }), "Up or down.")
+        .param(
+            ParamPlace::Query,
+            "order",
+            json!({ "enum": ["asc", "desc"] }),
+            "The direction of the order.",
+        )
         .param(
             ParamPlace::Query,
             "query",
             json!({ "type": "string" }),
-            "A text to look for in identifiers and titles.",
+            "A text to search for in identifiers and titles.",
         )
 }
 
-/// The parameters of any list of content as they were sent.
+/// The parameters of a list of content, as they were sent.
 pub(super) fn given(context: &Context) -> Parameters {
     let mut given = Parameters::default();
     for (name, value) in context.query() {
@@ -51,7 +55,7 @@ pub(super) fn given(context: &Context) -> Parameters {
     given
 }
 
-/// The page of entries that are all there, in their own order, the first of `sorts`.
+/// The page of a complete list, whose own order is the first of `sorts`.
 pub(super) fn sliced(
     context: &Context,
     mut all: Vec<Value>,
@@ -78,18 +82,23 @@ pub(super) fn sliced(
     Ok(answer(&asked, page, total))
 }
 
-/// A page as clients read it.
+/// A page of a list.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct ListPage<T> {
+    /// The entries.
     items: Vec<T>,
-    /// How many there are on all pages.
+    /// The number of entries on all pages.
     total: u64,
+    /// The number of the page, from 1.
     page: u64,
+    /// The number of pages.
     pages: u64,
+    /// The most entries on a page.
     limit: u64,
     /// The field that orders the list.
     sort: &'static str,
+    /// The direction of the order.
     #[schemars(extend("enum" = ["asc", "desc"]))]
     order: &'static str,
 }

@@ -1,38 +1,49 @@
-//! Assessment content (QTI 3): items, tests, stimuli, checks, feedback. One file a part, each with a
-//! table. `/qti` may stand before every path (`crate::aliases`).
+//! Assessment content (QTI 3): items, tests, stimuli, checks, feedback. Each part is one file with its table of routes.
+//! Each path may begin with `/qti` (`crate::aliases`).
 
 mod banks;
 mod documents;
 mod feedback;
+mod headers;
 mod items;
 mod list;
-mod schema;
 mod structure;
-mod test_schema;
 mod validate;
 
-pub(crate) use schema::components;
-
 use lyceum_assessment::Kind;
+use lyceum_assessment::description::{
+    ItemDocument, ItemInput, StimulusDocument, StimulusInput, TestDocument, TestInput,
+};
 
 use crate::render::Rendering;
 use crate::route::{Area, Route};
 
 pub(super) fn areas() -> Vec<Area> {
-    let mut of_items = documents::routes(Kind::Item);
+    let mut of_items = documents::routes::<ItemDocument, ItemInput>(Kind::Item);
     of_items.extend(items::routes());
-    let mut of_tests = documents::routes(Kind::Test);
+    let mut of_tests = documents::routes::<TestDocument, TestInput>(Kind::Test);
     of_tests.extend(structure::routes());
+    let of_stimuli = documents::routes::<StimulusDocument, StimulusInput>(Kind::Stimulus);
     vec![
-        area("items", "/assessment-items", "Questions, and their answers scored.", of_items),
-        area("tests", "/assessment-tests", "Tests made of items.", of_tests),
-        area("banks", "/assessment-banks", "Tests that take turns.", banks::routes()),
-        area("stimuli", "/stimuli", "What items share.", documents::routes(Kind::Stimulus)),
-        area("validation", "/validate", "Documents checked, not stored.", validate::routes()),
+        area("items", "/assessment-items", "Questions, and the scoring of answers.", of_items),
+        area("tests", "/assessment-tests", "Tests that consist of items.", of_tests),
+        area("banks", "/assessment-banks", "Variations of tests that take turns.", banks::routes()),
+        area("stimuli", "/stimuli", "Texts and pictures that items share.", of_stimuli),
+        area(
+            "validation",
+            "/validate",
+            "Checks of documents that are not stored.",
+            validate::routes(),
+        ),
         area("lessons", "/lesson", "Feedback on lessons.", feedback::of_lessons()),
         area("questions", "/question", "Feedback on questions.", feedback::of_questions()),
-        area("content", "", "Content whatever it is.", vec![documents::delete_any("")]),
-        area("qti", "/qti", "The same below `/qti`.", vec![documents::delete_any("Below")]),
+        area("content", "", "Documents of any kind.", vec![documents::delete_any("")]),
+        area(
+            "qti",
+            "/qti",
+            "Documents of any kind, below `/qti`.",
+            vec![documents::delete_any("Below")],
+        ),
     ]
 }
 

@@ -1,20 +1,21 @@
-//! What tests are made of: parts, sections, references to items, and the questions they come to.
+//! Parts, sections and item references of tests, and the questions of a test.
 
 use axum::http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
-use lyceum_assessment::structure::{self, Edit};
-use lyceum_assessment::{Change, Kind, StoredDocument, parse, repository};
-use lyceum_core::schema::TypeSchema;
+use lyceum_assessment::description::{
+    ItemOrder, ItemReferenceInput, MetadataInput, TestDocument, TestPartInput, TestQuestions,
+    TestSectionInput,
+};
+use lyceum_assessment::structure::{self, TestEdit};
+use lyceum_assessment::{
+    DocumentChange, Kind, StoredDocument, TestPart, TestSection, parse, repository,
+};
 use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use super::list::{self, ListPage};
-use super::test_schema::{
-    self, ItemOrder, ItemReferenceInput, MetadataInput, TestPart, TestPartInput, TestSection,
-    TestSectionInput,
-};
-use super::{documents, schema};
+use super::{documents, headers};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -34,86 +35,86 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/{identifier}/questions", QtiRead, questions)
             .named("getAssessmentTestQuestions")
-            .description("The items of a test, each with its place.")
-            .answers_schema(200, "The questions.", test_schema::questions()),
+            .description("Lists the items of a test with their places.")
+            .answers::<TestQuestions>(200, "The questions."),
         put("/{identifier}/metadata", QtiWrite, metadata_replaced)
             .of_version()
             .named("putAssessmentTestMetadata")
             .description("Replaces the metadata of a test; null takes them away.")
-            .reads_schema(TypeSchema::input::<MetadataInput>())
-            .answers_schema(200, "The test.", schema::document(Kind::Test))
-            .with_headers(schema::TAGGED),
+            .reads::<MetadataInput>()
+            .answers::<TestDocument>(200, "The test.")
+            .with_headers(headers::TAGGED),
         list::parameters(get(PARTS, QtiRead, listed), &SORTS)
             .named("getTestParts")
-            .description("The parts of a test, in their order.")
+            .description("Lists the parts of a test, in order.")
             .answers::<ListPage<TestPart>>(200, "A page of parts."),
         post(PARTS, QtiWrite, added)
             .of_version()
             .named("createTestPart")
             .description("Adds a part at the end of a test.")
-            .reads_schema(TypeSchema::input::<TestPartInput>())
+            .reads::<TestPartInput>()
             .answers::<TestPart>(201, "The part."),
         get(PART, QtiRead, shown)
             .named("getTestPart")
-            .description("A part of a test.")
+            .description("Reads a part of a test.")
             .answers::<TestPart>(200, "The part."),
         put(PART, QtiWrite, replaced)
             .of_version()
             .named("putTestPart")
-            .description("Changes a part and the sections that it names; what the body leaves out stays.")
-            .reads_schema(TypeSchema::input::<TestPartInput>())
+            .description("Changes a part and the sections in the body. Members that the body leaves out stay.")
+            .reads::<TestPartInput>()
             .answers::<TestPart>(200, "The part."),
         delete(PART, QtiWrite, removed)
             .of_version()
             .named("deleteTestPart")
-            .description("Removes a part that no rule refers to; a test keeps at least one.")
+            .description("Removes a part, unless a rule refers to it or it is the only one.")
             .answers_empty(204, "Removed."),
         list::parameters(get(SECTIONS, QtiRead, listed), &SORTS)
             .named("getSections")
-            .description("The sections of a part, in their order.")
+            .description("Lists the sections of a part, in order.")
             .answers::<ListPage<TestSection>>(200, "A page of sections."),
         post(SECTIONS, QtiWrite, added)
             .of_version()
             .named("createSection")
-            .description("Adds a section to a part, in the place of its sequence.")
-            .reads_schema(TypeSchema::input::<TestSectionInput>())
+            .description("Adds a section to a part, at the place that `sequence` names.")
+            .reads::<TestSectionInput>()
             .answers::<TestSection>(201, "The section."),
         get(SECTION, QtiRead, shown)
             .named("getSection")
-            .description("A section at any depth of a part.")
+            .description("Reads a section at any depth of a part.")
             .answers::<TestSection>(200, "The section."),
         put(SECTION, QtiWrite, replaced)
             .of_version()
             .named("putSection")
-            .description("Changes a section, its place and the items that it names; what the body leaves out stays.")
-            .reads_schema(TypeSchema::input::<TestSectionInput>())
+            .description("Changes a section, its place and its items. Members that the body leaves out stay.")
+            .reads::<TestSectionInput>()
             .answers::<TestSection>(200, "The section."),
         delete(SECTION, QtiWrite, removed)
             .of_version()
             .named("deleteSection")
-            .description("Removes a section that no rule refers to; a part keeps at least one.")
+            .description("Removes a section, unless a rule refers to it or it is the only one of its part.")
             .answers_empty(204, "Removed."),
         post(ITEMS, QtiWrite, added)
             .of_version()
             .named("addSectionItem")
-            .description("Adds a reference to an item to a section, in the place of its sequence.")
-            .reads_schema(TypeSchema::input::<ItemReferenceInput>())
+            .description("Adds a reference to an item to a section, at the place that `sequence` names.")
+            .reads::<ItemReferenceInput>()
             .answers::<TestSection>(201, "The section."),
         put(ORDER, QtiWrite, ordered)
             .of_version()
             .named("orderSectionItems")
-            .description("Puts the references of a section in order; each is named once.")
-            .reads_schema(TypeSchema::input::<ItemOrder>())
+            .description("Changes the order of a section's references. The body names each of them once.")
+            .reads::<ItemOrder>()
             .answers::<TestSection>(200, "The section."),
         delete(ITEM, QtiWrite, removed)
             .of_version()
             .named("removeSectionItem")
-            .description("Removes a reference that no rule refers to from a section; the item stays.")
+            .description("Removes a reference from a section, unless a rule refers to it. The item stays.")
             .answers_empty(204, "Removed."),
     ]
 }
 
-/// What the lists of parts and sections can be ordered by; the first is their own order.
+/// The fields that order lists of parts and sections. The first is their own order.
 const SORTS: [&str; 3] = ["sequence", "identifier", "title"];
 
 async fn questions(context: Context) -> Result<Answer> {
@@ -143,31 +144,31 @@ async fn added(context: Context) -> Result<Answer> {
         let name = body.get("identifier").and_then(Value::as_str).unwrap_or_default();
         inner.push(name.to_owned());
     }
-    let answer = changed(&context, Edit::Add(body), &inner).await?;
+    let answer = changed(&context, TestEdit::Add(body), &inner).await?;
     Ok(answer.status(StatusCode::CREATED))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let edit = Edit::Replace(parse(&context.body)?);
+    let edit = TestEdit::Replace(parse(&context.body)?);
     changed(&context, edit, &path(&context)).await
 }
 
 async fn ordered(context: Context) -> Result<Answer> {
-    let edit = Edit::Order(parse(&context.body)?);
+    let edit = TestEdit::Order(parse(&context.body)?);
     changed(&context, edit, &path(&context)).await
 }
 
 async fn removed(context: Context) -> Result<Answer> {
-    edited(&context, Edit::Remove).await?;
+    edited(&context, TestEdit::Remove).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// `PUT` of a whole test: another document in its place, or what JSON says of the one that is there.
+/// `PUT` of a whole test. XML replaces the document; JSON changes the stored document.
 pub(super) async fn test_replaced(context: Context) -> Result<Answer> {
     let body = parse(&context.body)?;
     match structure::is_document(&body) {
         true => documents::replaced(context, Kind::Test).await,
-        false => documents::shown(&edited(&context, Edit::Replace(body)).await?.0),
+        false => documents::shown(&edited(&context, TestEdit::Replace(body)).await?.0),
     }
 }
 
@@ -175,22 +176,26 @@ async fn metadata_replaced(context: Context) -> Result<Answer> {
     let mut body = parse(&context.body)?;
     body.retain(|name, _| name == "metadata");
     let (id, now) = (context.param("identifier").to_owned(), context.app.clock.now());
-    let (change, expected) = (Change::read(Kind::Test, &id, body)?, etag::expected(&context)?);
+    let (change, expected) =
+        (DocumentChange::read(Kind::Test, &id, body)?, etag::expected(&context)?);
     let write =
         move |tx: &mut Tx<'_>| repository::replace(tx, now, Kind::Test, &id, &change, expected);
     documents::shown(&context.app.db.write(write).await?)
 }
 
-/// Changes the test and answers what stands at `shown` then.
-async fn changed(context: &Context, edit: Edit, shown: &[String]) -> Result<Answer> {
+/// Changes the test, and answers the member at the path `shown`.
+async fn changed(context: &Context, edit: TestEdit, shown: &[String]) -> Result<Answer> {
     let (stored, edited) = edited(context, edit).await?;
     let member = edited.member(&borrowed(shown))?;
     Ok(Answer::of(&member).header(header::ETAG, etag::tag(stored.version)))
 }
 
-/// Changes the test of the address at the path. The change is made outside the transaction that
-/// stores it; where another one came between, it is made again.
-async fn edited(context: &Context, edit: Edit) -> Result<(StoredDocument, structure::Edited)> {
+/// Changes the test in the address at the path. The change is computed outside the transaction that stores it, and again
+/// if another change came between.
+async fn edited(
+    context: &Context,
+    edit: TestEdit,
+) -> Result<(StoredDocument, structure::EditedTest)> {
     let expected = etag::expected(context)?;
     for attempt in 1.. {
         let (read, path, edit) = (test(context).await?, path(context), edit.clone());

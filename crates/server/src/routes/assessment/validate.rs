@@ -1,4 +1,4 @@
-//! Documents that are checked and not stored.
+//! Checks documents without storing them.
 
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::parse;
@@ -28,14 +28,14 @@ pub(super) fn routes() -> Vec<Route> {
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers::<ValidationResult>(
                 200,
-                "What came of it; `success` says whether it is valid.",
+                "The result. `success` says whether the document is valid.",
             ),
         post("/batch", [QtiRead, QtiWrite], batch)
             .named("validateBatch")
             .description("Checks several documents.")
             .reads::<Batch>()
             .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-            .answers::<Results>(200, "What came of each, in their order."),
+            .answers::<Results>(200, "The results, in the order of the documents."),
     ]
 }
 

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use crate::render::Rendering;
 use crate::route::Area;
 
-/// An optional body. The route ignores it.
+/// An empty object. The route ignores its members.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 struct IgnoredBody {}

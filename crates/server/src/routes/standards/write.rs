@@ -35,6 +35,7 @@ struct StoredPackage {
 #[schemars(inline)]
 struct PackageResult {
     /// The identifier of the framework.
+    #[schemars(extend("format" = "uuid"))]
     document_id: String,
     stats: PackageCounts,
     /// Always true.

@@ -1,4 +1,4 @@
-//! A document to store, read from a request before the transaction that writes it.
+//! A document to store, read and checked before the transaction that writes it.
 
 use lyceum_core::limits::RECORD_MAX_BYTES;
 use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
@@ -34,7 +34,7 @@ pub struct Reference {
 
 /// A document that was read and checked, with everything that is stored about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
+pub struct CheckedDocument {
     /// Its kind.
     pub kind: Kind,
     /// Its identifier.
@@ -57,7 +57,7 @@ pub struct Draft {
     pub metadata: Metadata,
 }
 
-impl Draft {
+impl CheckedDocument {
     /// Reads the body of a request: `{format: "xml", xml, metadata?}`, the JSON form of the kind, or what a client
     /// read before (`rawXml` or `qtiXml`). If the JSON form has content (`interaction`, `qti-test-part`, or `content`
     /// as text), it takes precedence over the XML next to it.
@@ -66,11 +66,11 @@ impl Draft {
     pub fn read(kind: Kind, body: &Object) -> Result<Self> {
         format(body)?;
         let metadata = metadata(body)?;
-        let draft = match xml(kind, body)? {
+        let document = match xml(kind, body)? {
             Some(xml) => Self::of(kind, xml.to_owned(), &Object::new())?,
             None => Self::of(kind, written(kind, body)?, body)?,
         };
-        Ok(Self { metadata, ..draft })
+        Ok(Self { metadata, ..document })
     }
 
     /// Reads a document. `sent` is the JSON form that it was written from, or empty. Members of it that XML cannot
@@ -133,14 +133,14 @@ fn xml(kind: Kind, body: &Object) -> Result<Option<&str>> {
     if body.get("format").and_then(Value::as_str) == Some("xml") || body.contains_key("xml") {
         return text(body, "xml").map(Some);
     }
-    if says_content(kind, body) {
+    if has_content(kind, body) {
         return Ok(None);
     }
     Ok(["rawXml", "qtiXml"].iter().find_map(|name| body.get(*name)?.as_str()))
 }
 
 /// Whether the JSON form has content.
-pub(crate) fn says_content(kind: Kind, body: &Object) -> bool {
+pub(crate) fn has_content(kind: Kind, body: &Object) -> bool {
     match kind {
         Kind::Item => body.get("interaction").is_some_and(Value::is_object),
         Kind::Test => body.get("qti-test-part").is_some_and(Value::is_array),
