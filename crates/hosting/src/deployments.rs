@@ -377,7 +377,7 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
     if secrets.clone().count() > SECRETS_MAX_COUNT {
         return refuse(
             "plan.desired.secrets",
-            format!("must have at most {} names", SECRETS_MAX_COUNT),
+            format!("must have at most {SECRETS_MAX_COUNT} names"),
         );
     }
     match secrets.map(|(name, _)| name).find(|name| !lyceum_project::secrets::is_name(name)) {

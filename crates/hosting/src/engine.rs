@@ -163,7 +163,9 @@ impl Engine {
             let apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
             apps.keys().filter(|name| name.starts_with(&versions)).cloned().collect()
         };
-        names.iter().for_each(|name| self.stop(name));
+        for name in &names {
+            self.stop(name);
+        }
         let held = self.hold(slug, folder).await?;
         self.stop(slug);
         Ok(held)

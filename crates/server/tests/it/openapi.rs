@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const DOCUMENT_MAX_BYTES: usize = 900_000;
 
 /// Bytes up to which a value of the committed document is on one line.
-const LINE_MAX_BYTES: usize = 120;
+const LINE_MAX_BYTES: usize = 140;
 
 fn document() -> Value {
     openapi::document(&routes::all(), "http://localhost:4321")

@@ -275,7 +275,7 @@ impl Delete {
             None => existing(&target, self.keys, printer)?,
         };
         if self.dry_run {
-            let lines = || keys.iter().map(|key| format!("delete {key}\n")).collect();
+            let lines = || keys.iter().flat_map(|key| ["delete ", key, "\n"]).collect();
             printer.answer(lines, || json!({ "delete": keys }));
             return Ok(());
         }

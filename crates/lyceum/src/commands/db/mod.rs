@@ -92,7 +92,7 @@ pub(crate) struct Change {
     place: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
-    /// ApplyPlan changes even if they lose the data that `lyceum db diff` lists
+    /// `ApplyPlan` changes even if they lose the data that `lyceum db diff` lists
     #[arg(long)]
     accept_data_loss: bool,
     /// Show the SQL that would run, and change nothing

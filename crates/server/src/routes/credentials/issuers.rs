@@ -73,7 +73,7 @@ impl StatusLists {
 
 /// Lets caches store the answer for a while, and pages of all sites read it, because verifiers also run in browsers.
 fn public(answer: Answer) -> Answer {
-    let max_age = format!("public, max-age={}", STATUS_LIST_MAX_AGE_S);
+    let max_age = format!("public, max-age={STATUS_LIST_MAX_AGE_S}");
     answer.header(header::CACHE_CONTROL, max_age).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")
 }
 

@@ -31,7 +31,7 @@ pub(super) fn route() -> Route {
 async fn logs(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
     let after: Option<i64> = context.parsed_query_value("after", "must be a whole number")?;
-    let rule = format!("must be from 1 to {}", BACKEND_LOG_MAX_ENTRIES);
+    let rule = format!("must be from 1 to {BACKEND_LOG_MAX_ENTRIES}");
     let limit =
         context.parsed_query_value("limit", &rule)?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
     if !(1..=BACKEND_LOG_MAX_ENTRIES).contains(&limit) {
