@@ -26,5 +26,5 @@ pub const LESSON_PLAN_OPERATIONS_MAX_COUNT: i64 = 10_000;
 pub const RENDER_CONFIG_COURSES_MAX_COUNT: usize = 1000;
 /// Test assignments that one request makes at most.
 pub const TEST_ASSIGNMENTS_BULK_MAX_RECORDS: usize = 1000;
-/// Courses of a subject of which progress is told at most.
+/// Courses of a subject whose progress one answer lists at most.
 pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;

@@ -2,7 +2,7 @@
 
 /// Subject tracks at most.
 pub const SUBJECT_TRACKS_MAX_RECORDS: usize = 10_000;
-/// Users for whom what is due (a new school year, subject tracks) is done in one transaction.
+/// Users whose due enrollments (a new school year, subject tracks) are created in one transaction.
 pub const SETTLE_PAGE_RECORDS: i64 = 500;
 /// Enrollments of a course whose goals are reset at once at most.
 pub const RESET_MAX_RECORDS: usize = 100_000;

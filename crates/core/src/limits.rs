@@ -30,9 +30,9 @@ pub const STORE_LOCK_WAIT_MS: u64 = 30_000;
 pub const SQLITE_MMAP_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 /// Bytes of a text in a request about lessons at most, such as an id or a title.
 pub const INPUT_TEXT_MAX_BYTES: usize = 2048;
-/// Connections that a server keeps open at most, where the settings say nothing else.
+/// Open connections of a server at most; the default of `server.connections`.
 pub const CONNECTIONS_MAX_COUNT: usize = 10_000;
-/// Connections of one address (of IPv6: one /64 network) at most, where the settings say nothing else.
+/// Open connections of one address (of IPv6: one /64 network) at most; the default of `server.connections_per_address`.
 pub const CONNECTIONS_PER_ADDRESS_MAX_COUNT: usize = 2_000;
 /// Connections of one server process to PostgreSQL for reads and writes.
 pub const POSTGRES_CONNECTIONS: usize = 16;

@@ -9,21 +9,21 @@ pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
 /// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
-/// Events whose places are noted anew in one transaction.
+/// Events whose positions are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
 /// Events and entities in one Caliper envelope at most.
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.
 pub const EVENT_NAMES_KNOWN_COUNT: usize = 100_000;
-/// Memory for the heads of runs of events, with which ids are told to be new: two bytes an event.
+/// Memory for the heads of runs of events, which show whether an id is new: two bytes an event.
 pub const EVENT_HEADS_MAX_BYTES: usize = 512 * 1024 * 1024;
 /// Events that come together at least for their text to be packed in blocks.
 pub const EVENT_BLOCK_MIN_RECORDS: usize = 16;
 /// Events whose text one block holds at most. Who wants one of them unpacks them all.
 pub const EVENT_BLOCK_MAX_RECORDS: usize = 32;
-/// Bytes of a block before it is packed, at most; a longer event stands in a row of its own.
+/// Bytes of a block before compression, at most; a longer event has a row of its own.
 pub const EVENT_BLOCK_MAX_BYTES: usize = 64 * 1024;
-/// Faults of one Caliper envelope that are told in full; the rest is counted.
+/// Errors of one Caliper envelope that an answer lists; the others are only counted.
 pub const EVENT_MAX_REPORTED_FAULTS: usize = 100;
 /// Bytes of the IRI of an event, entity or sensor at most.
 pub const EVENT_ID_MAX_BYTES: usize = 1024;
@@ -51,6 +51,6 @@ pub const CONSOLE_EXPORT_SLICE_ROWS: i64 = 20_000;
 pub const CONSOLE_SORTED_EVENTS_MAX_ROWS: i64 = 10_000;
 /// Apps that the log of events can be filtered by at most, those that appeared last.
 pub const CONSOLE_APPS_COUNT: i64 = 100;
-/// Numbers before the first event of an hour that the console looks at, too: events that arrive together get
-/// theirs in any order.
+/// Event numbers before the first event of an hour that the console also reads, because events that arrive together are
+/// numbered in any order.
 pub const EVENT_FLOW_UNORDERED_COUNT: i64 = 100_000;

@@ -30,7 +30,7 @@ pub const BACKEND_HEAP_MAX_BYTES: u64 = 128 * 1024 * 1024;
 pub const BACKEND_MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
 /// Milliseconds that JavaScript of a backend runs without a pause at most; its process is ended then.
 pub const BACKEND_SPIN_MAX_MS: u64 = 10_000;
-/// Milliseconds between two looks at the process of a backend.
+/// Milliseconds between two checks of a backend's process.
 pub const BACKEND_PULSE_MS: u64 = 500;
 /// Milliseconds between two pieces of a request to a backend at most, and from its end until the answer begins.
 pub const BACKEND_ANSWER_MAX_MS: u64 = 30_000;
@@ -107,7 +107,7 @@ pub const R2_UPLOAD_KEPT_S: i64 = 7 * 86_400;
 pub const R2_PART_MIN_BYTES: u64 = 5 * 1024 * 1024;
 /// Objects and prefixes on a page of a list of a bucket at most.
 pub const R2_PAGE_MAX_KEYS: usize = 1000;
-/// Objects and prefixes on such a page at most where metadata is told with them.
+/// Objects and prefixes on such a page at most if it includes their metadata.
 pub const R2_PAGE_WITH_METADATA_MAX_KEYS: usize = 100;
 /// Keys that one request deletes from a bucket at most.
 pub const R2_DELETE_MAX_KEYS: usize = 1000;

@@ -8,7 +8,7 @@ pub const QTI_DEPTH_MAX_LEVELS: usize = 100;
 pub const QTI_MAX_NODES: usize = 200_000;
 /// Attributes of one element of a QTI document at most.
 pub const QTI_ATTRIBUTES_MAX_COUNT: usize = 100;
-/// Faults of a QTI document that are told at most.
+/// Errors of a QTI document that are reported at most.
 pub const QTI_MAX_FAULTS: usize = 100;
 /// Bytes that one compiled pattern of a QTI item takes at most.
 pub const QTI_PATTERN_MAX_BYTES: usize = 1024 * 1024;

@@ -26,7 +26,7 @@ pub const CREDENTIAL_TEXT_MAX_BYTES: usize = 1024;
 pub const CASCADE_MAX_RECORDS: u64 = 100_000;
 /// Imports that the console lists at most, the newest.
 pub const IMPORTS_LISTED_MAX_COUNT: i64 = 1000;
-/// Rows of a file of an import of which it is noted what came of them, of each outcome at most.
+/// Rows of each outcome that an import lists for a file at most.
 pub const IMPORT_NOTED_MAX_ROWS: i64 = 100_000;
-/// Seconds after which another server goes on with an import that its own gave no sign of.
+/// Seconds without a sign of life after which another server continues an import.
 pub const IMPORT_LEASE_S: i64 = 15;

@@ -36,7 +36,7 @@ pub const DRAIN_MAX_MS: u64 = 5000;
 pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
 /// Bytes of an answer below which compressing it is not worth the time.
 pub const COMPRESSION_MIN_BYTES: u16 = 1024;
-/// Milliseconds between two looks at the TLS files for a change.
+/// Milliseconds between two checks whether the TLS files have changed.
 pub const TLS_POLL_MS: u64 = 2000;
 /// Milliseconds between two readings of the clients; well below `REVOCATION_MAX_S`.
 pub const CLIENTS_REFRESH_MS: u64 = 2000;
@@ -55,11 +55,11 @@ pub const READY_WAITING_MAX_S: u64 = 600;
 pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
-/// Milliseconds between two looks at the log for a live stream.
+/// Milliseconds between two reads of the log for a live stream.
 pub const EVENT_STREAM_POLL_MS: u64 = 250;
 /// Seconds after which a live stream says that it lives.
 pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
-/// Milliseconds between two looks whether the reader of a live stream may still read it. With
+/// Milliseconds between two checks whether the reader of a live stream may still read it. With
 /// `CLIENTS_REFRESH_MS` it is below `REVOCATION_MAX_S`.
 pub const STREAM_CHECK_MS: u64 = 1000;
 /// Milliseconds that counting the users of an application may take.
@@ -113,7 +113,7 @@ pub const HTTP2_RESETS_OF_ERRORS_MAX_COUNT: usize = 100;
 pub const ANONYMOUS_CONNECTIONS_MAX_BYTES: usize = 20 * 1024 * 1024;
 /// Bytes that requests without a token and their answers hold at most.
 pub const ANONYMOUS_REQUESTS_MAX_BYTES: usize = 20 * 1024 * 1024;
-/// One address gets one part in so many of what callers without a token may hold.
+/// One address gets this fraction (one part in so many) of the memory for callers without a token.
 pub const ANONYMOUS_PARTS_COUNT: usize = 4;
 /// Bytes that a request without a token counts for.
 pub const ANONYMOUS_REQUEST_BYTES: usize = 24 * 1024;
@@ -121,7 +121,7 @@ pub const ANONYMOUS_REQUEST_BYTES: usize = 24 * 1024;
 pub const ANSWER_FREE_BYTES: usize = 8 * 1024;
 /// Milliseconds that a request without a token waits for memory before it is refused.
 pub const ANONYMOUS_WAIT_MAX_MS: u64 = 5_000;
-/// Milliseconds between two looks whether there is memory.
+/// Milliseconds between two checks whether memory is free.
 pub const ANONYMOUS_WAIT_STEP_MS: u64 = 5;
 /// Bytes that a caller without a token sends on a connection before the connection counts as a large one.
 pub const CONNECTION_FREE_BYTES: usize = 8 * 1024;
@@ -164,7 +164,7 @@ pub const CONSOLE_TREE_MAX_ROWS: usize = 2000;
 pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
 /// Milliseconds after which a server tells the others again how far an import is.
 pub const IMPORT_TELL_MS: u64 = 1000;
-/// Milliseconds between two looks for imports that somebody else added.
+/// Milliseconds between two checks for imports that another server added.
 pub const IMPORT_POLL_MS: u64 = 2000;
 /// Lines of a backend's log that are answered where nobody asks for another number.
 pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
@@ -174,7 +174,7 @@ pub const DEPLOYMENT_CACHE_ENTRIES: usize = 256;
 pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
 /// Seconds for which a file that no kept version needs stays, where nobody asks for it meanwhile.
 pub const BLOB_SPARED_S: u64 = 86_400;
-/// Seconds between two looks for files that no kept version needs.
+/// Seconds between two searches for files that no stored version needs.
 pub const BLOB_SWEEP_EVERY_S: u64 = 3600;
 /// Passwords that a server hashes at once at most; others wait.
 pub const PASSWORD_HASHES_MAX_COUNT: usize = 2;
@@ -198,12 +198,12 @@ pub const SIGN_IN_FORM_MAX_BYTES: usize = 16 * 1024;
 pub const OIDC_ATTEMPT_LIFETIME_S: i64 = 10 * 60;
 /// Seconds after which the provider's endpoints and keys are read again.
 pub const OIDC_PROVIDER_MAX_AGE_S: i64 = 3600;
-/// Seconds that at least lie between two looks for a key of the provider that is not known yet.
+/// Seconds at least between two requests for the provider's keys because of an unknown key.
 pub const OIDC_KEYS_MIN_AGE_S: i64 = 10;
 /// Seconds that a game token is valid which a browser's page hands to the game that it shows:
 /// the page gets the next one before.
 pub const PLAY_TOKEN_LIFETIME_S: i64 = 600;
-/// Seconds between two looks for demo visitors whose time is over.
+/// Seconds between two searches for demo visitors whose time is over.
 pub const DEMO_PURGE_EVERY_S: u64 = 3600;
 /// New demo visitors from one address within 15 minutes at most.
 pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;

@@ -8,7 +8,7 @@ pub const CASE_ASSOCIATIONS_MAX_RECORDS: usize = 400_000;
 pub const CASE_DEFINITIONS_MAX_RECORDS: usize = 20_000;
 /// Levels of the tree of one CASE framework at most, the framework's own included.
 pub const CASE_TREE_MAX_LEVELS: usize = 64;
-/// Faults of one CASE package that are told at most.
+/// Errors of one CASE package that are reported at most.
 pub const CASE_REPORTED_MAX_FAULTS: usize = 100;
 /// Bytes of a word that finds CASE items at most; of longer ones the beginning counts.
 pub const CASE_WORD_MAX_BYTES: usize = 60;

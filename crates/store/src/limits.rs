@@ -59,5 +59,5 @@ pub const POSTGRES_STATEMENT_MS: u64 = 10_000;
 pub const POSTGRES_SILENCE_MS: u64 = 5000;
 /// Statements that are sent to PostgreSQL before the answer of the first is waited for.
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
-/// Bytes of what is sent so; a longer statement goes out when nothing else is under way.
+/// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;

@@ -25,7 +25,7 @@ fn credits(db: &Db) -> i64 {
     held.iter().filter(|held| held.item.slug == CREDITS).map(|held| held.quantity).sum()
 }
 
-/// The levels that the player was told of, the latest first.
+/// The levels in the player's notifications, the latest first.
 fn told(db: &Db) -> Vec<Value> {
     let news = db.read_blocking(|tx| notifications::of_user(tx, "ann", false, ALL)).unwrap();
     news.into_iter().map(|news| news.metadata["level"].clone()).collect()

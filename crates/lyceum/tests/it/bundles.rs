@@ -37,7 +37,10 @@ fn a_bundle_helps_and_tells_no_secret() {
         "lyceum.config.js",
         &format!("export default {{ name: 'Word Rivers', description: '{literal}' }};\n"),
     );
-    let mut log = "GET /health 200\n".repeat(600);
+    let mut log = String::new();
+    for number in 0..600 {
+        let _ = writeln!(log, "line {number} GET /health 200");
+    }
     let header = value("a header in the log");
     let _ = write!(
         log,
