@@ -39,8 +39,8 @@ pub(crate) fn add_xp(tx: &mut Tx<'_>, user: &str, xp: Xp) -> Result<(Xp, Xp)> {
     let total = total.unwrap_or_default();
     if total > highest {
         tx.execute(
-            "UPDATE game_players SET highest_xp = $2 WHERE user_id = $1",
-            &[user.into(), total.0.into()],
+            "UPDATE game_players SET highest_xp = $1 WHERE user_id = $2",
+            &[total.0.into(), user.into()],
         )?;
     }
     Ok((highest, total))
