@@ -23,10 +23,16 @@ fn board(db: &Db, game: &str, board: Board) -> Vec<String> {
 }
 
 fn submit(db: &Db, game: &str, user: &str) -> lyceum_core::Result<()> {
+    submit_many(db, game, user, 1)
+}
+
+fn submit_many(db: &Db, game: &str, user: &str, count: i64) -> lyceum_core::Result<()> {
     let (game, user) = (game.to_owned(), user.to_owned());
     run(db, move |tx| {
-        let new: NewGameScore = body(json!({ "score": 1 }));
-        scores::submit(tx, noon(), &game, &user, new).map(drop)
+        (0..count).try_for_each(|_| {
+            let new: NewGameScore = body(json!({ "score": 1 }));
+            scores::submit(tx, noon(), &game, &user, new).map(drop)
+        })
     })
 }
 
@@ -35,9 +41,7 @@ fn a_demo_visitor_plays_one_game_and_has_a_limited_number_of_scores() {
     both(|db| {
         let [rivers, planets] = ["rivers", "planets"].map(|slug| game(db, slug));
         let visitor = demo(db, &rivers);
-        for _ in 0..DEMO_SCORES_MAX_COUNT {
-            submit(db, &rivers.id, &visitor.id).unwrap();
-        }
+        submit_many(db, &rivers.id, &visitor.id, DEMO_SCORES_MAX_COUNT).unwrap();
         let more = submit(db, &rivers.id, &visitor.id).unwrap_err();
         assert_eq!(more.kind, ProblemKind::TooManyRequests);
         assert_eq!(submit(db, &planets.id, &visitor.id).unwrap_err().kind, ProblemKind::Forbidden);

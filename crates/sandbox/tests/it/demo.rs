@@ -51,9 +51,10 @@ fn credits(db: &Db, user: &str) -> i64 {
 
 #[test]
 fn a_new_sandbox_has_a_player_with_history_and_classmates() {
-    let Sandbox { db, player, .. } = open(DatabaseFile::in_memory().unwrap(), &demo(math()));
-    let Player { user, game } = &player;
-    assert_eq!((user.as_str(), credits(&db, user)), (USER_ID, 1000));
+    let sandbox = open(DatabaseFile::in_memory().unwrap(), &demo(math()));
+    let Sandbox { db, player, .. } = &sandbox;
+    let Player { user, game } = player;
+    assert_eq!((user.as_str(), credits(db, user)), (USER_ID, 1000));
     let level = db.read_blocking(|tx| levels::progress(tx, user)).unwrap();
     assert_eq!(level.level, 1);
     assert!(level.total_xp.0 > 0, "the demo user has learned before");
@@ -97,8 +98,9 @@ fn a_restart_keeps_what_the_developer_did() {
 #[test]
 fn without_seeds_there_are_only_the_user_and_the_project() {
     let demo = Demo { seeds: false, ..demo(math()) };
-    let Sandbox { db, player, .. } = open(DatabaseFile::in_memory().unwrap(), &demo);
-    assert_eq!(credits(&db, &player.user), 0);
+    let sandbox = open(DatabaseFile::in_memory().unwrap(), &demo);
+    let Sandbox { db, player, .. } = &sandbox;
+    assert_eq!(credits(db, &player.user), 0);
     let goals = db.read_blocking(|tx| achievements::of_user(tx, &player.game, &player.user));
     assert!(goals.unwrap().is_empty());
 }
@@ -111,7 +113,8 @@ fn only_a_student_has_learning_history() {
     for (learner, user, has_learned) in
         [(teacher, USER_ID, false), (elsewhere, USER_ID, false), (named, "ann", true)]
     {
-        let Sandbox { db, player, .. } = open(DatabaseFile::in_memory().unwrap(), &demo(learner));
+        let sandbox = open(DatabaseFile::in_memory().unwrap(), &demo(learner));
+        let Sandbox { db, player, .. } = &sandbox;
         assert_eq!(player.user, user);
         let progress = db.read_blocking(|tx| levels::progress(tx, user)).unwrap();
         assert_eq!(progress.total_xp.0 > 0, has_learned, "{user}");
