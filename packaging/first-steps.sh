@@ -9,10 +9,10 @@
 # root and debootstrap. Nothing but package registries is reached.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-packages=${LYCEUM_PACKAGES:-$root/target/packages}
+packages=${PACKAGES:-$root/target/packages}
 work=$(mktemp -d)
 started=()
-trap 'for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+trap 'for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done; wait; rm -rf "$work"' EXIT
 
 # Prints the time since the stopwatch was started.
 lap() { echo "$1: $((SECONDS - since)) s"; }
@@ -46,10 +46,10 @@ app() {
     cd rivers
     npm install --silent --no-audit --no-fund "$packages"/npm/lyceum-{cli,sdk,vite}-*.tgz
     lap "app: created and installed after"
-    npm run dev >"$work/app.log" 2>&1 &
+    NO_COLOR=1 npm run dev >"$work/app.log" 2>&1 &
     started+=($!)
     until sandbox=$(grep --only-matching --max-count 1 'http://localhost:[0-9]*/api' "$work/app.log"); do sleep 0.2; done
-    answers "$sandbox/users/me"
+    answers "${sandbox%/api}/openapi.json"
     curl --silent --fail --output /dev/null --oauth2-bearer mock --header 'Idempotency-Key: one' --json '{
         "activityData": {"activityId": "fractions-1", "subject": "Math", "grade": 3},
         "scoreData": {"correctQuestions": 10, "totalQuestions": 10}, "timingData": {"durationSeconds": 600}
