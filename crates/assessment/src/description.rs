@@ -244,8 +244,8 @@ pub struct TestSectionInput {
 pub struct ItemReferenceInput {
     #[schemars(length(min = 1))]
     identifier: String,
-    /// The address of a stored item. Its last segment, with or without `.xml`, is the identifier of the item. If there
-    /// is no such item, the identifier of the reference is.
+    /// The address of a stored item. Its last segment, with or without `.xml`, is the identifier of the item. If no
+    /// item has that identifier, the reference means the item with the reference's own identifier.
     #[schemars(length(min = 1))]
     href: String,
     /// The reference's place in the section, from 1; by default the last.

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use lyceum_core::messages::unknown_reference;
 use lyceum_core::random::secret_id;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
@@ -176,8 +177,7 @@ pub fn prepare(
     }
     let learner = request.learner(base_url);
     let Ok(user) = fields::in_use(tx, &USER, &learner) else {
-        let message = format!("there is no user with the sourcedId '{learner}'; create it first");
-        return Err(Problem::invalid("userId", message));
+        return Err(Problem::invalid("userId", unknown_reference("user", &learner)));
     };
     let award = request.key(&signer.issuer.id, &learner);
     if let Some(award) = &award

@@ -30,14 +30,7 @@ impl<'s> Objects<'s> {
 
     /// A page of objects, with groups up to the delimiter and the cursor of the next page.
     pub fn list(&self, prefix: &str, cursor: Option<&str>, limit: Option<u32>) -> Result<Value> {
-        let mut path = format!("{}?prefix={}", self.base, segment(prefix));
-        if let Some(cursor) = cursor {
-            let _ = write!(path, "&cursor={}", segment(cursor));
-        }
-        if let Some(limit) = limit {
-            let _ = write!(path, "&limit={limit}");
-        }
-        self.server.get(&path)
+        self.server.page(&self.base, prefix, cursor, limit)
     }
 
     /// An object's metadata; `None` if it does not exist.

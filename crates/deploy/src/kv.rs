@@ -22,14 +22,7 @@ impl<'s> KvEntries<'s> {
 
     /// A page of keys, with the cursor of the next page.
     pub fn list(&self, prefix: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<Value> {
-        let mut path = format!("{}?prefix={}", self.base, segment(prefix));
-        if let Some(cursor) = cursor {
-            let _ = write!(path, "&cursor={}", segment(cursor));
-        }
-        if let Some(limit) = limit {
-            let _ = write!(path, "&limit={limit}");
-        }
-        self.server.get(&path)
+        self.server.page(&self.base, prefix, cursor, limit)
     }
 
     /// The value of a key; `None` if the key does not exist.

@@ -1,6 +1,7 @@
 //! A client for the API of the server that is deployed to.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -96,6 +97,20 @@ impl Server {
     /// Reads the JSON document at a path.
     pub fn get(&self, path: &str) -> Result<Value> {
         self.again(|| self.send(self.request("GET", path, Vec::new())?))
+    }
+
+    /// A page of the keys below a path that start with the prefix, from the cursor on.
+    pub(crate) fn page(
+        &self,
+        base: &str,
+        prefix: &str,
+        cursor: Option<&str>,
+        limit: Option<impl Display>,
+    ) -> Result<Value> {
+        let cursor = cursor.map(|cursor| format!("&cursor={}", segment(cursor)));
+        let limit = limit.map(|limit| format!("&limit={limit}"));
+        let (cursor, limit) = (cursor.unwrap_or_default(), limit.unwrap_or_default());
+        self.get(&format!("{base}?prefix={}{cursor}{limit}", segment(prefix)))
     }
 
     /// Reads the bytes at a path.
