@@ -12,6 +12,7 @@
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `system` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
+//! | the public page of a credential | `credential` |
 //! | the documentation and its search | `docs` |
 //! | styles and scripts from `web/console` | `assets` |
 //! | limits | `limits` |
@@ -22,6 +23,7 @@ mod cells;
 pub mod chart;
 pub mod classes;
 pub mod courses;
+pub mod credential;
 pub mod docs;
 pub mod events;
 mod file;
@@ -52,6 +54,9 @@ pub use frame::{Frame, SCREENS, Screen, screens};
 pub use list::{Button, Cell, Column, Label, List, ListFilter, Row};
 pub use parts::{FactList, Tab, Tabs};
 pub use query::{ExportFormat, ListQuery};
+
+/// The page at `/api`, which names the documentation.
+pub const API_PAGE: &str = include_str!("../templates/api.html");
 
 /// Renders a view as HTML. Errors: `Internal` if the template fails.
 pub fn html(view: &impl Template) -> Result<String> {

@@ -1,12 +1,11 @@
 //! The public page of a credential, and the credential as a file: JSON, JWT, PNG, SVG. Everyone who knows the random id of
 //! the credential has access.
 
-use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_core::time::Timestamp;
+use lyceum_console::credential::{CredentialCheck, CredentialDate, CredentialPage, Party, STYLE};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
@@ -50,8 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn style(_: Context) -> Result<Answer> {
-    let style = include_str!("../../../assets/credential.css");
-    Ok(Answer::typed(CSS, Body::from(style))
+    Ok(Answer::typed(CSS, Body::from(STYLE))
         .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))
         .header(SNIFF, HeaderValue::from_static("nosniff")))
 }
@@ -92,91 +90,15 @@ async fn shown(context: Context) -> Result<Answer> {
         .header(SNIFF, HeaderValue::from_static("nosniff")))
 }
 
-/// The content of the page. Askama escapes each text.
-#[derive(Template)]
-#[template(path = "credential.html")]
-struct Page<'p> {
-    id: &'p str,
-    /// The file type of the picture: "png" if the badge has its own image, otherwise "svg".
-    picture: &'static str,
-    name: String,
-    description: String,
-    /// The name of the learner, if it is a user of this server.
-    learner: Option<String>,
-    /// The text of the issuer about the learner.
-    narrative: String,
-    issuer: Party,
-    creator: Option<Party>,
-    /// The ids of the recipient in the credential.
-    recipient: Vec<(&'static str, String)>,
-    criteria: Party,
-    evidence: Vec<Party>,
-    dates: Vec<(&'static str, Date)>,
-    revoked: Option<(Date, &'p str)>,
-    verified: bool,
-    checks: Vec<Check>,
-    has_jwt: bool,
-}
-
-/// A name with its text, and a link if its id is a web address.
-struct Party {
-    name: String,
-    text: String,
-    link: Option<String>,
-    id: String,
-}
-
-/// A day for people, and the exact text of the credential.
-struct Date {
-    day: String,
-    exact: String,
-}
-
-impl Date {
-    fn of(exact: &str) -> Self {
-        let at: Option<Timestamp> = exact.parse().ok();
-        let day = at.map_or_else(|| exact.to_owned(), written);
-        Self { day, exact: exact.to_owned() }
-    }
-}
-
-/// The day of an instant in UTC: 15 January 2026.
-fn written(at: Timestamp) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let text = at.to_string();
-    let mut parts = text.split(['-', 'T']);
-    let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
-    match (number(), number(), number()) {
-        (Some(year), Some(month @ 1..=12), Some(day)) => {
-            format!("{day} {} {year}", MONTHS[month - 1])
-        }
-        _ => text,
-    }
-}
-
-impl Party {
-    fn of(value: &Value, text: &str) -> Self {
-        let id = value.as_str().or_else(|| value["id"].as_str()).unwrap_or_default().to_owned();
-        let is_web = id.starts_with("https://") || id.starts_with("http://");
-        Self {
-            name: words(&value["name"]),
-            text: words(&value[text]),
-            link: is_web.then(|| id.clone()),
-            id,
-        }
+/// The party that a member of the credential describes; `text` names the member with a text about it.
+fn party(value: &Value, text: &str) -> Party {
+    let id = value.as_str().or_else(|| value["id"].as_str()).unwrap_or_default().to_owned();
+    let is_web = id.starts_with("https://") || id.starts_with("http://");
+    Party {
+        name: words(&value["name"]),
+        text: words(&value[text]),
+        link: is_web.then(|| id.clone()),
+        id,
     }
 }
 
@@ -188,7 +110,7 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
     let subject = &credential["credentialSubject"];
     let achievement = &subject["achievement"];
     let name = [&credential["name"], &achievement["name"]].map(words);
-    let page = Page {
+    let page = CredentialPage {
         id: &issued.id,
         picture: match own_image(&issued.object()?, OWN_IMAGES[0]) {
             Some(_) => "png",
@@ -198,13 +120,13 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
         description: words(&achievement["description"]),
         learner,
         narrative: words(&subject["narrative"]),
-        issuer: Party::of(&credential["issuer"], "url"),
+        issuer: party(&credential["issuer"], "url"),
         creator: Some(&achievement["creator"])
             .filter(|creator| !creator.is_null())
-            .map(|creator| Party::of(creator, "url")),
+            .map(|creator| party(creator, "url")),
         recipient: recipient(subject),
-        criteria: Party::of(&achievement["criteria"], "narrative"),
-        evidence: listed(&credential, "evidence").map(|one| Party::of(&one, "narrative")).collect(),
+        criteria: party(&achievement["criteria"], "narrative"),
+        evidence: listed(&credential, "evidence").map(|one| party(&one, "narrative")).collect(),
         dates: [
             ("Awarded", "awardedDate"),
             ("Valid from", "validFrom"),
@@ -213,21 +135,29 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
         .into_iter()
         .map(|(label, member)| (label, words(&credential[member])))
         .filter(|(_, date)| !date.is_empty())
-        .map(|(label, date)| (label, Date::of(&date)))
+        .map(|(label, date)| (label, CredentialDate::of(&date)))
         .collect(),
         revoked: issued
             .revoked
             .as_deref()
-            .map(|at| (Date::of(at), issued.reason.as_deref().unwrap_or_default())),
+            .map(|at| (CredentialDate::of(at), issued.reason.as_deref().unwrap_or_default())),
         verified: report.is_verified(),
-        checks: report.checks,
+        checks: report.checks.iter().map(shown_check).collect(),
         has_jwt: issued.issued_by.is_some() || issued.signed.form == CredentialForm::Jws,
     };
-    let page = page.render().map_err(Problem::internal)?;
+    let page = lyceum_console::html(&page)?;
     Ok(Answer::typed(HTML, Body::from(page))
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
         .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
         .header(ROBOTS, HeaderValue::from_static("noindex")))
+}
+
+fn shown_check(check: &Check) -> CredentialCheck {
+    CredentialCheck {
+        name: check.name,
+        outcome: check.outcome.name(),
+        message: check.message.clone(),
+    }
 }
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");

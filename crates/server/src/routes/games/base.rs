@@ -39,8 +39,8 @@ async fn base(context: Context) -> Result<Answer> {
     let wants_page =
         context.header(header::ACCEPT).is_some_and(|accept| accept.contains("text/html"));
     let answer = if wants_page {
-        let page = include_str!("../../../assets/api.html");
-        Answer::typed(HTML, Body::from(page)).header(header::CONTENT_SECURITY_POLICY, POLICY)
+        Answer::typed(HTML, Body::from(lyceum_console::API_PAGE))
+            .header(header::CONTENT_SECURITY_POLICY, POLICY)
     } else {
         Answer::of(&Base {
             name: "Lyceum",

@@ -1,0 +1,111 @@
+//! The public page of a credential. It needs neither scripts nor a session, so it has a style of its own.
+
+use askama::Template;
+use lyceum_core::time::Timestamp;
+
+/// The style of the page.
+pub const STYLE: &str = include_str!("../templates/credential.css");
+
+/// The page of one credential. Askama escapes each text.
+#[derive(Template)]
+#[template(path = "credential.html")]
+pub struct CredentialPage<'p> {
+    /// The public id of the credential.
+    pub id: &'p str,
+    /// The file type of the picture: "png" if the badge has its own image, otherwise "svg".
+    pub picture: &'static str,
+    /// The name of the badge.
+    pub name: String,
+    /// The description of the achievement.
+    pub description: String,
+    /// The name of the learner, if it is a user of this server.
+    pub learner: Option<String>,
+    /// The text of the issuer about the learner.
+    pub narrative: String,
+    /// The issuer.
+    pub issuer: Party,
+    /// The creator of the achievement, if the credential names one.
+    pub creator: Option<Party>,
+    /// The ids of the recipient in the credential.
+    pub recipient: Vec<(&'static str, String)>,
+    /// The criteria of the achievement.
+    pub criteria: Party,
+    /// The evidence.
+    pub evidence: Vec<Party>,
+    /// Labels and dates, such as "Awarded".
+    pub dates: Vec<(&'static str, CredentialDate)>,
+    /// The day of the revocation and its reason.
+    pub revoked: Option<(CredentialDate, &'p str)>,
+    /// Whether all checks passed.
+    pub verified: bool,
+    /// The checks of the server, made when the page is read.
+    pub checks: Vec<CredentialCheck>,
+    /// Whether the credential exists as a JWT.
+    pub has_jwt: bool,
+}
+
+/// A name with its text, and a link if its id is a web address.
+pub struct Party {
+    /// Its name.
+    pub name: String,
+    /// A text about it.
+    pub text: String,
+    /// Its id, if that is a web address.
+    pub link: Option<String>,
+    /// Its id.
+    pub id: String,
+}
+
+/// A day for people, and the exact text of the credential.
+pub struct CredentialDate {
+    /// The day for people: 15 January 2026.
+    pub day: String,
+    /// The text in the credential.
+    pub exact: String,
+}
+
+impl CredentialDate {
+    /// The day of an instant in ISO 8601; text that is no instant is shown as it is.
+    pub fn of(exact: &str) -> Self {
+        let at: Option<Timestamp> = exact.parse().ok();
+        let day = at.map_or_else(|| exact.to_owned(), long_day);
+        Self { day, exact: exact.to_owned() }
+    }
+}
+
+/// The day of an instant in UTC: 15 January 2026.
+fn long_day(at: Timestamp) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let text = at.to_string();
+    let mut parts = text.split(['-', 'T']);
+    let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
+    match (number(), number(), number()) {
+        (Some(year), Some(month @ 1..=12), Some(day)) => {
+            format!("{day} {} {year}", MONTHS[month - 1])
+        }
+        _ => text,
+    }
+}
+
+/// One check of the credential.
+pub struct CredentialCheck {
+    /// Its name.
+    pub name: &'static str,
+    /// `passed`, `failed` or another outcome of a check.
+    pub outcome: &'static str,
+    /// The finding, for people.
+    pub message: String,
+}
