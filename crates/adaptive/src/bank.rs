@@ -160,7 +160,7 @@ fn row(head: ItemHead, validated: &HashSet<String>) -> StoredQuestion {
     });
     let difficulty_name = metadata.get("difficulty").and_then(Value::as_str);
     let difficulty_name =
-        difficulty_name.and_then(|name| Difficulty::named(&name.to_ascii_lowercase()));
+        difficulty_name.and_then(|name| Difficulty::from_name(&name.to_ascii_lowercase()));
     let objectives = metadata.get("learningObjectives").and_then(Value::as_array);
     let validates_responses = validated.contains(&head.identifier);
     StoredQuestion {

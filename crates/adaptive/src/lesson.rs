@@ -208,7 +208,7 @@ pub(crate) fn in_use(
 
 /// `adaptive` is an older name for the type whose questions depend on the score.
 fn lesson_type(name: &str) -> Option<LessonType> {
-    if name == "adaptive" { Some(LessonType::Powerpath100) } else { LessonType::named(name) }
+    if name == "adaptive" { Some(LessonType::Powerpath100) } else { LessonType::from_name(name) }
 }
 
 /// A number, which may also be written as text; `None` if it is negative.

@@ -55,7 +55,7 @@ impl LessonType {
     }
 
     /// The type with that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -94,7 +94,7 @@ impl Difficulty {
     }
 
     /// The difficulty with that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|difficulty| difficulty.name() == name)
     }
 }

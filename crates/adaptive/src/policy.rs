@@ -114,7 +114,7 @@ impl BuiltInPolicy {
     }
 
     /// The one with that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|shipped| shipped.name() == name)
     }
 

@@ -68,7 +68,7 @@ impl CheckedDocument {
         let metadata = metadata(body)?;
         let document = match xml(kind, body)? {
             Some(xml) => Self::of(kind, xml.to_owned(), &Object::new())?,
-            None => Self::of(kind, written(kind, body)?, body)?,
+            None => Self::of(kind, to_xml(kind, body)?, body)?,
         };
         Ok(Self { metadata, ..document })
     }
@@ -149,7 +149,7 @@ pub(crate) fn has_content(kind: Kind, body: &Object) -> bool {
 }
 
 /// The XML for the JSON form.
-fn written(kind: Kind, body: &Object) -> Result<String> {
+fn to_xml(kind: Kind, body: &Object) -> Result<String> {
     match kind {
         Kind::Item => json::item_xml(body),
         Kind::Test => json::test_xml(body),

@@ -29,7 +29,7 @@ impl FeedbackSubject {
         }
     }
 
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         if name == "QUESTION" { Self::Question } else { Self::Lesson }
     }
 }

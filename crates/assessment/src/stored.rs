@@ -59,7 +59,7 @@ impl StoredDocument {
     }
 
     /// The JSON for clients, as a new text.
-    pub fn shown(&self) -> Result<String> {
+    pub fn to_json_text(&self) -> Result<String> {
         let mut out = String::with_capacity(self.json.len() + 2 * self.xml.len() + 512);
         self.render(&mut out)?;
         Ok(out)

@@ -120,7 +120,7 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
     let items: Vec<String> = targets.iter().map(|(_, item)| item.clone()).collect();
     let mut shown = HashMap::new();
     repository::json_of(tx, Kind::Item, &items, |item| {
-        shown.insert(item.identifier.clone(), item.shown()?);
+        shown.insert(item.identifier.clone(), item.to_json_text()?);
         Ok(())
     })?;
     let (mut list, mut count) = (String::new(), 0);

@@ -15,7 +15,7 @@ impl Zone {
     pub const UTC: Self = Self(TimeZone::UTC);
 
     /// The zone with this name, such as `America/New_York`. Errors: `Invalid`, at `timezone`.
-    pub fn named(name: &str) -> Result<Self> {
+    pub fn from_name(name: &str) -> Result<Self> {
         TimeZoneDatabase::bundled().get(name).map(Self).map_err(|_| {
             let description = format!(
                 "'{name}' is no zone of the IANA time zone database; send a name \
@@ -31,7 +31,7 @@ impl Zone {
     }
 
     /// An instant in the local time of the zone, such as `2026-01-15 14:05`.
-    pub fn written(&self, instant: Timestamp) -> String {
+    pub fn format(&self, instant: Timestamp) -> String {
         let instant = jiff::Timestamp::from_millisecond(instant.milliseconds());
         let shown = instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(self.0.clone());
         shown.strftime("%Y-%m-%d %H:%M").to_string()

@@ -35,7 +35,7 @@ impl CredentialForm {
         }
     }
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         [Self::Json, Self::Jws].into_iter().find(|form| form.name() == name)
     }
 }

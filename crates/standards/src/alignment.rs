@@ -66,7 +66,7 @@ impl Kind {
     }
 
     /// The kind with the name. Errors: `NotFound` with the known names.
-    pub fn named(name: &str) -> Result<Self> {
+    pub fn from_name(name: &str) -> Result<Self> {
         kinds().into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let names = kinds().map(Self::name).join(", ");
             let message = format!(
@@ -152,7 +152,7 @@ pub struct Statement {
 
 /// The items that a record covers, without deleted ones. Errors: `NotFound` for an unknown kind or record.
 pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Vec<Statement>> {
-    let kind = Kind::named(kind)?;
+    let kind = Kind::from_name(kind)?;
     let found = kind.find(tx, id)?.ok_or_else(|| kind.missing(id))?;
     let aligned = repository::aligned(tx, kind.name(), id)?;
     let all: BTreeSet<&str> = aligned.iter().chain(&found.says).map(String::as_str).collect();
@@ -178,7 +178,7 @@ pub fn covered_by_all(
         let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
         items.entry(id).or_default().extend(said(&body));
     }
-    let aligned = repository::aligned_of_all(tx, Kind::named(kind)?.name(), &ids)?;
+    let aligned = repository::aligned_of_all(tx, Kind::from_name(kind)?.name(), &ids)?;
     for (id, item) in &aligned {
         items.entry(id).or_default().insert(item.clone());
     }
@@ -365,7 +365,7 @@ pub fn coverage(
         if found.len() == limits::COVERAGE_MAX_RECORDS {
             return Err(too_many());
         }
-        let record = match Kind::named(&kind) {
+        let record = match Kind::from_name(&kind) {
             Ok(kind) => kind.find(tx, &id)?,
             Err(_) => None,
         };
@@ -422,7 +422,7 @@ pub fn records_naming(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<CoveringR
 /// Aligns a record to exactly these items. Errors: `NotFound` for a record that does not
 /// exist; `Invalid` for items that do not exist.
 pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[String]) -> Result<()> {
-    let kind = Kind::named(kind)?;
+    let kind = Kind::from_name(kind)?;
     if kind.find(tx, id)?.is_none() {
         return Err(kind.missing(id));
     }
@@ -458,7 +458,7 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<
             let message = format!("there is no CFItem with the identifier '{}'", one.item);
             faults.add(Path::Member(&path, "item"), message);
         }
-        match Kind::named(&one.kind) {
+        match Kind::from_name(&one.kind) {
             Err(problem) => faults.add(Path::Member(&path, "kind"), problem.message),
             Ok(kind) if seen.insert((&one.kind, &one.id)) && kind.find(tx, &one.id)?.is_none() => {
                 let message = format!("there is no {} with the id '{}'", one.kind, one.id);

@@ -37,7 +37,7 @@ columns!(Attempt {
     completed: "a.completed_ms",
 });
 columns!(OpenQuestion { question: "q.question", item: "q.item" });
-named_column!(LessonType, LessonType::named);
+named_column!(LessonType, LessonType::from_name);
 
 /// A student's last attempt, and its open question.
 pub(crate) fn sitting(

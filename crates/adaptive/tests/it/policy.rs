@@ -23,16 +23,16 @@ fn with(mut policy: Value, pointer: &str, value: Value) -> Value {
 #[test]
 fn shipped_policies_are_valid_and_come_back_as_they_are() {
     for lesson_type in LessonType::ALL {
-        assert_eq!(LessonType::named(lesson_type.name()), Some(lesson_type));
+        assert_eq!(LessonType::from_name(lesson_type.name()), Some(lesson_type));
         assert_eq!(json!(lesson_type), json!(lesson_type.name()));
         for shipped in BuiltInPolicy::ALL {
             let policy = Policy::of(lesson_type, shipped);
             let json = serde_json::to_value(&policy).unwrap();
             assert_eq!(Policy::read(&json).unwrap(), policy);
-            assert_eq!(BuiltInPolicy::named(&policy.name), Some(shipped));
+            assert_eq!(BuiltInPolicy::from_name(&policy.name), Some(shipped));
         }
     }
-    assert_eq!(LessonType::named("adaptive"), None);
+    assert_eq!(LessonType::from_name("adaptive"), None);
     assert_eq!(Difficulty::ALL.map(|of| json!(of)), ["easy", "medium", "hard"].map(|of| json!(of)));
 }
 

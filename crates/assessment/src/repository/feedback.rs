@@ -12,7 +12,7 @@ fn feedback(row: &Row<'_>) -> Result<Feedback> {
     let text = |column| row.text(column).map(str::to_owned);
     Ok(Feedback {
         id: text(0)?,
-        about: FeedbackSubject::named(row.text(1)?),
+        about: FeedbackSubject::from_name(row.text(1)?),
         lesson_id: text(2)?,
         question_id: row.opt_text(3)?.map(str::to_owned),
         user_id: text(4)?,

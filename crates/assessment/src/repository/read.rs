@@ -18,7 +18,7 @@ pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.cr
 pub(super) fn stored(row: &Row<'_>) -> Result<StoredDocument> {
     let text = |column| row.text(column).map(str::to_owned);
     Ok(StoredDocument {
-        kind: Kind::named(row.text(0)?).expect("the table contains only known kinds"),
+        kind: Kind::from_name(row.text(0)?).expect("the table contains only known kinds"),
         identifier: text(1)?,
         version: row.int(2)?,
         title: text(3)?,

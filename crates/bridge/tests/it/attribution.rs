@@ -114,7 +114,7 @@ fn a_report_has_every_number_that_clients_require() {
             {"type": "correctQuestions", "value": 3},
         ]);
         send(db, &[Said::activity(1, "ann", AT).with_items(items).sent(SENT)]);
-        let zone = Zone::named("Pacific/Kiritimati").unwrap();
+        let zone = Zone::from_name("Pacific/Kiritimati").unwrap();
         let report =
             db.read_blocking(|tx| enrollment(tx, "e", InstantRange::all(), &zone)).unwrap();
         let shown: Value = serde_json::to_value(&report).unwrap();
@@ -180,7 +180,7 @@ fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
         let [own] = of_course.as_slice() else { panic!("{of_course:?}") };
         assert_eq!(own.members, class);
         // Days of this zone begin within a quarter hour of UTC, so their bounds cut buckets.
-        for zone in [Zone::UTC, Zone::named("Africa/Monrovia").unwrap()] {
+        for zone in [Zone::UTC, Zone::from_name("Africa/Monrovia").unwrap()] {
             let read = |days, subject| {
                 db.read_blocking(|tx| class::read(tx, now(), &zone, &own.id, days, subject))
                     .unwrap()

@@ -145,7 +145,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
         let said: Vec<Said> = (0..300).map(|number| some(&mut random, number)).collect();
         send(db, &sent(&said));
         for round in 0..rounds(60, 2000) {
-            let zone = Zone::named(random.pick::<&str>(&ZONES)).unwrap();
+            let zone = Zone::from_name(random.pick::<&str>(&ZONES)).unwrap();
             let (a, b) = (instant(&mut random), instant(&mut random));
             // Also within one bucket.
             let (a, b) = if round % 7 == 0 { (a, a + 1000) } else { (a.min(b), a.max(b) + 1) };
@@ -247,7 +247,7 @@ fn a_correction_through_another_connection_takes_back_what_was_counted() {
         student(&one, "ann", "ann@example.org");
         let time = "2026-03-19T12:00:00.000Z";
         let (from, zone) =
-            (time.parse::<Timestamp>().unwrap().milliseconds(), Zone::named("UTC").unwrap());
+            (time.parse::<Timestamp>().unwrap().milliseconds(), Zone::from_name("UTC").unwrap());
         send(&one, &[Said::activity(1, "ann", time).sent(SENT)]);
         let nothing =
             Said::activity(1, "ann", time).with_items(json!([{"type": "xpEarned", "value": 0}]));

@@ -20,7 +20,7 @@ fn noon() -> Timestamp {
 }
 
 fn zone() -> Zone {
-    Zone::named("Europe/Berlin").unwrap()
+    Zone::from_name("Europe/Berlin").unwrap()
 }
 
 /// XP, answers and correct answers.

@@ -25,7 +25,7 @@ fn a_week_shows_its_events_by_day_and_adds_up() {
             Said::activity(4, "ann", "2026-03-16T04:00:00Z"),
         ];
         send(db, &events.map(|one| one.sent(SENT)));
-        let zone = Zone::named("America/New_York").unwrap();
+        let zone = Zone::from_name("America/New_York").unwrap();
         let week = InstantRange::week(&zone, "2026-03-12").unwrap();
         let facts =
             db.read_blocking(|tx| weekly_facts(tx, StudentName::Id("ann"), week, &zone)).unwrap();

@@ -20,7 +20,7 @@ fn days_begin_and_end_at_the_listed_instants() {
             panic!("{line}");
         };
         let range =
-            InstantRange::inclusive(&Zone::named(name).unwrap(), Some(day), Some(day)).unwrap();
+            InstantRange::inclusive(&Zone::from_name(name).unwrap(), Some(day), Some(day)).unwrap();
         let [start, end]: [Timestamp; 2] = [start, end].map(|text| text.parse().unwrap());
         assert_eq!((range.from, range.to), (start, end), "{line}");
         assert_eq!((end.seconds() - start.seconds()).to_string(), seconds, "{line}");
@@ -65,7 +65,7 @@ fn days_agree_with_python() {
     assert_eq!(answered.lines().count(), PAIRS);
     let mut differences = Vec::new();
     for ((zone, ms), line) in pairs.iter().zip(answered.lines()) {
-        let named = Zone::named(zone).unwrap();
+        let named = Zone::from_name(zone).unwrap();
         let day = named.day_of(Timestamp::from_milliseconds(*ms));
         let start = named.start_of(day).milliseconds() / 1000;
         let end = named.start_of(day.tomorrow().unwrap()).milliseconds() / 1000;
@@ -80,7 +80,7 @@ fn days_agree_with_python() {
 
 #[test]
 fn ranges_include_their_last_millisecond_and_invalid_ones_are_refused() {
-    let zone = Zone::named("America/New_York").unwrap();
+    let zone = Zone::from_name("America/New_York").unwrap();
     let day = InstantRange::inclusive(&zone, Some("2026-03-08"), Some("2026-03-08")).unwrap();
     let sent = InstantRange::inclusive(
         &zone,
@@ -95,7 +95,7 @@ fn ranges_include_their_last_millisecond_and_invalid_ones_are_refused() {
     assert_eq!(instants(week), monday_to_monday);
     assert_eq!(InstantRange::week(&zone, "2026-03-02").unwrap(), week);
     for name in ["Mars/Olympus", "EST5EDT4", "+05:17", "", "../etc/passwd"] {
-        let refused = Zone::named(name).unwrap_err();
+        let refused = Zone::from_name(name).unwrap_err();
         assert_eq!(refused.details[0].path, "timezone");
     }
     let path = |start, end| {

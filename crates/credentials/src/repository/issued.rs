@@ -24,7 +24,7 @@ columns!(CredentialText {
     body: "body",
 });
 columns!(StatusEntry { list: "status_list", index: "status_index" });
-named_column!(CredentialForm, CredentialForm::named);
+named_column!(CredentialForm, CredentialForm::from_name);
 
 const COLUMNS: &str = Issued::COLUMNS;
 

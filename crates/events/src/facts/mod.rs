@@ -62,7 +62,7 @@ impl Measure {
         (Self::AntiPattern, "anti-pattern"),
     ];
 
-    fn named(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(measure, _)| *measure)
     }
 

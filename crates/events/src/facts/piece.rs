@@ -30,7 +30,7 @@ impl Metric {
     /// Reads an item of an event: `{type, value, startDate?, endDate?}`, the dates also as `start_date` and
     /// `end_date`; none where its measure is unknown or it has no number.
     fn read(item: &Tree<'_>) -> Option<Self> {
-        let measure = Measure::named(item["type"].as_str()?)?;
+        let measure = Measure::from_name(item["type"].as_str()?)?;
         let value = &item["value"];
         let value = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
         let date = |names: [&str; 2]| {

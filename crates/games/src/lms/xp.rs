@@ -39,7 +39,7 @@ pub struct NewDayXp {
 impl NewDayXp {
     /// The time zone of the day. Errors: `Invalid` for an unknown one.
     pub fn zone(&self) -> Result<Zone> {
-        self.timezone.as_deref().map_or(Ok(Zone::UTC), Zone::named)
+        self.timezone.as_deref().map_or(Ok(Zone::UTC), Zone::from_name)
     }
 
     /// The name of that time zone.

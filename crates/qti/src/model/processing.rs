@@ -353,7 +353,7 @@ macro_rules! named {
             pub const ALL: &'static [(&'static str, Self)] = &[$(($name, Self::$kind),)*];
 
             /// The one with that name.
-            pub fn named(name: &str) -> Option<Self> {
+            pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, kind)| *kind)
             }
 

@@ -10,8 +10,8 @@ use crate::xml::Element;
 
 impl DocumentReader<'_> {
     pub(super) fn declaration(&mut self, element: Element<'_>) -> Declaration {
-        let cardinality = element.attribute("cardinality").and_then(Cardinality::named);
-        let base_type = element.attribute("base-type").and_then(BaseType::named);
+        let cardinality = element.attribute("cardinality").and_then(Cardinality::from_name);
+        let base_type = element.attribute("base-type").and_then(BaseType::from_name);
         let cardinality = cardinality.unwrap_or(Cardinality::Single);
         let identifier = identifier(element, "identifier");
         match (cardinality, base_type) {
@@ -78,7 +78,7 @@ impl DocumentReader<'_> {
         let mut values = Vec::new();
         let mut fields = Vec::new();
         for value in element.all("qti-value") {
-            let own = value.attribute("base-type").and_then(BaseType::named);
+            let own = value.attribute("base-type").and_then(BaseType::from_name);
             let wanted = match cardinality {
                 Cardinality::Record => own,
                 _ => base_type,

@@ -73,7 +73,7 @@ impl DocumentReader<'_> {
             "qti-test-variables" => Some(Kind::TestVariables {
                 variable: identifier(element, "variable-identifier"),
                 weight: weight(),
-                base_type: element.attribute("base-type").and_then(BaseType::named),
+                base_type: element.attribute("base-type").and_then(BaseType::from_name),
                 items: subset(element),
             }),
             _ => None,
@@ -81,7 +81,7 @@ impl DocumentReader<'_> {
     }
 
     fn base_value(&mut self, element: Element<'_>) -> Value {
-        let Some(base_type) = element.attribute("base-type").and_then(BaseType::named) else {
+        let Some(base_type) = element.attribute("base-type").and_then(BaseType::from_name) else {
             return Value::Null;
         };
         let written = element.text();
@@ -151,7 +151,9 @@ impl DocumentReader<'_> {
             "qti-repeat" => Operator::Repeat(integer_bound(element, "number-repeats")?),
             "qti-round" => Operator::Round,
             "qti-round-to" => Operator::RoundTo(rounding(element)?),
-            "qti-stats-operator" => Operator::Stats(Statistic::named(element.attribute("name")?)?),
+            "qti-stats-operator" => {
+                Operator::Stats(Statistic::from_name(element.attribute("name")?)?)
+            }
             "qti-string-match" => Operator::StringMatch {
                 case_sensitive: flag("case-sensitive"),
                 substring: flag("substring"),
@@ -165,7 +167,7 @@ impl DocumentReader<'_> {
     }
 
     fn math(&mut self, element: Element<'_>) -> Option<MathFunction> {
-        let function = MathFunction::named(element.attribute("name")?)?;
+        let function = MathFunction::from_name(element.attribute("name")?)?;
         let (wanted, have) =
             (if function == MathFunction::Atan2 { 2 } else { 1 }, element.elements().count());
         if have != wanted {

@@ -89,7 +89,7 @@ fn variable_name(value: &str) -> Box<str> {
 }
 
 fn area(element: Element<'_>) -> Option<Area> {
-    let shape = Shape::named(element.attribute("shape")?)?;
+    let shape = Shape::from_name(element.attribute("shape")?)?;
     let coordinates: Vec<f64> = element
         .attribute("coords")
         .unwrap_or_default()

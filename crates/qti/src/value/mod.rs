@@ -42,7 +42,7 @@ impl BaseType {
     ];
 
     /// The type with that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, base_type)| *base_type)
     }
 
@@ -81,7 +81,7 @@ impl Cardinality {
     ];
 
     /// The cardinality with that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, cardinality)| *cardinality)
     }
 

@@ -37,7 +37,7 @@ fn values_are_read_as_their_base_types() {
     ];
     assert_eq!(cases.len(), BaseType::ALL.len());
     for (name, read, refused) in cases {
-        let base_type = BaseType::named(name).unwrap();
+        let base_type = BaseType::from_name(name).unwrap();
         for (text, written) in read {
             assert_eq!(parse(base_type, text).unwrap().to_string(), written, "{name} {text}");
         }
@@ -51,7 +51,7 @@ fn values_are_read_as_their_base_types() {
 fn every_cardinality_takes_its_values() {
     use Cardinality::{Multiple, Ordered, Record, Single};
     let read = |cardinality, base_type: &str, json: Json| {
-        from_json(cardinality, BaseType::named(base_type), &json).map(|value| to_json(&value))
+        from_json(cardinality, BaseType::from_name(base_type), &json).map(|value| to_json(&value))
     };
     assert_eq!(read(Single, "integer", json!(3.0)), Ok(json!(3)));
     assert_eq!(read(Single, "integer", json!(["3"])), Ok(json!(3)));

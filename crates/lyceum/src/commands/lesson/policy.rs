@@ -118,14 +118,14 @@ pub(super) fn read(file: &Path) -> Result<Rules> {
 }
 
 fn lesson_type(name: &str) -> Result<LessonType, String> {
-    LessonType::named(name).ok_or_else(|| {
+    LessonType::from_name(name).ok_or_else(|| {
         let names = LessonType::ALL.map(LessonType::name).join(", ");
         format!("there is no lesson type '{name}'; the types are {names}")
     })
 }
 
 fn shipped(name: &str) -> Result<BuiltInPolicy, String> {
-    BuiltInPolicy::named(name).ok_or_else(|| {
+    BuiltInPolicy::from_name(name).ok_or_else(|| {
         let names = BuiltInPolicy::ALL.map(BuiltInPolicy::name).join(", ");
         format!("there is no built-in policy '{name}'; the built-in ones are {names}")
     })

@@ -134,7 +134,7 @@ async fn read(context: Context, kind: Kind) -> Result<Answer> {
 
 /// A document with its tag.
 pub(super) fn shown(stored: &StoredDocument) -> Result<Answer> {
-    Ok(Answer::json(stored.shown()?).header(header::ETAG, etag::tag(stored.version)))
+    Ok(Answer::json(stored.to_json_text()?).header(header::ETAG, etag::tag(stored.version)))
 }
 
 /// `POST` of a document.

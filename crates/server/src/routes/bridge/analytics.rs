@@ -148,7 +148,7 @@ fn parameter<'a>(context: &'a Context, name: &str) -> Option<Cow<'a, str>> {
 }
 
 fn zone(context: &Context) -> Result<Zone> {
-    parameter(context, "timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
+    parameter(context, "timezone").map_or(Ok(Zone::UTC), |name| Zone::from_name(&name))
 }
 
 fn deadline() -> Duration {

@@ -27,7 +27,7 @@ pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone
         let href = links::attempt(id, &asked.lesson, asked.attempt);
         let score = entry.answered.as_ref().map(|answered| answered.points);
         vec![
-            Cell::when(entry.served, zone.written(entry.served)),
+            Cell::when(entry.served, zone.format(entry.served)),
             Cell::text(lesson_title),
             Cell::count(asked.attempt).to(&href),
             Cell::text(&entry.item),
@@ -107,7 +107,7 @@ fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
     };
     vec![
         Cell::count(number),
-        Cell::when(entry.served, zone.written(entry.served)),
+        Cell::when(entry.served, zone.format(entry.served)),
         Cell::text(&entry.item),
         describe_responses,
         outcome(asked),

@@ -135,12 +135,12 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
     let record = &found.record;
     let mut facts = vec![
         ("Learner", found.learner.as_ref().map_or_else(Cell::none, learner)),
-        ("Valid from", Cell::text(visitor.zone.written(record.of.valid_from))),
+        ("Valid from", Cell::text(visitor.zone.format(record.of.valid_from))),
         ("Version", Cell::count(record.number)),
         ("Id", Cell::text(&record.of.id)),
     ];
     if let Some(at) = &record.revoked {
-        let parts = [visitor.written(at), record.reason.clone().unwrap_or_default()];
+        let parts = [visitor.format(at), record.reason.clone().unwrap_or_default()];
         facts.push(("Revoked", Cell::text(parts.join(" ").trim())));
     }
     let rows = found.achievements.iter().map(|achievement| {
@@ -216,7 +216,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         revoked: issued
             .revoked
             .as_ref()
-            .map(|at| (visitor.written(at), issued.reason.clone().unwrap_or_default())),
+            .map(|at| (visitor.format(at), issued.reason.clone().unwrap_or_default())),
         is_ours: issued.issued_by.is_some(),
         done,
         id: issued.id,

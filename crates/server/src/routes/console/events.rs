@@ -79,7 +79,7 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
         list: log_list(&visitor, query, by_words, &found)?,
         waiting: 0,
         which: arrived.map(|at| {
-            let [from, to] = [at.from, at.to].map(|at| visitor.zone.written(at));
+            let [from, to] = [at.from, at.to].map(|at| visitor.zone.format(at));
             format!("Events that arrived from {from} to {to}.")
         }),
         all: "/console/events",
@@ -255,7 +255,7 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         list,
         waiting: found.waiting_count,
         which: since
-            .map(|since| format!("Envelopes that arrived since {}.", visitor.zone.written(since))),
+            .map(|since| format!("Envelopes that arrived since {}.", visitor.zone.format(since))),
         all: "/console/events/refused",
     };
     show_list("rejected-envelopes", &page.list, &page)

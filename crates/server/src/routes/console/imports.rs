@@ -142,7 +142,7 @@ fn view(
             "{} kB, sent by {} on {}",
             words::number(f64::from(kilobytes)),
             import.who,
-            visitor.zone.written(import.begun)
+            visitor.zone.format(import.begun)
         ),
         description: describe_state(import.state, report.fault_count),
         error: import.error.clone(),

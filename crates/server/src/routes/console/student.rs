@@ -184,7 +184,7 @@ fn fact(id: &str, behind: &ContributingEvent, zone: &Zone) -> Row {
     let titles = [&object["activity"]["name"], &object["name"], &content["type"]];
     let title = titles.into_iter().find_map(|title| title.as_str()).unwrap_or("event");
     vec![
-        Cell::when(event.time, zone.written(event.time)),
+        Cell::when(event.time, zone.format(event.time)),
         Cell::text(&behind.subject),
         Cell::text(&behind.app),
         Cell::text(title).to(&href),
@@ -206,9 +206,9 @@ async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     let body = serde_json::to_string_pretty(&logged.event.content()).map_err(Problem::internal)?;
     let facts = vec![
         ("Id", logged.event.id.clone()),
-        ("Happened", visitor.zone.written(logged.event.time)),
-        ("Sent", visitor.zone.written(logged.event.send_time)),
-        ("Arrived", visitor.zone.written(logged.received)),
+        ("Happened", visitor.zone.format(logged.event.time)),
+        ("Sent", visitor.zone.format(logged.event.send_time)),
+        ("Arrived", visitor.zone.format(logged.received)),
         ("Sensor", logged.event.sensor.clone()),
         ("Client", logged.client.clone()),
     ];

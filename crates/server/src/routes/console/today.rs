@@ -45,7 +45,7 @@ fn view(
         .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
     TodayPage {
         frame: visitor.frame("Today"),
-        time: visitor.zone.written(now).split_off("2026-01-15 ".len()),
+        time: visitor.zone.format(now).split_off("2026-01-15 ".len()),
         day,
         student_count: today.student_count,
         need_count: today.need_count,

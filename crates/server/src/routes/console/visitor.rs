@@ -59,7 +59,7 @@ impl Visitor {
 
     /// A cell for an instant. Exports contain it in UTC, and the page shows it in the visitor's time zone.
     pub(super) fn time(&self, instant: Timestamp) -> Cell {
-        Cell::when(instant, self.zone.written(instant))
+        Cell::when(instant, self.zone.format(instant))
     }
 
     /// A cell for an instant, or a dash.
@@ -73,8 +73,8 @@ impl Visitor {
     }
 
     /// Formats an instant that is stored as text in the visitor's time zone.
-    pub(super) fn written(&self, text: &str) -> String {
-        text.parse().map_or_else(|_| text.to_owned(), |instant| self.zone.written(instant))
+    pub(super) fn format(&self, text: &str) -> String {
+        text.parse().map_or_else(|_| text.to_owned(), |instant| self.zone.format(instant))
     }
 
     /// The token that each form of a page sends in its field `token`.
@@ -134,5 +134,5 @@ fn zone(context: &Context) -> Zone {
     let cookies = context.headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
     let told = pairs.find_map(|pair| pair.trim().strip_prefix("lyceum-zone="));
-    told.and_then(|name| Zone::named(name).ok()).unwrap_or(Zone::UTC)
+    told.and_then(|name| Zone::from_name(name).ok()).unwrap_or(Zone::UTC)
 }

@@ -131,7 +131,7 @@ async fn record_time(context: Context) -> Result<Answer> {
 }
 
 pub(super) fn zone(context: &Context) -> Result<Zone> {
-    context.query_value("timezone").map_or(Ok(Zone::UTC), |name| Zone::named(&name))
+    context.query_value("timezone").map_or(Ok(Zone::UTC), |name| Zone::from_name(&name))
 }
 
 async fn today(context: Context) -> Result<Answer> {

@@ -154,7 +154,7 @@ async fn removed(context: Context, one: bool) -> Result<Answer> {
     let (kind, id) = named(&context);
     let item = one.then(|| identifier(context.param("item"))).transpose()?;
     let work = move |tx: &mut Tx<'_>| {
-        let kind = alignment::Kind::named(&kind)?;
+        let kind = alignment::Kind::from_name(&kind)?;
         repository::unalign(tx, kind.name(), &id.replace('\0', ""), item.as_deref())
     };
     context.app.db.write(work).await?;
