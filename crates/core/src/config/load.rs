@@ -13,7 +13,7 @@ use crate::messages::io_reason;
 
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
-/// Settings whose values are never shown.
+/// Settings whose values are never shown. A variable with `_FILE` behind its name gives the file of such a value.
 const SECRET: [&str; 7] = [
     "store.database",
     "keys.master",
@@ -211,7 +211,39 @@ impl LoadedConfig {
                 "no setting has this name; names have the form LYCEUM_<SECTION>__<KEY>".to_owned();
             return Err(SettingError { origin, message, hint });
         };
-        self.set_text(origin, &format!("{section}.{key}"), text)
+        let key = format!("{section}.{key}");
+        match key.strip_suffix("_file").filter(|secret| SECRET.contains(secret)) {
+            Some(secret) => self.set_secret_file(origin, secret, Path::new(text)),
+            None => self.set_text(origin, &key, text),
+        }
+    }
+
+    /// Sets a secret to the first line of a file, as orchestrators hand secrets to containers.
+    fn set_secret_file(
+        &mut self,
+        origin: SettingOrigin,
+        key: &str,
+        path: &Path,
+    ) -> Result<(), SettingError> {
+        let fail = |message: String, hint: &str| SettingError {
+            origin: origin.clone(),
+            message,
+            hint: Some(hint.to_owned()),
+        };
+        if let SettingOrigin::Variable(other) = self.origin(key) {
+            let message = format!("'{key}' is set by {other}, too");
+            return Err(fail(message, "set only one of the two variables"));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let message = format!("'{}' cannot be read: {}", path.display(), io_reason(&error));
+            fail(message, "name a file that contains only the secret")
+        })?;
+        let secret = text.lines().next().unwrap_or_default();
+        if secret.is_empty() || text.lines().nth(1).is_some() {
+            let message = format!("'{}' must contain one line: the secret", path.display());
+            return Err(fail(message, "write only the secret into the file"));
+        }
+        self.set(origin, key, secret.into())
     }
 
     fn value(&self, key: &str) -> Option<&Value> {
@@ -252,8 +284,10 @@ pub fn load(
     if let Some(path) = file {
         loaded.set_file(path)?;
     }
-    for (name, value) in variables {
-        loaded.set_variable(&name, &value)?;
+    // In the order of their names, so that a secret's own variable comes before the one with `_FILE`.
+    let variables: BTreeMap<String, String> = variables.into_iter().collect();
+    for (name, value) in &variables {
+        loaded.set_variable(name, value)?;
     }
     for FlagValue { flag, key, value } in flags {
         loaded.set_text(SettingOrigin::Flag(flag), key, value)?;

@@ -192,3 +192,31 @@ fn secrets_are_never_shown() {
     );
     assert!(!refusal("[keys]\nmaster = 42", &[], &[]).0.contains("42"));
 }
+
+#[test]
+fn secrets_come_from_files() {
+    let name = "LYCEUM_STORE__DATABASE_FILE";
+    let secret = file("postgres://lyceum:hidden@db/lyceum\n");
+    let path = secret.path().to_str().unwrap();
+    let loaded = load(None, variables(&[(name, path)]), &[]).unwrap();
+    let database = loaded.config.store.database.as_ref().unwrap();
+    assert_eq!(database.reveal(), "postgres://lyceum:hidden@db/lyceum");
+    let shown = loaded.effective().into_iter().find(|(key, ..)| key == "store.database").unwrap();
+    assert_eq!((shown.1.as_str(), shown.2.to_string().as_str()), ("[redacted]", name));
+
+    let both = [(name, path), ("LYCEUM_STORE__DATABASE", "postgres://other/lyceum")];
+    assert_eq!(
+        refusal("", &both, &[]),
+        (
+            format!("{name}: 'store.database' is set by LYCEUM_STORE__DATABASE, too"),
+            Some("set only one of the two variables".to_owned())
+        )
+    );
+    let (message, _) = refusal("", &[(name, "/nowhere/secret")], &[]);
+    assert!(message.contains("'/nowhere/secret' cannot be read"), "{message}");
+    let two = file("one\ntwo\n");
+    let (message, _) = refusal("", &[(name, two.path().to_str().unwrap())], &[]);
+    assert!(message.ends_with("must contain one line: the secret"), "{message}");
+    let (message, _) = refusal("", &[("LYCEUM_SERVER__LISTEN_FILE", path)], &[]);
+    assert!(message.contains("'server.listen_file' is not a setting"), "{message}");
+}
