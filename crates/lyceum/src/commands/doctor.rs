@@ -57,21 +57,21 @@ struct Finding {
     state: CheckState,
     found: String,
     /// How to fix the problem; empty if there is none.
-    mend: String,
+    remedy: String,
 }
 
 impl Finding {
     fn well(check: &'static str, found: impl Into<String>) -> Self {
-        Self { check, state: CheckState::Well, found: found.into(), mend: String::new() }
+        Self { check, state: CheckState::Well, found: found.into(), remedy: String::new() }
     }
 
     fn ill(
         check: &'static str,
         state: CheckState,
         found: impl Into<String>,
-        mend: impl Into<String>,
+        remedy: impl Into<String>,
     ) -> Self {
-        Self { check, state, found: found.into(), mend: mend.into() }
+        Self { check, state, found: found.into(), remedy: remedy.into() }
     }
 
     fn state(&self) -> &'static str {
@@ -83,8 +83,8 @@ impl Finding {
     }
 
     fn json(&self) -> Value {
-        let mend = (self.state != CheckState::Well).then_some(&self.mend);
-        json!({ "check": self.check, "state": self.state(), "found": self.found, "mend": mend })
+        let remedy = (self.state != CheckState::Well).then_some(&self.remedy);
+        json!({ "check": self.check, "state": self.state(), "found": self.found, "remedy": remedy })
     }
 }
 
@@ -126,13 +126,13 @@ fn findings(config: &Config) -> Vec<Finding> {
 }
 
 fn tell(printer: &Printer, findings: &[Finding]) {
-    printer.answer(|| listed(findings), || findings.iter().map(Finding::json).collect());
+    printer.answer(|| table_of(findings), || findings.iter().map(Finding::json).collect());
 }
 
-fn listed(findings: &[Finding]) -> String {
+fn table_of(findings: &[Finding]) -> String {
     let row = |finding: &Finding| {
-        let mend = if finding.mend.is_empty() { "" } else { "; " };
-        let found = format!("{}{mend}{}", finding.found, finding.mend);
+        let remedy = if finding.remedy.is_empty() { "" } else { "; " };
+        let found = format!("{}{remedy}{}", finding.found, finding.remedy);
         vec![finding.check.to_owned(), finding.state().to_owned(), found]
     };
     table(&["check", "state", "found"], &findings.iter().map(row).collect::<Vec<_>>())
@@ -140,24 +140,24 @@ fn listed(findings: &[Finding]) -> String {
 
 /// The results of all checks as a table.
 pub(super) fn report(config: &Config) -> String {
-    listed(&findings(config))
+    table_of(&findings(config))
 }
 
 /// Compares the clock with the release date and the database's clock: tokens, events and signatures contain the time.
 fn clock(now: Timestamp, database: Option<Timestamp>) -> Finding {
     let made: Timestamp = MADE.parse().expect("a constant");
-    let mend = "set the clock, for example with `timedatectl set-ntp true`";
+    let remedy = "set the clock, for example with `timedatectl set-ntp true`";
     if now < made {
         let found = format!(
             "the clock is wrong: it shows {now}, which is before this program was released"
         );
-        return Finding::ill("clock", CheckState::Failed, found, mend);
+        return Finding::ill("clock", CheckState::Failed, found, remedy);
     }
     match database {
         Some(other) if other.milliseconds().abs_diff(now.milliseconds()) > CLOCK_TOLERANCE_MS => {
             let found =
                 format!("this clock shows {now}, but the database server's clock shows {other}");
-            Finding::ill("clock", CheckState::Warning, found, mend)
+            Finding::ill("clock", CheckState::Warning, found, remedy)
         }
         _ => Finding::well("clock", now.to_string()),
     }
@@ -258,12 +258,12 @@ fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspectio
         None => return Finding::well("database", "does not exist yet; the first start creates it"),
         Some(Ok(found)) => found,
         Some(Err(problem)) => {
-            let mend = "check the database's address, and that its server is running";
+            let remedy = "check the database's address, and that its server is running";
             return Finding::ill(
                 "database",
                 CheckState::Failed,
                 Failure::from(problem).message,
-                mend,
+                remedy,
             );
         }
     };
@@ -278,13 +278,13 @@ fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspectio
     };
     let text = format!("{engine}, schema {version}");
     if major < oldest {
-        let mend = format!("use {store} {oldest} or newer");
-        return Finding::ill("database", CheckState::Failed, text, mend);
+        let remedy = format!("use {store} {oldest} or newer");
+        return Finding::ill("database", CheckState::Failed, text, remedy);
     }
     if version > known {
         let text = format!("{text}, but this program supports only up to {known}");
-        let mend = "use a newer lyceum, or restore a backup from before the upgrade";
-        return Finding::ill("database", CheckState::Failed, text, mend);
+        let remedy = "use a newer lyceum, or restore a backup from before the upgrade";
+        return Finding::ill("database", CheckState::Failed, text, remedy);
     }
     if version < known {
         return Finding::well("database", format!("{text}; the next start upgrades it to {known}"));
@@ -299,17 +299,17 @@ fn bucket(s3: &S3Settings) -> Finding {
         Ok(()) => Finding::well("bucket", format!("{shown} can be read and written")),
         Err(problem) => {
             let found = format!("{shown} does not work: {}", Failure::from(problem).message);
-            let mend = "check the settings in [s3], and what the access key is allowed to do";
-            Finding::ill("bucket", CheckState::Failed, found, mend)
+            let remedy = "check the settings in [s3], and what the access key is allowed to do";
+            Finding::ill("bucket", CheckState::Failed, found, remedy)
         }
     }
 }
 
 /// Checks workerd, which runs the backends of projects. A server without backends does not need it.
 fn runtime() -> Finding {
-    let mend = INSTALL_WORKERD;
+    let remedy = INSTALL_WORKERD;
     let Some(program) = workerd(Path::new(".")) else {
-        return Finding::ill("runtime", CheckState::Warning, NO_WORKERD, mend);
+        return Finding::ill("runtime", CheckState::Warning, NO_WORKERD, remedy);
     };
     let shown = program.display();
     match Command::new(&program).arg("--version").output() {
@@ -319,18 +319,18 @@ fn runtime() -> Finding {
         }
         Ok(output) => {
             let found = format!("'{shown}' does not run: {}", output.status);
-            Finding::ill("runtime", CheckState::Failed, found, mend)
+            Finding::ill("runtime", CheckState::Failed, found, remedy)
         }
         Err(error) => {
             let found = format!("'{shown}' does not run: {error}");
-            Finding::ill("runtime", CheckState::Failed, found, mend)
+            Finding::ill("runtime", CheckState::Failed, found, remedy)
         }
     }
 }
 
 /// Checks that the time-zone data is current.
 fn zones() -> Finding {
-    let mend = "update the system's tzdata package";
+    let remedy = "update the system's tzdata package";
     for (name, at, hours) in LATE_CHANGES {
         let at: jiff::Timestamp = at.parse().expect("a constant");
         let offset = TimeZone::get(name).map(|zone| zone.to_offset(at).seconds() / 3_600);
@@ -338,7 +338,7 @@ fn zones() -> Finding {
             let found = format!(
                 "the time-zone data is outdated: it has the wrong offset for {name} at {at}"
             );
-            return Finding::ill("time zones", CheckState::Failed, found, mend);
+            return Finding::ill("time zones", CheckState::Failed, found, remedy);
         }
     }
     Finding::well("time zones", "newer than 2024")

@@ -1,4 +1,4 @@
-//! `lyceum doctor`: each finding with its mend.
+//! `lyceum doctor`: each finding with its remedy.
 
 use std::net::TcpListener;
 
@@ -23,11 +23,11 @@ fn only_ill(place: &Place, flags: &str, check: &str) -> (String, String) {
     assert_eq!(code, 1, "{findings:?}");
     for finding in &findings {
         assert_eq!(finding["state"] == "ok", finding["check"] != check, "{finding}");
-        assert_eq!(finding["mend"].is_null(), finding["check"] != check, "{finding}");
+        assert_eq!(finding["remedy"].is_null(), finding["check"] != check, "{finding}");
     }
     let ill = findings.iter().find(|finding| finding["check"] == check).unwrap();
     let text = |name: &str| ill[name].as_str().unwrap().to_owned();
-    (text("found"), text("mend"))
+    (text("found"), text("remedy"))
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn a_busy_port_is_named() {
     let place = Place::new();
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = holder.local_addr().unwrap();
-    let (found, mend) = only_ill(&place, &format!("--listen {address}"), "port");
+    let (found, remedy) = only_ill(&place, &format!("--listen {address}"), "port");
     assert!(found.contains(&format!("{address} is used by")), "{found}");
     assert!(found.contains(&format!("process {}", std::process::id())), "{found}");
-    assert!(mend.contains("--listen"), "{mend}");
+    assert!(remedy.contains("--listen"), "{remedy}");
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_running_server_is_no_fault() {
 fn a_file_in_the_place_of_the_data_is_named() {
     let place = Place::new();
     place.write("notes.txt", "not a folder");
-    let (found, mend) = only_ill(&place, &format!("{ANYWHERE} --data notes.txt/data"), "disk");
-    assert!(found.contains("notes.txt") && mend.contains("--data"), "{found}; {mend}");
+    let (found, remedy) = only_ill(&place, &format!("{ANYWHERE} --data notes.txt/data"), "disk");
+    assert!(found.contains("notes.txt") && remedy.contains("--data"), "{found}; {remedy}");
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn a_database_of_a_newer_program_is_named_and_not_changed() {
         let later = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum)
                      VALUES (9999, 'later', '2026-01-01T00:00:00Z', '0')";
         db.write_blocking(|tx| tx.execute(later, &[]).map(drop)).unwrap();
-        let (found, mend) = only_ill(&place, &flags, "database");
-        assert!(found.contains("9999") && mend.contains("newer lyceum"), "{found}; {mend}");
+        let (found, remedy) = only_ill(&place, &flags, "database");
+        assert!(found.contains("9999") && remedy.contains("newer lyceum"), "{found}; {remedy}");
     });
 }
 
@@ -106,16 +106,16 @@ fn a_database_of_a_newer_program_is_named_and_not_changed() {
 fn a_database_that_cannot_be_reached_is_named() {
     let place = Place::new();
     let flags = format!("{ANYWHERE} --database postgres://nobody:secret-word@127.0.0.1:1/none");
-    let (found, mend) = only_ill(&place, &flags, "database");
+    let (found, remedy) = only_ill(&place, &flags, "database");
     assert!(found.contains("cannot be opened") && !found.contains("secret-word"), "{found}");
-    assert!(mend.contains("address"), "{mend}");
+    assert!(remedy.contains("address"), "{remedy}");
 }
 
 #[test]
 fn a_runtime_that_does_not_run_is_named() {
     let place = Place::new().with("LYCEUM_WORKERD", "/bin/false");
-    let (found, mend) = only_ill(&place, ANYWHERE, "runtime");
-    assert!(found.contains("/bin/false") && mend.contains("LYCEUM_WORKERD"), "{found}; {mend}");
+    let (found, remedy) = only_ill(&place, ANYWHERE, "runtime");
+    assert!(found.contains("/bin/false") && remedy.contains("LYCEUM_WORKERD"), "{found}; {remedy}");
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn old_time_zone_data_is_named() {
     }
     let folder = place.path().join("zones").to_string_lossy().into_owned();
     let place = place.with("TZDIR", &folder);
-    let (found, mend) = only_ill(&place, ANYWHERE, "time zones");
-    assert!(found.contains("Asia/Almaty") && mend.contains("tzdata"), "{found}; {mend}");
+    let (found, remedy) = only_ill(&place, ANYWHERE, "time zones");
+    assert!(found.contains("Asia/Almaty") && remedy.contains("tzdata"), "{found}; {remedy}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_bucket_that_cannot_be_reached_is_named() {
     let place = Place::new()
         .with("LYCEUM_S3__BUCKET", "files")
         .with("LYCEUM_S3__ENDPOINT", "http://127.0.0.1:9");
-    let (found, mend) = only_ill(&place, ANYWHERE, "bucket");
+    let (found, remedy) = only_ill(&place, ANYWHERE, "bucket");
     assert!(found.contains("the S3 bucket 'files' does not work"), "{found}");
-    assert!(mend.contains("[s3]"), "{mend}");
+    assert!(remedy.contains("[s3]"), "{remedy}");
 }
