@@ -117,6 +117,41 @@ fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
 }
 
 #[test]
+fn an_object_has_the_cache_control_and_metadata_of_its_upload() {
+    let served = staging(Store::Sqlite);
+    let (place, client) = (project(&served), client(&served));
+    place.write(
+        "server/api/about.ts",
+        "export const GET = async (c) => {\n\
+           const { httpMetadata, customMetadata } = await c.env.BUCKET.head(c.req.query('key'));\n\
+           return c.json({ httpMetadata, customMetadata });\n\
+         };\n",
+    );
+    place.ok("deploy --yes");
+    place.write("map.json", "{}");
+    let flags = "--cache-control max-age=3600 --metadata author=ada --metadata scale=1=50";
+    let whole = json!({ "contentType": "application/json", "cacheControl": "max-age=3600" });
+    let custom = json!({ "author": "ada", "scale": "1=50" });
+    for target in ["", " --remote"] {
+        place.ok(&format!("bucket put map map.json {flags} --dry-run{target}"));
+        assert_eq!(place.fails(&format!("bucket get map{target}")).0, 4);
+        place.ok(&format!("bucket put map map.json {flags}{target}"));
+        let told = place.json(&format!("bucket get map --json{target}"));
+        assert_eq!((&told["httpMetadata"], &told["customMetadata"]), (&whole, &custom));
+    }
+    let about =
+        || -> Value { client.get("/_projects/word-rivers/api/about?key=map").expect(200).json() };
+    assert_eq!(about(), json!({ "httpMetadata": whole, "customMetadata": custom }));
+    // An upload without them replaces them too.
+    place.ok("bucket put map map.json --remote");
+    let about = about();
+    assert_eq!(about["httpMetadata"], json!({ "contentType": "application/json" }));
+    assert!(about["customMetadata"].as_object().is_none_or(serde_json::Map::is_empty), "{about}");
+    let (code, told) = place.fails("bucket put map map.json --metadata author");
+    assert!(code == 2 && told.contains("it must have the form KEY=VALUE"), "{told}");
+}
+
+#[test]
 fn a_large_object_arrives_in_parts_and_goes_on_where_it_broke_off() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
