@@ -13,9 +13,10 @@ use lyceum_hosting::buckets::BucketObjectDescription;
 use serde_json::json;
 
 use super::target::Target;
-use super::{BucketArgs, show, size_of};
+use super::{show, size_of};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
+use crate::project::ProjectDataArgs;
 
 /// Files that are uploaded at the same time.
 const AT_ONCE: usize = 8;
@@ -34,7 +35,7 @@ pub(crate) struct Bulk {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: BucketArgs,
+    place: ProjectDataArgs,
 }
 
 /// A file to upload as an object.

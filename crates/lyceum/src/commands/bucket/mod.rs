@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::deploy::{prompt, show};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::profile::Env;
+use crate::project::ProjectDataArgs;
 use target::Target;
 
 /// List, read, write and delete files in a project's bucket
@@ -35,24 +35,10 @@ pub(crate) enum Bucket {
     Bulk(bulk::Bulk),
 }
 
-/// Whose bucket to use.
-#[derive(Args, Clone)]
-pub(crate) struct BucketArgs {
-    /// The project's config file, or its folder
-    #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config: PathBuf,
-    /// Use the bucket of the deployed project instead of the local one
-    #[arg(long)]
-    remote: bool,
-    /// Environment of the server
-    #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
-    env: Env,
-}
-
 #[derive(Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    place: BucketArgs,
+    place: ProjectDataArgs,
     /// Only objects whose keys begin with this prefix
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
@@ -75,7 +61,7 @@ pub(crate) struct Get {
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
-    place: BucketArgs,
+    place: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -97,7 +83,7 @@ pub(crate) struct Put {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: BucketArgs,
+    place: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -115,7 +101,7 @@ pub(crate) struct Delete {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
-    place: BucketArgs,
+    place: ProjectDataArgs,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -191,7 +177,7 @@ impl Get {
             return target.print(&self.key);
         }
         let Some(found) = target.metadata(&self.key)? else { return Err(missing(&self.key)) };
-        printer.answer(|| told(&found), || found.clone());
+        printer.answer(|| property_lines(&found), || found.clone());
         Ok(())
     }
 }
@@ -202,7 +188,7 @@ fn missing(key: &str) -> Failure {
 }
 
 /// One line for each known property.
-fn told(object: &Value) -> String {
+fn property_lines(object: &Value) -> String {
     let members = object.as_object().into_iter().flatten();
     let line = |(name, value): (&String, &Value)| match value.as_str() {
         Some(text) => format!("{name}: {text}\n"),

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::SystemClock;
-use lyceum_deploy::{DeployOptions, LocalProject, Objects, Server};
+use lyceum_deploy::{Objects, Server};
 use lyceum_hosting::BlobsInTurn;
 use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObjectDescription};
 use serde_json::{Map, Value, json};
 
-use super::{BucketArgs, missing, pour};
+use super::{missing, pour};
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
+use crate::project::ProjectDataArgs;
 
 /// The local bucket, inside the project's folder.
 const FOLDER: &str = ".lyceum/bucket";
@@ -27,11 +28,8 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn open(place: &BucketArgs, printer: &Printer) -> Result<Self> {
-        let config = crate::project::config(&place.config)?;
-        if place.remote {
-            let slug = LocalProject::slug_of(config.as_ref(), &DeployOptions::default())?;
-            let (server, _) = place.env.open(&slug, false, printer)?;
+    pub(super) fn open(place: &ProjectDataArgs, printer: &Printer) -> Result<Self> {
+        if let Some((server, slug)) = place.deployed(printer)? {
             return Ok(Self::There { server, slug, env: place.env.name() });
         }
         let folder = lyceum_project::folder_of(&place.config).join(FOLDER);

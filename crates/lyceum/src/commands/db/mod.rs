@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
-use crate::profile::Env;
+use crate::project::ProjectDataArgs;
 use project::Project;
 use remote::Remote;
 
@@ -43,25 +43,11 @@ pub(crate) enum Db {
 
 #[derive(Args, Clone)]
 struct DatabaseArgs {
-    /// The project's config file, or its folder
-    #[arg(
-        short,
-        long,
-        alias = "config-path",
-        value_name = "PATH",
-        default_value = ".",
-        hide_default_value = true
-    )]
-    config: PathBuf,
+    #[command(flatten)]
+    data: ProjectDataArgs,
     /// The database file [default: .lyceum/app.db in the project]
     #[arg(long, value_name = "FILE", conflicts_with = "remote")]
     file: Option<PathBuf>,
-    /// Use the database of the deployed project instead of the local one
-    #[arg(long)]
-    remote: bool,
-    /// Environment of the server
-    #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
-    env: Env,
 }
 
 #[derive(Args)]
@@ -92,7 +78,7 @@ pub(crate) struct Change {
     place: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
-    /// `ApplyPlan` changes even if they lose the data that `lyceum db diff` lists
+    /// Apply changes even if they lose the data that `lyceum db diff` lists
     #[arg(long)]
     accept_data_loss: bool,
     /// Show the SQL that would run, and change nothing
@@ -173,13 +159,13 @@ impl Db {
 
 impl DatabaseArgs {
     fn project(&self) -> Result<Project> {
-        Project::at(&self.config, self.file.as_deref())
+        Project::at(&self.data.config, self.file.as_deref())
     }
 
     /// The deployed project, if the flags select it.
     fn remote(&self, printer: &Printer) -> Result<Option<Remote>> {
-        match self.remote {
-            true => Remote::open(&self.config, self.env, printer).map(Some),
+        match self.data.remote {
+            true => Remote::open(&self.data.config, self.data.env, printer).map(Some),
             false => Ok(None),
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::deploy::prompt;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::profile::Env;
+use crate::project::ProjectDataArgs;
 use target::Target;
 
 /// List, read, write and delete entries of a project's key-value store
@@ -30,20 +30,6 @@ pub(crate) enum Kv {
     Delete(Delete),
 }
 
-/// Whose key-value store to use.
-#[derive(Args, Clone)]
-pub(crate) struct KvArgs {
-    /// The project's config file, or its folder
-    #[arg(short, long, value_name = "PATH", default_value = ".", hide_default_value = true)]
-    config: PathBuf,
-    /// Use the store of the deployed project instead of the local one
-    #[arg(long)]
-    remote: bool,
-    /// Environment of the server
-    #[arg(long, value_enum, default_value_t = Env::Staging, requires = "remote")]
-    env: Env,
-}
-
 #[derive(Args)]
 pub(crate) struct List {
     /// Only keys that begin with this prefix
@@ -56,7 +42,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]
-    place: KvArgs,
+    place: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -67,7 +53,7 @@ pub(crate) struct Get {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    place: KvArgs,
+    place: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -90,7 +76,7 @@ pub(crate) struct Set {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: KvArgs,
+    place: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -108,7 +94,7 @@ pub(crate) struct Delete {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
-    place: KvArgs,
+    place: ProjectDataArgs,
 }
 
 fn json_of(text: &str) -> Result<Value, String> {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use lyceum_core::time::SystemClock;
-use lyceum_deploy::{DeployOptions, KvEntries, LocalProject, Server};
+use lyceum_deploy::{KvEntries, Server};
 use lyceum_hosting::kv::Kv;
 use serde_json::{Value, json};
 
-use super::KvArgs;
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
+use crate::project::ProjectDataArgs;
 
 /// The local store, inside the project's folder.
 const FILE: &str = ".lyceum/kv.db";
@@ -21,11 +21,8 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn open(place: &KvArgs, printer: &Printer) -> Result<Self> {
-        let config = crate::project::config(&place.config)?;
-        if place.remote {
-            let slug = LocalProject::slug_of(config.as_ref(), &DeployOptions::default())?;
-            let (server, _) = place.env.open(&slug, false, printer)?;
+    pub(super) fn open(place: &ProjectDataArgs, printer: &Printer) -> Result<Self> {
+        if let Some((server, slug)) = place.deployed(printer)? {
             return Ok(Self::Deployed { server, slug, env: place.env.name() });
         }
         let file = lyceum_project::folder_of(&place.config).join(FILE);
