@@ -140,7 +140,7 @@ fn create_network(program: &Path, folder: &Path, students: u32) -> Result<()> {
     };
     let key_file = key_file(&unfinished);
     fs::write(&key_file, output(create(&["key", "create", "demo"]))?)?;
-    // With a password, the server does not ask for a first administrator. The greeting's link sets another one.
+    // With a password, the server does not ask for a first administrator.
     let mut user = create(&["user", "create", EMAIL, "--name", "Demo", "--password-stdin"]);
     user.stdin(fs::File::open(key_file)?);
     output(user)?;
@@ -159,7 +159,7 @@ fn key_file(folder: &Path) -> PathBuf {
 /// What a developer needs, on one screen. The link to the console is new each time.
 fn greeting(program: &Path, folder: &Path, options: &Options) -> Result<String> {
     let Options { listen, students } = options;
-    let mut link = command(program, ["admin", "user", "link", EMAIL, "--quiet", "--data"]);
+    let mut link = command(program, ["demo", "link", "--quiet", "--data"]);
     link.arg(data_folder(folder));
     let link = output(link)?;
     let link = link.trim().rsplit('=').next().unwrap_or_default();
@@ -171,8 +171,9 @@ fn greeting(program: &Path, folder: &Path, options: &Options) -> Result<String> 
         "
   Lyceum serves a school network of {students} students. Stop it with Ctrl-C.
 
-  Console: this link signs in once as {EMAIL}; choose a password
-http://{listen}/welcome?link={link}
+  Console: this link signs in once, within 10 minutes. Later, sign in as
+  {EMAIL} with the key below as the password.
+http://{listen}/console/enter?link={link}
 
   API: read three schools with a key
 curl --oauth2-bearer {key} \\

@@ -50,6 +50,8 @@ pub const TOKEN_SESSION_IDLE_S: i64 = 30 * 86_400;
 pub const LAST_USE_RESOLUTION_S: i64 = 60;
 /// Seconds that a link for setting a password works (3 days).
 pub const SIGN_IN_LINK_LIFETIME_S: i64 = 3 * 86_400;
+/// Seconds that a link that signs the administrator of a demo in works.
+pub const DEMO_LINK_LIFETIME_S: i64 = 10 * 60;
 /// Seconds in which guesses are counted together.
 pub const GUESS_WINDOW_S: i64 = 15 * 60;
 /// Seconds in which a device code is to be approved.

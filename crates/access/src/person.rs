@@ -18,6 +18,8 @@ use crate::secret;
 
 /// The prefix of every account's id.
 pub(crate) const ID_PREFIX: &str = "lp_";
+/// The prefix of the secret of a link that signs its owner in. Links that set a password have none.
+const ENTRY_PREFIX: &str = "le_";
 
 /// The role of a person, which decides what they have access to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -193,14 +195,39 @@ pub fn disable(tx: &mut Tx<'_>, now: Timestamp, email: &str) -> Result<Person> {
 /// [`limits::SIGN_IN_LINK_LIFETIME_S`]; former links of the account stop.
 pub fn new_link(tx: &mut Tx<'_>, now: Timestamp, person: &Person) -> Result<String> {
     let link = secret::random_text::<32>("");
-    links::delete_all_of(tx, &person.id)?;
-    let expires = now.plus_seconds(limits::SIGN_IN_LINK_LIFETIME_S);
-    links::insert(tx, &secret::hash(&link), &person.id, expires)?;
+    replace_link(tx, person, &link, now.plus_seconds(limits::SIGN_IN_LINK_LIFETIME_S))?;
     Ok(link)
 }
 
-/// The person of a link; `None` if it was used, replaced or has expired.
+/// Makes a link's secret with which the owner signs in once without a password, within so many seconds; former links of
+/// the account stop. It is for the owner of a sandbox and the administrator of a demo.
+pub fn new_entry_link(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    person: &Person,
+    lifetime_s: i64,
+) -> Result<String> {
+    let link = secret::random_text::<24>(ENTRY_PREFIX);
+    replace_link(tx, person, &link, now.plus_seconds(lifetime_s))?;
+    Ok(link)
+}
+
+fn replace_link(tx: &mut Tx<'_>, person: &Person, link: &str, expires: Timestamp) -> Result<()> {
+    links::delete_all_of(tx, &person.id)?;
+    links::insert(tx, &secret::hash(link), &person.id, expires)
+}
+
+/// The person whose password a link sets; `None` if it was used, replaced or has expired.
 pub fn of_link(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Option<Person>> {
+    if link.starts_with(ENTRY_PREFIX) { Ok(None) } else { owner_of_link(tx, now, link) }
+}
+
+/// The person whom a link signs in; `None` if it was used, replaced or has expired.
+pub fn of_entry_link(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Option<Person>> {
+    if link.starts_with(ENTRY_PREFIX) { owner_of_link(tx, now, link) } else { Ok(None) }
+}
+
+fn owner_of_link(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Option<Person>> {
     let Some(id) = links::person(tx, now, &secret::hash(link))? else { return Ok(None) };
     Ok(find(tx, &id)?.filter(|person| person.disabled.is_none()))
 }
@@ -214,14 +241,9 @@ pub fn use_link(tx: &mut Tx<'_>, now: Timestamp, link: &str, password: &str) -> 
     Ok(Person { has_password: true, ..person })
 }
 
-/// The owner of a link, which is used up: for a sandbox, where nobody has a password. Errors: the link was
-/// used, replaced or is too old.
+/// The person whom a link signs in; the link is used up. Errors: the link was used, replaced or is too old.
 pub fn enter(tx: &mut Tx<'_>, now: Timestamp, link: &str) -> Result<Person> {
-    let person = of_link(tx, now, link)?.ok_or_else(|| {
-        let message = "this link was used already or is from an earlier start; restart the \
-                       sandbox for a new link";
-        Problem::new(ProblemKind::NotFound, message)
-    })?;
+    let person = of_entry_link(tx, now, link)?.ok_or_else(no_entry_link)?;
     links::delete_all_of(tx, &person.id)?;
     Ok(person)
 }
@@ -243,6 +265,13 @@ pub fn still_has(tx: &mut Tx<'_>, person: &Person, hash: &str) -> Result<bool> {
 pub fn no_link() -> Problem {
     let message = "this link was used already, was replaced by a newer link, or has expired; \
                    `lyceum admin user link` creates a new one";
+    Problem::new(ProblemKind::NotFound, message)
+}
+
+/// The problem for a link that signs nobody in.
+pub fn no_entry_link() -> Problem {
+    let message = "this link was used already, is from an earlier start, or has expired; restart the sandbox or the \
+                   demo for a new link, or sign in at /sign-in";
     Problem::new(ProblemKind::NotFound, message)
 }
 

@@ -97,6 +97,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "lyceum trigger activity.completed --email ada@example.org",
     "lyceum trigger time.spent --bad no-actor",
     "lyceum demo generate --students 2000 --out network.zip",
+    "lyceum demo link --data lyceum-data",
     "lyceum doctor",
     "lyceum config --data lyceum-data",
     "lyceum config --default",

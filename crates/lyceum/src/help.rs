@@ -1,4 +1,4 @@
-//! What `--help` shows beside the arguments: commands in groups, and examples.
+//! The additions of `--help` to the arguments: commands in groups, and examples.
 
 use std::fmt::Write;
 
@@ -114,14 +114,14 @@ mod tests {
 
     use super::*;
 
-    fn shown(root: &Command) -> impl Iterator<Item = &Command> {
+    fn visible_commands(root: &Command) -> impl Iterator<Item = &Command> {
         root.get_subcommands().filter(|command| !command.is_hide_set())
     }
 
     #[test]
     fn every_command_is_in_one_group() {
         let root = Cli::command();
-        let mut known: Vec<_> = shown(&root).map(Command::get_name).collect();
+        let mut known: Vec<_> = visible_commands(&root).map(Command::get_name).collect();
         let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         known.sort_unstable();
         grouped.sort_unstable();
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn every_command_has_an_example() {
         let root = Cli::command();
-        let lacking = shown(&root).flat_map(|one| without_example(one, "lyceum"));
+        let lacking = visible_commands(&root).flat_map(|one| without_example(one, "lyceum"));
         assert_eq!(lacking.collect::<Vec<_>>(), Vec::<String>::new());
     }
 
@@ -219,6 +219,7 @@ mod tests {
         "admin user create",
         "admin user link",
         "admin user disable",
+        "demo link",
         "admin key create",
         "admin key revoke",
         "admin member add",
@@ -245,7 +246,8 @@ mod tests {
     #[test]
     fn commands_that_write_to_a_server_have_dry_runs() {
         let root = Cli::command();
-        let mut found: Vec<_> = shown(&root).flat_map(|one| without_dry_run(one, "")).collect();
+        let mut found: Vec<_> =
+            visible_commands(&root).flat_map(|one| without_dry_run(one, "")).collect();
         let mut known: Vec<_> = NO_DRY_RUN.iter().map(|path| (*path).to_owned()).collect();
         found.sort_unstable();
         known.sort_unstable();

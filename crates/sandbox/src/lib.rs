@@ -1,4 +1,4 @@
-//! What turns a server into a sandbox: a demo user with data, a database file, a port, a list of running sandboxes.
+//! The parts that turn a server into a sandbox: a demo user with data, a database file, a port, a list of running sandboxes.
 //!
 //! The server itself is the real one. Its `as_sandbox` accepts mock tokens as the demo user.
 //!
@@ -20,7 +20,7 @@ pub use demo::{Demo, DemoLearner, USER_ID, student};
 pub use mode::{DemoOrganization, LearningMode, SchoolRole, Tracking};
 pub use place::DatabaseFile;
 
-use lyceum_access::{Keyring, NewPerson, Player, Realm, person};
+use lyceum_access::{Keyring, NewPerson, Player, Realm, limits, person};
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
@@ -74,5 +74,5 @@ fn link(tx: &mut Tx<'_>, now: Timestamp) -> Result<String> {
         Some(owner) => owner,
         None => person::create(tx, now, &new)?,
     };
-    person::new_link(tx, now, &owner)
+    person::new_entry_link(tx, now, &owner, limits::SIGN_IN_LINK_LIFETIME_S)
 }

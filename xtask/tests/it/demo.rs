@@ -19,17 +19,17 @@ const STUDENTS: &str = "7";
 /// What the program's commands print; `serve` waits until it is stopped.
 const PROGRAM: &str = r#"#!/bin/sh
 case "$1 $2 $3" in
-  "admin user link") echo "http://elsewhere/welcome?link=0123456789012345678901234567890123456789012" ;;
+  "demo link "*) echo "http://elsewhere/console/enter?link=le_01234567890123456789012345678901" ;;
   "admin key create") echo "lk_0123456789012345678901234567890123456789012" ;;
   serve*) touch "$SERVING"; exec sleep 30 ;;
 esac
 "#;
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn script(path: &Path, text: &str) {
+pub(crate) fn script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -52,7 +52,7 @@ fn an_unknown_flag_is_answered_with_the_known_ones() {
 }
 
 /// A folder with a program that does nothing in place of each that the commands run.
-fn scripts() -> TempDir {
+pub(crate) fn scripts() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     script(&folder.path().join("target/demo/lyceum"), PROGRAM);
     for program in ["cargo", "npm", "apt-get"] {
@@ -62,7 +62,7 @@ fn scripts() -> TempDir {
 }
 
 /// A command that runs these programs.
-fn xtask_with(scripts: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn xtask_with(scripts: &Path, arguments: &[&str]) -> Command {
     let bin = scripts.join("bin");
     #[expect(clippy::disallowed_methods, reason = "the programs of the machine are on the path")]
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
@@ -105,7 +105,7 @@ fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
     let (_, greeting) = printed.split_once("\n  Lyceum serves ").expect(&printed);
     let widest = greeting.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(greeting.lines().count() < 24 && widest <= 80, "{widest}: {greeting}");
-    for part in ["/welcome?link=0123456789", "curl --oauth2-bearer lk_0123456789"] {
+    for part in ["/console/enter?link=le_0123456789", "curl --oauth2-bearer lk_0123456789"] {
         assert!(greeting.contains(part), "{greeting}");
     }
 }

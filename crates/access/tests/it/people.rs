@@ -148,6 +148,32 @@ fn a_link_sets_a_password_once_before_it_expires() {
 }
 
 #[test]
+fn an_entry_link_signs_in_once_before_it_expires_and_sets_no_password() {
+    on_both_stores(|db| {
+        let ada = made(db, "ada@example.org", Role::Administrator);
+        let lifetime = limits::DEMO_LINK_LIFETIME_S;
+        let link = || write(db, |tx| person::new_entry_link(tx, morning(), &ada, lifetime));
+        let (stale, link) = (link(), link());
+        let late = morning().plus_seconds(lifetime);
+        for (now, link) in [(morning(), stale.as_str()), (late, &link), (morning(), "le_none")] {
+            let refused = db.write_blocking(|tx| person::enter(tx, now, link));
+            assert_eq!(refused.unwrap_err().kind, ProblemKind::NotFound);
+        }
+        let hash = password::hash("another horse");
+        let refused = db.write_blocking(|tx| person::use_link(tx, morning(), &link, &hash));
+        assert_eq!(refused.unwrap_err().kind, ProblemKind::NotFound);
+        let soon = late.plus_seconds(-1);
+        assert_eq!(write(db, |tx| person::enter(tx, soon, &link)), ada);
+        let again = db.write_blocking(|tx| person::enter(tx, soon, &link));
+        assert_eq!(again.unwrap_err().kind, ProblemKind::NotFound);
+        // A link that sets a password is no way in without one.
+        let link = write(db, |tx| person::new_link(tx, morning(), &ada));
+        let refused = db.write_blocking(|tx| person::enter(tx, morning(), &link));
+        assert_eq!(refused.unwrap_err().kind, ProblemKind::NotFound);
+    });
+}
+
+#[test]
 fn a_key_opens_its_environment_until_it_is_revoked() {
     on_both_stores(|db| {
         let (made, text) = key(db, "ci", None);

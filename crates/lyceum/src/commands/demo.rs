@@ -4,6 +4,8 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lyceum_access::{limits, person};
+use lyceum_core::time::{Clock, SystemClock};
 use lyceum_roster::csv::ExportContent;
 use lyceum_roster::demo;
 use serde_json::json;
@@ -11,11 +13,23 @@ use serde_json::json;
 use super::export::whole;
 use crate::failure::Result;
 use crate::printer::{Printer, counted};
+use crate::settings::{DataArgs, Missing, noted, reached_at, write};
+
+/// The administrator of a demo, whom `cargo xtask demo` creates.
+const ADMINISTRATOR: &str = "demo@example.org";
 
 #[derive(Subcommand)]
 pub(crate) enum Demo {
     /// Generate a realistic school network as OneRoster CSV. The same seed gives the same bytes
     Generate(Generate),
+    /// Print a link that signs the administrator of a demo in to the console, once, within 10 minutes
+    Link(Link),
+}
+
+#[derive(Args)]
+pub(crate) struct Link {
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 #[derive(Args)]
@@ -36,7 +50,35 @@ pub(crate) struct Generate {
 
 impl Demo {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let Self::Generate(Generate { students, seed, complete, out }) = self;
+        match self {
+            Self::Generate(generate) => generate.run(printer),
+            Self::Link(link) => link.run(printer),
+        }
+    }
+}
+
+impl Link {
+    fn run(self, printer: &Printer) -> Result {
+        let (loaded, db) = self.data.open_loaded(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let link = write(&db, move |tx| {
+            let person = person::require(tx, ADMINISTRATOR)?;
+            noted(tx, now, "demo.link", &person.email)?;
+            person::new_entry_link(tx, now, &person, limits::DEMO_LINK_LIFETIME_S)
+        })?;
+        let link = format!("{}/console/enter?link={link}", reached_at(&loaded, &db)?);
+        printer.answer(|| format!("{link}\n"), || json!({ "link": link }));
+        let minutes = limits::DEMO_LINK_LIFETIME_S / 60;
+        printer.done(&format!(
+            "with this link {ADMINISTRATOR} signs in, once, within {minutes} minutes"
+        ));
+        Ok(())
+    }
+}
+
+impl Generate {
+    fn run(self, printer: &Printer) -> Result {
+        let Self { students, seed, complete, out } = self;
         let content = if complete { ExportContent::Complete } else { ExportContent::Standard };
         let bar = printer.progress("generating", 0);
         let summary = whole(&out, |file| {

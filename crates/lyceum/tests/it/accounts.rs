@@ -173,6 +173,7 @@ fn end_login(mut login: Child) -> (i32, String) {
 
 on_both_stores!(
     somebody_signs_in_by_a_browser_and_out,
+    the_administrator_of_a_demo_signs_in_once_with_the_printed_link,
     links_lead_to_the_server_that_runs_on_the_data
 );
 
@@ -187,6 +188,29 @@ fn links_lead_to_the_server_that_runs_on_the_data(store: Store) {
     let served = served.restart();
     let address = format!("{}/welcome?link=", served.base);
     assert!(served.run(&["admin", "user", "link", "ada@example.org"]).starts_with(&address));
+}
+
+fn the_administrator_of_a_demo_signs_in_once_with_the_printed_link(store: Store) {
+    let debug = &[("LYCEUM_SERVER__LOG_LEVEL", "debug")];
+    let served = Served::prepared_with(store, &[], debug, |_| ());
+    assert!(served.fails(&["demo", "link"]).contains("'demo@example.org' has no account"));
+    served.run(&["admin", "user", "create", "demo@example.org", "--role", "administrator"]);
+    let browser = TestClient::new(&served.base);
+    let path = || {
+        let link = served.run(&["demo", "link", "--quiet"]);
+        link.trim().strip_prefix(&served.base).unwrap().to_owned()
+    };
+    let (replaced, path) = (path(), path());
+    browser.get(&replaced).expect(404);
+    browser.get(&path.replace("/console/enter", "/welcome")).expect(404);
+    let entered = browser.get(&path).expect(303);
+    assert_eq!(entered.header("location"), "/console");
+    let page = browser.get("/console").header("cookie", &cookie(&entered)).expect(200);
+    assert!(page.text().contains("demo@example.org"), "{}", page.text());
+    browser.get(&path).expect(404);
+    let log = std::fs::read_to_string(served.file("server.log")).unwrap();
+    let (_, secret) = path.split_once('=').unwrap();
+    assert!(log.contains("/console/enter") && !log.contains(secret), "{log}");
 }
 
 fn somebody_signs_in_by_a_browser_and_out(store: Store) {

@@ -304,7 +304,7 @@ impl Data {
         command.args(arguments);
         command.envs(self.settings.iter().copied());
         // Demo data comes from a seed alone.
-        if arguments[0] == "demo" {
+        if arguments.starts_with(&["demo", "generate"]) {
             return command;
         }
         if !arguments.contains(&"--data") {

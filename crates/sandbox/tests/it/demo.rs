@@ -90,7 +90,11 @@ fn a_restart_keeps_what_the_developer_did() {
     assert_eq!((credits(&second.db, USER_ID), xp(&second.db)), (600, earned));
     // Each start has a new link to the console, which replaces the former one.
     let opens = |link: String| {
-        second.db.write_blocking(move |tx| person::of_link(tx, now(), &link)).unwrap().is_some()
+        second
+            .db
+            .write_blocking(move |tx| person::of_entry_link(tx, now(), &link))
+            .unwrap()
+            .is_some()
     };
     assert_eq!((opens(link), opens(second.link.clone())), (false, true));
 }

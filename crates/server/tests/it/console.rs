@@ -58,7 +58,6 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         let reply = page(server, &guide, "/console/nowhere");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
         server.anonymous().get("/console/assets/docs.css").expect(404);
-        // Sign-in links work only in a sandbox.
         assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
     });
 }
