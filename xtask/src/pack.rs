@@ -15,6 +15,9 @@ use crate::build;
 use crate::run::{command, lyceum, root, run, target};
 use files::FileTree;
 
+/// Bytes of the npm package of the program at most. App developers download it before anything else.
+const NPM_PROGRAM_MAX_BYTES: u64 = 15_000_000;
+
 /// What to pack, and where from.
 pub(crate) struct Options {
     formats: Vec<Format>,
@@ -81,7 +84,18 @@ pub(crate) fn pack(options: &Options) -> Result<()> {
     let out = &options.folder;
     fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
     if options.formats.contains(&Format::Npm) {
-        npm(&program, &out.join("npm"))?;
+        let folder = out.join("npm");
+        npm(&program, &folder)?;
+        let size = size_of_npm_program(&folder)?;
+        let (whole, tenth) = (size / 1_000_000, size / 100_000 % 10);
+        println!("the npm package of the program has {whole}.{tenth} MB");
+        // Other builds may be as large as they are.
+        if options.program.is_none() && size > NPM_PROGRAM_MAX_BYTES {
+            bail!(
+                "the npm package of the program has {size} bytes; the limit is {NPM_PROGRAM_MAX_BYTES} bytes. \
+                 Look for new dependencies, embedded files and symbols"
+            );
+        }
     }
     if options.formats.iter().all(|format| *format == Format::Npm) {
         return Ok(());
@@ -102,6 +116,20 @@ pub(crate) fn pack(options: &Options) -> Result<()> {
 fn npm(program: &Path, folder: &Path) -> Result<()> {
     build::packages()?;
     run(command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]))
+}
+
+/// Bytes of the newest package of the program in a folder.
+fn size_of_npm_program(folder: &Path) -> Result<u64> {
+    let files =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let packages = files.flatten().filter(|file| {
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with("lyceum-cli-") && name.ends_with(".tgz")
+    });
+    let packages = packages.filter_map(|file| file.metadata().ok());
+    let newest = packages.max_by_key(|file| file.modified().ok());
+    Ok(newest.context("no package of the program was made")?.len())
 }
 
 /// Packs the tree below one folder with the version in its name.

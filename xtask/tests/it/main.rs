@@ -10,6 +10,7 @@ mod documents;
 mod licences;
 mod limits;
 mod migrations;
+mod pack;
 mod security;
 mod sources;
 mod sql;
