@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 
 import { Vite } from "../vite/tests/vite.js";
 import { launch } from "./chromium.js";
-import { install, pack } from "./packages.js";
+import { publish } from "./packages.js";
 import { serve } from "./pages.js";
 import { Server, binary, folder, freePort } from "./server.js";
 
@@ -51,7 +51,7 @@ async function newcomer() {
   const root = folder();
   const packages = { dependencies: { "@lyceum/sdk": "*" }, devDependencies: { "@lyceum/cli": "*", "@lyceum/vite": "*", vite: "*" } };
   writeFileSync(join(root, "package.json"), JSON.stringify({ name: "fractions", type: "module", ...packages }));
-  await install(root, await pack());
+  await run("npm", ["install"], { cwd: root, env: await publish() });
   mkdirSync(join(root, "server/api"), { recursive: true });
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(root, name), text);
   return root;

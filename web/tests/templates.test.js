@@ -1,5 +1,5 @@
-// Each template as a newcomer uses it: created, installed from the packed tarballs, checked, built, and run in the
-// browser beside a sandbox.
+// Each template as a newcomer uses it: created, installed by npm from the packed tarballs, checked, built, and run in
+// the browser beside a sandbox.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 
 import { Vite } from "../vite/tests/vite.js";
 import { launch } from "./chromium.js";
-import { install, pack } from "./packages.js";
+import { publish } from "./packages.js";
 import { binary, folder } from "./server.js";
 
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
@@ -17,9 +17,10 @@ const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
 const run = promisify(execFile);
 const read = (file) => JSON.parse(readFileSync(file, "utf8"));
 
-let tarballs;
+/** Variables with which npm finds the packages. */
+let registry;
 before(async () => {
-  if (binary) tarballs = await pack();
+  if (binary) registry = await publish();
 });
 
 test("an app in TypeScript teaches and scores", { skip }, async (t) => {
@@ -34,7 +35,7 @@ test("an app with React teaches and scores", { skip }, async (t) => {
   await calculates(page);
 });
 
-test("an app with a backend uses its database, stores and secret", { skip }, async (t) => {
+test("an app with a backend uses its database, stores, secret and other routes, and teaches", { skip }, async (t) => {
   const root = await created("backend");
   const types = readFileSync(join(root, "lyceum-env.d.ts"), "utf8");
   const { page, vite } = await shown(t, root);
@@ -42,12 +43,15 @@ test("an app with a backend uses its database, stores and secret", { skip }, asy
   await page.getByLabel("Write a note:").fill("Rivers are long");
   await page.getByRole("button").click();
   await page.getByText("demo: Rivers are long").waitFor();
+  await page.getByText("You earned 1 XP.").waitFor();
   const address = new URL("/api/files/map.txt", vite.url);
   const headers = { "content-type": "text/plain" };
   const put = await fetch(address, { method: "PUT", headers, body: "a map" });
   assert.deepEqual([put.status, await put.json()], [201, { size: 5 }]);
   const got = await fetch(address);
   assert.deepEqual([got.headers.get("content-type"), await got.text()], ["text/plain", "a map"]);
+  const book = await fetch(new URL(await page.getByRole("link").getAttribute("href"), vite.url));
+  assert.equal(await book.text(), "demo: Rivers are long\n");
   assert.equal(readFileSync(join(root, "lyceum-env.d.ts"), "utf8"), types, "`lyceum dev` writes the same types");
 });
 
@@ -85,7 +89,7 @@ test("`npm create lyceum` creates the same project", { skip }, async () => {
   const root = folder();
   const manifest = { name: "here", devDependencies: { "create-lyceum": "*", "@lyceum/cli": "*" } };
   writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
-  await install(root, tarballs);
+  await run("npm", ["install"], { cwd: root, env: registry });
   const words = ["rivers", "--template", "react", "--no-install", "--json"];
   const { stdout } = await run(join(root, "node_modules/.bin/create-lyceum"), words, { cwd: root });
   const { files } = JSON.parse(stdout);
@@ -95,8 +99,7 @@ test("`npm create lyceum` creates the same project", { skip }, async () => {
 /** A project of a template, installed, checked and built. */
 async function created(template) {
   const root = join(folder(), "rivers");
-  await run(binary, ["create", root, "--template", template, "--name", "Long Rivers", "--no-install"]);
-  await install(root, tarballs);
+  await run(binary, ["create", root, "--template", template, "--name", "Long Rivers"], { env: registry });
   await run("npm", ["run", "check"], { cwd: root });
   await run("npm", ["run", "build"], { cwd: root });
   const built = readFileSync(join(root, "dist/index.html"), "utf8");

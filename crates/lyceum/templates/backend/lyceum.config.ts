@@ -6,6 +6,10 @@ export default defineConfig({
   // The folder that `lyceum deploy` publishes.
   buildPath: "dist",
   integrations: {
+    // What the app teaches. A deploy creates these courses; students who are enrolled in them earn XP.
+    lms: {
+      courses: [{ subject: "Language", grade: 4, totalXp: 500 }],
+    },
     // The routes in `server/api`, and the secrets without which a deploy is refused.
     customRoutes: { secrets: ["CODE_KEY"] },
     // A SQLite database with the tables in `db/schema.sql`.

@@ -4,8 +4,10 @@ import type { Context } from "hono";
 export const GET = async (c: Context<LyceumEnv>) => {
   const object = await c.env.BUCKET.get(`files/${c.req.param("name")}`);
   if (!object) return c.json({ error: "there is no such file" }, 404);
-  const type = object.httpMetadata?.contentType ?? "application/octet-stream";
-  return c.body(object.body, 200, { "content-type": type });
+  // The media type and how long browsers may keep the file: what the upload said.
+  const headers = new Headers({ "content-type": "application/octet-stream" });
+  object.writeHttpMetadata(headers);
+  return new Response(object.body, { headers });
 };
 
 /** Stores a file. */
