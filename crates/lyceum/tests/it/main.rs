@@ -33,6 +33,7 @@ mod elsewhere;
 mod events;
 mod facts;
 mod files;
+mod first_steps;
 mod frameworks;
 mod full_disk;
 mod guides;
