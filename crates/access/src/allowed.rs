@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use lyceum_core::Reach;
+
 use crate::person::Role;
 use crate::scope::{Rights, Scope, Scopes};
 use crate::token::Player;
@@ -104,17 +106,29 @@ impl fmt::Display for Roles {
     }
 }
 
+/// What a route does for callers who are limited to a part of the roster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LimitedCallers {
+    /// It refuses them, because it reads or changes more than their part.
+    #[default]
+    Refused,
+    /// It serves them their part: its handler passes their reach to every query.
+    Served,
+    /// It serves them like everybody, because nothing that it is about belongs to an organization.
+    Unaffected,
+}
+
 /// The caller.
 #[derive(Clone, Copy, Debug)]
 pub enum Caller<'a> {
     /// Nobody: neither a token nor a session.
     Nobody,
-    /// A registered client, with the rights of its token.
-    Client(Rights),
-    /// A person who is signed in.
-    Person(Role),
-    /// An API key with a role, and the slug of the one project that it is for.
-    Key(Role, Option<&'a str>),
+    /// A registered client, with the rights of its token and its reach.
+    Client(Rights, &'a Reach),
+    /// A person who is signed in, with the reach of the account.
+    Person(Role, &'a Reach),
+    /// An API key with a role, the slug of the one project that it is for, and its reach.
+    Key(Role, Option<&'a str>, &'a Reach),
     /// A game token.
     Player {
         /// The player that the token names.
@@ -154,14 +168,29 @@ impl PlayerTrust {
     }
 }
 
-impl Caller<'_> {
+impl<'a> Caller<'a> {
     fn rights(self) -> Rights {
         match self {
             Self::Nobody | Self::Player { .. } | Self::DemoVisitor(_) | Self::Backend(_) => {
                 Rights::default()
             }
-            Self::Client(rights) | Self::Sandbox(rights, _) => rights,
-            Self::Person(role) | Self::Key(role, _) => role.scopes().rights(),
+            Self::Client(rights, _) | Self::Sandbox(rights, _) => rights,
+            Self::Person(role, _) | Self::Key(role, ..) => role.scopes().rights(),
+        }
+    }
+
+    /// The part of the roster that the caller has access to, where a scope admits it to the roster.
+    pub fn roster_reach(self) -> &'a Reach {
+        match self {
+            Self::Person(Role::Administrator, _) | Self::Key(Role::Administrator, ..) => {
+                &Reach::Everything
+            }
+            Self::Client(_, reach) | Self::Person(_, reach) | Self::Key(_, _, reach) => reach,
+            Self::Nobody
+            | Self::Player { .. }
+            | Self::DemoVisitor(_)
+            | Self::Backend(_)
+            | Self::Sandbox(..) => &Reach::Everything,
         }
     }
 }
@@ -170,7 +199,7 @@ impl Caller<'_> {
 #[derive(Clone, Copy, Debug)]
 pub enum RequestSubject<'a> {
     /// The route alone: nothing is known yet of what the request names.
-    Route,
+    Route(LimitedCallers),
     /// A project that exists, and whether the caller is a person who is a member of it.
     Project(&'a str, bool),
     /// A project that does not exist yet: it belongs to its maker.
@@ -220,6 +249,8 @@ pub enum AccessReach {
         /// Whether names, e-mail addresses and enrollments of people are part of it.
         people: bool,
     },
+    /// A part of the roster.
+    Roster(Reach),
     /// The projects that belong to the caller, with their games.
     OwnProjects,
     /// One project, with its game.
@@ -244,7 +275,7 @@ impl AccessReach {
     /// Whether it goes as far as the caller's games and no further, but for their students.
     pub fn is_of_own_games(&self) -> bool {
         match self {
-            Self::Open | Self::Everything { .. } => false,
+            Self::Open | Self::Everything { .. } | Self::Roster(_) => false,
             Self::OwnProjects | Self::Project(_) | Self::Game(_) => true,
             Self::Player { trust, .. } => *trust == PlayerTrust::Game,
         }
@@ -270,10 +301,12 @@ pub enum AccessDenial {
     Player(String),
     /// Only administrators and clients change data that all games share.
     Platform,
+    /// The caller is limited to this part of the roster, and the route cannot serve a part.
+    Limited(Reach),
 }
 
 /// Decides whether the caller may call a route of that access about the subject, and how far the answer
-/// may go. Organisations become further variants of [`RequestSubject`] and [`AccessReach`].
+/// may go.
 pub fn allowed(
     caller: Caller<'_>,
     access: Access,
@@ -293,10 +326,13 @@ pub(crate) fn on_subject(
     subject: RequestSubject<'_>,
 ) -> Result<AccessReach, AccessDenial> {
     match subject {
-        RequestSubject::Route => Ok(reach(caller)),
+        RequestSubject::Route(LimitedCallers::Refused) if caller.roster_reach().is_limited() => {
+            Err(AccessDenial::Limited(caller.roster_reach().clone()))
+        }
+        RequestSubject::Route(_) => Ok(reach(caller)),
         RequestSubject::Project(slug, is_member) => on_project(caller, slug, is_member),
         RequestSubject::NewProject(slug) => {
-            let is_maker = matches!(caller, Caller::Person(role) if role != Role::Guide);
+            let is_maker = matches!(caller, Caller::Person(role, _) if role != Role::Guide);
             on_project(caller, slug, is_maker)
         }
         RequestSubject::Game { id, slug, is_member } => on_game(caller, (id, slug), is_member),
@@ -306,10 +342,10 @@ pub(crate) fn on_subject(
         }
         RequestSubject::Name { user, is_own } => on_name(caller, user, is_own),
         RequestSubject::Platform => match caller {
-            Caller::Client(_)
+            Caller::Client(_, Reach::Everything)
             | Caller::Sandbox(..)
-            | Caller::Person(Role::Administrator)
-            | Caller::Key(Role::Administrator, None) => Ok(reach(caller)),
+            | Caller::Person(Role::Administrator, _)
+            | Caller::Key(Role::Administrator, None, _) => Ok(reach(caller)),
             _ => Err(AccessDenial::Platform),
         },
     }
@@ -326,8 +362,8 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), AccessDenial> {
         Access::SignedIn if is_nobody => Err(AccessDenial::SignedOut),
         Access::Public | Access::SignedIn => Ok(()),
         Access::Page(roles) => match caller {
-            Caller::Person(role) if roles.contain(role) => Ok(()),
-            Caller::Person(_) => Err(AccessDenial::Role(roles)),
+            Caller::Person(role, _) if roles.contain(role) => Ok(()),
+            Caller::Person(..) => Err(AccessDenial::Role(roles)),
             _ => Err(AccessDenial::SignedOut),
         },
         Access::Optional(_) if is_nobody => Ok(()),
@@ -349,14 +385,17 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), AccessDenial> {
 fn reach(caller: Caller<'_>) -> AccessReach {
     match caller {
         Caller::Nobody => AccessReach::Open,
-        Caller::Person(Role::Developer) => AccessReach::OwnProjects,
-        Caller::Key(_, Some(slug)) => AccessReach::Project(slug.to_owned()),
+        Caller::Person(Role::Developer, _) => AccessReach::OwnProjects,
+        Caller::Key(_, Some(slug), _) => AccessReach::Project(slug.to_owned()),
         // The user of a sandbox who does not make games plays and nothing else.
         Caller::Sandbox(rights, Some(player)) if !rights.allow(Scope::GamesRead) => {
             AccessReach::Player { player: player.clone(), trust: PlayerTrust::Person }
         }
         Caller::Sandbox(..) => AccessReach::Everything { people: true },
-        Caller::Client(_) | Caller::Person(_) | Caller::Key(_, None) => {
+        _ if caller.roster_reach().is_limited() => {
+            AccessReach::Roster(caller.roster_reach().clone())
+        }
+        Caller::Client(..) | Caller::Person(..) | Caller::Key(_, None, _) => {
             AccessReach::Everything { people: caller.rights().allow(Scope::OrRosterReadonly) }
         }
         Caller::Backend(game) => AccessReach::Game(game.to_owned()),
@@ -374,7 +413,7 @@ fn on_game(
 ) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_own = match &reach {
-        AccessReach::Open => false,
+        AccessReach::Open | AccessReach::Roster(_) => false,
         AccessReach::Everything { .. } => true,
         AccessReach::OwnProjects => is_member,
         AccessReach::Project(own) => own == slug,
@@ -387,7 +426,7 @@ fn on_game(
 fn on_player(caller: Caller<'_>, user: &str, is_own: bool) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_own = match &reach {
-        AccessReach::Open => false,
+        AccessReach::Open | AccessReach::Roster(_) => false,
         // A backend names the players of its game, also for the first time; it sees no other game.
         AccessReach::Everything { .. } | AccessReach::Game(_) => true,
         AccessReach::OwnProjects | AccessReach::Project(_) => is_own,
@@ -403,7 +442,7 @@ fn on_player_of_all_games(
 ) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_named = match &reach {
-        AccessReach::Open => false,
+        AccessReach::Open | AccessReach::Roster(_) => false,
         AccessReach::Player { player, .. } => player.user == user,
         _ => true,
     };
@@ -416,7 +455,7 @@ fn on_player_of_all_games(
 fn on_name(caller: Caller<'_>, user: &str, is_own: bool) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_open = match (&reach, caller) {
-        (AccessReach::Open, _) => false,
+        (AccessReach::Open | AccessReach::Roster(_), _) => false,
         (AccessReach::Everything { .. }, _) => true,
         (AccessReach::Player { player, .. }, _) if player.user == user => true,
         (_, Caller::DemoVisitor(_)) => return Err(AccessDenial::Demo),
@@ -431,9 +470,9 @@ fn on_project(
     is_member: bool,
 ) -> Result<AccessReach, AccessDenial> {
     let is_own = match caller {
-        Caller::Client(_) | Caller::Sandbox(..) | Caller::Key(_, None) => true,
-        Caller::Person(role) => role == Role::Administrator || is_member,
-        Caller::Key(_, Some(own)) => own == slug,
+        Caller::Client(..) | Caller::Sandbox(..) | Caller::Key(_, None, _) => true,
+        Caller::Person(role, _) => role == Role::Administrator || is_member,
+        Caller::Key(_, Some(own), _) => own == slug,
         Caller::Nobody | Caller::Player { .. } | Caller::DemoVisitor(_) | Caller::Backend(_) => {
             false
         }

@@ -2,11 +2,11 @@
 
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 
 use crate::limits;
-use crate::person::Role;
+use crate::person::{self, Role};
 use crate::repository::api_keys as repository;
 pub use crate::repository::api_keys::list;
 use crate::secret;
@@ -40,6 +40,8 @@ pub struct ApiKey {
     /// Whether it is refused because the person who made it may not change its project any more: the person is no
     /// member now, or the account is disabled or gone.
     pub is_stopped: bool,
+    /// The part of the roster that it has access to.
+    pub reach: Reach,
 }
 
 /// An API key to create.
@@ -84,6 +86,7 @@ pub fn create(
         revoked: None,
         maker: new.maker.clone(),
         is_stopped: false,
+        reach: Reach::Everything,
     };
     if list(tx)?.iter().any(|known| known.revoked.is_none() && known.name == key.name) {
         let message =
@@ -101,6 +104,15 @@ pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, name: &str) -> Result<ApiKey> {
     repository::revoke(tx, &key.id, now)?;
     key.revoked = Some(now);
     Ok(key)
+}
+
+/// Limits the key of that name or id to a part of the roster, or frees it. If the person who made the key is limited,
+/// that limit applies instead. Errors: no key in force is called so; `Invalid` for an administrator's key.
+pub fn limit(tx: &mut Tx<'_>, name: &str, reach: &Reach) -> Result<ApiKey> {
+    let key = in_force(tx, name)?;
+    person::check_limit(key.role, reach)?;
+    repository::set_reach(tx, &key.id, reach)?;
+    in_force(tx, &key.id)
 }
 
 /// Gives the key of that name or id another text and answers it; the former one is refused from now on.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -33,6 +33,8 @@ pub struct Client {
     pub revoked: Option<Timestamp>,
     /// Grows with every change of any client: see [`all_since`](crate::client::all_since).
     pub changed: i64,
+    /// The part of the roster that it has access to.
+    pub reach: Reach,
 }
 
 /// A client to create.
@@ -131,6 +133,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewClient) -> Result<(Clien
         created: now,
         revoked: None,
         changed: repository::next_change(tx)?,
+        reach: Reach::Everything,
     };
     // An empty list means `Scopes::EVERYTHING`, also what a later release adds to it.
     if !repository::insert(tx, &client, &new.scopes.to_string())? {
@@ -180,6 +183,15 @@ pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Client> {
         repository::update(tx, &client)?;
         repository::delete_secrets(tx, id)?;
     }
+    Ok(client)
+}
+
+/// Limits a client to a part of the roster, or frees it; its tokens too. Errors: no such client.
+pub fn limit(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Client> {
+    let mut client = require(tx, id)?;
+    client.reach = reach.clone();
+    client.changed = repository::next_change(tx)?;
+    repository::update(tx, &client)?;
     Ok(client)
 }
 

@@ -174,8 +174,8 @@ impl TokenHolder {
     /// The caller for [`allowed::allowed`].
     pub fn caller(&self) -> Caller<'_> {
         match self {
-            Self::Person(person) => Caller::Person(person.role),
-            Self::Key(key) => Caller::Key(key.role, key.project.as_deref()),
+            Self::Person(person) => Caller::Person(person.role, &person.reach),
+            Self::Key(key) => Caller::Key(key.role, key.project.as_deref(), &key.reach),
         }
     }
 

@@ -41,7 +41,9 @@ mod token;
 
 use lyceum_store::Migration;
 
-pub use allowed::{Access, AccessDenial, AccessReach, PlayerTrust, RequestSubject, Roles, allowed};
+pub use allowed::{
+    Access, AccessDenial, AccessReach, LimitedCallers, PlayerTrust, RequestSubject, Roles, allowed,
+};
 pub use api_key::{ApiKey, NewApiKey};
 pub use client::{Client, ClientRefusal, NewClient};
 pub use holder::TokenHolder;
@@ -74,4 +76,5 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "server_address",
         sql: include_str!("../migrations/V71__server_address.sql"),
     },
+    Migration { version: 89, name: "reach", sql: include_str!("../migrations/V89__reach.sql") },
 ];

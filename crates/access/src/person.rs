@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -115,6 +115,8 @@ pub struct Person {
     pub created: Timestamp,
     /// When the account was disabled.
     pub disabled: Option<Timestamp>,
+    /// The part of the roster that it has access to.
+    pub reach: Reach,
 }
 
 /// An account to create.
@@ -148,6 +150,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person
         has_password: new.password.is_some(),
         created: now,
         disabled: None,
+        reach: Reach::Everything,
     };
     if !repository::insert(tx, &person, new.password.as_deref())? {
         let message = format!(
@@ -189,6 +192,26 @@ pub fn disable(tx: &mut Tx<'_>, now: Timestamp, email: &str) -> Result<Person> {
     end_all(tx, &person)?;
     api_keys::revoke_all_of(tx, &person.id, now)?;
     Ok(person)
+}
+
+/// Limits an account to a part of the roster, or frees it. Errors: there is none; `Invalid` for an administrator.
+pub fn limit(tx: &mut Tx<'_>, email: &str, reach: &Reach) -> Result<Person> {
+    let mut person = require(tx, email)?;
+    check_limit(person.role, reach)?;
+    repository::set_reach(tx, &person.id, reach)?;
+    person.reach = reach.clone();
+    Ok(person)
+}
+
+/// Refuses to limit an administrator. Errors: `Invalid`.
+pub(crate) fn check_limit(role: Role, reach: &Reach) -> Result<()> {
+    match role {
+        Role::Administrator if reach.is_limited() => {
+            let rule = "must be 'guide' or 'developer'; administrators have access to everything";
+            Err(Problem::invalid("role", rule))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes a link's secret with which the owner sets a password once, within

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lyceum_bridge::enroll;
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, Problem, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, Reach, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
@@ -161,7 +161,12 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result
         (Some(lesson), _) => ("componentResource", lesson),
         (None, component) => ("component", component.unwrap_or_default()),
     };
-    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
+        now,
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    };
     let item = line_item(tx, &rules, field, &about)?;
     let attempt = |record: &Object| fields::metadata(record).get("attempt").cloned();
     let wanted = attempt(&result);

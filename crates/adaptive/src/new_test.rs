@@ -3,7 +3,7 @@
 use lyceum_core::json::number;
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
@@ -282,6 +282,7 @@ impl TestBuilder<'_, '_> {
             dialect: PayloadDialect::Platform,
             now: self.now,
             allocate_missing_ids: true,
+            reach: Reach::Everything,
         };
         let Value::Object(record) = record else {
             return Err(Problem::internal("a record is an object"));

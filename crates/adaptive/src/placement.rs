@@ -6,7 +6,7 @@
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::grade;
@@ -202,7 +202,15 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &StudentAndSubject) -> Resu
     let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
     let mut deleted = 0;
     for mark in marks.results.values().flatten() {
-        write::delete(tx, results, fields::text(&mark.fields, "sourcedId"), now, false, None)?;
+        write::delete(
+            tx,
+            results,
+            fields::text(&mark.fields, "sourcedId"),
+            now,
+            false,
+            None,
+            &Reach::Everything,
+        )?;
         deleted += 1;
     }
     for lesson in ids {

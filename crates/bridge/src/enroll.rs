@@ -1,7 +1,7 @@
 //! Enrolls users in courses, and ends enrollments.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
@@ -89,7 +89,12 @@ pub fn enroll(
         record.insert("metadata".into(), metadata.clone().into());
     }
     free(tx, now, &id, user, course)?;
-    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
+        now,
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    };
     write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
     let made = of_course(tx, now, user, course, school)?.into_iter().find(|place| place.id == id);
     match made {
@@ -120,7 +125,7 @@ pub fn unenroll(
         ));
     }
     for place in places {
-        write::delete(tx, collection(), &place.id, now, false, None)?;
+        write::delete(tx, collection(), &place.id, now, false, None, &Reach::Everything)?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@
 //! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
 //! | the path that a mistyped path was meant to be | `near_path` |
 //! | which web pages have access to a server that needs no token | `origins` |
+//! | the part of the roster that a caller has access to | `reach` |
 
 pub mod body;
 pub mod config;
@@ -25,6 +26,7 @@ mod near_path;
 pub mod origins;
 pub mod problem;
 pub mod random;
+mod reach;
 pub mod schema;
 pub mod text;
 pub mod time;
@@ -32,3 +34,4 @@ pub mod time;
 pub use dialect::PayloadDialect;
 pub use near_path::near_path;
 pub use problem::{Detail, Problem, ProblemKind, Result};
+pub use reach::Reach;

@@ -1,24 +1,33 @@
 //! Agents of users: guardians, parents and others who act for a user.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, messages};
+use lyceum_core::{Problem, Reach, Result, messages};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::kinds::USER;
+use crate::reach;
 use crate::record::{Object, Record, members};
 use crate::repository::{self, WrittenRecord};
 
 /// Makes a user an agent of another user. Repeating the call changes nothing.
 ///
-/// Errors: `NotFound` for an unknown user; `Invalid` if the agent is unknown or the same user.
-pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<WrittenRecord> {
+/// Errors: `NotFound` for an unknown user; `Forbidden` for one who does not belong only to the reach; `Invalid` if the
+/// agent is unknown or the same user.
+pub fn add(
+    tx: &mut Tx<'_>,
+    user: &str,
+    agent: &str,
+    now: Timestamp,
+    reach: &Reach,
+) -> Result<WrittenRecord> {
+    reach::check_change(tx, &USER, user, reach)?;
     let mut fields = user_fields(tx, user)?;
     let refused = |message: String| Err(Problem::invalid("agentSourcedId", message));
     if agent == user {
         return refused("must be another user; a user cannot be their own agent".into());
     }
-    if repository::find(tx, &USER, agent)?.is_none() {
+    if repository::find_within(tx, &USER, agent, reach)?.is_none() {
         return refused(messages::unknown_reference("user", agent));
     }
     let agents = fields.entry("agents").or_insert_with(|| json!([]));
@@ -31,8 +40,16 @@ pub fn add(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<W
 
 /// Removes an agent from a user.
 ///
-/// Errors: `NotFound` for an unknown user, and for a user who is not an agent of this user.
-pub fn remove(tx: &mut Tx<'_>, user: &str, agent: &str, now: Timestamp) -> Result<()> {
+/// Errors: `NotFound` for an unknown user, and for a user who is not an agent of this user; `Forbidden` for a user who
+/// does not belong only to the reach.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    user: &str,
+    agent: &str,
+    now: Timestamp,
+    reach: &Reach,
+) -> Result<()> {
+    reach::check_change(tx, &USER, user, reach)?;
     let mut fields = user_fields(tx, user)?;
     let agents = fields.get_mut("agents").and_then(Value::as_array_mut);
     let before = agents.as_ref().map_or(0, |agents| agents.len());

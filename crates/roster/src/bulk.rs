@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Detail, Problem, Result, messages};
+use lyceum_core::{Detail, Problem, Reach, Result, messages};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::collections::Collection;
 use crate::record::{Record, RecordReference};
 use crate::write::{self, WriteRules};
-use crate::{repository, rules};
+use crate::{reach, repository, rules};
 
 /// The most records that are written together, with a few SQL statements for all of them.
 const BATCH_RECORDS: usize = 500;
@@ -53,11 +53,11 @@ pub fn load(
     for (line, value) in lines {
         let record = read(tx, collection, value, rules);
         if record.as_ref().is_ok_and(|record| !batch.takes(record)) {
-            outcomes.extend(std::mem::take(&mut batch).write(tx, collection)?);
+            outcomes.extend(std::mem::take(&mut batch).write(tx, collection, &rules.reach)?);
         }
         batch.add(*line, value, record);
     }
-    outcomes.extend(batch.write(tx, collection)?);
+    outcomes.extend(batch.write(tx, collection, &rules.reach)?);
     if atomic { all_or_nothing(outcomes) } else { Ok(outcomes) }
 }
 
@@ -108,7 +108,12 @@ impl LineBatch {
         self.records.push(record);
     }
 
-    fn write(mut self, tx: &mut Tx<'_>, collection: Collection) -> Result<Vec<LineOutcome>> {
+    fn write(
+        mut self,
+        tx: &mut Tx<'_>,
+        collection: Collection,
+        reach: &Reach,
+    ) -> Result<Vec<LineOutcome>> {
         let kind = collection.kind;
         let ids: Vec<&str> = self.ids.iter().map(String::as_str).collect();
         let stored = repository::present(tx, kind, &ids)?;
@@ -121,6 +126,10 @@ impl LineBatch {
             .into_iter()
             .map(|(id, problem)| (id.to_owned(), problem))
             .collect();
+        let all: Vec<_> = self.records.iter().flatten().collect();
+        let all: Vec<_> = all.iter().map(|one| (*one, stored.get(&one.sourced_id))).collect();
+        let outside = reach::refused(tx, kind, &all, reach)?.into_iter();
+        refused.extend(outside.map(|(id, problem)| (id.to_owned(), problem)));
         let sound = self.records.iter().flatten();
         let sound = sound.filter(|record| !refused.contains_key(&record.sourced_id));
         let sound: Vec<_> = sound.map(|one| (one, stored.get(&one.sourced_id))).collect();

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::{Cursor, Write as _};
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -36,11 +36,11 @@ impl CartridgeContent {
     /// Reads the resource with that sourcedId, or else the course.
     ///
     /// Errors: `NotFound`; `TooLarge` for a course above the limit.
-    pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<Self> {
+    pub fn read(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Self> {
         if let Some(resource) = repository::find(tx, &RESOURCE, id)? {
             return Ok(Self::Resource((resource.body, resource.extra)));
         }
-        if repository::find(tx, &COURSE, id)?.is_none() {
+        if repository::find_within(tx, &COURSE, id, reach)?.is_none() {
             return Err(Problem::not_found("resource or course", id));
         }
         Ok(Self::Course(course_tree::read(tx, id, Status::Active)?))

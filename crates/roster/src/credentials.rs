@@ -1,7 +1,7 @@
 //! Credentials of users in other systems, and the user profiles that name them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, messages};
+use lyceum_core::{Problem, Reach, Result, messages};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::agents::{replace, user_fields};
+use crate::kinds::USER;
 use crate::limits;
+use crate::reach;
 use crate::record::Object;
 use crate::repository::{self, Credential};
 
@@ -113,14 +115,16 @@ pub fn id(user: &str, login: &Login) -> String {
 
 /// Stores a login, whose password the caller has sealed, and names it in the user's profile for the application.
 ///
-/// Errors: `NotFound` for an unknown user.
+/// Errors: `NotFound` for an unknown user; `Forbidden` for one who does not belong only to the reach.
 pub fn register(
     tx: &mut Tx<'_>,
     user: &str,
     login: &Login,
     sealed: &[u8],
     now: Timestamp,
+    reach: &Reach,
 ) -> Result<CredentialIds> {
+    reach::check_change(tx, &USER, user, reach)?;
     let mut fields = user_fields(tx, user)?;
     let user_profile_id = name_in_profile(&mut fields, user, login)?;
     replace(tx, &fields, now)?;
@@ -135,8 +139,9 @@ pub fn register(
     Ok(CredentialIds { user_profile_id, credential_id: credential.id })
 }
 
-/// A user's credential with its sealed password. Errors: `NotFound`.
-pub fn find(tx: &mut Tx<'_>, user: &str, id: &str) -> Result<Credential> {
+/// A user's credential with its sealed password. Errors: `NotFound`, also for a user outside of the reach.
+pub fn find(tx: &mut Tx<'_>, user: &str, id: &str, reach: &Reach) -> Result<Credential> {
+    repository::require_within(tx, &USER, user, reach)?;
     let credential = repository::credential(tx, user, id)?;
     credential.ok_or_else(|| Problem::not_found("credential of the user", id))
 }

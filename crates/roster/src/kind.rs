@@ -44,10 +44,35 @@ pub struct RecordKind {
     pub service: Service,
     /// Its description in one sentence.
     pub doc: &'static str,
+    /// The way from its records to the organizations that they belong to.
+    pub organization: OrganizationPath,
     /// Its own fields; `sourcedId`, `status`, `dateLastModified` and `metadata` belong to all.
     pub fields: &'static [Field],
     /// Rules that its fields cannot express.
     pub rules: KindRules,
+}
+
+/// The way from a record to the organizations that it belongs to. It decides which records a caller with a limited
+/// [`Reach`](lyceum_core::Reach) sees and changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrganizationPath {
+    /// The record is an organization.
+    Itself,
+    /// The organization in its field `school`. Its class is in the field `class`, unless it is a class itself.
+    School,
+    /// The organizations of the user's roles.
+    Roles,
+    /// The organization that owns the course. The organizations below it and those whose classes teach it see it, too.
+    /// Everybody sees a course without an owner.
+    Course,
+    /// Those of the record that the field of this name refers to.
+    Through(&'static str),
+    /// As `Through`. Everybody sees a record that refers to none.
+    ThroughIfAny(&'static str),
+    /// Those of the user with the same sourcedId.
+    UserOfSameId,
+    /// All: everybody sees the record, and only callers without a limit change it.
+    Shared,
 }
 
 /// A field of a record.

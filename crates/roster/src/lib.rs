@@ -9,6 +9,7 @@
 //! | what a declaration can contain; the declarations; other rules | `kind`, `kinds`, `rules` |
 //! | a record; its stored JSON and columns | `record`, `canonical` |
 //! | writes by clients: one, patched, many | `write`, `patch`, `bulk` |
+//! | writes of callers who are limited to organizations | `reach` |
 //! | answers: `href`s, payload dialects | `render`, `narrow` |
 //! | which lists exist; their parameters, filters and order | `collections`, `query`, `filter`, `sort` |
 //! | members of stored records; grades | `fields`, `grade` |
@@ -41,6 +42,7 @@ pub mod limits;
 mod narrow;
 mod patch;
 pub mod query;
+pub mod reach;
 pub mod record;
 pub mod render;
 pub mod repository;
@@ -74,5 +76,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 77,
         name: "grades_with_names",
         sql: include_str!("../migrations/V77__grades_with_names.sql"),
+    },
+    Migration {
+        version: 90,
+        name: "organizations_below",
+        sql: include_str!("../migrations/V90__organizations_below.sql"),
     },
 ];

@@ -1,7 +1,7 @@
 //! Reads the query parameters of a list: `limit`, `offset`, `cursor`, `sort`, `orderBy`,
 //! `filter`, `search`.
 
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, limits};
 use lyceum_store::SqlDialect;
 
 use crate::collections::Collection;
@@ -29,12 +29,13 @@ pub struct ListParameters<'a> {
     pub search: Option<&'a str>,
 }
 
-/// Understands the parameters of a list.
+/// Understands the parameters of a list of what lies within the reach.
 ///
 /// Errors: `Invalid` for numbers out of range, `BadFilter`, `BadSelection`.
 pub fn query(
     collection: Collection,
     scope: Option<PathScope>,
+    reach: Reach,
     parameters: &ListParameters<'_>,
     store: SqlDialect,
 ) -> Result<ListQuery> {
@@ -62,6 +63,7 @@ pub fn query(
         cursor: parameters.cursor.map(str::to_owned),
         collection,
         scope,
+        reach,
         people: None,
         sort,
         offset,

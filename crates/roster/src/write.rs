@@ -1,7 +1,7 @@
 //! What a client may do to records: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result, messages};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result, messages};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,10 +12,10 @@ use crate::collections::{Collection, CollectionPart, at, named_by};
 use crate::patch::merge;
 use crate::record::{ModifiedTime, Object, Record, members};
 use crate::repository::{self, WrittenRecord};
-use crate::rules;
+use crate::{reach, rules};
 
 /// The rules of a write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct WriteRules {
     /// The dialect of what is sent.
     pub dialect: PayloadDialect,
@@ -23,6 +23,8 @@ pub struct WriteRules {
     pub now: Timestamp,
     /// Whether a record without a sourcedId gets one (`UUIDv7`); else it is refused.
     pub allocate_missing_ids: bool,
+    /// The part of the roster that the caller has access to.
+    pub reach: Reach,
 }
 
 /// The sourcedIds of a created record.
@@ -107,6 +109,7 @@ pub fn create(
 ) -> Result<CreatedRecord> {
     let supplied = object.get("sourcedId").and_then(Value::as_str).map(str::to_owned);
     let record = prepared(tx, collection, object, rules)?;
+    check_reach(tx, &record, rules)?;
     let put = repository::create(tx, &record)?;
     let allocated = record.sourced_id;
     let pair = SourcedIdPair {
@@ -114,6 +117,15 @@ pub fn create(
         allocated_sourced_id: allocated,
     };
     Ok(CreatedRecord { pair, put })
+}
+
+/// Refuses a record outside of the reach. Errors: as [`reach::check_write`].
+fn check_reach(tx: &mut Tx<'_>, record: &Record, rules: &WriteRules) -> Result<()> {
+    if !rules.reach.is_limited() {
+        return Ok(());
+    }
+    let before = repository::find(tx, record.kind, &record.sourced_id)?;
+    reach::check_write(tx, record, before.as_ref(), &rules.reach)
 }
 
 /// The record that the object becomes: what may be missing is filled in. Nothing is written but
@@ -164,10 +176,13 @@ pub fn put(
 ) -> Result<WrittenRecord> {
     same_id(collection, id, &mut object)?;
     let record = parsed(tx, collection, &mut object, rules)?;
+    if !upserts {
+        within(tx, collection, id, &rules.reach)?;
+    }
+    check_reach(tx, &record, rules)?;
     if upserts {
         return repository::upsert(tx, &record, expected);
     }
-    within(tx, collection, id)?;
     repository::replace(tx, &record, expected)
 }
 
@@ -186,9 +201,14 @@ fn same_id(collection: Collection, id: &str, object: &mut Object) -> Result<()> 
     }
 }
 
-/// Refuses an id that is not in the collection. Errors: `NotFound`.
-fn within(tx: &mut Tx<'_>, collection: Collection, id: &str) -> Result<repository::StoredRecord> {
-    repository::find_in(tx, &collection, id)?
+/// Refuses an id that is not in the collection or outside of the reach. Errors: `NotFound`.
+fn within(
+    tx: &mut Tx<'_>,
+    collection: Collection,
+    id: &str,
+    reach: &Reach,
+) -> Result<repository::StoredRecord> {
+    repository::find_in(tx, &collection, id, reach)?
         .ok_or_else(|| Problem::not_found(collection.kind.one, id))
 }
 
@@ -201,20 +221,22 @@ pub fn patch(
     expected: Option<i64>,
     rules: &WriteRules,
 ) -> Result<WrittenRecord> {
-    let stored = within(tx, collection, id)?;
+    let stored = within(tx, collection, id, &rules.reach)?;
     let mut object = members(&stored.body, stored.extra.as_deref())?;
     merge(&mut object, patch);
     same_id(collection, id, &mut object)?;
     // The stored record may hold the platform's members, whatever the client's dialect is.
-    let wide = WriteRules { dialect: PayloadDialect::Platform, ..*rules };
+    let wide = WriteRules { dialect: PayloadDialect::Platform, ..rules.clone() };
     let record = parsed(tx, collection, &mut object, &wide)?;
+    reach::check_write(tx, &record, Some(&stored), &rules.reach)?;
     repository::replace(tx, &record, expected)
 }
 
 /// Marks a record `tobedeleted`, and with `cascade` also the records that refer to it. `expected` is the version
 /// that the client saw, if it sent one.
 ///
-/// Errors: `NotFound`; `PreconditionFailed` when the version is another.
+/// Errors: `NotFound`; `PreconditionFailed` when the version is another; `Forbidden` if a record that refers to it does
+/// not lie within the reach.
 pub fn delete(
     tx: &mut Tx<'_>,
     collection: Collection,
@@ -222,10 +244,11 @@ pub fn delete(
     now: Timestamp,
     cascade: bool,
     expected: Option<i64>,
+    reach: &Reach,
 ) -> Result<()> {
-    let stored = within(tx, collection, id)?;
+    let stored = within(tx, collection, id, reach)?;
     repository::expect(collection.kind, id, &stored, expected)?;
-    repository::delete(tx, collection.kind, id, now, cascade)?;
+    repository::delete(tx, collection.kind, id, now, cascade, reach)?;
     Ok(())
 }
 
@@ -241,7 +264,7 @@ pub fn create_in(
 ) -> Result<Vec<SourcedIdPair>> {
     for (parameter, id) in ids {
         let kind = named_by(parameter).expect("parameters of declared paths name kinds");
-        repository::require(tx, kind, id)?;
+        repository::require_within(tx, kind, id, &rules.reach)?;
     }
     let collection = at(into.of).expect("declared paths name collections");
     let mut pairs = Vec::with_capacity(objects.len());

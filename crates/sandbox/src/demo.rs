@@ -2,7 +2,7 @@
 
 use lyceum_access::Player;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Result};
+use lyceum_core::{PayloadDialect, Reach, Result};
 use lyceum_games::games::{self, Game, NewGame};
 use lyceum_games::lms::{
     self, IntegrationSetup, IntegrationSetupCourse, IntegrationSetupOrganization,
@@ -249,7 +249,12 @@ fn put_company(
 fn put(tx: &mut Tx<'_>, now: Timestamp, kind: &RecordKind, id: &str, record: Value) -> Result<()> {
     let Value::Object(mut record) = record else { unreachable!("records are objects") };
     record.insert("sourcedId".into(), id.into());
-    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
+        now,
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    };
     let collection = at(kind.path).expect("every kind has a collection");
     write::put(tx, collection, id, record, None, true, &rules).map(drop)
 }

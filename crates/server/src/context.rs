@@ -9,7 +9,8 @@ use std::sync::Arc;
 use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_access::LimitedCallers;
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -45,6 +46,20 @@ pub struct Context {
 }
 
 impl Context {
+    /// The part of the roster that the caller has access to, for every query of the handler.
+    ///
+    /// # Panics
+    /// Panics if the route's line in its table does not say that it serves callers their part.
+    pub fn reach(&self) -> Reach {
+        assert_eq!(
+            self.route.limited_callers,
+            LimitedCallers::Served,
+            "the table says that '{}' does not serve callers a part of the roster",
+            self.route.name
+        );
+        self.grant.as_ref().map_or(Reach::Everything, |grant| grant.reach().clone())
+    }
+
     /// A percent-decoded path parameter of the route.
     pub fn param(&self, name: &str) -> &str {
         let values = self.params.iter().flatten().map(|(_, value)| value);

@@ -245,7 +245,11 @@ impl Call<'_> {
     ) -> Result<Answer, HeaderRefusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
         self.grant = auth::identify(self.app, route.access, &self.parts).await?;
-        let decided = auth::decide(self.grant.as_ref(), route.access, RequestSubject::Route);
+        let decided = auth::decide(
+            self.grant.as_ref(),
+            route.access,
+            RequestSubject::Route(route.limited_callers),
+        );
         let params = self.parts.extract::<RawPathParams>().await;
         let mut context = self.context(route);
         if let Err(denied) = decided {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use lyceum_access::allowed::Caller;
-use lyceum_access::{RequestSubject, Role, Scope, Scopes, allowed};
-use lyceum_core::ProblemKind as Kind;
+use lyceum_access::{LimitedCallers, RequestSubject, Role, Scope, Scopes, allowed};
 use lyceum_core::schema::TypeSchema;
+use lyceum_core::{ProblemKind as Kind, Reach};
 use serde_json::{Map, Value, json};
 
 use crate::context::parameters;
@@ -118,7 +118,10 @@ fn api_key() -> Value {
 
 /// Whether an API key of any role opens a route.
 fn takes_keys(access: Access) -> bool {
-    let takes = |role| allowed(Caller::Key(role, None), access, RequestSubject::Route).is_ok();
+    let takes = |role| {
+        let caller = Caller::Key(role, None, &Reach::Everything);
+        allowed(caller, access, RequestSubject::Route(LimitedCallers::Refused)).is_ok()
+    };
     access != Access::Public && Role::ALL.into_iter().any(takes)
 }
 

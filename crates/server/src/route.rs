@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
-pub use lyceum_access::Access;
+pub use lyceum_access::{Access, LimitedCallers};
 use lyceum_console::Screen;
 use lyceum_core::Result;
 use lyceum_core::schema::TypeSchema;
@@ -98,6 +98,8 @@ pub struct Route {
     pub path: Cow<'static, str>,
     /// The callers that may use the route.
     pub access: Access,
+    /// What it does for callers who are limited to a part of the roster. By default it refuses them.
+    pub limited_callers: LimitedCallers,
     /// The console screen of the route; `None` for other routes.
     pub screen: Option<&'static Screen>,
     /// The request body.
@@ -147,6 +149,7 @@ where
         method,
         path: path.into(),
         access,
+        limited_callers: LimitedCallers::Refused,
         screen: None,
         handler: Arc::new(move |context| Box::pin(handler(context))),
         name: Cow::Borrowed(""),
@@ -193,6 +196,21 @@ impl Route {
     #[must_use]
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// Serves callers who are limited to a part of the roster: the handler passes [`Context::reach`] to every query.
+    #[must_use]
+    pub fn within_reach(mut self) -> Self {
+        self.limited_callers = LimitedCallers::Served;
+        self
+    }
+
+    /// Serves callers who are limited to a part of the roster like everybody: nothing that the route reads or changes
+    /// belongs to an organization.
+    #[must_use]
+    pub fn of_no_organization(mut self) -> Self {
+        self.limited_callers = LimitedCallers::Unaffected;
         self
     }
 

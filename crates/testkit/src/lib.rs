@@ -5,12 +5,14 @@
 //! | a private PostgreSQL cluster, tests on both stores | `postgres` |
 //! | a real server in the process, a client for it | `server`, `client` |
 //! | roster records for tests of other crates | `records` |
+//! | which records lie within a reach, computed without SQL | `naive_reach` |
 //! | crashes and durability, two writes at once | `durability`, `race` |
 //! | fuzzing for a limited time | `fuzz` |
 
 pub mod client;
 pub mod durability;
 pub mod fuzz;
+pub mod naive_reach;
 pub mod postgres;
 pub mod race;
 pub mod records;

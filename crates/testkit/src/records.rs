@@ -1,7 +1,7 @@
 //! Roster records for tests that are about something else.
 
-use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{PayloadDialect, Reach};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Db;
@@ -10,7 +10,12 @@ use serde_json::{Value, json};
 /// Creates a record in a collection such as `users`, in the platform dialect. Panics where it is refused.
 pub fn create(db: &Db, collection: &str, record: &Value) {
     let now = Timestamp::from_milliseconds(1_768_464_000_000);
-    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
+        now,
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    };
     let object = record.as_object().expect("a record is an object");
     let collection = at(collection).expect("the test names a collection");
     let created =

@@ -2,12 +2,12 @@
 
 use super::*;
 
-const DEVELOPER: Caller<'static> = Caller::Person(Role::Developer);
-const BOUND: Caller<'static> = Caller::Key(Role::Developer, Some("rivers"));
+const DEVELOPER: Caller<'static> = Caller::Person(Role::Developer, &Reach::Everything);
+const BOUND: Caller<'static> = Caller::Key(Role::Developer, Some("rivers"), &Reach::Everything);
 
 fn client(scopes: &[Scope]) -> Caller<'static> {
     let scopes: Scopes = scopes.iter().copied().collect();
-    Caller::Client(scopes.rights())
+    Caller::Client(scopes.rights(), &Reach::Everything)
 }
 
 fn ann() -> Player {
@@ -15,7 +15,7 @@ fn ann() -> Player {
 }
 
 fn on_route(caller: Caller<'_>, access: impl Into<Access>) -> Result<AccessReach, AccessDenial> {
-    allowed(caller, access.into(), RequestSubject::Route)
+    allowed(caller, access.into(), RequestSubject::Route(LimitedCallers::Refused))
 }
 
 fn about(caller: Caller<'_>, subject: RequestSubject<'_>) -> Result<AccessReach, AccessDenial> {
@@ -50,10 +50,11 @@ fn a_scope_is_needed_where_a_route_names_it() {
 fn a_page_is_for_people_with_its_roles() {
     let page = Access::Page(Roles::named(&["guide"]));
     for role in [Role::Administrator, Role::Guide] {
-        assert!(on_route(Caller::Person(role), page).is_ok());
+        assert!(on_route(Caller::Person(role, &Reach::Everything), page).is_ok());
     }
     assert!(matches!(on_route(DEVELOPER, page), Err(AccessDenial::Role(_))));
-    for caller in [Caller::Nobody, client(&[]), Caller::Key(Role::Guide, None)] {
+    for caller in [Caller::Nobody, client(&[]), Caller::Key(Role::Guide, None, &Reach::Everything)]
+    {
         assert_eq!(on_route(caller, page), Err(AccessDenial::SignedOut));
     }
     assert_eq!(Roles::named(&["guide"]).to_string(), "'administrator' or 'guide'");
@@ -73,7 +74,9 @@ fn demo_visitors_have_their_own_routes() {
 #[test]
 fn a_project_belongs_to_its_members_and_its_key() {
     let rivers = RequestSubject::Project("rivers", false);
-    for caller in [DEVELOPER, Caller::Person(Role::Guide), Caller::Backend("g1")] {
+    for caller in
+        [DEVELOPER, Caller::Person(Role::Guide, &Reach::Everything), Caller::Backend("g1")]
+    {
         assert_eq!(about(caller, rivers), Err(AccessDenial::Project("rivers".to_owned())));
     }
     assert!(about(DEVELOPER, RequestSubject::Project("rivers", true)).is_ok());
@@ -81,7 +84,10 @@ fn a_project_belongs_to_its_members_and_its_key() {
     assert!(about(BOUND, RequestSubject::Project("lakes", false)).is_err());
     assert!(about(BOUND, RequestSubject::NewProject("lakes")).is_err());
     assert!(about(DEVELOPER, RequestSubject::NewProject("lakes")).is_ok());
-    assert!(about(Caller::Person(Role::Guide), RequestSubject::NewProject("lakes")).is_err());
+    assert!(
+        about(Caller::Person(Role::Guide, &Reach::Everything), RequestSubject::NewProject("lakes"))
+            .is_err()
+    );
     assert!(about(client(&[]), rivers).is_ok());
 }
 
@@ -97,7 +103,7 @@ fn a_game_is_open_to_its_own() {
     }
     assert!(about(DEVELOPER, game("rivers", false)).is_err());
     assert!(about(DEVELOPER, game("rivers", true)).is_ok());
-    for caller in [client(&[Scope::GamesRead]), Caller::Person(Role::Guide)] {
+    for caller in [client(&[Scope::GamesRead]), Caller::Person(Role::Guide, &Reach::Everything)] {
         assert!(about(caller, game("lakes", false)).is_ok());
     }
 }
@@ -105,18 +111,22 @@ fn a_game_is_open_to_its_own() {
 #[test]
 fn only_administrators_guides_and_clients_with_the_roster_know_people() {
     let reader = client(&[Scope::GamesRead, Scope::RosterRead]);
-    for caller in [reader, Caller::Person(Role::Guide), Caller::Person(Role::Administrator)] {
+    for caller in [
+        reader,
+        Caller::Person(Role::Guide, &Reach::Everything),
+        Caller::Person(Role::Administrator, &Reach::Everything),
+    ] {
         assert!(reach(caller).names_people());
         assert_eq!(PlayerTrust::of_maker(caller), PlayerTrust::Person);
     }
     let ann = ann();
     let made = Caller::Player { player: &ann, trust: PlayerTrust::Game };
-    let player = Caller::Key(Role::Developer, None);
+    let player = Caller::Key(Role::Developer, None, &Reach::Everything);
     for caller in [client(&[Scope::GamesRead]), DEVELOPER, BOUND, made, player] {
         assert!(!reach(caller).names_people());
         assert_ne!(PlayerTrust::of_maker(caller), PlayerTrust::Person);
     }
-    let bound_guide = Caller::Key(Role::Guide, Some("rivers"));
+    let bound_guide = Caller::Key(Role::Guide, Some("rivers"), &Reach::Everything);
     assert!(!reach(bound_guide).names_people());
 }
 
@@ -160,7 +170,7 @@ fn a_game_token_is_for_its_player() {
 
 #[test]
 fn a_token_is_trusted_as_far_as_its_maker_sees() {
-    let key = Caller::Key(Role::Developer, None);
+    let key = Caller::Key(Role::Developer, None, &Reach::Everything);
     for maker in [client(&[Scope::GamesWrite]), key] {
         assert_eq!(PlayerTrust::of_maker(maker), PlayerTrust::Games);
         let all = RequestSubject::PlayerOfAllGames { user: "ann", is_student: false };
@@ -187,13 +197,17 @@ fn a_backend_sees_its_own_game_and_beyond_it_its_students() {
 fn the_platform_is_changed_by_administrators_and_clients() {
     let may = [
         client(&[Scope::GamesWrite]),
-        Caller::Person(Role::Administrator),
-        Caller::Key(Role::Administrator, None),
+        Caller::Person(Role::Administrator, &Reach::Everything),
+        Caller::Key(Role::Administrator, None, &Reach::Everything),
     ];
     for caller in may {
         assert!(about(caller, RequestSubject::Platform).is_ok());
     }
-    let may_not = [Caller::Key(Role::Developer, None), Caller::Backend("g1"), Caller::Nobody];
+    let may_not = [
+        Caller::Key(Role::Developer, None, &Reach::Everything),
+        Caller::Backend("g1"),
+        Caller::Nobody,
+    ];
     for caller in may_not {
         assert_eq!(about(caller, RequestSubject::Platform), Err(AccessDenial::Platform));
     }

@@ -1,10 +1,11 @@
 //! API keys.
 
-use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_store::{Tx, Value, columns, parsed};
 
+use super::reach;
 use crate::api_key::ApiKey;
 use crate::secret::SecretHash;
 
@@ -21,6 +22,8 @@ columns!(ApiKey {
     is_stopped: "maker IS NOT NULL AND NOT EXISTS (SELECT 1 FROM people p WHERE p.id = maker \
         AND p.disabled_ms IS NULL AND (p.role = 'administrator' OR EXISTS (SELECT 1 FROM project_members m \
         WHERE m.project = api_keys.project AND m.person = p.id)))",
+    // A key never reaches further than the person who made it.
+    reach: "COALESCE((SELECT p.reach FROM people p WHERE p.id = maker), reach)" => reach::parsed,
 });
 
 const COLUMNS: &str = ApiKey::COLUMNS;
@@ -63,6 +66,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, key: &ApiKey, hash: &SecretHash) -> Result
         ],
     )?;
     Ok(())
+}
+
+/// Sets the reach of a key.
+pub(crate) fn set_reach(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<()> {
+    let text = reach::text(reach)?;
+    tx.send("UPDATE api_keys SET reach = $1 WHERE id = $2", &[text.as_deref().into(), id.into()])
 }
 
 /// Gives a key another text; the former one is refused from now on.

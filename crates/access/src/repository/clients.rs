@@ -6,13 +6,13 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Result};
 use lyceum_store::{Row, Tx, Value};
 
+use super::reach;
 use crate::client::Client;
 use crate::limits;
 use crate::scope::Scopes;
 use crate::secret::SecretHash;
 
-const COLUMNS: &str =
-    "id, name, dialect, scopes, origins, requests_per_second, created_ms, revoked_ms, changed";
+const COLUMNS: &str = "id, name, dialect, scopes, origins, requests_per_second, created_ms, revoked_ms, changed, reach";
 
 /// The client of an id.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Client>> {
@@ -56,13 +56,14 @@ pub(crate) fn insert(tx: &mut Tx<'_>, client: &Client, scopes: &str) -> Result<b
     Ok(inserted == 1)
 }
 
-/// Writes what can change: the revocation and the number of the change.
+/// Writes what can change: the revocation, the reach and the number of the change.
 pub(crate) fn update(tx: &mut Tx<'_>, client: &Client) -> Result<()> {
     tx.send(
-        "UPDATE clients SET revoked_ms = $1, changed = $2 WHERE id = $3",
+        "UPDATE clients SET revoked_ms = $1, changed = $2, reach = $3 WHERE id = $4",
         &[
             Value::from(client.revoked.map(Timestamp::milliseconds)),
             Value::from(client.changed),
+            Value::from(reach::text(&client.reach)?.as_deref()),
             Value::from(&client.id),
         ],
     )?;
@@ -153,6 +154,7 @@ fn read(row: &Row<'_>) -> Result<Client> {
         created: Timestamp::from_milliseconds(row.int(6)?),
         revoked: row.opt_int(7)?.map(Timestamp::from_milliseconds),
         changed: row.int(8)?,
+        reach: reach::parsed(row.opt_text(9)?)?,
     })
 }
 

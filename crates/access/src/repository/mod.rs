@@ -11,4 +11,5 @@ pub(crate) mod keys;
 pub(crate) mod links;
 pub(crate) mod members;
 pub(crate) mod people;
+pub(crate) mod reach;
 pub(crate) mod sessions;

@@ -1,9 +1,10 @@
 //! Accounts of people.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_store::{Tx, Value, columns, parsed};
 
+use super::reach;
 use crate::person::Person;
 
 columns!(Person {
@@ -14,6 +15,7 @@ columns!(Person {
     has_password: "password IS NOT NULL",
     created: "created_ms",
     disabled: "disabled_ms",
+    reach: "reach" => reach::parsed,
 });
 
 const COLUMNS: &str = Person::COLUMNS;
@@ -65,6 +67,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, person: &Person, password: Option<&str>) -
         ],
     )?;
     Ok(inserted == 1)
+}
+
+/// Sets the reach of the account.
+pub(crate) fn set_reach(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<()> {
+    let text = reach::text(reach)?;
+    tx.send("UPDATE people SET reach = $1 WHERE id = $2", &[text.as_deref().into(), id.into()])
 }
 
 /// Gives the account a password.

@@ -3,7 +3,7 @@
 use lyceum_access::limits;
 use lyceum_access::{Client, ClientRefusal, NewClient, Scope, client};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind, Reach};
 use lyceum_store::Db;
 
 use crate::{morning, on_both_stores, write};
@@ -197,6 +197,7 @@ fn a_client_is_granted_its_own_scopes() {
         created: morning(),
         revoked: None,
         changed: 1,
+        reach: Reach::Everything,
     };
     let core = "https://purl.imsglobal.org/spec/or/v1p2/scope/roster-core.readonly";
     let demographics = "https://purl.imsglobal.org/spec/or/v1p2/scope/roster-demographics.readonly";

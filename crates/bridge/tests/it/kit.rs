@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lyceum_bridge::analytics::{Report, StudentName, activity};
 use lyceum_bridge::zone::{InstantRange, Zone};
-use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{PayloadDialect, Reach};
 use lyceum_events::facts::Measure;
 use lyceum_events::{Appended, Event, parse};
 use lyceum_events::{append, facts};
@@ -190,8 +190,12 @@ pub(crate) fn empty(db: &Db) {
 
 pub(crate) fn create(db: &Db, path: &str, value: Value) {
     let Value::Object(object) = value else { panic!("not an object: {value}") };
-    let rules =
-        WriteRules { dialect: PayloadDialect::Platform, now: now(), allocate_missing_ids: false };
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
+        now: now(),
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    };
     let created =
         db.write_blocking(|tx| write::create(tx, at(path).unwrap(), object.clone(), &rules));
     created.unwrap_or_else(|problem| panic!("{path} {object:?}: {problem:?}"));

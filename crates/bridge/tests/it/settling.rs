@@ -6,7 +6,7 @@ use lyceum_bridge::limits;
 use lyceum_bridge::settle::{self, SettledUsers};
 use lyceum_bridge::tracks::{self, SubjectTrackInput, Track};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind, Reach};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::{Db, Tx};
@@ -24,6 +24,7 @@ fn create(db: &Db, path: &str, record: Value) {
         dialect: PayloadDialect::Platform,
         now: instant("2026-01-15"),
         allocate_missing_ids: false,
+        reach: Reach::Everything,
     };
     let Value::Object(record) = record else { panic!("{record} is no object") };
     let collection = at(path).unwrap();
@@ -160,8 +161,10 @@ fn another_class_with_the_id_of_a_default_class_is_not_used() {
         };
         assert_eq!(listed(), ["d"]);
         let collection = at("classes").unwrap();
-        db.write_blocking(|tx| write::delete(tx, collection, "class-c-s-2026", now, false, None))
-            .unwrap();
+        db.write_blocking(|tx| {
+            write::delete(tx, collection, "class-c-s-2026", now, false, None, &Reach::Everything)
+        })
+        .unwrap();
         assert_eq!(listed(), ["d", "c"]);
     });
 }

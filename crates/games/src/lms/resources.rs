@@ -1,7 +1,7 @@
 //! The roster records of a game's courses.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_project::courses::{PLATFORM, records};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
@@ -264,7 +264,7 @@ pub(super) fn mark(
     for (kind, id) in ids(course).into_iter().rev() {
         if is_created_by(tx, game, kind, &id)? && state(tx, kind, &id)? == RecordState::Ok {
             let collection = at(kind.path).expect("every kind has a collection");
-            write::delete(tx, collection, &id, now, false, None)?;
+            write::delete(tx, collection, &id, now, false, None, &Reach::Everything)?;
         }
     }
     Ok(())
@@ -313,7 +313,12 @@ fn write_one(
     game: &Game,
     NeededRecord { kind, id, record }: &NeededRecord,
 ) -> Result<()> {
-    let rules = WriteRules { dialect: PayloadDialect::Platform, now, allocate_missing_ids: false };
+    let rules = WriteRules {
+        dialect: PayloadDialect::Platform,
+        now,
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    };
     let collection = at(kind.path).expect("every kind has a collection");
     let put = write::put(tx, collection, id, record.clone(), None, true, &rules)?;
     if put.outcome == WriteOutcome::Created {

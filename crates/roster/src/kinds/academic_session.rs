@@ -11,6 +11,7 @@ pub const ACADEMIC_SESSION: RecordKind = RecordKind {
     path: "academicSessions",
     service: Service::Rostering,
     doc: "A span of the calendar in which teaching happens: school year, semester, term or grading period.",
+    organization: OrganizationPath::Shared,
     fields: &[
         title("title").required().doc("Its title."),
         field("startDate", FieldType::Date).required().column().doc("Its first day."),

@@ -11,6 +11,7 @@ pub const ASSESSMENT_LINE_ITEM: RecordKind = RecordKind {
     path: "assessmentLineItems",
     service: Service::Gradebook,
     doc: "Something that is assessed: a test, a lesson or a question of a lesson.",
+    organization: OrganizationPath::ThroughIfAny("class"),
     fields: &[
         title("title").required().doc("Its title."),
         text("description").doc("What is to be done."),

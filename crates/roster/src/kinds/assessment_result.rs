@@ -10,6 +10,7 @@ pub const ASSESSMENT_RESULT: RecordKind = RecordKind {
     path: "assessmentResults",
     service: Service::Gradebook,
     doc: "A student's score in an assessment line item.",
+    organization: OrganizationPath::Through("student"),
     fields: &[
         reference("assessmentLineItem", "assessmentLineItem")
             .required()

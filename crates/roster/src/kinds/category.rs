@@ -10,6 +10,7 @@ pub const CATEGORY: RecordKind = RecordKind {
     path: "categories",
     service: Service::Gradebook,
     doc: "A group of line items, such as homework or tests.",
+    organization: OrganizationPath::Shared,
     fields: &[
         title("title").required().doc("Its title."),
         field("weight", FieldType::Number).doc("Its share of the final grade."),

@@ -12,6 +12,7 @@ pub const CLASS: RecordKind = RecordKind {
     service: Service::Rostering,
     doc: "A group of students who take a course in a school during terms; enrollments name its \
           teachers and students.",
+    organization: OrganizationPath::School,
     fields: &[
         title("title").required().doc("Its title."),
         text("classCode").indexed().searched().doc("The school's short code."),

@@ -11,6 +11,7 @@ pub const COMPONENT_RESOURCE: RecordKind = RecordKind {
     service: Service::Rostering,
     doc: "The link that places a resource in a component of a course. With a `lessonType` it is \
           a lesson.",
+    organization: OrganizationPath::Through("courseComponent"),
     fields: &[
         title("title").required().doc("Its title."),
         reference("courseComponent", "courseComponent")

@@ -11,6 +11,7 @@ pub const COURSE: RecordKind = RecordKind {
     path: "courses",
     service: Service::Rostering,
     doc: "A course: what is taught, independent of terms, schools and students.",
+    organization: OrganizationPath::Course,
     fields: &[
         title("title").required().doc("Its title."),
         reference("schoolYear", "academicSession").doc("The school year for which it is offered."),

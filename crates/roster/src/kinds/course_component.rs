@@ -11,6 +11,7 @@ pub const COURSE_COMPONENT: RecordKind = RecordKind {
     path: "courses/components",
     service: Service::Rostering,
     doc: "A unit, module or lesson of a course; components nest to any depth.",
+    organization: OrganizationPath::Through("course"),
     fields: &[
         title("title").required().doc("Its title."),
         field("sortOrder", FieldType::Integer).doc("Its place among its siblings: 1, 2, 3…"),

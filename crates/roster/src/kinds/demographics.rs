@@ -11,6 +11,7 @@ pub const DEMOGRAPHICS: RecordKind = RecordKind {
     service: Service::Rostering,
     doc: "Demographic data of a user, for clients with a special scope; the sourcedId is the \
           user's.",
+    organization: OrganizationPath::UserOfSameId,
     fields: &[
         field("birthDate", FieldType::Date).doc("Date of birth."),
         word("sex", open(&["male", "female", "unspecified", "other"])).doc("Sex as registered."),

@@ -11,6 +11,7 @@ pub const ENROLLMENT: RecordKind = RecordKind {
     path: "enrollments",
     service: Service::Rostering,
     doc: "The link between a user and a class, with the user's role and dates.",
+    organization: OrganizationPath::School,
     fields: &[
         reference("user", "user").required().in_use().doc("The user."),
         reference("class", "class")

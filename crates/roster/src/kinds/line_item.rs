@@ -11,6 +11,7 @@ pub const LINE_ITEM: RecordKind = RecordKind {
     path: "lineItems",
     service: Service::Gradebook,
     doc: "A column of the gradebook: something that students of a class are graded on.",
+    organization: OrganizationPath::School,
     fields: &[
         title("title").required().doc("Its title."),
         text("description").doc("What is to be done."),

@@ -71,8 +71,8 @@ pub fn by_name(one: &str) -> Option<&'static RecordKind> {
 mod prelude {
     pub(super) use super::shared::*;
     pub(super) use crate::kind::{
-        Field, FieldType, RecordKind, Service, Vocabulary, closed_vocabulary, field, flag, open,
-        reference, references, text, title, word,
+        Field, FieldType, OrganizationPath, RecordKind, Service, Vocabulary, closed_vocabulary,
+        field, flag, open, reference, references, text, title, word,
     };
     pub(super) use crate::rules::KindRules;
 }

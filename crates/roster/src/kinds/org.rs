@@ -11,6 +11,7 @@ pub const ORG: RecordKind = RecordKind {
     path: "orgs",
     service: Service::Rostering,
     doc: "A school, an organization above it (district, state, nation) or a department inside it.",
+    organization: OrganizationPath::Itself,
     fields: &[
         title("name").required().doc("Its name."),
         word("type", ORG_TYPES).required().column().doc("The type of the organization."),

@@ -11,6 +11,7 @@ pub const RESOURCE: RecordKind = RecordKind {
     path: "resources",
     service: Service::Resources,
     doc: "Learning material: a text, a video, a test, an app. `metadata` says what (`type`), for which grades and what it is worth (`xp`).",
+    organization: OrganizationPath::Shared,
     fields: &[
         title("title").doc("Its title."),
         field("roles", FieldType::WordList(RESOURCE_ROLES)).doc("The roles for which it is meant."),

@@ -10,6 +10,7 @@ pub const RESULT: RecordKind = RecordKind {
     path: "results",
     service: Service::Gradebook,
     doc: "A student's score in a line item; scores above the maximum are kept.",
+    organization: OrganizationPath::Through("lineItem"),
     fields: &[
         reference("lineItem", "lineItem").required().doc("The line item."),
         reference("student", "user").required().doc("The student."),

@@ -10,6 +10,7 @@ pub const SCORE_SCALE: RecordKind = RecordKind {
     path: "scoreScales",
     service: Service::Gradebook,
     doc: "The values of text scores, such as A for 90 to 100.",
+    organization: OrganizationPath::Through("class"),
     fields: &[
         title("title").required().doc("Its title."),
         text("type").required().doc("The type of the scale."),

@@ -11,6 +11,7 @@ pub const USER: RecordKind = RecordKind {
     path: "users",
     service: Service::Rostering,
     doc: "A person such as a student, teacher, guardian or administrator.",
+    organization: OrganizationPath::Roles,
     fields: &[
         text("userMasterIdentifier").doc("The person's number over all systems."),
         text("username").indexed().searched().doc("The name that the person signs in with."),

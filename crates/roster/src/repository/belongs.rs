@@ -1,11 +1,11 @@
 //! Which records belong to the record of a path, as conditions on table `t`.
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 use serde_json::Value;
 
+use super::reach::require_within;
 use super::read::find;
-use super::references::require;
 use crate::collections::{ScopePath, ScopedCollection, named_by};
 use crate::kind::{Field, RecordKind};
 use crate::kinds::{CLASS, COURSE, LINE_ITEM, USER};
@@ -31,11 +31,12 @@ impl PathScope {
     }
 }
 
-/// Refuses ids of nothing, and of records that do not belong together. Errors: `NotFound`.
-pub(super) fn check(tx: &mut Tx<'_>, scope: &PathScope) -> Result<()> {
+/// Refuses ids of nothing, of records outside of the reach, and of records that do not belong together. Errors:
+/// `NotFound`.
+pub(super) fn check(tx: &mut Tx<'_>, scope: &PathScope, reach: &Reach) -> Result<()> {
     for (parameter, id) in &scope.ids {
         let kind = named_by(parameter).expect("parameters of scoped paths name kinds");
-        require(tx, kind, id)?;
+        require_within(tx, kind, id, reach)?;
     }
     let (first, last) = (scope.first(), scope.last());
     match (scope.scoped.belongs, scope.ids.len()) {

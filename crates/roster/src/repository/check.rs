@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
 
+use super::organizations;
 use crate::kind::RecordKind;
 use crate::kinds;
 use crate::record::{ListLink, Record, RecordReference, Status};
@@ -40,6 +41,11 @@ pub fn check(
         checked.faults.push(format!("{} links are due, {links:?} are stored", checked.links));
     }
     check_counters(tx, &counted, &mut checked)?;
+    for (root, org) in organizations::differences(tx)? {
+        checked.faults.push(format!(
+            "org '{org}': the stored organizations above it and its parents disagree about '{root}'"
+        ));
+    }
     Ok(checked)
 }
 

@@ -55,7 +55,7 @@ impl IndexProbe {
 
 /// The cost of the list.
 pub fn cost(query: &ListQuery) -> ListCost {
-    let is_searched = query.search.is_some() || query.people.is_some();
+    let is_searched = query.search.is_some() || query.people.is_some() || query.reach.is_limited();
     if query.limit > FEW || is_searched || !query.sort.is_cheap() {
         return ListCost::High;
     }

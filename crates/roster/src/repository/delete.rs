@@ -1,10 +1,11 @@
 //! Deletes records: marks them, until a purge removes them for good.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 
 use super::put::update;
+use super::reach::{RecordUse, ids_within};
 use super::read::find;
 use super::referrers::referring;
 use crate::kind::RecordKind;
@@ -15,13 +16,14 @@ use crate::record::{Record, members};
 /// Marks a record `tobedeleted`, with `cascade` also the active records that refer to it, and
 /// those that refer to them. Answers how many were marked.
 ///
-/// Errors: `NotFound`; `Conflict` for a cascade above its limit.
+/// Errors: `NotFound`; `Conflict` for a cascade above its limit; `Forbidden` for a record outside of the reach.
 pub fn delete(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,
     sourced_id: &str,
     now: Timestamp,
     cascade: bool,
+    reach: &Reach,
 ) -> Result<u64> {
     if find(tx, kind, sourced_id)?.is_none() {
         return Err(Problem::not_found(kind.one, sourced_id));
@@ -29,6 +31,7 @@ pub fn delete(
     let mut waiting = vec![(kind, sourced_id.to_owned())];
     let mut marked = 0;
     while let Some((kind, id)) = waiting.pop() {
+        check_cascade(tx, (kind, &id), reach)?;
         if !mark(tx, kind, &id, now)? {
             continue;
         }
@@ -48,6 +51,22 @@ pub fn delete(
         }
     }
     Ok(marked)
+}
+
+/// Refuses to mark a record outside of the reach, without naming it. Errors: `Forbidden`.
+fn check_cascade(
+    tx: &mut Tx<'_>,
+    (kind, id): (&'static RecordKind, &str),
+    reach: &Reach,
+) -> Result<()> {
+    if !reach.is_limited() || !ids_within(tx, kind, &[id], reach, RecordUse::Change)?.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "this would delete a record that does not belong only to {reach}, to which your access is limited; ask for a \
+         client without this limit"
+    );
+    Err(Problem::new(ProblemKind::Forbidden, message))
 }
 
 /// Marks one record; false if it is marked already.

@@ -2,12 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Sql, Tx};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_store::{Row, Sql, Tx};
 
 use super::belongs::{self, PathScope};
 use super::people::{self, UserSelection};
+use super::reach::{self, RecordUse};
 use super::read::in_part;
+use super::walk::{FIRST_RANGE, OrganizationWalk, WIDEST_RANGE};
 use crate::collections::{Collection, CollectionPart};
 use crate::filter::{self, BoundFilter, Clause, FilterOperator, Operand, ValueLocation};
 use crate::kind::RecordKind;
@@ -23,6 +25,8 @@ pub struct ListQuery {
     pub scope: Option<PathScope>,
     /// The selection of users, for the collection of users.
     pub people: Option<UserSelection>,
+    /// The part of the roster that the caller has access to.
+    pub reach: Reach,
     /// The filter.
     pub filter: Option<BoundFilter>,
     /// Whether the filter speaks of `status` or `dateLastModified`, so that deleted records are
@@ -76,43 +80,164 @@ fn is_indexed(bound: &BoundFilter) -> bool {
 /// Lists a page. Errors: `NotFound` for a scope of nothing; `BadSelection` for a broken cursor.
 pub fn list(tx: &mut Tx<'_>, query: &ListQuery, view: &RecordView<'_>) -> Result<RecordPage> {
     if let Some(scope) = &query.scope {
-        belongs::check(tx, scope)?;
+        belongs::check(tx, scope, &query.reach)?;
     }
-    let driver = driver(query);
-    let mut sql = Sql::new(tx.dialect());
-    sql.push("SELECT t.seq, t.body, t.extra, ").push(&query.sort.key);
-    from_where(tx, &mut sql, query, driver.as_ref())?;
-    let skip = seek(tx, &mut sql, query, driver.as_ref())?;
-    order(&mut sql, query, driver.is_some());
+    let source = ListSource::of(query)?;
+    let mut page = PageInProgress::new(query, view);
+    match &source {
+        ListSource::Organizations(walk) if is_in_order_of_insertion(query) => {
+            read_in_ranges(tx, &mut page, walk, &source)?;
+        }
+        _ => read_at_once(tx, &mut page, &source)?,
+    }
+    let mut listed = page.finish();
+    listed.total = total(tx, query, &listed, &source)?;
+    Ok(listed)
+}
+
+/// Reads the page with one statement.
+fn read_at_once(tx: &mut Tx<'_>, page: &mut PageInProgress<'_>, source: &ListSource) -> Result<()> {
+    let query = page.query;
+    let mut sql = page.select(tx);
+    from_where(tx, &mut sql, query, source, None)?;
+    let skip = seek(tx, &mut sql, query, source)?;
+    order(&mut sql, query, source);
     let one_more = i64::try_from(query.limit + 1).expect("pages are limited");
     sql.push(" LIMIT ").bind(one_more);
     if skip > 0 {
         sql.push(" OFFSET ").bind(skip);
     }
-    let mut listed = RecordPage::default();
-    let mut last = (String::new(), 0);
-    let mut more = false;
-    tx.query(&sql.text.clone(), &sql.values(), |row| {
+    tx.query(&sql.text, &sql.values(), |row| page.add(row))
+}
+
+/// Reads the page range by range. Ranges without records of the organizations are skipped.
+fn read_in_ranges(
+    tx: &mut Tx<'_>,
+    page: &mut PageInProgress<'_>,
+    walk: &OrganizationWalk,
+    source: &ListSource,
+) -> Result<()> {
+    let query = page.query;
+    let mut after = match query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
+        Some(cursor) => read_cursor(&query.sort, cursor)?.1,
+        None => {
+            page.skip = query.offset;
+            i64::MIN
+        }
+    };
+    let mut width = FIRST_RANGE;
+    while !page.is_complete()
+        && let Some(first) = walk.next(tx, after)?
+    {
+        let last = first.saturating_add(width - 1);
+        let mut sql = page.select(tx);
+        from_where(tx, &mut sql, query, source, Some((first, last)))?;
+        order(&mut sql, query, source);
+        tx.query(&sql.text, &sql.values(), |row| page.add(row))?;
+        after = last;
+        width = (width * 2).min(WIDEST_RANGE);
+    }
+    Ok(())
+}
+
+/// A page to which records are added until it is complete.
+struct PageInProgress<'q> {
+    query: &'q ListQuery,
+    view: &'q RecordView<'q>,
+    listed: RecordPage,
+    /// Records before the page that are still to come.
+    skip: u64,
+    /// Key and number of the last record.
+    last: (String, i64),
+    has_next: bool,
+}
+
+impl<'q> PageInProgress<'q> {
+    fn new(query: &'q ListQuery, view: &'q RecordView<'q>) -> Self {
+        let (listed, last) = (RecordPage::default(), (String::new(), 0));
+        Self { query, view, listed, skip: 0, last, has_next: false }
+    }
+
+    /// The beginning of the statement whose rows [`PageInProgress::add`] reads.
+    fn select(&self, tx: &Tx<'_>) -> Sql {
+        let mut sql = Sql::new(tx.dialect());
+        sql.push("SELECT t.seq, t.body, t.extra, ").push(&self.query.sort.key);
+        sql
+    }
+
+    fn is_complete(&self) -> bool {
+        self.has_next
+    }
+
+    /// Adds the record of a row. Answers whether the page needs another one.
+    fn add(&mut self, row: &Row<'_>) -> Result<bool> {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(true);
+        }
+        let (query, listed) = (self.query, &mut self.listed);
         if listed.count == query.limit {
-            more = true;
+            self.has_next = true;
             return Ok(false);
         }
         if listed.count > 0 {
             listed.records.push(',');
         }
-        view.render(row.text(1)?, row.opt_text(2)?, &mut listed.records)?;
+        self.view.render(row.text(1)?, row.opt_text(2)?, &mut listed.records)?;
         listed.count += 1;
         if listed.count == 1 || listed.count == SHORT_LIST {
-            reserve(&mut listed, query.limit);
+            reserve(listed, query.limit);
         }
         if listed.count == query.limit {
-            last = (query.sort.read_key(row, 3)?, row.int(0)?);
+            self.last = (query.sort.read_key(row, 3)?, row.int(0)?);
         }
         Ok(true)
-    })?;
-    listed.next = more.then(|| cursor(&query.sort, &last.0, last.1));
-    listed.total = total(tx, query, &listed, driver.as_ref())?;
-    Ok(listed)
+    }
+
+    fn finish(mut self) -> RecordPage {
+        let next = || cursor(&self.query.sort, &self.last.0, self.last.1);
+        self.listed.next = self.has_next.then(next);
+        self.listed
+    }
+}
+
+fn is_in_order_of_insertion(query: &ListQuery) -> bool {
+    query.sort.is_default() && !query.sort.descending
+}
+
+/// Where a list finds its records.
+enum ListSource {
+    /// In the table.
+    Table,
+    /// In the rows of the link with this field and value, which are in the order of the list.
+    Link(String, String),
+    /// In the indexes of the organizations that the caller reaches.
+    Organizations(OrganizationWalk),
+}
+
+/// Links with values that few records share, so that they find records faster than an organization does.
+const RARE_LINKS: [&str; 2] = ["user.userIds.identifier", "user.agents"];
+
+impl ListSource {
+    fn of(query: &ListQuery) -> Result<Self> {
+        let is_found = query.filter.as_ref().is_some_and(is_indexed);
+        let is_rare = |(field, _): &(String, String)| {
+            query.scope.is_some() || RARE_LINKS.contains(&field.as_str())
+        };
+        let is_walked = matches!(query.reach, Reach::Organizations(_));
+        let link = driver(query).filter(|link| !is_walked || is_rare(link));
+        Ok(match link {
+            Some((field, value)) => Self::Link(field, value),
+            None if query.scope.is_some() || is_found => Self::Table,
+            None => OrganizationWalk::of(query.collection.kind, &query.reach)?
+                .map_or(Self::Table, Self::Organizations),
+        })
+    }
+
+    /// The number of a record, as the list orders by it.
+    fn seq(&self) -> &'static str {
+        if matches!(self, Self::Link(..)) { "l.owner" } else { "t.seq" }
+    }
 }
 
 /// Reserves memory for the records to come, which are about as long as those before. Growing step by step would copy
@@ -166,21 +291,26 @@ fn from_where(
     tx: &mut Tx<'_>,
     sql: &mut Sql,
     query: &ListQuery,
-    driver: Option<&(String, String)>,
+    source: &ListSource,
+    range: Option<(i64, i64)>,
 ) -> Result<()> {
     let table = query.collection.kind.table;
-    match driver {
-        Some((field, value)) => {
+    match source {
+        ListSource::Link(field, value) => {
             // The order of a cross join is kept by SQLite, so that no sort is needed.
             sql.push(&format!(" FROM roster_link l CROSS JOIN {table} t WHERE l.field = "));
             sql.bind(field.as_str()).push(" AND l.value = ").bind(value.as_str());
             sql.push(" AND t.seq = l.owner");
         }
-        None => {
+        ListSource::Table => {
             sql.push(&format!(" FROM {table} t WHERE TRUE"));
         }
+        ListSource::Organizations(walk) => {
+            sql.push(&format!(" FROM {table} t WHERE "));
+            walk.within(sql, range);
+        }
     }
-    let driven_by_role = matches!(driver, Some((field, _)) if field == "user.roles.role");
+    let driven_by_role = matches!(source, ListSource::Link(field, _) if field == "user.roles.role");
     let by_role_at = query.scope.as_ref().is_some_and(|s| belongs::driver(s).is_some());
     if query.collection.part != CollectionPart::Whole && !driven_by_role && !by_role_at {
         sql.push(" AND ");
@@ -189,9 +319,13 @@ fn from_where(
     if !query.with_deleted {
         sql.push(" AND t.status = 'active'");
     }
+    if query.reach.is_limited() && !matches!(source, ListSource::Organizations(_)) {
+        sql.push(" AND ");
+        reach::condition(sql, (query.collection.kind, "t"), &query.reach, RecordUse::See)?;
+    }
     if let Some(scope) = &query.scope {
         sql.push(" AND ");
-        belongs::condition(tx, sql, scope, driver.is_some())?;
+        belongs::condition(tx, sql, scope, matches!(source, ListSource::Link(..)))?;
     }
     if let Some(filter) = &query.filter {
         sql.push(" AND ");
@@ -232,13 +366,8 @@ fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
 
 /// Moves to the page: behind the cursor, or near the offset by the counters. Answers how many
 /// rows are still to be skipped.
-fn seek(
-    tx: &mut Tx<'_>,
-    sql: &mut Sql,
-    query: &ListQuery,
-    driver: Option<&(String, String)>,
-) -> Result<i64> {
-    let seq = if driver.is_some() { "l.owner" } else { "t.seq" };
+fn seek(tx: &mut Tx<'_>, sql: &mut Sql, query: &ListQuery, source: &ListSource) -> Result<i64> {
+    let seq = source.seq();
     if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
         let (key, last) = read_cursor(&query.sort, cursor)?;
         let sign = if query.sort.descending { "<" } else { ">" };
@@ -271,15 +400,16 @@ fn seek(
 /// Whether the list is a whole collection, whose counters tell its length.
 fn is_counted(query: &ListQuery) -> bool {
     query.scope.is_none()
+        && !query.reach.is_limited()
         && query.people.is_none()
         && query.filter.is_none()
         && query.search.is_none()
         && !query.with_deleted
 }
 
-fn order(sql: &mut Sql, query: &ListQuery, driven: bool) {
+fn order(sql: &mut Sql, query: &ListQuery, source: &ListSource) {
     let way = if query.sort.descending { " DESC" } else { "" };
-    let seq = if driven { "l.owner" } else { "t.seq" };
+    let seq = source.seq();
     if query.sort.is_default() {
         sql.push(&format!(" ORDER BY {seq}{way}"));
     } else {
@@ -291,7 +421,7 @@ fn total(
     tx: &mut Tx<'_>,
     query: &ListQuery,
     listed: &RecordPage,
-    driver: Option<&(String, String)>,
+    source: &ListSource,
 ) -> Result<u64> {
     if is_counted(query) {
         return Ok(u64::try_from(tx.tally_total(query.collection.path)?).unwrap_or(0));
@@ -302,7 +432,7 @@ fn total(
     }
     let mut sql = Sql::new(tx.dialect());
     sql.push("SELECT count(*)");
-    from_where(tx, &mut sql, query, driver)?;
+    from_where(tx, &mut sql, query, source, None)?;
     let total = tx.query_one(&sql.text.clone(), &sql.values(), |row| row.int(0))?;
     Ok(u64::try_from(total.unwrap_or(0)).unwrap_or(0))
 }

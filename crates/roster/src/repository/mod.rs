@@ -13,13 +13,16 @@ mod delete;
 pub(crate) mod imports;
 mod learners;
 mod list;
+mod organizations;
 mod people;
 mod purge;
 mod put;
+mod reach;
 mod read;
 mod references;
 mod referrers;
 mod targets;
+mod walk;
 
 pub use belongs::PathScope;
 pub use check::{CheckReport, check};
@@ -39,6 +42,7 @@ pub use put::{
     Creation, WriteOutcome, WrittenRecord, create, create_all, present, put_all, replace, upsert,
 };
 pub(crate) use put::{add, expect, overwrite, put_among};
+pub use reach::{RecordUse, find_within, ids_within, refers_within, require_within};
 pub use read::{
     StoredRecord, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
 };

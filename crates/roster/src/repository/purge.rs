@@ -6,11 +6,11 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use super::credentials;
 use super::read::find;
 use super::referrers::referring;
+use super::{credentials, organizations};
 use crate::kind::RecordKind;
-use crate::kinds::{self, USER};
+use crate::kinds::{self, ORG, USER};
 use crate::limits;
 use crate::record::Record;
 
@@ -153,6 +153,9 @@ fn forget(tx: &mut Tx<'_>, kind: &'static RecordKind, sourced_id: &str) -> Resul
     tx.send(&format!("DELETE FROM {} WHERE seq = $1", kind.table), &[stored.seq.into()])?;
     if *kind == USER {
         credentials::forget(tx, sourced_id)?;
+    }
+    if *kind == ORG {
+        organizations::forget(tx, sourced_id)?;
     }
     Ok(())
 }

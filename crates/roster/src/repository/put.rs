@@ -7,7 +7,7 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::read::{StoredRecord, find};
-use super::references;
+use super::{organizations, references};
 use crate::kind::RecordKind;
 use crate::kinds;
 use crate::record::{ListLink, Record, Status};
@@ -165,6 +165,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     let insert = &Statements::of(record.kind).insert;
     let Some(seq) = tx.insert(insert, "seq", &values)? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
+    organizations::place(tx, record.kind, &[&record.sourced_id])?;
     tally(tx, record, seq, 1);
     Ok(Some(seq))
 }
@@ -266,6 +267,7 @@ fn rewrite_all(
     if changed != records.len() as u64 {
         return Err(changed_meanwhile(first.kind, &first.sourced_id));
     }
+    let mut moved = Vec::new();
     for (record, stored) in records {
         if rules::stand_alone(kind) {
             if stored.is_active() {
@@ -278,8 +280,11 @@ fn rewrite_all(
         relink(tx, stored.seq, &before.links, &record.links)?;
         tally(tx, &before, stored.seq, -1);
         tally(tx, record, stored.seq, 1);
+        if before.column("parent") != record.column("parent") {
+            moved.push(record.sourced_id.as_str());
+        }
     }
-    Ok(())
+    organizations::place(tx, kind, &moved)
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[ListLink], after: &[ListLink]) -> Result<()> {
@@ -429,7 +434,9 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -
     if inserted < records.len() as u64 {
         return Err(Problem::internal("an existing record was handled as a new one"));
     }
-    insert_links(tx, &owners)
+    insert_links(tx, &owners)?;
+    let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
+    organizations::place(tx, kind, &ids)
 }
 
 /// Those of the records that are stored, deleted ones included, by their sourcedIds.

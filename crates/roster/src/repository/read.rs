@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Row, Sql, Tx, dialect};
 
 use super::put::Statements;
+use super::reach::{self, RecordUse, find_within};
 use crate::collections::{Collection, CollectionPart};
 use crate::kind::RecordKind;
 
@@ -47,19 +48,22 @@ pub fn find(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) -> Result<Opti
     tx.query_one(&Statements::of(kind).find, &[sourced_id.into()], StoredRecord::read)
 }
 
-/// The record with that sourcedId if it belongs to the collection.
+/// The record with that sourcedId if it belongs to the collection and lies within the reach.
 pub fn find_in(
     tx: &mut Tx<'_>,
     collection: &Collection,
     sourced_id: &str,
+    reach: &Reach,
 ) -> Result<Option<StoredRecord>> {
     if collection.part == CollectionPart::Whole {
-        return find(tx, collection.kind, sourced_id);
+        return find_within(tx, collection.kind, sourced_id, reach);
     }
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT {} FROM {} t", StoredRecord::COLUMNS, collection.kind.table));
     sql.push(" WHERE t.sourced_id = ").bind(sourced_id).push(" AND ");
     in_part(&mut sql, collection.part);
+    sql.push(" AND ");
+    reach::condition(&mut sql, (collection.kind, "t"), reach, RecordUse::See)?;
     tx.query_one(&sql.text.clone(), &sql.values(), StoredRecord::read)
 }
 

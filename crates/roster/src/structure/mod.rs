@@ -7,12 +7,13 @@ mod read;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
 use lyceum_store::Tx;
 
 use crate::kind::RecordKind;
 use crate::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
 use crate::limits;
+use crate::reach;
 use crate::record::Record;
 use crate::repository::{self, Creation, WriteOutcome};
 use crate::rules;
@@ -87,8 +88,9 @@ impl Structure {
     /// Creates the records that do not exist yet, in the caller's transaction. Returns `Unchanged` if all of them
     /// existed, so that a request can be repeated.
     ///
-    /// Errors: `Conflict` for ids of records with other values; `Invalid` for references to missing records.
-    pub fn create(&self, tx: &mut Tx<'_>) -> Result<WriteOutcome> {
+    /// Errors: `Conflict` for ids of records with other values; `Invalid` for references to missing records;
+    /// `Forbidden` for new records that do not lie within the reach.
+    pub fn create(&self, tx: &mut Tx<'_>, reach: &Reach) -> Result<WriteOutcome> {
         self.check_references(tx)?;
         let mut outcome = WriteOutcome::Unchanged;
         let mut conflicts = Vec::new();
@@ -98,6 +100,12 @@ impl Structure {
                 outcome = WriteOutcome::Created;
             }
             let new: Vec<&Record> = created.iter().map(|number| &sort.records[*number]).collect();
+            let written: Vec<_> = new.iter().map(|record| (*record, None)).collect();
+            if let Some(problem) =
+                reach::refused(tx, sort.kind, &written, reach)?.into_values().next()
+            {
+                return Err(problem);
+            }
             self.refuse_targets(tx, sort, &new)?;
             let taken = taken.into_iter().take(limits::COURSE_MAX_REPORTED_FAULTS);
             conflicts.extend(taken.map(|(number, problem)| Detail {

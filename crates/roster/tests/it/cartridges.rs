@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
 
-use lyceum_core::ProblemKind;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::cartridge::CartridgeContent;
 use lyceum_store::Db;
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use crate::courses::{course, made, resource};
 use crate::kit::both;
 
 fn unzipped(db: &Db, id: &str) -> BTreeMap<String, String> {
-    let content = db.read_blocking(|tx| CartridgeContent::read(tx, id)).unwrap();
+    let content =
+        db.read_blocking(|tx| CartridgeContent::read(tx, id, &Reach::Everything)).unwrap();
     let bytes = content.write().unwrap();
     assert_eq!(bytes, content.write().unwrap(), "the same content, the same bytes");
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
@@ -119,7 +120,7 @@ fn a_cartridge_holds_the_tree_in_order_with_every_link_and_file() {
 
         let one = unzipped(db, "test");
         assert_eq!(organization(&one), [json!(["test", "test"])]);
-        let none = db.read_blocking(|tx| CartridgeContent::read(tx, "nothing"));
+        let none = db.read_blocking(|tx| CartridgeContent::read(tx, "nothing", &Reach::Everything));
         assert_eq!(none.unwrap_err().kind, ProblemKind::NotFound);
     });
 }

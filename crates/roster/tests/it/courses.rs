@@ -1,6 +1,6 @@
 //! Courses as trees: created whole, read as a syllabus.
 
-use lyceum_core::{PayloadDialect, Problem, ProblemKind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach};
 use lyceum_roster::cartridge::CartridgeContent;
 use lyceum_roster::limits;
 use lyceum_roster::record::Status;
@@ -17,7 +17,7 @@ use crate::kit::{BASE, both, collection, create, rules};
 
 fn post(db: &Db, body: &str) -> Result<WriteOutcome, Problem> {
     let structure = structure::read(body, &rules())?;
-    db.write_blocking(|tx| structure.create(tx))
+    db.write_blocking(|tx| structure.create(tx, &Reach::Everything))
 }
 
 pub(crate) fn made(db: &Db, body: &Value) -> WriteOutcome {
@@ -138,7 +138,8 @@ fn nesting_has_no_limit() {
         assert_eq!(open - closed, DEPTH, "the innermost stands inside all others");
         let again = format!(r#"{{"course": {text}, "courseStructure": {text}}}"#);
         assert_eq!(post(db, &again).unwrap(), WriteOutcome::Unchanged);
-        let content = db.read_blocking(|tx| CartridgeContent::read(tx, "deep")).unwrap();
+        let content =
+            db.read_blocking(|tx| CartridgeContent::read(tx, "deep", &Reach::Everything)).unwrap();
         assert!(content.write().unwrap().len() > DEPTH);
     });
 }
@@ -368,8 +369,10 @@ fn deleted_parts_leave_the_syllabus_and_are_shown_on_demand() {
         made(db, &body);
         let delete = |path: &str, id: &str| {
             let now = rules().now;
-            db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false, None))
-                .unwrap();
+            db.write_blocking(|tx| {
+                write::delete(tx, collection(path), id, now, false, None, &Reach::Everything)
+            })
+            .unwrap();
         };
         delete("courses/components", "b");
         delete("courses/component-resources", "lb");
@@ -395,7 +398,7 @@ fn ids_are_allocated_to_courses_where_the_server_does_so() {
         body["course"].as_object_mut().unwrap().remove("sourcedId");
         let allocating = WriteRules { allocate_missing_ids: true, ..rules() };
         let read = structure::read(&body.to_string(), &allocating).unwrap();
-        db.write_blocking(|tx| read.create(tx)).unwrap();
+        db.write_blocking(|tx| read.create(tx, &Reach::Everything)).unwrap();
         assert_eq!(tree(db, &read.pair().allocated_sourced_id)["title"], "Course c");
     });
 }

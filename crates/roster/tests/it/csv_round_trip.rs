@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::sync::Mutex;
 
+use lyceum_core::Reach;
 use lyceum_roster::csv::{ExportContent, FileMode, ImportOptions, files};
 use lyceum_roster::demo::generate;
 use lyceum_roster::record::members;
@@ -165,7 +166,14 @@ fn add_what_cells_cannot_say(db: &Db) {
         create(db, path, value);
     }
     db.write_blocking(|tx| {
-        repository::delete(tx, kinds::by_name("user").unwrap(), "u-two", now(), false)
+        repository::delete(
+            tx,
+            kinds::by_name("user").unwrap(),
+            "u-two",
+            now(),
+            false,
+            &Reach::Everything,
+        )
     })
     .unwrap();
 }

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use lyceum_core::Reach;
 use lyceum_roster::csv::{CsvReport, ExportContent, ImportOptions, export};
 use lyceum_roster::demo::generate;
 use lyceum_roster::{kinds, repository};
@@ -102,7 +103,14 @@ fn add_records_of_the_platform(db: &Db) {
         create(db, path, value);
     }
     db.write_blocking(|tx| {
-        repository::delete(tx, kinds::by_name("org").unwrap(), "gone", now(), true)
+        repository::delete(
+            tx,
+            kinds::by_name("org").unwrap(),
+            "gone",
+            now(),
+            true,
+            &Reach::Everything,
+        )
     })
     .unwrap();
 }

@@ -1,7 +1,7 @@
 //! What the tests of this crate share.
 
-use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{PayloadDialect, Reach};
 use lyceum_roster::MIGRATIONS;
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::query::{ListParameters, query};
@@ -30,6 +30,7 @@ pub(crate) fn rules() -> WriteRules {
         dialect: PayloadDialect::Platform,
         now: Timestamp::from_milliseconds(1_768_464_000_000),
         allocate_missing_ids: false,
+        reach: Reach::Everything,
     }
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn list(
     scope: Option<PathScope>,
     parameters: &ListParameters<'_>,
 ) -> lyceum_core::Result<RecordPage> {
-    let asked = query(collection(path), scope, parameters, db.dialect())?;
+    let asked = query(collection(path), scope, Reach::Everything, parameters, db.dialect())?;
     let view = RecordView { base_url: BASE, dialect: PayloadDialect::Platform, fields: None };
     db.read_blocking(|tx| repository::list(tx, &asked, &view))
 }

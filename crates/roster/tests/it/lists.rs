@@ -1,6 +1,6 @@
 //! Pages: every record once, in a total order, by offset and by cursor.
 
-use lyceum_core::ProblemKind;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::collections;
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::repository::{ListCost, PathScope, cost};
@@ -84,7 +84,15 @@ fn offsets_stay_right_when_records_go() {
             db.write_blocking(|tx| {
                 let courses = crate::kit::collection("courses");
                 let id = format!("course-{n:04}");
-                lyceum_roster::write::delete(tx, courses, &id, rules().now, false, None)
+                lyceum_roster::write::delete(
+                    tx,
+                    courses,
+                    &id,
+                    rules().now,
+                    false,
+                    None,
+                    &Reach::Everything,
+                )
             })
             .unwrap();
         }
@@ -167,7 +175,8 @@ fn told(
     scope: Option<PathScope>,
     parameters: &ListParameters<'_>,
 ) -> &'static str {
-    let query = query(collection(path), scope, parameters, db.dialect()).unwrap();
+    let query =
+        query(collection(path), scope, Reach::Everything, parameters, db.dialect()).unwrap();
     match cost(&query) {
         ListCost::Low => "low",
         ListCost::High => "high",

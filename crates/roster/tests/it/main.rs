@@ -26,6 +26,7 @@ mod kit;
 mod lists;
 mod naive;
 mod purging;
+mod reach;
 mod records;
 mod rules;
 mod schema;

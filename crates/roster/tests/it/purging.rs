@@ -1,5 +1,6 @@
 //! A purge leaves no reference to a record that is gone: the check finds nothing afterwards.
 
+use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::kinds;
 use lyceum_roster::repository::{self, PurgeReport};
@@ -14,7 +15,10 @@ fn day(number: i64) -> Timestamp {
 }
 
 fn delete(db: &Db, path: &str, id: &str, at: Timestamp) {
-    db.write_blocking(|tx| write::delete(tx, collection(path), id, at, false, None)).unwrap();
+    db.write_blocking(|tx| {
+        write::delete(tx, collection(path), id, at, false, None, &Reach::Everything)
+    })
+    .unwrap();
 }
 
 /// Purges every kind in batches of two, as the command line does with larger ones.
@@ -142,8 +146,10 @@ fn deleting_a_user_with_what_refers_to_it_deletes_the_demographics() {
         create(db, "orgs", org("s", &json!({})));
         create(db, "users", user("ann", &[]));
         create(db, "demographics", json!({"sourcedId": "ann", "birthDate": "2015-02-03"}));
-        db.write_blocking(|tx| write::delete(tx, collection("users"), "ann", day(1), true, None))
-            .unwrap();
+        db.write_blocking(|tx| {
+            write::delete(tx, collection("users"), "ann", day(1), true, None, &Reach::Everything)
+        })
+        .unwrap();
         assert_eq!(purge(db, day(2)), PurgeReport { removed: 2, kept: 0 });
     });
 }

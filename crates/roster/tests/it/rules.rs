@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::thread;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::csv::ImportOptions;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{CLASS, COURSE_COMPONENT, ORG, USER};
@@ -85,7 +85,10 @@ fn refused_everywhere(db: &Db, path: &str, value: &Value, is_new: bool, fault: &
 
 fn delete(db: &Db, path: &str, id: &str) {
     let now = rules().now;
-    db.write_blocking(|tx| write::delete(tx, collection(path), id, now, false, None)).unwrap();
+    db.write_blocking(|tx| {
+        write::delete(tx, collection(path), id, now, false, None, &Reach::Everything)
+    })
+    .unwrap();
 }
 
 fn put(db: &Db, path: &str, value: &Value) -> Result<WriteOutcome> {
@@ -185,7 +188,7 @@ fn a_structure_cannot_replace_deleted_records() {
         };
         let make = |body: Value| {
             let read = structure::read(&body.to_string(), &rules())?;
-            db.write_blocking(|tx| read.create(tx))
+            db.write_blocking(|tx| read.create(tx, &Reach::Everything))
         };
         make(body("c", "a")).unwrap();
         delete(db, "resources", "r");

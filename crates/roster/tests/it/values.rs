@@ -1,6 +1,6 @@
 //! Values that no record may hold, at every door by which records come.
 
-use lyceum_core::{PayloadDialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind, Reach};
 use lyceum_roster::bulk;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{self, COURSE, ORG, RESOURCE, USER};
@@ -274,8 +274,10 @@ fn records_from_before_a_rule_can_be_read_and_deleted() {
         let sql = "UPDATE courses SET body = REPLACE(body, '\"03\"', '\"banana\"')";
         db.write_blocking(|tx| tx.execute(sql, &[])).unwrap();
         let now = rules().now;
-        db.write_blocking(|tx| write::delete(tx, collection("courses"), "c", now, false, None))
-            .unwrap();
+        db.write_blocking(|tx| {
+            write::delete(tx, collection("courses"), "c", now, false, None, &Reach::Everything)
+        })
+        .unwrap();
         let restored = db.write_blocking(|tx| {
             let status = object(json!({"status": "active"}));
             write::patch(tx, collection("courses"), "c", &status, None, &WriteRules { ..rules() })

@@ -1,6 +1,6 @@
 //! Creating, replacing, changing and deleting.
 
-use lyceum_core::{PayloadDialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind, Reach};
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::query::ListParameters;
 use lyceum_roster::record::members;
@@ -224,7 +224,9 @@ fn deleting_marks_and_purging_removes() {
         );
         let now = rules().now.plus_seconds(60);
         let delete = |path: &str, id: &str, cascade: bool| {
-            db.write_blocking(|tx| write::delete(tx, collection(path), id, now, cascade, None))
+            db.write_blocking(|tx| {
+                write::delete(tx, collection(path), id, now, cascade, None, &Reach::Everything)
+            })
         };
         delete("courses", "c", false).unwrap();
         let all = |path: &str| ids(&list(db, path, None, &ListParameters::default()).unwrap());

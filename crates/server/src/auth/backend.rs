@@ -9,7 +9,7 @@ use lyceum_access as access;
 use lyceum_access::{Client, Scopes};
 use lyceum_core::config::LimitSettings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Result};
+use lyceum_core::{PayloadDialect, Reach, Result};
 use lyceum_games::games;
 use lyceum_hosting::engine::BACKEND_HEADER;
 
@@ -37,6 +37,7 @@ impl CallingBackend {
             created: Timestamp::from_milliseconds(0),
             revoked: None,
             changed: 0,
+            reach: Reach::Everything,
         };
         Self { slug: slug.to_owned(), caller: Arc::new(ClientShare::new(client, limits)) }
     }

@@ -9,7 +9,7 @@ use axum::http::HeaderValue;
 use governor::{DefaultDirectRateLimiter, Quota};
 use lyceum_access as access;
 use lyceum_core::config::LimitSettings;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 
 use crate::admission::add;
 use crate::limits;
@@ -46,6 +46,11 @@ impl ClientShare {
     /// The rights of the client.
     pub(super) fn rights(&self) -> access::Rights {
         self.client.scopes.rights()
+    }
+
+    /// The part of the roster that the client has access to.
+    pub(super) fn reach(&self) -> &Reach {
+        &self.client.reach
     }
 
     /// Whether web pages of the origin may call with this client.

@@ -21,7 +21,7 @@ use lyceum_access::{
     Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, Rights, Scopes,
     TokenHolder, allowed,
 };
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 
 use crate::answer::Answer;
@@ -109,16 +109,24 @@ impl Grant {
             (CallerKind::DemoVisitor, Some(player)) => Calling::DemoVisitor(player),
             (CallerKind::MadeBy(trust), Some(player)) => Calling::Player { player, trust: *trust },
             (CallerKind::Client, Some(player)) => {
-                let trust = PlayerTrust::of_maker(Calling::Client(self.caller.rights()));
+                let trust = PlayerTrust::of_maker(Calling::Client(
+                    self.caller.rights(),
+                    self.caller.reach(),
+                ));
                 Calling::Player { player, trust }
             }
             (_, Some(player)) => Calling::Player { player, trust: PlayerTrust::Game },
             (CallerKind::Backend(game), None) => Calling::Backend(game),
             (CallerKind::Holder(holder), None) => holder.caller(),
             (CallerKind::Client | CallerKind::DemoVisitor | CallerKind::MadeBy(_), None) => {
-                Calling::Client(self.rights())
+                Calling::Client(self.rights(), self.caller.reach())
             }
         }
+    }
+
+    /// The part of the roster that the caller has access to.
+    pub(crate) fn reach(&self) -> &Reach {
+        self.calling().roster_reach()
     }
 
     /// The caller's name in the audit log: a person's e-mail address, a key's name or a client's id.
@@ -227,7 +235,8 @@ pub(crate) fn refusal(denied: &AccessDenial) -> HeaderRefusal {
         | AccessDenial::Project(_)
         | AccessDenial::Game(_)
         | AccessDenial::Player(_)
-        | AccessDenial::Platform => problem.into(),
+        | AccessDenial::Platform
+        | AccessDenial::Limited(_) => problem.into(),
     }
 }
 
@@ -265,6 +274,10 @@ fn explanation(denied: &AccessDenial) -> String {
                              the scope lyceum/games.write; name a game of yours with 'gameId'"
                 .to_owned()
         }
+        AccessDenial::Limited(reach) => format!(
+            "your access is limited to {reach}, and this path cannot be limited; use a client, key or account without a \
+             limit"
+        ),
     }
 }
 

@@ -9,7 +9,7 @@ use lyceum_access::{
     self as access, Access, Client, Player, PlayerTrust, RequestSubject, TokenHolder, allowed,
 };
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Result};
+use lyceum_core::{PayloadDialect, Reach, Result};
 use lyceum_games::{games, visitors};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
@@ -69,6 +69,7 @@ fn client(holder: &TokenHolder) -> Client {
         created: Timestamp::from_milliseconds(0),
         revoked: None,
         changed: 0,
+        reach: Reach::Everything,
     }
 }
 
@@ -126,6 +127,7 @@ pub(super) fn visiting(app: &App, token: Arc<access::Grant>) -> Grant {
         created: token.issued,
         revoked: None,
         changed: 0,
+        reach: Reach::Everything,
     };
     let caller = app.gate.holders().share(app, &id, client);
     Grant { token, caller, kind: CallerKind::DemoVisitor }

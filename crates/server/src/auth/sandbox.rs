@@ -11,7 +11,7 @@ use lyceum_access::{Client, Player, Scope, Scopes};
 use lyceum_core::config::Config;
 use lyceum_core::origins::Origins;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 
 use super::{CallerKind, CallingBackend, ClientShare, Grant};
 use crate::learning::Learning;
@@ -41,6 +41,7 @@ pub(crate) fn client() -> Client {
         created: Timestamp::from_milliseconds(0),
         revoked: None,
         changed: 0,
+        reach: Reach::Everything,
     }
 }
 

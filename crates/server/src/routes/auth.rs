@@ -29,10 +29,12 @@ pub(super) fn area() -> Area {
                 .reads::<SignInRequest>()
                 .answers::<SignedInPerson>(200, "The person who is signed in."),
             post("/sign-out", Access::SignedIn, end)
+                .of_no_organization()
                 .named("signOut")
                 .description("Ends the session of the request: a browser's session, or a token of lyceum login.")
                 .answers_empty(204, "The session has ended."),
             get("/me", Access::SignedIn, me)
+                .of_no_organization()
                 .named("getMe")
                 .description("Reads the owner of the session, token or key, and its scopes.")
                 .answers::<Caller>(200, "The owner and the scopes."),

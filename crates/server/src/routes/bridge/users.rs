@@ -16,6 +16,7 @@ pub(super) fn routes() -> Vec<Route> {
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let users = at(USER.path).expect("every record kind has a collection");
     let route = get("/users", access(&USER, RouteEffect::ReadCore), list_users)
+        .within_reach()
         .named("getUsersByRole")
         .description("Lists the users who have these roles and no others.")
         .param(

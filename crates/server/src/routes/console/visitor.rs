@@ -98,6 +98,10 @@ pub(crate) fn turn_away(
     screen: &'static Screen,
     denied: &AccessDenial,
 ) -> Result<Answer> {
+    if let AccessDenial::Limited(_) = denied {
+        let visitor = Visitor::of(context, screen)?;
+        return visitor.refused(&auth::refusal(denied).problem);
+    }
     let AccessDenial::Role(roles) = denied else {
         let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         let next = if context.method == "POST" { screen.path } else { &here };

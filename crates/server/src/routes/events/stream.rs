@@ -146,6 +146,7 @@ pub(crate) async fn still_allowed(context: &Context) -> Option<Grant> {
             auth::authenticate(app, headers, scopes).await.ok()?
         }
     };
-    auth::decide(Some(&grant), access, RequestSubject::Route).ok()?;
+    auth::decide(Some(&grant), access, RequestSubject::Route(context.route.limited_callers))
+        .ok()?;
     Some(grant)
 }

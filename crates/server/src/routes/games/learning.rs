@@ -1,8 +1,8 @@
 //! The learning of players: completed activities, time spent, and the XP earned.
 
 use axum::http::StatusCode;
+use lyceum_access::AccessReach;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
-use lyceum_access::{AccessReach, RequestSubject};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Result;
 use lyceum_games::games::Game;
@@ -146,7 +146,7 @@ async fn today(context: Context) -> Result<Answer> {
 async fn today_set(context: Context) -> Result<Answer> {
     let new: NewDayXp = context.body_as()?;
     write(context, StatusCode::OK, move |tx, play| {
-        let corrects = match play.decide(RequestSubject::Route)? {
+        let corrects = match play.decide_route()? {
             AccessReach::Everything { .. } => CorrectionScope::Everything,
             _ => CorrectionScope::OwnCourses,
         };

@@ -75,6 +75,13 @@ impl GameRequest {
         decided.map_err(|denied| auth::refusal(&denied).problem)
     }
 
+    /// The extent of the caller's access.
+    ///
+    /// Errors: `Forbidden`.
+    pub(super) fn decide_route(&self) -> Result<AccessReach> {
+        self.decide(RequestSubject::Route(self.context.route.limited_callers))
+    }
+
     fn holder(&self) -> Option<&TokenHolder> {
         self.context.grant.as_ref().and_then(Grant::holder)
     }
@@ -82,7 +89,7 @@ impl GameRequest {
     /// The games of a caller who is limited to some: the projects of a developer or key, or the game of a backend or
     /// token.
     fn own_games(&self, tx: &mut Tx<'_>) -> Result<Vec<Game>> {
-        match (self.decide(RequestSubject::Route)?, self.holder()) {
+        match (self.decide_route()?, self.holder()) {
             (AccessReach::OwnProjects | AccessReach::Project(_), Some(holder)) => {
                 let slugs = holder.projects(tx)?;
                 games::of_slugs(tx, &slugs)
@@ -97,7 +104,7 @@ impl GameRequest {
 
     /// The games whose records and players the answer may show.
     pub(super) fn games(&self, tx: &mut Tx<'_>) -> Result<VisibleGames> {
-        match self.decide(RequestSubject::Route)? {
+        match self.decide_route()? {
             // Players may see everything that they have, whichever game it comes from.
             AccessReach::Everything { .. }
             | AccessReach::Player { trust: PlayerTrust::Games | PlayerTrust::Person, .. } => {
@@ -171,7 +178,7 @@ impl GameRequest {
 
     /// Refuses a caller without access to the player's data across all games.
     pub(super) fn check_player_of_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
-        let is_bound = self.decide(RequestSubject::Route)?.is_of_own_games();
+        let is_bound = self.decide_route()?.is_of_own_games();
         let is_student = is_bound && self.is_student(tx, user)?;
         self.decide(RequestSubject::PlayerOfAllGames { user, is_student }).map(drop)
     }

@@ -31,6 +31,7 @@ pub(super) fn bulk(collection: Collection) -> Route {
         access(collection.kind, RouteEffect::Post),
         move |context| loaded(context, collection),
     )
+    .within_reach()
     .named(operation("bulk", collection.path))
     .description(format!(
         "Creates or replaces many of {}. The body has one record a line; the answer has one result a line.",

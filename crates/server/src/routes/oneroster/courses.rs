@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::kinds::COURSE;
 use lyceum_roster::record::Status;
 use lyceum_roster::render::RecordView;
-use lyceum_roster::repository::WriteOutcome;
+use lyceum_roster::repository::{self, WriteOutcome};
 use lyceum_roster::{course_tree, structure, syllabus as tree};
 use serde_json::json;
 
@@ -21,6 +21,7 @@ use crate::route::{self, ParamPlace, Route};
 /// `GET /adaptive/syllabus/{courseId}`
 pub(crate) fn syllabus() -> Route {
     route::get("/syllabus/{courseId}", access(&COURSE, RouteEffect::ReadCore), read_syllabus)
+        .within_reach()
         .named("getSyllabus")
         .description(
             "Reads a course with its components and their resources, nested, in their order.",
@@ -37,6 +38,7 @@ pub(crate) fn syllabus() -> Route {
 /// `POST /courses/structure`
 pub(super) fn create_structure() -> Route {
     route::post("/courses/structure", access(&COURSE, RouteEffect::Post), created)
+        .within_reach()
         .named("createCourseStructure")
         .description("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
         .reads_up_to(limits::BULK_BODY_MAX_BYTES)
@@ -52,17 +54,23 @@ async fn read_syllabus(context: Context) -> Result<Answer> {
         Some("tobedeleted") => Status::ToBeDeleted,
         Some(_) => return Err(Problem::invalid("status", "must be 'active' or 'tobedeleted'")),
     };
-    let text = rendered(&context, course, status).await?;
+    let text = rendered(&context, course, status, context.reach()).await?;
     Ok(Answer::json(format!("{{\"syllabus\":{text}}}")))
 }
 
-async fn rendered(context: &Context, course: String, status: Status) -> Result<String> {
+async fn rendered(
+    context: &Context,
+    course: String,
+    status: Status,
+    reach: Reach,
+) -> Result<String> {
     let (app, dialect) = (context.app.clone(), context.dialect);
     let deadline = Duration::from_secs(context.app.config.server.request_timeout_s);
     context
         .app
         .db
         .scan(deadline, move |tx| {
+            repository::require_within(tx, &COURSE, &course, &reach)?;
             let read = course_tree::read(tx, &course, status)?;
             let view = RecordView { base_url: &app.base_url, dialect, fields: None };
             let mut text = String::new();
@@ -76,9 +84,10 @@ async fn created(context: Context) -> Result<Answer> {
     let rules = write::rules(&context, super::collection(&COURSE));
     let structure = structure::read(context.text()?, &rules)?;
     let pair = structure.pair().clone();
-    let outcome = context.app.db.write(move |tx| structure.create(tx)).await?;
+    let reach = rules.reach;
+    let outcome = context.app.db.write(move |tx| structure.create(tx, &reach)).await?;
     let id = pair.allocated_sourced_id.clone();
-    let text = rendered(&context, id, Status::Active).await?;
+    let text = rendered(&context, id, Status::Active, Reach::Everything).await?;
     let pair = serde_json::to_string(&pair).map_err(Problem::internal)?;
     let status =
         if outcome == WriteOutcome::Created { StatusCode::CREATED } else { StatusCode::OK };

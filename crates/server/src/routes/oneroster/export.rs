@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, header};
 use lyceum_core::Result;
 use lyceum_roster::cartridge::CartridgeContent;
 use lyceum_roster::kinds::RESOURCE;
+use lyceum_store::Tx;
 use serde_json::json;
 
 use super::scopes::{RouteEffect, access};
@@ -30,6 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
         .into_iter()
         .map(|route| {
             route
+                .within_reach()
                 .description("Exports a course or a resource as a Common Cartridge 1.3.")
                 .answers_as(
                     200,
@@ -41,9 +43,10 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn exported(context: Context) -> Result<Answer> {
-    let id = context.param("sourcedId").to_owned();
+    let (id, reach) = (context.param("sourcedId").to_owned(), context.reach());
     let deadline = Duration::from_secs(context.app.config.server.request_timeout_s);
-    let found = context.app.db.scan(deadline, move |tx| CartridgeContent::read(tx, &id)).await?;
+    let read = move |tx: &mut Tx<'_>| CartridgeContent::read(tx, &id, &reach);
+    let found = context.app.db.scan(deadline, read).await?;
     let written = tokio::task::spawn_blocking(move || found.write()).await;
     let zip = written.map_err(lyceum_core::Problem::internal)??;
     let name = HeaderValue::from_static("attachment; filename=\"cartridge.imscc\"");

@@ -40,6 +40,7 @@ pub(super) fn list(collection: Collection) -> Route {
         access(collection.kind, RouteEffect::ReadCore),
         move |context| answer_list(context, collection, None),
     )
+    .within_reach()
     .named(operation("getAll", collection.path))
     .description(format!("Lists {}.", collection.path))
     .answers_kind(200, "A page.", schema::collection(collection))
@@ -59,6 +60,7 @@ pub(super) fn scoped(scoped: ScopedCollection, path: String) -> Route {
         };
         answer_list(context, collection, Some(scope))
     })
+    .within_reach()
     .named(name)
     .description(format!("Lists {} of the record in the path.", scoped.of))
     .answers_kind(200, "A page.", schema::collection(collection))
@@ -73,6 +75,7 @@ pub(super) fn single(collection: Collection) -> Route {
         access(collection.kind, RouteEffect::ReadCore),
         move |context| answer_record(context, collection),
     )
+    .within_reach()
     .named(operation("get", singular(collection)))
     .description(format!("Reads one of {}, deleted ones included.", collection.path))
     .param(
@@ -130,7 +133,7 @@ pub(crate) async fn listing(
         search: value("search"),
     };
     let dialect = context.dialect;
-    let mut asked = query(collection, scope, &given, context.app.db.dialect())?;
+    let mut asked = query(collection, scope, context.reach(), &given, context.app.db.dialect())?;
     asked.people = people;
     let selected = value("fields").filter(|text| !text.is_empty()).map(str::to_owned);
     let (limit, offset, by_cursor) = (asked.limit, asked.offset, asked.cursor.is_some());
@@ -190,7 +193,7 @@ fn too_slow(problem: Problem) -> Problem {
 }
 
 async fn answer_record(context: Context, collection: Collection) -> Result<Answer> {
-    let id = context.param("sourcedId").to_owned();
+    let (id, reach) = (context.param("sourcedId").to_owned(), context.reach());
     let dialect = context.dialect;
     let selected = context
         .query()
@@ -206,7 +209,7 @@ async fn answer_record(context: Context, collection: Collection) -> Result<Answe
                 .map(|text| fields(collection.kind, text, dialect))
                 .transpose()?;
             let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
-            let stored = repository::find_in(tx, &collection, &id)?
+            let stored = repository::find_in(tx, &collection, &id, &reach)?
                 .ok_or_else(|| Problem::not_found(collection.kind.one, &id))?;
             let body = respond::single(&view, collection, &stored)?;
             Ok((body, stored.version))

@@ -57,6 +57,7 @@ struct DecryptedPassword {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/users/{userSourcedId}/agents", access(&USER, RouteEffect::Put), add_agent)
+            .within_reach()
             .named("addAgent")
             .description("Adds an agent, such as a guardian, to a user.")
             .reads::<AgentInput>()
@@ -66,10 +67,12 @@ pub(super) fn routes() -> Vec<Route> {
             access(&USER, RouteEffect::Delete),
             remove_agent,
         )
+        .within_reach()
         .named("removeAgent")
         .description("Removes an agent from a user.")
         .answers_empty(204, "Removed."),
         post("/users/{userSourcedId}/credentials", Scope::RosterWrite, register)
+            .within_reach()
             .named("createCredential")
             .description("Stores a user's login for another system; the password is encrypted.")
             .reads::<LoginInput>()
@@ -79,10 +82,12 @@ pub(super) fn routes() -> Vec<Route> {
             Scope::PasswordsRead,
             decrypt,
         )
+        .within_reach()
         .named("decryptCredential")
         .description("Shows the password of a user's login for another system. Each call is in the audit log.")
         .answers::<DecryptedPassword>(200, "The password."),
         get("/users/{userSourcedId}/demographics", with_demographics(), user_with_demographics)
+            .within_reach()
             .named("getUserWithDemographics")
             .description("Reads a user together with the demographics.")
             .answers_kind(200, "The user and the demographics.", schema::user_with_demographics()),
@@ -101,8 +106,9 @@ async fn add_agent(context: Context) -> Result<Answer> {
         return Err(Problem::invalid("agentSourcedId", "is required; send the agent's sourcedId"));
     };
     let user = context.param("userSourcedId").to_owned();
-    let now = context.app.clock.now();
-    let put = context.app.db.write(move |tx| agents::add(tx, &user, &agent, now)).await?;
+    let (now, reach) = (context.app.clock.now(), context.reach());
+    let add = move |tx: &mut Tx<'_>| agents::add(tx, &user, &agent, now, &reach);
+    let put = context.app.db.write(add).await?;
     let view = RecordView { base_url: context.base_url(), dialect: context.dialect, fields: None };
     let body = respond::single(&view, super::collection(&USER), &put.stored)?;
     Ok(Answer::json(body).status(StatusCode::CREATED))
@@ -111,8 +117,8 @@ async fn add_agent(context: Context) -> Result<Answer> {
 async fn remove_agent(context: Context) -> Result<Answer> {
     let user = context.param("userSourcedId").to_owned();
     let agent = context.param("agentSourcedId").to_owned();
-    let now = context.app.clock.now();
-    context.app.db.write(move |tx| agents::remove(tx, &user, &agent, now)).await?;
+    let (now, reach) = (context.app.clock.now(), context.reach());
+    context.app.db.write(move |tx| agents::remove(tx, &user, &agent, now, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
@@ -124,11 +130,12 @@ fn label(user: &str, id: &str) -> String {
 async fn register(context: Context) -> Result<Answer> {
     let login = Login::of(context.body_as()?)?;
     let user = context.param("userSourcedId").to_owned();
-    let now = context.app.clock.now();
+    let (now, reach) = (context.app.clock.now(), context.reach());
     let id = credentials::id(&user, &login);
     let keyring = context.app.gate.keyring();
     let sealed = keyring.master().seal(&label(&user, &id), login.password.as_bytes());
-    let register = move |tx: &mut Tx<'_>| credentials::register(tx, &user, &login, &sealed, now);
+    let register =
+        move |tx: &mut Tx<'_>| credentials::register(tx, &user, &login, &sealed, now, &reach);
     let ids = context.app.db.write(register).await?;
     let message = "The credential is stored; its password is encrypted.";
     Ok(Answer::of(&StoredCredential { ids, message }).status(StatusCode::CREATED))
@@ -137,13 +144,13 @@ async fn register(context: Context) -> Result<Answer> {
 async fn decrypt(context: Context) -> Result<Answer> {
     let user = context.param("userSourcedId").to_owned();
     let id = context.param("credentialId").to_owned();
-    let (label, now) = (label(&user, &id), context.app.clock.now());
+    let (label, now, reach) = (label(&user, &id), context.app.clock.now(), context.reach());
     let grant = context.grant.as_ref().expect("the route is not public");
     // Record the id of the key, because another key may get the same name later.
     let (who, caller) = (grant.name().to_owned(), grant.client_id().to_owned());
     // The audit entry must be durable before the password is sent.
     let noted = context.app.db.write(move |tx| {
-        let credential = credentials::find(tx, &user, &id)?;
+        let credential = credentials::find(tx, &user, &id, &reach)?;
         let details = json!({
             "credential": id, "application": credential.application, "callerId": caller,
         });
@@ -159,7 +166,7 @@ async fn decrypt(context: Context) -> Result<Answer> {
 
 /// Published clients read the user with the demographics at this address.
 async fn user_with_demographics(context: Context) -> Result<Answer> {
-    let id = context.param("userSourcedId").to_owned();
+    let (id, reach) = (context.param("userSourcedId").to_owned(), context.reach());
     let dialect = context.dialect;
     let app = context.app.clone();
     let body = context
@@ -167,7 +174,7 @@ async fn user_with_demographics(context: Context) -> Result<Answer> {
         .db
         .read(move |tx| {
             let view = RecordView { base_url: &app.base_url, dialect, fields: None };
-            let user = repository::find(tx, &USER, &id)?
+            let user = repository::find_within(tx, &USER, &id, &reach)?
                 .ok_or_else(|| Problem::not_found(USER.one, &id))?;
             let mut body = respond::single(&view, super::collection(&USER), &user)?;
             if let Some(facts) = repository::find(tx, &DEMOGRAPHICS, &id)? {

@@ -51,6 +51,7 @@ pub(super) fn create(collection: Collection) -> Route {
         access(collection.kind, RouteEffect::Post),
         move |context| created(context, collection),
     )
+    .within_reach()
     .named(operation("create", singular(collection)))
     .description(format!(
         "Creates one of {}. Sending the same body again changes nothing.",
@@ -73,6 +74,7 @@ pub(super) fn put(collection: Collection) -> Route {
         access(collection.kind, RouteEffect::Put),
         move |context| replaced(context, collection, upserts),
     )
+    .within_reach()
     .named(operation("put", singular(collection)))
     .description(format!(
         "Replaces one of {}{}.",
@@ -100,6 +102,7 @@ pub(super) fn patch(collection: Collection) -> Route {
         access(collection.kind, RouteEffect::by(&Method::PATCH)),
         move |context| patched(context, collection),
     )
+    .within_reach()
     .named(operation("patch", singular(collection)))
     .description(format!("Changes fields of one of {} (RFC 7396).", collection.path))
     .of_version()
@@ -116,6 +119,7 @@ pub(super) fn delete(collection: Collection) -> Route {
         move |context| deleted(context, collection),
     )
     .of_version()
+    .within_reach()
     .named(operation("delete", singular(collection)))
     .description(format!(
         "Marks one of {} as 'tobedeleted'. Lists no longer show it.",
@@ -140,6 +144,7 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
             route::post(into.path, access(collection.kind, RouteEffect::Post), move |context| {
                 created_in(context, into, collection)
             })
+            .within_reach()
             .named(operation("post", &into.path.replace(['{', '}'], "")))
             .description(format!("Creates {} in the record of the path.", into.of))
             .reads_kind(schema::input_in(into, collection))
@@ -196,6 +201,7 @@ pub(super) fn rules(context: &Context, collection: Collection) -> roster::WriteR
         dialect: context.dialect,
         now: context.app.clock.now(),
         allocate_missing_ids: allocates,
+        reach: context.reach(),
     }
 }
 
@@ -216,8 +222,8 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
         _ => StatusCode::OK,
     };
     let mut answer = json!({ "sourcedIdPairs": created.pair });
-    if rules.dialect == PayloadDialect::Platform {
-        let shown = render_record(&context.app, rules.dialect, collection, &created.put)?;
+    if context.dialect == PayloadDialect::Platform {
+        let shown = render_record(&context.app, context.dialect, collection, &created.put)?;
         let shown: Object = serde_json::from_str(&shown).map_err(Problem::internal)?;
         answer.as_object_mut().expect("an object was made").extend(shown);
     }
@@ -281,19 +287,14 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
             Ok(put)
         })
         .await?;
-    answer_put(&context, collection, &rules, &put)
+    answer_put(&context, collection, &put)
 }
 
 /// The answer to a PUT. In the gradebook, the standard requires an empty 201 even if the record is not new. The
 /// platform's clients read the record and whether it is new.
-fn answer_put(
-    context: &Context,
-    collection: Collection,
-    rules: &roster::WriteRules,
-    put: &WrittenRecord,
-) -> Result<Answer> {
-    let is_standard_gradebook =
-        rules.dialect == PayloadDialect::Standard && collection.kind.service == Service::Gradebook;
+fn answer_put(context: &Context, collection: Collection, put: &WrittenRecord) -> Result<Answer> {
+    let is_standard_gradebook = context.dialect == PayloadDialect::Standard
+        && collection.kind.service == Service::Gradebook;
     let status = match put.outcome {
         WriteOutcome::Created => StatusCode::CREATED,
         WriteOutcome::Updated | WriteOutcome::Unchanged if is_standard_gradebook => {
@@ -302,10 +303,10 @@ fn answer_put(
         WriteOutcome::Updated | WriteOutcome::Unchanged => StatusCode::OK,
     };
     let tag = etag::tag(put.stored.version);
-    let answer = match rules.dialect {
+    let answer = match context.dialect {
         PayloadDialect::Standard => Answer::empty(status),
         PayloadDialect::Platform => {
-            Answer::json(render_record(&context.app, rules.dialect, collection, put)?)
+            Answer::json(render_record(&context.app, context.dialect, collection, put)?)
                 .status(status)
         }
     };
@@ -327,7 +328,7 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
             Ok(put)
         })
         .await?;
-    let shown = render_record(&context.app, rules.dialect, collection, &put)?;
+    let shown = render_record(&context.app, context.dialect, collection, &put)?;
     Ok(Answer::json(shown).header(header::ETAG, etag::tag(put.stored.version)))
 }
 
@@ -335,8 +336,10 @@ async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
     let cascade =
         context.parsed_query_value("cascade", "must be 'true' or 'false'")?.unwrap_or(false);
     let id = context.param("sourcedId").to_owned();
-    let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
-    let delete = move |tx: &mut Tx<'_>| roster::delete(tx, collection, &id, now, cascade, expected);
+    let (now, expected, reach) =
+        (context.app.clock.now(), etag::expected(&context)?, context.reach());
+    let delete =
+        move |tx: &mut Tx<'_>| roster::delete(tx, collection, &id, now, cascade, expected, &reach);
     context.app.db.write(delete).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

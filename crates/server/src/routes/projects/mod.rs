@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
-use lyceum_access::{self as access, Access, RequestSubject, Scopes, TokenHolder};
+use lyceum_access::{self as access, Access, LimitedCallers, RequestSubject, Scopes, TokenHolder};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
@@ -312,7 +312,8 @@ async fn read_deploy_request(context: &Context) -> Result<(hosted::DeployChange,
 /// `Forbidden`.
 fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
     let scopes = Scopes::from_iter([GamesWrite]);
-    let decided = auth::decide(context.grant.as_ref(), Access::Any(scopes), RequestSubject::Route);
+    let subject = RequestSubject::Route(LimitedCallers::Refused);
+    let decided = auth::decide(context.grant.as_ref(), Access::Any(scopes), subject);
     if plan.lms.is_none() || decided.is_ok() {
         return Ok(());
     }
