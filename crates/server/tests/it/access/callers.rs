@@ -6,14 +6,14 @@ use lyceum_access::session::SessionKind;
 use lyceum_access::{
     DEMO_CLIENT, Keyring, Player, Realm, Rights, Role, Scope, Scopes, person, session,
 };
-use lyceum_core::PayloadDialect;
+use lyceum_core::{PayloadDialect, Reach};
 use lyceum_games::{games, visitors};
 use lyceum_testkit::server::TestServer;
 use serde_json::json;
 
-use super::bound_key;
 use super::matrix::RouteRequest;
 use super::reach::played;
+use super::{bound_key, limited_client};
 use crate::enrolling::{post, user};
 use crate::people;
 use crate::projects::{build, plan, send, state, upload, wanted};
@@ -54,21 +54,25 @@ impl<'s> Callers<'s> {
         for (email, role) in [
             ("ada@example.org", Role::Administrator),
             ("gil@example.org", Role::Guide),
+            ("sue@example.org", Role::Guide),
             ("dev@example.org", Role::Developer),
         ] {
             people::person(server, email, email, role);
         }
         let join = server.db().write_blocking(|tx| {
             let developer = person::require(tx, "dev@example.org")?;
-            lyceum_access::join(tx, "rivers", &developer.id)
+            lyceum_access::join(tx, "rivers", &developer.id)?;
+            person::limit(tx, "sue@example.org", &Reach::organizations(["s"])?)
         });
         join.unwrap();
+        let school = limited_client(server, &["s"]);
         let environment = server.setup().config.server.env;
         let key = people::key(server, "ci", Role::Developer, environment);
         let bound = bound_key(server, "rivers");
         let token = post(&client, "/api/games/rivers/token", &json!({ "userId": "ann" }), 200);
         let fixed = BTreeMap::from([
             ("nobody", Caller { user: "ann".to_owned(), ..Caller::default() }),
+            ("school", Caller::with(school.token().unwrap())),
             ("devkey", Caller::with(key)),
             ("bound", Caller::with(bound.token().unwrap())),
             ("player", Caller::with(token["token"].as_str().unwrap())),
@@ -93,9 +97,12 @@ impl<'s> Callers<'s> {
     fn sign_in(&mut self) {
         let (now, environment) =
             (self.server.setup().clock.now(), self.server.setup().config.server.env);
-        for (column, email) in
-            [("admin", "ada@example.org"), ("guide", "gil@example.org"), ("dev", "dev@example.org")]
-        {
+        for (column, email) in [
+            ("admin", "ada@example.org"),
+            ("guide", "gil@example.org"),
+            ("sguide", "sue@example.org"),
+            ("dev", "dev@example.org"),
+        ] {
             let begin = |sort| {
                 let begun = self.server.db().write_blocking(|tx| {
                     let person = person::require(tx, email)?;

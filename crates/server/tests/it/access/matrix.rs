@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 use super::callers::{Caller, Callers};
 
 /// The callers of a server, followed by those of a sandbox.
-const COLUMNS: [&str; 13] = [
-    "nobody", "scope", "others", "admin", "guide", "dev", "devkey", "bound", "player", "demo",
-    "local", "mock", "backend",
+const COLUMNS: [&str; 15] = [
+    "nobody", "scope", "others", "school", "admin", "guide", "sguide", "dev", "devkey", "bound",
+    "player", "demo", "local", "mock", "backend",
 ];
 /// The number of columns for callers of a server that is not a sandbox.
-const SERVED: usize = 10;
+const SERVED: usize = 12;
 
 const ABOUT: &str = "\
 # Who may call what: one line for each route, one column for each kind of caller.
@@ -42,9 +42,12 @@ const ABOUT: &str = "\
 #   scope    a client with the route's       demo     a demo visitor of rivers
 #            scopes, together and each alone
 #   others   a client with all other scopes  In a sandbox:
-#   admin, guide, dev: people by a token,    local    no token
-#            on pages by a session           mock     any token: the demo user, who makes games
-#   devkey   a developer's key               backend  the backend of rivers
+#   school   a client with all scopes that   local    no token
+#            is limited to a school          mock     any token: the demo user, who makes games
+#   admin, guide, dev: people by a token,    backend  the backend of rivers
+#            on pages by a session
+#   sguide   a guide limited to a school
+#   devkey   a developer's key
 #   bound    a developer's key for rivers
 #
 # LYCEUM_BLESS=1 cargo test -p lyceum-server --test it access::matrix writes this file anew: review the diff.

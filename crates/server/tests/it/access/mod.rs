@@ -3,11 +3,21 @@
 mod callers;
 mod early;
 mod matrix;
+mod organizations;
 mod reach;
 
-use lyceum_access::{NewApiKey, Role, api_key};
+use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
+use lyceum_core::Reach;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::TestServer;
+
+/// A client with all scopes that is limited to organizations.
+pub(crate) fn limited_client(server: &TestServer, organizations: &[&str]) -> TestClient {
+    let (id, secret) = server.register(&NewClient::named("limited"));
+    let reach = Reach::organizations(organizations.iter().copied()).unwrap();
+    server.db().write_blocking(|tx| client::limit(tx, &id, &reach)).unwrap();
+    server.anonymous().with_token(server.token_of(&id, &secret))
+}
 
 /// A program with a developer's key for one project.
 pub(crate) fn bound_key(server: &TestServer, project: &str) -> TestClient {

@@ -1,0 +1,157 @@
+//! Callers who are limited to organizations: what lists return, and how soon a changed limit applies.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lyceum_access::{NewClient, client};
+use lyceum_core::Reach;
+use lyceum_roster::{collections, kinds};
+use lyceum_server::routes;
+use lyceum_testkit::client::TestClient;
+use lyceum_testkit::naive_reach::WholeRoster;
+use lyceum_testkit::records;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::{Value, json};
+
+use super::limited_client;
+use crate::enrolling::ROSTERING;
+
+/// Two districts with two schools each; each school has a course, a class, a teacher and two students.
+fn districts(server: &TestServer) {
+    let db = server.db();
+    for district in ["d1", "d2"] {
+        let org = json!({ "sourcedId": district, "name": district, "type": "district" });
+        records::create(db, "orgs", &org);
+        for school in ["a", "b"].map(|name| format!("{district}{name}")) {
+            let parent = json!({ "sourcedId": district });
+            let org =
+                json!({ "sourcedId": school, "name": school, "type": "school", "parent": parent });
+            records::create(db, "orgs", &org);
+            let (course, class) = (format!("{school}-course"), format!("{school}-class"));
+            records::course(db, &course, &school, "Math");
+            records::class(db, &class, &course, &school);
+            for number in 1..=3 {
+                let user = format!("{school}-{number}");
+                records::student(db, &user, &school, "03");
+                let role = if number == 1 { "teacher" } else { "student" };
+                records::enroll(db, &user, &class, &school, role);
+            }
+        }
+    }
+}
+
+/// The ids on all pages of a list, without those of a second key for the same records.
+fn ids(client: &TestClient, path: &str, key: &str) -> Vec<String> {
+    let page: Value = client.get(&format!("{path}?limit=1000")).expect(200).json();
+    let records = page[key].as_array().unwrap_or_else(|| panic!("{path}: {page}"));
+    let mut ids: Vec<String> =
+        records.iter().map(|one| one["sourcedId"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn each_list_of_the_roster_holds_what_a_naive_filter_leaves() {
+    both(|server| {
+        districts(server);
+        let all = server.client();
+        let whole = WholeRoster::read(server.db());
+        for roots in [vec!["d1"], vec!["d2b"], vec!["d1a", "d2"]] {
+            let limited = limited_client(server, &roots);
+            let reach = Reach::organizations(roots.clone()).unwrap();
+            let mut lists = 0;
+            for collection in collections::all() {
+                let path = format!("{}/{}", collection.kind.service.prefix(), collection.path);
+                let key = collection.kind.many;
+                let seen = whole.seen(collection.kind.one, &reach);
+                let due = ids(&all, &path, key).into_iter().filter(|id| seen.contains(id));
+                assert_eq!(ids(&limited, &path, key), due.collect::<Vec<_>>(), "{path} {roots:?}");
+                lists += 1;
+            }
+            assert_eq!(lists, kinds::ALL.len() + collections::PARTS.len());
+            for class in ["d1a-class", "d2b-class"] {
+                let path = format!("{ROSTERING}/classes/{class}/students");
+                let is_seen = whole.seen("class", &reach).contains(&class.to_owned());
+                let status = limited.get(&path).send().status;
+                assert_eq!(status, if is_seen { 200 } else { 404 }, "{path} {roots:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn each_list_route_is_compared_or_refuses_limited_callers() {
+    use lyceum_server::route::LimitedCallers;
+    for area in routes::all() {
+        for route in
+            area.routes.iter().filter(|route| route.limited_callers == LimitedCallers::Served)
+        {
+            let path = format!("{}{}", area.base, route.path);
+            let is_known = path.starts_with("/ims/oneroster/") || KNOWN.contains(&&*path);
+            assert!(
+                is_known,
+                "compare the answers of {path} with a naive filter, and add it to the list"
+            );
+        }
+    }
+}
+
+/// Routes beside those of OneRoster whose answers to limited callers are tested.
+const KNOWN: [&str; 2] = ["/adaptive/syllabus/{courseId}", "/bridge/users"];
+
+#[test]
+fn a_limit_applies_to_tokens_that_exist_already() {
+    both(|server| {
+        districts(server);
+        let (id, secret) = server.register(&NewClient::named("reports"));
+        let reports = server.anonymous().with_token(server.token_of(&id, &secret));
+        let count = || ids(&reports, &format!("{ROSTERING}/users"), "users").len();
+        assert_eq!(count(), 12);
+        let limit = |reach: Reach| {
+            server.db().write_blocking(|tx| client::limit(tx, &id, &reach)).unwrap();
+        };
+        let becomes = |wanted: usize| {
+            let begun = Instant::now();
+            while count() != wanted {
+                assert!(begun.elapsed() < Duration::from_secs(10), "the limit is not noticed");
+                thread::sleep(Duration::from_millis(50));
+            }
+        };
+        limit(Reach::organizations(["d1"]).unwrap());
+        becomes(6);
+        limit(Reach::organizations(["d1a"]).unwrap());
+        becomes(3);
+        // The school moves to another district, and with it all that belongs to it.
+        limit(Reach::organizations(["d2"]).unwrap());
+        becomes(6);
+        let to = json!({ "org": { "parent": { "sourcedId": "d2" } } });
+        let path = format!("{ROSTERING}/orgs/d1a");
+        server.client().patch(&path).json(&to).expect(200);
+        assert_eq!(count(), 9);
+        limit(Reach::Everything);
+        becomes(12);
+    });
+}
+
+#[test]
+fn a_record_outside_of_the_reach_is_answered_like_one_that_does_not_exist() {
+    both(|server| {
+        districts(server);
+        let limited = limited_client(server, &["d1a"]);
+        let path = |id: &str| format!("{ROSTERING}/users/{id}");
+        let answer = |id: &str| {
+            let answer = limited.get(&path(id)).send();
+            (answer.status, answer.text().replace(id, "ID"))
+        };
+        assert_eq!(answer("d1a-2").0, 200);
+        assert_eq!(answer("d2a-2").0, 404);
+        assert_eq!(answer("d2a-2"), answer("x-unknown"));
+        let rename = json!({ "user": { "givenName": "Eve" } });
+        let change = |id: &str| limited.patch(&path(id)).json(&rename).send().status;
+        assert_eq!((change("d1a-2"), change("d2a-2")), (200, 404));
+        assert_eq!(
+            server.client().get(&path("d2a-2")).expect(200).json::<Value>()["user"]["givenName"],
+            "d2a-2"
+        );
+    });
+}
