@@ -207,8 +207,9 @@ pub fn limit(tx: &mut Tx<'_>, email: &str, reach: &Reach) -> Result<Person> {
 pub(crate) fn check_limit(role: Role, reach: &Reach) -> Result<()> {
     match role {
         Role::Administrator if reach.is_limited() => {
-            let rule = "must be 'guide' or 'developer'; administrators have access to everything";
-            Err(Problem::invalid("role", rule))
+            let message =
+                "must be 'guide' or 'developer'; administrators have access to everything";
+            Err(Problem::invalid("role", message))
         }
         _ => Ok(()),
     }

@@ -48,8 +48,8 @@ impl OrganizationWalk {
             self.is_root(sql)
         );
         if let Some((first, last)) = range {
-            query += &format!(" AND {seq} >= {}", sql.placeholder(first));
-            query += &format!(" AND {seq} <= {}", sql.placeholder(last));
+            let [first, last] = [first, last].map(|seq| sql.placeholder(seq));
+            query = format!("{query} AND {seq} >= {first} AND {seq} <= {last}");
         }
         let is_among = dialect::is_among(sql.dialect, "t.seq", &query);
         sql.push(&is_among);

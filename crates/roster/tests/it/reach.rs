@@ -70,14 +70,14 @@ fn user(n: u64, random: &mut RandomStream) -> Value {
         json!({ "roleType": "primary", "role": role, "org": org })
     };
     let mut roles = vec![role()];
-    if n % 5 == 0 {
+    if n.is_multiple_of(5) {
         let mut second = role();
         second["roleType"] = "secondary".into();
         roles.push(second);
     }
     let mut user = json!({ "sourcedId": format!("u-{n}"), "enabledUser": true, "givenName": "A",
         "familyName": "B", "roles": roles });
-    if n % 7 == 0 {
+    if n.is_multiple_of(7) {
         user["primaryOrg"] = roles[0]["org"].clone();
     }
     if n % 11 == 3 {
@@ -107,7 +107,7 @@ fn class(db: &Db, n: u64, random: &mut RandomStream) {
         "scoreScaleValue": steps });
     create(db, "scoreScales", scale);
     let mut test = json!({ "sourcedId": format!("a-{n}"), "title": "A" });
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         test["class"] = own.clone();
     }
     create(db, "assessmentLineItems", test);
