@@ -7,7 +7,8 @@ use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metri
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, USER};
-use lyceum_store::Tx;
+use lyceum_store::{Tx, outbox};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::attempt::{Attempt, LessonContext};
@@ -38,7 +39,23 @@ pub(crate) fn complete(
     attempt.mastered = credit.mastered;
     attempt.completed = Some(desk.now);
     attempt.units = if attempt.mastered { units(tx, desk, lesson, attempt)? } else { 0 };
-    append_event(tx, desk, lesson, attempt)
+    append_event(tx, desk, lesson, attempt)?;
+    announce(tx, desk, attempt)
+}
+
+/// Announces a complete attempt to webhooks.
+fn announce(tx: &mut Tx<'_>, desk: &LessonContext<'_>, attempt: &Attempt) -> Result<()> {
+    let object = format!("{}/{}/{}", attempt.student, attempt.lesson, attempt.number);
+    outbox::announce(tx, "attempt.completed", &object, desk.now, || {
+        let summary = attempt.summary();
+        let data = json!({
+            "student": attempt.student, "lesson": attempt.lesson, "mastered": attempt.mastered,
+            "attempt": summary.attempt, "score": summary.score, "xp": summary.xp,
+            "totalQuestions": attempt.total, "correctQuestions": attempt.correct,
+            "startedAt": summary.started_at, "completedAt": summary.completed_at,
+        });
+        Ok(data.to_string().into())
+    })
 }
 
 /// The units that an attempt masters for the first time: its lesson, and the lessons that its test-out covers.

@@ -7,10 +7,10 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
-use lyceum_store::Tx;
+use lyceum_store::{Tx, outbox};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::body::{self, Object};
 use crate::documents::{Credential, SignedBadge};
@@ -215,7 +215,9 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, signed: &CredentialText) -> Resul
 /// Adds a credential that this server signed.
 pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Result<Issued> {
     repository::insert(tx, new, now)?;
-    found(tx, &new.id)
+    let issued = found(tx, &new.id)?;
+    announce(tx, now, "badge.issued", &issued)?;
+    Ok(issued)
 }
 
 /// The credential with the random id of its path, or with the id in its body. Errors: `NotFound`.
@@ -306,8 +308,22 @@ pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str, reason: Option<&str>) -
         let message = "was issued by another server; only its issuer can revoke it";
         return Err(Problem::invalid("id", message));
     }
-    if known.revoked.is_none() {
-        repository::revoke(tx, &known.id, reason, now)?;
+    if known.revoked.is_some() {
+        return Ok(known);
     }
-    found(tx, &known.id)
+    repository::revoke(tx, &known.id, reason, now)?;
+    let revoked = found(tx, &known.id)?;
+    announce(tx, now, "badge.revoked", &revoked)?;
+    Ok(revoked)
+}
+
+/// Announces a badge to webhooks.
+fn announce(tx: &mut Tx<'_>, now: Timestamp, topic: &str, issued: &Issued) -> Result<()> {
+    outbox::announce(tx, topic, &issued.id, now, || {
+        let data = json!({
+            "id": issued.id, "learner": issued.learner, "revoked": issued.revoked,
+            "reason": issued.reason, "credential": issued.object()?,
+        });
+        Ok(data.to_string().into())
+    })
 }

@@ -12,7 +12,7 @@ use lyceum_project::limits::{MIGRATIONS_MAX_FILES, SECRETS_MAX_COUNT};
 use lyceum_project::{
     Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
 };
-use lyceum_store::Tx;
+use lyceum_store::{Tx, outbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -227,6 +227,7 @@ pub fn apply(
         })),
     });
     audit::note(tx, now, (slug, who), "deploy", &details)?;
+    announce(tx, now, "deployment.created", (slug, version, who))?;
     projects::state(tx, master, slug, place)
 }
 
@@ -275,7 +276,20 @@ pub fn roll_back(
         "from": project.version, "version": target.version, "database": database.is_some(),
     });
     audit::note(tx, now, (slug, who), "rollback", &details)?;
+    announce(tx, now, "deployment.rolledBack", (slug, target.version, who))?;
     Ok(target)
+}
+
+/// Announces the version that is served now to webhooks.
+fn announce(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    topic: &str,
+    (slug, version, who): (&str, i64, &str),
+) -> Result<()> {
+    outbox::announce(tx, topic, slug, now, || {
+        Ok(json!({ "project": slug, "version": version, "madeBy": who }).to_string().into())
+    })
 }
 
 /// The version that a rollback leads to. Errors: `NotFound`; `Conflict` if there is no earlier version.

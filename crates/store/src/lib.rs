@@ -22,6 +22,7 @@
 //! | migrations | `migrate` |
 //! | exact counts at any size | `tally` |
 //! | jobs that survive crashes | `jobs` |
+//! | changes that webhooks receive | `outbox` |
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
 //! | database errors as problems | `problem` |
 //! | temporary data on disk | `spool` |
@@ -39,6 +40,7 @@ pub mod limits;
 pub mod log;
 pub mod migrate;
 mod one_statement;
+pub mod outbox;
 mod postgres;
 mod probe;
 mod problem;
@@ -64,8 +66,11 @@ pub use tx::{Row, Tx};
 pub use value::Value;
 
 /// What the store's tables need beyond their first form, which each database has.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 62,
-    name: "job_tries",
-    sql: include_str!("../migrations/V62__job_tries.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 62,
+        name: "job_tries",
+        sql: include_str!("../migrations/V62__job_tries.sql"),
+    },
+    Migration { version: 91, name: "outbox", sql: include_str!("../migrations/V91__outbox.sql") },
+];

@@ -3,6 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
+use crate::outbox::WantedTopics;
 use crate::tally::CountDeltas;
 use crate::{FromRow, SqlDialect, Value, dialect, postgres, sqlite};
 
@@ -17,6 +18,8 @@ pub struct Tx<'a> {
     sees_latest: bool,
     is_serializable: bool,
     statements_left: StatementsLeft,
+    /// The topics of the outbox that are wanted, once they were read.
+    pub(crate) wanted_topics: Option<WantedTopics>,
 }
 
 /// The number of statements that may still run.
@@ -48,6 +51,7 @@ impl<'a> Tx<'a> {
             sees_latest,
             is_serializable: true,
             statements_left: StatementsLeft::Any,
+            wanted_topics: None,
         }
     }
 

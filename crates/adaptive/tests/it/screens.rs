@@ -21,6 +21,7 @@ fn noon() -> Timestamp {
 /// Two schools; Ann failed a lesson three times today, Ben completed an activity, Cem did nothing.
 fn both(body: impl Fn(&Db)) {
     let migrations: Vec<Migration> = [
+        lyceum_store::MIGRATIONS,
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,
         lyceum_bridge::MIGRATIONS,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_store::outbox::{self, Change};
 use lyceum_store::{Tx, Value, log};
 use sha2::{Digest, Sha256};
 
@@ -14,6 +15,9 @@ use super::run_list_lock::RunListLock;
 use super::spans::Spans;
 use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
 use crate::event::{Event, hash};
+
+/// The topic of events in the outbox.
+const TOPIC: &str = "caliper.event";
 
 /// The outcome of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +154,36 @@ pub fn append_all(
             _ => version(tx, now, item)?,
         });
     }
+    announce(tx, now, &rows, &answers)?;
     Ok((answers, learned))
+}
+
+/// Announces events that count to webhooks: new ones and corrections.
+fn announce(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    rows: &[(EventToAppend<'_>, i64)],
+    answers: &[Appended],
+) -> Result<()> {
+    let wanted = outbox::wanted(tx)?;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let counts =
+        |answer: &Appended| matches!(answer, Appended::New { .. } | Appended::Correction { .. });
+    let events = rows.iter().zip(answers).filter(|(_, answer)| counts(answer));
+    let events = events.map(|((item, _), _)| item.event);
+    let changes: Vec<Change<'_>> = events
+        .filter(|event| wanted.contains(TOPIC, &event.sensor))
+        .map(|event| Change {
+            topic: TOPIC.into(),
+            object: &event.id,
+            sensor: &event.sensor,
+            at: now,
+            data: event.body().into(),
+        })
+        .collect();
+    outbox::write(tx, &changes)
 }
 
 /// Removes rows whose ids turned out to be taken, with their blocks, except blocks that a row in `stay` uses.

@@ -7,11 +7,12 @@ use lyceum_events::repository::{
     Accepted, EventFilter, EventOrder, EventOrderKey, Follow, accept, finished_job, list, read,
     take_jobs,
 };
-use lyceum_events::{Envelope, Event, LoggedEvent, MIGRATIONS, append, of_actor, scan};
+use lyceum_events::{Envelope, Event, LoggedEvent, append, of_actor, scan};
 use lyceum_store::{Db, Tx};
 use lyceum_testkit::both_stores;
 
 use crate::log::{EARLY, LATE, both, event, send};
+use crate::migrations;
 
 /// Texts that are packed, and two that are too long for it: one is as long as a block, one is longer.
 fn events() -> Vec<Event> {
@@ -91,8 +92,8 @@ fn events_in_blocks_are_read_as_those_in_rows() {
     both(|db| {
         let alone = reads(db, 8);
         assert_eq!(blocks(db), 0, "few at a time stand in their rows");
-        both_stores(MIGRATIONS, |target| {
-            let db = Db::open(target, MIGRATIONS).unwrap();
+        both_stores(&migrations(), |target| {
+            let db = Db::open(target, &migrations()).unwrap();
             let packed = reads(&db, 80);
             let texts = blocks(&db);
             assert!(texts >= 80 / EVENT_BLOCK_MAX_RECORDS, "{texts} blocks");

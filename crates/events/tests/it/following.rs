@@ -4,13 +4,14 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use lyceum_core::time::Timestamp;
+use lyceum_events::append;
 use lyceum_events::repository::Follow;
-use lyceum_events::{MIGRATIONS, append};
 use lyceum_store::{Db, Tx};
 use lyceum_testkit::postgres::fresh_database;
 
 use crate::claiming::complete;
 use crate::log::{EARLY, LATE, both, event, send};
+use crate::migrations;
 
 fn noon() -> Timestamp {
     Timestamp::from_milliseconds(1_768_464_000_000)
@@ -62,7 +63,7 @@ fn a_gap_in_the_numbers_delays_no_reader() {
 /// On PostgreSQL a later event may be there before an earlier one.
 #[test]
 fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
-    let db = Db::open(&fresh_database(MIGRATIONS), MIGRATIONS).unwrap();
+    let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
     let (begun, has_begun) = channel();
     // Whoever names a sensor or an actor first holds up the others.
     send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
@@ -93,7 +94,7 @@ fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
 /// than one that is under way.
 #[test]
 fn an_event_of_a_younger_transaction_is_followed_in_its_place() {
-    let db = Db::open(&fresh_database(MIGRATIONS), MIGRATIONS).unwrap();
+    let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
     send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
     let (seen, _) = look(&db, &Follow::from(0));
     let (begun, has_begun) = channel();

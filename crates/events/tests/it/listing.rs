@@ -4,11 +4,12 @@ use lyceum_core::random::RandomStream;
 use lyceum_events::repository::{
     EventFilter, EventOrder, EventOrderKey, newest_of_sensors, numbers,
 };
-use lyceum_events::{Event, LoggedEvent, MIGRATIONS, repository, scan};
+use lyceum_events::{Event, LoggedEvent, repository, scan};
 use lyceum_store::Db;
 use lyceum_testkit::both_stores;
 
 use crate::log::{EARLY, LATE, both, event, event_at, send};
+use crate::migrations;
 
 /// The event of that number, from a sensor, that many minutes after the others.
 fn from(number: u32, sensor: &str, minutes: i64) -> Event {
@@ -174,9 +175,9 @@ fn check_lists(db: &Db, random: &mut RandomStream) {
 
 #[test]
 fn lists_contain_exactly_the_events_of_the_log() {
-    both_stores(MIGRATIONS, |target| {
+    both_stores(&migrations(), |target| {
         let mut random = RandomStream::seeded(17);
-        let db = Db::open(target, MIGRATIONS).unwrap();
+        let db = Db::open(target, &migrations()).unwrap();
         fill(&db, &mut random);
         check_lists(&db, &mut random);
         // As a database of before the spans comes to have them.
@@ -188,7 +189,7 @@ fn lists_contain_exactly_the_events_of_the_log() {
         })
         .unwrap();
         drop(db);
-        let db = Db::open(target, MIGRATIONS).unwrap();
+        let db = Db::open(target, &migrations()).unwrap();
         check_lists(&db, &mut random);
     });
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
-use lyceum_events::{
-    Appended, ClientEvents, Event, KnownNames, MIGRATIONS, append_all, parse, scan,
-};
+use lyceum_events::{Appended, ClientEvents, Event, KnownNames, append_all, parse, scan};
 use lyceum_store::Db;
 use lyceum_store::log::write_latest;
 use serde_json::{Value, json};
 
+use crate::migrations;
+
 /// Runs the body on a fresh database of each store.
 pub(crate) fn both(body: impl Fn(&Db)) {
-    lyceum_testkit::both_stores(MIGRATIONS, |target| {
-        body(&Db::open(target, MIGRATIONS).expect("a fresh database opens"));
+    lyceum_testkit::both_stores(&migrations(), |target| {
+        body(&Db::open(target, &migrations()).expect("a fresh database opens"));
     });
 }
 

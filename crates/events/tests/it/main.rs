@@ -17,3 +17,8 @@ mod runs;
 mod schemas;
 mod screens;
 mod validation;
+
+/// The tables of the event log, and the outbox that it writes to.
+fn migrations() -> Vec<lyceum_store::Migration> {
+    [lyceum_store::MIGRATIONS, lyceum_events::MIGRATIONS].concat()
+}

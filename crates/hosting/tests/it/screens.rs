@@ -27,6 +27,7 @@ fn now() -> Timestamp {
 
 fn both(body: impl Fn(&Db)) {
     let migrations: Vec<Migration> = [
+        lyceum_store::MIGRATIONS,
         lyceum_access::MIGRATIONS,
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,

@@ -3,6 +3,7 @@
 //! A kind's table holds a record's canonical JSON beside its columns; `roster_link` holds list
 //! members and multi-valued references. [`put`](self::put) writes all of them together.
 
+mod announce;
 mod belongs;
 mod check;
 mod classes;

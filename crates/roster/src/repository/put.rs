@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
 
+use super::announce::announce;
 use super::read::{StoredRecord, find};
 use super::{organizations, references};
 use crate::kind::RecordKind;
@@ -167,6 +168,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     insert_links(tx, &[(seq, &record.links)])?;
     organizations::place(tx, record.kind, &[&record.sourced_id])?;
     tally(tx, record, seq, 1);
+    announce(tx, &[record], true)?;
     Ok(Some(seq))
 }
 
@@ -187,7 +189,11 @@ pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
     values.extend(others.iter().map(|(_, value)| Value::from(value.as_ref())));
     values.push((&record.sourced_id).into());
     values.extend(indexed.iter().map(|(_, value)| Value::from(value.as_ref())));
-    Ok(tx.execute(&Statements::of(kind).overwrite, &values)? == 1)
+    let is_written = tx.execute(&Statements::of(kind).overwrite, &values)? == 1;
+    if is_written {
+        announce(tx, &[record], false)?;
+    }
+    Ok(is_written)
 }
 
 fn insert_columns(kind: &RecordKind) -> Vec<String> {
@@ -284,7 +290,9 @@ fn rewrite_all(
             moved.push(record.sourced_id.as_str());
         }
     }
-    organizations::place(tx, kind, &moved)
+    organizations::place(tx, kind, &moved)?;
+    let records: Vec<&Record> = records.iter().map(|(record, _)| *record).collect();
+    announce(tx, &records, false)
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[ListLink], after: &[ListLink]) -> Result<()> {
@@ -436,7 +444,8 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -
     }
     insert_links(tx, &owners)?;
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
-    organizations::place(tx, kind, &ids)
+    organizations::place(tx, kind, &ids)?;
+    announce(tx, records, true)
 }
 
 /// Those of the records that are stored, deleted ones included, by their sourcedIds.

@@ -6,11 +6,12 @@ use lyceum_roster::csv::rows::{CsvRow, CsvRows};
 use lyceum_roster::csv::{ImportOptions, files, import};
 use lyceum_roster::record::{ModifiedTime, Record};
 use lyceum_roster::render::RecordView;
-use lyceum_roster::{MIGRATIONS, filter, kinds};
+use lyceum_roster::{filter, kinds};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::Value;
 
 use crate::csv_files::{Package, check, exported, import_all, now};
+use crate::migrations;
 
 #[test]
 fn filters() {
@@ -67,7 +68,8 @@ fn records() {
 fn csv() {
     let package = Package::whole();
     let folder = tempfile::tempdir().unwrap();
-    let db = Db::open(&StoreLocation::Sqlite(folder.path().join("fuzz.db")), MIGRATIONS).unwrap();
+    let db =
+        Db::open(&StoreLocation::Sqlite(folder.path().join("fuzz.db")), &migrations()).unwrap();
     import_all(&db, &package);
     let corpus: Vec<Vec<u8>> =
         package.0.iter().map(|(name, text)| format!("{name}\n{text}").into_bytes()).collect();

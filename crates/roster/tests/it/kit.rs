@@ -2,7 +2,6 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Reach};
-use lyceum_roster::MIGRATIONS;
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::record::Object;
@@ -12,12 +11,14 @@ use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Db;
 use serde_json::Value;
 
+use crate::migrations;
+
 pub(crate) const BASE: &str = "https://lyceum.example.org";
 
 /// Runs the body on a fresh database of each store.
 pub(crate) fn both(body: impl Fn(&Db)) {
-    lyceum_testkit::both_stores(MIGRATIONS, |target| {
-        body(&Db::open(target, MIGRATIONS).expect("a fresh database opens"));
+    lyceum_testkit::both_stores(&migrations(), |target| {
+        body(&Db::open(target, &migrations()).expect("a fresh database opens"));
     });
 }
 

@@ -35,3 +35,8 @@ mod sought;
 mod users;
 mod values;
 mod writes;
+
+/// The tables of rosters, and the outbox that they write to.
+fn migrations() -> Vec<lyceum_store::Migration> {
+    [lyceum_store::MIGRATIONS, lyceum_roster::MIGRATIONS].concat()
+}
