@@ -19,7 +19,7 @@ import zipfile
 
 VERSION = "0.4.0"
 LEGACY = "timeback==0.3.0"
-PACKAGES = ["core", "common", "oneroster", "caliper", "edubridge", "qti", "powerpath", "clr", "case"]
+PACKAGES = ["core", "common", "oneroster", "caliper", "edubridge", "qti", "powerpath", "clr", "case", "webhooks"]
 DEPENDENCIES = ["httpx>=0.27,<0.29", "pydantic>=2.12,<3", "email-validator>=2.3",
                 "typing_extensions>=4.12", "tzdata", "python-dotenv"]
 FUZZ = ["schemathesis==4.32.5"]

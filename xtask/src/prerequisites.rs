@@ -32,7 +32,7 @@ pub(crate) fn announcement() -> String {
     };
     format!(
         "{missing}{nextest} They install npm packages in this folder: web, web/console, tests/hosting, \
-         tests/deploy, tests/sensors."
+         tests/deploy, tests/sensors, tests/webhooks."
     )
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     steps.take("runtime of backends", || build::installed("tests/hosting"));
     steps.take("bundler of backends", || build::installed("tests/deploy"));
     steps.take("published sensor", || build::installed("tests/sensors"));
+    steps.take("library for webhooks", || build::installed("tests/webhooks"));
     if arguments.is_empty() {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
     }

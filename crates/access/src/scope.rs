@@ -59,6 +59,8 @@ pub enum Scope {
     ProjectsRead,
     ProjectsWrite,
     PasswordsRead,
+    WebhooksRead,
+    WebhooksWrite,
 }
 
 use Scope::{
@@ -71,7 +73,7 @@ use Scope::{
     OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
     OrRosterDemographicsReadonly, OrRosterReadonly, PasswordsRead, ProjectsRead, ProjectsWrite,
     QtiRead, QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead,
-    StandardsWrite,
+    StandardsWrite, WebhooksRead, WebhooksWrite,
 };
 
 macro_rules! standard {
@@ -87,7 +89,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 46] = [
+const NAMES: [(Scope, &str); 48] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -134,6 +136,8 @@ const NAMES: [(Scope, &str); 46] = [
     (ProjectsRead, "lyceum/projects.read"),
     (ProjectsWrite, "lyceum/projects.write"),
     (PasswordsRead, "lyceum/passwords.read"),
+    (WebhooksRead, "lyceum/webhooks.read"),
+    (WebhooksWrite, "lyceum/webhooks.write"),
 ];
 
 impl Scope {
@@ -194,6 +198,10 @@ impl Scope {
             PasswordsRead => {
                 "Decrypt the passwords of users in other systems. A client has this scope only \
                  if it is granted by name."
+            }
+            WebhooksRead => "Read webhooks, their filters and what was delivered.",
+            WebhooksWrite => {
+                "Change webhooks and replay deliveries. A webhook receives changes of every area."
             }
         }
     }
@@ -299,7 +307,9 @@ impl Scopes {
             | GamesRead.bit()
             | GamesWrite.bit()
             | ProjectsRead.bit()
-            | ProjectsWrite.bit(),
+            | ProjectsWrite.bit()
+            | WebhooksRead.bit()
+            | WebhooksWrite.bit(),
     );
 
     /// These scopes and one more.

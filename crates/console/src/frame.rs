@@ -106,6 +106,14 @@ pub mod screens {
         DEVELOPERS,
         "M15 3a6 6 0 0 0-5.7 7.900L3 17.200V21h3.800l.7-2h2v-2h2l1.6-1.600A6 6 0 1 0 15 3zM16.5 7.500h.01",
     );
+    /// Webhooks, which receive changes of every area.
+    pub static WEBHOOKS: Screen = screen(
+        "Webhooks",
+        "/console/webhooks",
+        "Platform",
+        NOBODY_ELSE,
+        "M9 15l6-6M10.500 6.500l2-2a4 4 0 0 1 6 6l-2 2M13.500 17.500l-2 2a4 4 0 0 1-6-6l2-2",
+    );
     /// System.
     pub static SYSTEM: Screen = screen(
         "System",
@@ -131,6 +139,7 @@ pub static SCREENS: &[&Screen] = &[
     &screens::IMPORTS,
     &screens::PROJECTS,
     &screens::KEYS,
+    &screens::WEBHOOKS,
     &screens::SYSTEM,
     &screens::DOCS,
 ];

@@ -10,7 +10,7 @@
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
-//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `system` |
+//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `webhooks`, `system` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | the public page of a credential | `credential` |
 //! | the documentation and its search | `docs` |
@@ -44,6 +44,7 @@ pub mod student;
 pub mod students;
 pub mod system;
 pub mod today;
+pub mod webhooks;
 pub mod words;
 
 use askama::Template;

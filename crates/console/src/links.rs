@@ -104,6 +104,11 @@ pub fn client(id: &str) -> String {
     format!("/console/keys/clients/{}", segment(id))
 }
 
+/// A webhook.
+pub fn webhook(id: &str) -> String {
+    format!("/console/webhooks/{}", segment(id))
+}
+
 /// A job.
 pub fn job(id: i64) -> String {
     format!("/console/system/jobs/{id}")

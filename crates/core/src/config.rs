@@ -28,6 +28,7 @@ pub struct Config {
     pub roster: RosterSettings,
     pub keys: KeySettings,
     pub verify: VerifySettings,
+    pub webhooks: WebhookSettings,
     pub hosting: HostingSettings,
     pub admin: AdminSettings,
     pub oidc: OidcSettings,
@@ -119,6 +120,14 @@ pub struct KeySettings {
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct VerifySettings {
     pub fetch: bool,
+}
+
+/// Where webhooks may lead.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct WebhookSettings {
+    pub allow: Vec<String>,
 }
 
 /// How deployed projects are served.

@@ -1,8 +1,10 @@
-//! The only HTTP client for addresses that callers supplied: key documents and status lists of other issuers.
+//! The only HTTP clients for addresses that callers supplied: key documents and status lists of other issuers, and the
+//! targets of webhooks.
 //!
-//! It uses only `https` and only public addresses. It resolves a host name itself and refuses addresses of the machine,
+//! They use only `https` and only public addresses; webhooks may also lead to hosts that the settings name, and in a
+//! sandbox to this machine. A client resolves a host name itself and refuses addresses of the machine,
 //! its network or a cloud's internal network. It connects to exactly the address that it checked, so that the name
-//! cannot resolve to another address a moment later. Redirects follow the same rules. Size, time and number of requests
+//! cannot resolve to another address a moment later. Redirects follow the same rules, and those of webhook targets are not followed. Size, time and number of requests
 //! are limited. It forwards no headers of callers, and uses no proxy, because a proxy would resolve names itself.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -35,8 +37,8 @@ impl GuardedClient {
             .user_agent("lyceum")
             .accept("application/json, application/ld+json;q=0.9, */*;q=0.5")
             .build();
-        let agent =
-            ureq::Agent::with_parts(config, DefaultConnector::default(), PublicResolver::default());
+        let resolver = PublicResolver::default();
+        let agent = ureq::Agent::with_parts(config, DefaultConnector::default(), resolver);
         Self { agent, turns: Arc::new(Semaphore::new(limits::FETCH_MAX_COUNT)) }
     }
 
@@ -66,9 +68,100 @@ fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
     body.map_err(failed)
 }
 
-/// Resolves host names only to public addresses.
+/// The guarded HTTP client that sends messages to the targets of webhooks. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct WebhookClient {
+    agent: ureq::Agent,
+    exceptions: HostExceptions,
+}
+
+impl WebhookClient {
+    /// A client that also connects to these hosts, and in a sandbox to this machine.
+    pub(crate) fn new(allow: &[String], allows_loopback: bool) -> Self {
+        let hosts = allow.iter().map(|host| host.to_ascii_lowercase()).collect();
+        let exceptions = HostExceptions { hosts, allows_loopback };
+        let config = ureq::Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .max_idle_connections(limits::WEBHOOK_SENDS_MAX_COUNT)
+            .timeout_global(Some(Duration::from_millis(limits::WEBHOOK_SEND_MAX_MS)))
+            .user_agent("lyceum-webhooks")
+            .build();
+        let inner = DefaultResolver::default();
+        let resolver = PublicResolver { inner, exceptions: exceptions.clone() };
+        let agent = ureq::Agent::with_parts(config, DefaultConnector::default(), resolver);
+        Self { agent, exceptions }
+    }
+
+    /// Checks the form of a target's address. Errors: a message that begins with a verb.
+    pub(crate) fn check(&self, address: &str) -> Result<(), String> {
+        let uri: Uri = address.parse().map_err(|_| "must be an address such as https://…")?;
+        let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else {
+            return Err("must be an address such as https://…".to_owned());
+        };
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err("must not contain a user name or password".to_owned());
+        }
+        match scheme {
+            "https" => Ok(()),
+            "http" if self.exceptions.include(host) => Ok(()),
+            _ => Err(format!(
+                "must begin with https://; add the host '{host}' to the setting webhooks.allow if \
+                 it belongs to your own network"
+            )),
+        }
+    }
+
+    /// Sends a JSON body and answers the status code. Blocks. Errors: why there was no answer, for people.
+    pub(crate) fn post(
+        &self,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<u16, String> {
+        self.check(address).map_err(|reason| format!("the address {reason}"))?;
+        let mut request = self.agent.post(address).content_type("application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut answer = request.send(body).map_err(|error| match error {
+            ureq::Error::Io(error) => io_reason(&error),
+            other => other.to_string(),
+        })?;
+        // The connection can be used again only if the body was read. Its content does not matter.
+        let most = limits::WEBHOOK_ANSWER_MAX_BYTES;
+        let _ = answer.body_mut().with_config().limit(most).read_to_vec();
+        Ok(answer.status().as_u16())
+    }
+}
+
+/// Hosts that may be reached although their addresses are not public.
+#[derive(Clone, Debug, Default)]
+struct HostExceptions {
+    /// In lower case.
+    hosts: Arc<[String]>,
+    allows_loopback: bool,
+}
+
+impl HostExceptions {
+    fn include(&self, host: &str) -> bool {
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        self.hosts.contains(&host) || self.allows_loopback && is_loopback(&host)
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let is_named = host == "localhost" || host.ends_with(".localhost");
+    is_named || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// Resolves host names only to public addresses, except for some hosts.
 #[derive(Debug, Default)]
-struct PublicResolver(DefaultResolver);
+struct PublicResolver {
+    inner: DefaultResolver,
+    exceptions: HostExceptions,
+}
 
 impl Resolver for PublicResolver {
     fn resolve(
@@ -77,7 +170,10 @@ impl Resolver for PublicResolver {
         config: &ureq::config::Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.0.resolve(uri, config, timeout)?;
+        let found = self.inner.resolve(uri, config, timeout)?;
+        if uri.host().is_some_and(|host| self.exceptions.include(host)) {
+            return Ok(found);
+        }
         let mut public = self.empty();
         for address in found.iter().filter(|address| is_public(address.ip())) {
             public.push(*address);
@@ -170,6 +266,35 @@ mod tests {
         }
         for address in ["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2001:4860::1"] {
             assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn webhooks_reach_this_machine_only_where_that_is_allowed() {
+        let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        inside.set_nonblocking(true).unwrap();
+        let port = inside.local_addr().unwrap().port();
+        let client = WebhookClient::new(&[], false);
+        for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "10.0.0.1"]
+        {
+            let refused = client.post(&format!("https://{host}:{port}/"), &[], "{}").unwrap_err();
+            assert!(refused.contains("not a public one"), "{host}: {refused}");
+            let refused = client.post(&format!("http://{host}:{port}/"), &[], "{}").unwrap_err();
+            assert!(refused.contains("must begin with https://"), "{host}: {refused}");
+        }
+        // In a sandbox, only names and addresses of this machine.
+        let sandbox = WebhookClient::new(&[], true);
+        assert!(sandbox.check(&format!("http://127.0.0.1:{port}/")).is_ok());
+        assert!(sandbox.check("http://localhost/").is_ok());
+        assert!(sandbox.check("http://10.0.0.1/").is_err());
+        assert!(sandbox.post("https://10.0.0.1/", &[], "{}").is_err());
+        assert!(inside.accept().is_err(), "a connection was made");
+        let allowing = WebhookClient::new(&["SIS.internal".to_owned()], false);
+        assert!(allowing.check("http://sis.internal:8080/hook").is_ok());
+        assert!(allowing.check("http://other.internal/").is_err());
+        assert!(allowing.check("https://user:secret@sis.internal/").is_err());
+        for address in ["", "x", "https://", "ftp://a.example/", "/path"] {
+            assert!(allowing.check(address).is_err(), "{address}");
         }
     }
 

@@ -19,7 +19,7 @@
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects | `hosted` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
-//! | background work: imports, backups | `imports`, `backup` |
+//! | background work: imports, backups, sending webhooks | `imports`, `backup`, `webhooks` |
 //! | limits | `limits` |
 
 mod admission;
@@ -59,6 +59,7 @@ mod server;
 mod sse;
 pub mod state;
 mod tls;
+mod webhooks;
 
 pub use learning::{Learning, RemoteLearning};
 pub use server::{Server, stop_signal};
@@ -77,6 +78,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_credentials::MIGRATIONS,
         lyceum_standards::MIGRATIONS,
         lyceum_hosting::MIGRATIONS,
+        lyceum_webhooks::MIGRATIONS,
     ]
     .concat()
 }

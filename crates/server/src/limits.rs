@@ -209,3 +209,25 @@ pub const DEMO_PURGE_EVERY_S: u64 = 3600;
 pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
 /// Requests a second that one demo visitor may send.
 pub const DEMO_REQUESTS_PER_S: u32 = 5;
+/// Messages of webhooks that a server sends at once at most.
+pub const WEBHOOK_SENDS_MAX_COUNT: usize = 64;
+/// Of these, messages to targets whose last answer was a failure at most.
+pub const WEBHOOK_FAILING_SENDS_MAX_COUNT: usize = 16;
+/// Milliseconds that the target of a webhook has for its answer.
+pub const WEBHOOK_SEND_MAX_MS: u64 = 10_000;
+/// Bytes of a target's answer that are read at most.
+pub const WEBHOOK_ANSWER_MAX_BYTES: u64 = 64 * 1024;
+/// Milliseconds between two looks for new changes while webhooks are active.
+pub const WEBHOOK_POLL_MS: u64 = 200;
+/// Milliseconds between two looks of a server that does not send webhooks.
+pub const WEBHOOK_IDLE_POLL_MS: u64 = 500;
+/// Milliseconds between two renewals of the turn to send, well below `WEBHOOK_SENDER_LEASE_S`.
+pub const WEBHOOK_RENEW_MS: u64 = 3_000;
+/// Milliseconds that a sender gathers outcomes and changes for its next transaction.
+pub const WEBHOOK_GATHER_MS: u64 = 20;
+/// Seconds that a target is left alone after it did not answer; twice as long after each further failure.
+pub const WEBHOOK_PAUSE_MIN_S: i64 = 5;
+/// Seconds that a target that does not answer is left alone at most.
+pub const WEBHOOK_PAUSE_MAX_S: i64 = 300;
+/// Seconds between two removals of old entries of the delivery log.
+pub const WEBHOOK_FORGET_EVERY_S: u64 = 600;

@@ -29,7 +29,8 @@ use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
-use crate::{descriptors, listen, routes};
+use crate::webhooks::WebhookSender;
+use crate::{descriptors, listen, routes, webhooks};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -76,6 +77,7 @@ impl Server {
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::LessonCaches::default(),
             guarded: GuardedClient::new(),
+            webhooks: WebhookSender::new(&config.webhooks.allow, false),
             providers: auth::ProviderCache::new(),
             settings: Vec::new(),
             status_lists: StatusLists::default(),
@@ -138,6 +140,7 @@ impl Server {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         app.gate.know(auth::sandbox_client(), &app.config.limits);
+        app.webhooks = WebhookSender::new(&app.config.webhooks.allow, true);
         app.sandbox = Some(auth::SandboxGrants::new(demo, makes_games, learning, &app.config));
         self
     }
@@ -162,6 +165,8 @@ impl Server {
         background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(hosted::keep_swept(Arc::clone(&app)));
+        background.spawn(webhooks::send(Arc::clone(&app)));
+        background.spawn(webhooks::keep_forgetting(Arc::clone(&app)));
         background.spawn(routes::games::demo::keep_purged(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
@@ -172,5 +177,6 @@ impl Server {
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();
         background.shutdown().await;
+        webhooks::release(&app).await;
     }
 }

@@ -20,6 +20,7 @@ use crate::metrics::Metrics;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
+use crate::webhooks::WebhookSender;
 
 /// The server's state. Cheap to clone.
 pub type App = Arc<State>;
@@ -48,6 +49,8 @@ pub struct State {
     pub(crate) lessons: lyceum_adaptive::LessonCaches,
     /// The client for addresses that callers supplied.
     pub(crate) guarded: GuardedClient,
+    /// Sends messages to the targets of webhooks.
+    pub(crate) webhooks: WebhookSender,
     /// The OpenID provider that the settings name.
     pub(crate) providers: ProviderCache,
     /// The name, value and origin of each setting, without secrets.

@@ -65,7 +65,10 @@ export class Console {
     const kit = new Console();
     const file = join(folder(), "network.zip");
     execFileSync(binary, ["demo", "generate", "--complete", "--students", String(STUDENTS), "--out", file, "--quiet"]);
-    kit.server = await Server.start(t, (server) => server.lyceum("import", file, "--quiet"));
+    kit.server = await Server.start(t, (server) => {
+      server.env = { LYCEUM_WEBHOOKS__ALLOW: "127.0.0.1" };
+      server.lyceum("import", file, "--quiet");
+    });
     kit.students = await fill(kit.server);
     kit.browser = await launch(t);
     kit.pages = {};

@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-core", &[]),
     ("lyceum-store", &["lyceum-core"]),
     ("lyceum-access", &["lyceum-store", "lyceum-core"]),
+    ("lyceum-webhooks", &["lyceum-access", "lyceum-store", "lyceum-core"]),
     ("lyceum-roster", &["lyceum-store", "lyceum-core"]),
     ("lyceum-qti", &["lyceum-core"]),
     ("lyceum-events", &["lyceum-store", "lyceum-core"]),
@@ -76,6 +77,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-console",
             "lyceum-deploy",
             "lyceum-credentials",
+            "lyceum-webhooks",
             "lyceum-games",
             "lyceum-adaptive",
             "lyceum-standards",
@@ -183,6 +185,7 @@ const SYNCHRONOUS: &[&str] = &[
     "lyceum-adaptive",
     "lyceum-games",
     "lyceum-project",
+    "lyceum-webhooks",
     "lyceum-console",
 ];
 const ASYNCHRONOUS: &[&str] =

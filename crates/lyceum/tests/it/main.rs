@@ -70,4 +70,5 @@ mod transcript;
 mod typing;
 mod usage;
 mod walkthrough;
+mod webhooks;
 mod whole_project;

@@ -20,6 +20,7 @@ on_both_stores!(
     the_published_powerpath_client_uses_every_operation,
     the_published_clr_client_uses_every_operation,
     the_published_case_client_uses_every_operation,
+    the_published_webhooks_client_uses_every_operation,
     the_published_sensor_for_caliper_1_1_sends_every_type_of_event,
 );
 
@@ -57,6 +58,10 @@ fn the_published_clr_client_uses_every_operation(store: Store) {
 
 fn the_published_case_client_uses_every_operation(store: Store) {
     twice(store, "case_client.py");
+}
+
+fn the_published_webhooks_client_uses_every_operation(store: Store) {
+    twice(store, "webhooks_client.py");
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

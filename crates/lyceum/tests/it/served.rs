@@ -151,7 +151,8 @@ impl Served {
     /// The same, on data that is made ready first.
     pub(crate) fn beside_prepared(&self, prepare: impl FnOnce(&Data)) -> Self {
         let Store::Postgres(address) = &self.data.store else { panic!("SQLite has one node") };
-        Self::prepared(Store::Postgres(address.clone()), self.data.flags, |data| {
+        let store = Store::Postgres(address.clone());
+        Self::prepared_with(store, self.data.flags, self.data.settings, |data| {
             std::fs::create_dir_all(data.file("data")).unwrap();
             prepare(data);
             std::fs::copy(self.file("data/master.key"), data.file("data/master.key")).unwrap();

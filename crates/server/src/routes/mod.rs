@@ -17,6 +17,7 @@ pub(crate) mod projects;
 mod sign_in;
 pub(crate) mod standards;
 mod tokens;
+mod webhooks;
 
 use crate::route::Area;
 
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Area> {
     areas.extend(credentials::areas());
     areas.push(clr::area());
     areas.extend(standards::areas());
+    areas.extend(webhooks::areas());
     areas.push(docs::discovery());
     areas
 }

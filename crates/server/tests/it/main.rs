@@ -62,3 +62,4 @@ mod tls;
 mod tokens;
 mod verifying;
 mod versions;
+mod webhooks;

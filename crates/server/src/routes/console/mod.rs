@@ -16,6 +16,7 @@ mod students;
 mod system;
 mod today;
 mod visitor;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -70,6 +71,7 @@ pub(super) fn area() -> Area {
         badges::routes(),
         imports::routes(),
         courses::routes(),
+        webhooks::routes(),
     ];
     let mut routes: Vec<Route> = screens.into_iter().flatten().collect();
     routes.push(get("/enter", Access::Public, enter).named("enterConsole").description(

@@ -48,6 +48,7 @@ const PLANTERS: &[fn(&TestServer, &mut Planted)] = &[
     learning::lesson,
     learning::badges,
     learning::imports,
+    webhooks,
 ];
 
 pub(super) fn plant(server: &TestServer) -> Planted {
@@ -146,6 +147,45 @@ fn changes(server: &TestServer, planted: &mut Planted) {
     noted.unwrap();
     planted.params.insert("/system/audit/{change}", "1".into());
     planted.shown_on.extend(["/system/audit", "/system/audit/{change}"]);
+}
+
+fn webhooks(server: &TestServer, planted: &mut Planted) {
+    let client = server.client();
+    // The server refuses to connect to this address, so each delivery fails.
+    let webhook = json!({
+        "name": EVIL, "description": EVIL, "targetUrl": "https://127.0.0.1:1/", "secret": "s",
+        "sensor": "https://app.test/sensor", "active": true,
+    });
+    let created: Value = client.post("/webhooks").json(&webhook).expect(201).json();
+    let id = created["webhook"]["id"].as_str().unwrap().to_owned();
+    let filter = json!({
+        "webhookId": id, "filterKey": "type", "filterOperator": "neq", "filterType": "string",
+        "filterValue": EVIL, "active": true,
+    });
+    client.post("/webhook-filters").json(&filter).expect(201);
+    let context = "http://purl.imsglobal.org/ctx/caliper/v1p2";
+    let envelope = json!({
+        "sensor": "https://app.test/sensor", "sendTime": "2026-01-15T08:00:02.000Z", "dataVersion": context,
+        "data": [{
+            "@context": context, "id": "urn:uuid:7f0a3c1e-0f0a-4c1e-9f0a-3c1e7f0a3c1f", "type": "SessionEvent",
+            "action": "LoggedIn", "eventTime": "2026-01-15T08:00:00.000Z",
+            "actor": { "id": "https://school.test/users/evil", "type": "Person" },
+            "object": { "id": "https://app.test/", "type": "SoftwareApplication" },
+        }],
+    });
+    client.post("/ims/caliper/v1p2/events").json(&envelope).expect(200);
+    let since = std::time::Instant::now();
+    let delivery = loop {
+        let log: Value = client.get(&format!("/webhooks/{id}/deliveries")).expect(200).json();
+        if let Some(number) = log["deliveries"][0]["id"].as_i64() {
+            break number;
+        }
+        assert!(since.elapsed() < std::time::Duration::from_secs(20), "nothing was delivered");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    planted.params.insert("/webhooks/{id}", id);
+    planted.params.insert("/webhooks/{id}/deliveries/{delivery}", delivery.to_string());
+    planted.shown_on.extend(["/webhooks", "/webhooks/{id}"]);
 }
 
 fn jobs(server: &TestServer, planted: &mut Planted) {

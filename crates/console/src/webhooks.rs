@@ -1,0 +1,56 @@
+//! Webhooks: which programs receive changes, and what was delivered to them.
+
+use askama::Template;
+
+use crate::{Column, FactList, Frame, List};
+
+/// The columns of the list of webhooks.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Name"),
+    Column::text("target", "Target"),
+    Column::text("receives", "Receives"),
+    Column::text("state", "State"),
+    Column::number("waiting", "Waiting"),
+    Column::number("dead", "Dead"),
+    Column::text("owner", "By"),
+    Column::text("created", "Created"),
+];
+
+/// The columns of the delivery log.
+pub const DELIVERIES: &[Column] = &[
+    Column::number("number", "Number"),
+    Column::text("created", "Created"),
+    Column::text("type", "Type"),
+    Column::text("object", "Object"),
+    Column::text("state", "State"),
+    Column::number("attempts", "Attempts"),
+    Column::text("answer", "Last answer"),
+    Column::text("message", "Message"),
+    Column::buttons("Replay"),
+];
+
+/// The page of all webhooks.
+#[derive(Template)]
+#[template(path = "webhooks.html")]
+pub struct WebhooksPage {
+    /// The frame.
+    pub frame: Frame,
+    /// The webhooks.
+    pub list: List,
+}
+
+/// The page of one webhook, with its delivery log.
+#[derive(Template)]
+#[template(path = "webhook.html")]
+pub struct WebhookPage {
+    /// The frame.
+    pub frame: Frame,
+    /// The address of this page.
+    pub path: String,
+    /// Facts about the webhook.
+    pub facts: FactList,
+    /// Its filters, each as a sentence.
+    pub filters: Vec<String>,
+    /// Its deliveries.
+    pub list: List,
+}

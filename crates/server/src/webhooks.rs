@@ -1,0 +1,369 @@
+//! Sends the messages of webhooks. Of several servers on one database, one is the sender; the others wait until it stops
+//! or its turn runs out. What it had not recorded by then is sent again, with the same message id.
+//!
+//! The sender holds no lock while it sends. Each target has a limit of messages at once, and all targets together have
+//! one. Targets whose last answer was a failure share a small part of it, so that they cannot delay the others.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lyceum_core::random::secret_id;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, outbox};
+use lyceum_webhooks::limits::{WEBHOOK_AT_ONCE_MAX_COUNT, WEBHOOK_ERROR_MAX_BYTES};
+use lyceum_webhooks::queue::{self, AttemptOutcome, DueDelivery, Step, Target};
+use lyceum_webhooks::registry::Registry;
+use lyceum_webhooks::{log, signature};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::guarded::WebhookClient;
+use crate::limits;
+use crate::state::App;
+
+/// What a server needs to send messages.
+pub(crate) struct WebhookSender {
+    client: WebhookClient,
+    /// The name of this server process among those that send.
+    holder: String,
+}
+
+impl WebhookSender {
+    pub(crate) fn new(allow: &[String], allows_loopback: bool) -> Self {
+        Self { client: WebhookClient::new(allow, allows_loopback), holder: secret_id() }
+    }
+
+    /// Checks the form of a target's address. Errors: `Invalid`.
+    pub(crate) fn check(&self, address: &str) -> Result<()> {
+        self.client.check(address).map_err(|message| Problem::invalid("targetUrl", message))
+    }
+}
+
+/// Sends messages until the server stops.
+pub(crate) async fn send(app: App) {
+    loop {
+        match become_sender(&app).await {
+            Ok(true) => {
+                if let Err(problem) = Sending::new(Arc::clone(&app)).run().await {
+                    tracing::warn!(%problem, "sending webhooks was interrupted; trying again");
+                }
+            }
+            Ok(false) => {}
+            Err(problem) => tracing::warn!(%problem, "webhooks cannot be sent now; trying again"),
+        }
+        sleep(Duration::from_millis(limits::WEBHOOK_IDLE_POLL_MS)).await;
+    }
+}
+
+/// Takes the turn to send if there is anything to send. Writes nothing otherwise.
+async fn become_sender(app: &App) -> Result<bool> {
+    let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
+    let may = app
+        .db
+        .read(move |tx| Ok(queue::has_work(tx)? && queue::may_hold(tx, now, &holder)?))
+        .await?;
+    if may { renew(app).await } else { Ok(false) }
+}
+
+async fn renew(app: &App) -> Result<bool> {
+    let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
+    app.db.write(move |tx| queue::hold(tx, now, &holder)).await
+}
+
+/// Gives the turn back when the server stops.
+pub(crate) async fn release(app: &App) {
+    let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
+    let held = holder.clone();
+    let is_held = app.db.read(move |tx| queue::is_held(tx, now, &held)).await;
+    if is_held.unwrap_or(false)
+        && let Err(problem) = app.db.write(move |tx| queue::release(tx, &holder)).await
+    {
+        tracing::warn!(%problem, "the turn to send webhooks was not given back");
+    }
+}
+
+/// Removes old entries of the delivery log until the server stops.
+pub(crate) async fn keep_forgetting(app: App) {
+    loop {
+        sleep(Duration::from_secs(limits::WEBHOOK_FORGET_EVERY_S)).await;
+        loop {
+            let now = app.clock.now();
+            let (holder, held_at) = (app.webhooks.holder.clone(), now);
+            let is_sender = app.db.read(move |tx| queue::is_held(tx, held_at, &holder)).await;
+            if !is_sender.unwrap_or(false) {
+                break;
+            }
+            match app.db.write(move |tx| log::forget(tx, now)).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(problem) => {
+                    tracing::warn!(%problem, "old deliveries of webhooks were not removed");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// What the sender knows of a webhook with deliveries that wait.
+#[derive(Default)]
+struct TargetState {
+    /// Deliveries that are being sent, or whose outcome is not stored yet.
+    under_way: HashSet<i64>,
+    /// When to look for due deliveries; none if an outcome or a new delivery comes first.
+    look_at: Option<Timestamp>,
+    /// Until when the target is left alone, because it did not answer.
+    paused_until: Option<Timestamp>,
+    /// The number of failures since the last success.
+    failures: u32,
+}
+
+impl TargetState {
+    /// Since when due deliveries can be looked for; none if that is later than now.
+    fn ready_since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.look_at
+            .max(self.paused_until.filter(|_| self.look_at.is_some()))
+            .filter(|at| *at <= now)
+    }
+
+    fn may_send(&self) -> usize {
+        let most = if self.failures == 0 { WEBHOOK_AT_ONCE_MAX_COUNT } else { 1 };
+        most.saturating_sub(self.under_way.len())
+    }
+}
+
+/// Due deliveries of one webhook; without a target, the webhook is not active.
+struct DueTarget {
+    webhook: String,
+    target: Option<Target>,
+    due: Vec<DueDelivery>,
+    next_due: Option<Timestamp>,
+}
+
+/// The work of the sender during its turn.
+struct Sending {
+    app: App,
+    registry: Arc<Registry>,
+    targets: HashMap<String, TargetState>,
+    /// Outcomes to be stored.
+    outcomes: Vec<AttemptOutcome>,
+    arriving: mpsc::UnboundedReceiver<AttemptOutcome>,
+    reply: mpsc::UnboundedSender<AttemptOutcome>,
+}
+
+impl Sending {
+    fn new(app: App) -> Self {
+        let (reply, arriving) = mpsc::unbounded_channel();
+        Self {
+            app,
+            // Revision 0 is that of a server without webhooks.
+            registry: Arc::default(),
+            targets: HashMap::new(),
+            outcomes: Vec::new(),
+            arriving,
+            reply,
+        }
+    }
+
+    /// Works until another server is the sender, or nothing is left to send.
+    async fn run(mut self) -> Result<()> {
+        let renewed_every = Duration::from_millis(limits::WEBHOOK_RENEW_MS);
+        let mut renew_at = Instant::now() + renewed_every;
+        loop {
+            if Instant::now() >= renew_at {
+                if !renew(&self.app).await? {
+                    return Ok(());
+                }
+                renew_at = Instant::now() + renewed_every;
+            }
+            let revision = self.registry.revision;
+            let (has_rows, is_changed) = self
+                .app
+                .db
+                .read(move |tx| Ok((outbox::has_rows(tx)?, queue::revision(tx)? != revision)))
+                .await?;
+            let mut has_more = false;
+            if has_rows || is_changed || !self.outcomes.is_empty() {
+                let Some(more) = self.step().await? else { return Ok(()) };
+                has_more = more;
+            }
+            self.start_due().await?;
+            if self.is_idle() {
+                release(&self.app).await;
+                return Ok(());
+            }
+            self.wait(has_more).await;
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.registry.is_empty() && self.targets.values().all(|target| target.under_way.is_empty())
+    }
+
+    /// Stores outcomes and new deliveries. Answers whether the outbox has more rows; none if this server is not the
+    /// sender any more.
+    async fn step(&mut self) -> Result<Option<bool>> {
+        let outcomes: Arc<[AttemptOutcome]> = self.outcomes.clone().into();
+        let (now, holder) = (self.app.clock.now(), self.app.webhooks.holder.clone());
+        let (known, stored) = (Arc::clone(&self.registry), Arc::clone(&outcomes));
+        let step =
+            self.app.db.write(move |tx| queue::step(tx, now, &holder, &known, &stored)).await?;
+        let Some(Step { registry, receivers, has_more }) = step else { return Ok(None) };
+        self.outcomes.clear();
+        for outcome in outcomes.iter() {
+            self.ended(outcome, now);
+        }
+        for webhook in receivers {
+            let target = self.targets.entry(webhook).or_default();
+            target.look_at = Some(now);
+        }
+        if registry.revision != self.registry.revision {
+            self.registry = registry;
+            for webhook in self.app.db.read(queue::waiting).await? {
+                self.targets.entry(webhook).or_default().look_at = Some(now);
+            }
+        }
+        Ok(Some(has_more))
+    }
+
+    /// Notes an outcome that was stored.
+    fn ended(&mut self, outcome: &AttemptOutcome, now: Timestamp) {
+        let Some(target) = self.targets.get_mut(&outcome.webhook) else { return };
+        target.under_way.remove(&outcome.seq);
+        target.failures = if outcome.error.is_none() { 0 } else { target.failures + 1 };
+        target.look_at = Some(now);
+        target.paused_until = outcome.status.is_none().then(|| {
+            let doubled_s = limits::WEBHOOK_PAUSE_MIN_S << (target.failures - 1).min(10);
+            now.plus_seconds(doubled_s.min(limits::WEBHOOK_PAUSE_MAX_S))
+        });
+    }
+
+    /// Sends due deliveries as far as the limits allow.
+    async fn start_due(&mut self) -> Result<()> {
+        let now = self.app.clock.now();
+        let ready = self.ready(now);
+        if ready.is_empty() {
+            return Ok(());
+        }
+        let keyring = self.app.gate.keyring();
+        let read = move |tx: &mut Tx<'_>| {
+            let of = |webhook: &String| {
+                let target = queue::target(tx, keyring.master(), webhook)?;
+                let due = queue::due(tx, now, webhook, WEBHOOK_AT_ONCE_MAX_COUNT)?;
+                let next_due = match due.is_empty() {
+                    true => queue::next_due(tx, webhook)?,
+                    false => None,
+                };
+                Ok(DueTarget { webhook: webhook.clone(), target, due, next_due })
+            };
+            ready.iter().map(of).collect::<Result<Vec<_>>>()
+        };
+        for found in self.app.db.read(read).await? {
+            self.start(found);
+        }
+        Ok(())
+    }
+
+    /// The webhooks to look at now, those that wait longest first.
+    fn ready(&self, now: Timestamp) -> Vec<String> {
+        let under_way = |is_failing: bool| -> usize {
+            let targets =
+                self.targets.values().filter(|target| (target.failures > 0) == is_failing);
+            targets.map(|target| target.under_way.len()).sum()
+        };
+        let (healthy, failing) = (under_way(false), under_way(true));
+        let mut room = limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(healthy + failing);
+        let mut room_of_failing = limits::WEBHOOK_FAILING_SENDS_MAX_COUNT.saturating_sub(failing);
+        let mut ready: Vec<_> = self
+            .targets
+            .iter()
+            .filter_map(|(webhook, target)| Some((target.ready_since(now)?, webhook, target)))
+            .filter(|(_, _, target)| target.may_send() > 0)
+            .collect();
+        ready.sort_by_key(|(at, ..)| *at);
+        let mut chosen = Vec::new();
+        for (_, webhook, target) in ready {
+            let most = target.may_send();
+            if most > room || target.failures > 0 && room_of_failing == 0 {
+                continue;
+            }
+            room -= most;
+            if target.failures > 0 {
+                room_of_failing -= 1;
+            }
+            chosen.push(webhook.clone());
+        }
+        chosen
+    }
+
+    fn start(&mut self, found: DueTarget) {
+        let state = self.targets.entry(found.webhook.clone()).or_default();
+        let Some(target) = found.target else {
+            state.look_at = None;
+            return;
+        };
+        let room = state.may_send();
+        let new = found.due.into_iter().filter(|due| !state.under_way.contains(&due.seq));
+        let new: Vec<DueDelivery> = new.take(room).collect();
+        // What is under way sets the time again when it ends.
+        state.look_at =
+            if state.under_way.is_empty() && new.is_empty() { found.next_due } else { None };
+        for due in new {
+            state.under_way.insert(due.seq);
+            let (client, reply) = (self.app.webhooks.client.clone(), self.reply.clone());
+            let (target, webhook, now) =
+                (target.clone(), found.webhook.clone(), self.app.clock.now());
+            tokio::task::spawn_blocking(move || {
+                let _ = reply.send(attempt(&client, &target, webhook, &due, now)); // an error: the turn ended
+            });
+        }
+    }
+
+    /// Waits until there may be something to do.
+    async fn wait(&mut self, has_more: bool) {
+        let gather = Duration::from_millis(limits::WEBHOOK_GATHER_MS);
+        let until = Instant::now() + Duration::from_millis(limits::WEBHOOK_POLL_MS);
+        if !has_more {
+            tokio::select! {
+                () = sleep_until(until) => {}
+                Some(outcome) = self.arriving.recv() => {
+                    self.outcomes.push(outcome);
+                    sleep(gather).await;
+                }
+            }
+        }
+        while let Ok(outcome) = self.arriving.try_recv() {
+            self.outcomes.push(outcome);
+        }
+    }
+}
+
+/// Sends one message. Blocks.
+fn attempt(
+    client: &WebhookClient,
+    target: &Target,
+    webhook: String,
+    due: &DueDelivery,
+    now: Timestamp,
+) -> AttemptOutcome {
+    let signature = signature::sign(&target.secret, &due.message, now, &due.body);
+    let seconds = now.seconds().to_string();
+    let headers = [
+        ("webhook-id", due.message.as_str()),
+        ("webhook-timestamp", &seconds),
+        ("webhook-signature", &signature),
+    ];
+    let answered = client.post(&target.url, &headers, &due.body);
+    let (status, error) = match answered {
+        Ok(status @ 200..300) => (Some(status), None),
+        Ok(status) => (Some(status), Some(format!("the target answered {status}"))),
+        Err(mut reason) => {
+            reason.truncate(reason.floor_char_boundary(WEBHOOK_ERROR_MAX_BYTES));
+            (None, Some(format!("the target did not answer: {reason}")))
+        }
+    };
+    let (seq, attempts, jitter) = (due.seq, due.attempts, fastrand::f64());
+    AttemptOutcome { webhook, seq, attempts, status, error, jitter }
+}

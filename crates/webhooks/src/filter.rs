@@ -1,0 +1,206 @@
+//! Filters: conditions that a change must meet to be delivered to a webhook.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{Tx, named_column};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::condition::Condition;
+use crate::repository::filters as repository;
+use crate::{limits, registry, webhook};
+
+/// The type as which values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FilterType {
+    /// Texts, by their bytes.
+    String,
+    /// Numbers.
+    Number,
+    /// `true` and `false`.
+    Boolean,
+}
+
+/// How a value is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FilterOperator {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Neq,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Gte,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Lte,
+    /// Contains the text.
+    Contains,
+    /// Does not contain the text.
+    NotContains,
+    /// Is one of the values, which commas separate, or which are a JSON array.
+    In,
+    /// Is none of the values.
+    NotIn,
+    /// Starts with the text.
+    StartsWith,
+    /// Ends with the text.
+    EndsWith,
+    /// A part of the text matches the regular expression.
+    Regexp,
+}
+
+macro_rules! names {
+    ($type:ident { $($variant:ident $name:literal),* $(,)? }) => {
+        impl $type {
+            /// Its name in requests and in the store.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            fn named(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
+            }
+        }
+
+        named_column!($type, $type::named);
+    };
+}
+
+names!(FilterType { String "string", Number "number", Boolean "boolean" });
+names!(FilterOperator {
+    Eq "eq", Neq "neq", Gt "gt", Gte "gte", Lt "lt", Lte "lte", Contains "contains",
+    NotContains "notContains", In "in", NotIn "notIn", StartsWith "startsWith",
+    EndsWith "endsWith", Regexp "regexp",
+});
+
+/// A filter to create, or the new values of one.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FilterInput {
+    /// The webhook.
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    pub webhook_id: String,
+    /// The path of the value in the `data` of a message, such as `actor.email`. `$type`, `$object` and `$sensor` are
+    /// the members of the message itself. If the path leads into lists, one matching member is enough.
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    pub filter_key: String,
+    /// The value to compare with.
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    pub filter_value: String,
+    /// The type as which values are compared.
+    pub filter_type: FilterType,
+    /// How the values are compared.
+    pub filter_operator: FilterOperator,
+    /// Whether the filter counts.
+    pub active: bool,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WebhookFilter")]
+pub struct Filter {
+    /// A UUID.
+    pub id: String,
+    /// The webhook.
+    pub webhook_id: String,
+    /// The path of the value.
+    pub filter_key: String,
+    /// The value to compare with.
+    pub filter_value: String,
+    /// The type as which values are compared.
+    pub filter_type: FilterType,
+    /// How the values are compared.
+    pub filter_operator: FilterOperator,
+    /// Whether the filter counts.
+    pub active: bool,
+    /// When it was created.
+    #[serde(rename = "created_at")]
+    pub created: Timestamp,
+    /// When it was changed last.
+    #[serde(rename = "updated_at")]
+    pub updated: Timestamp,
+    /// Always null: a deleted filter is gone.
+    #[serde(rename = "deleted_at")]
+    pub deleted: Option<Timestamp>,
+}
+
+/// Creates a filter. Errors: `Invalid`; `Conflict` if the webhook has reached its limit of filters.
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, input: FilterInput) -> Result<Filter> {
+    let filter = checked(tx, Uuid::now_v7().to_string(), (now, now), input)?;
+    let most = limits::WEBHOOK_FILTERS_MAX_COUNT;
+    if repository::count(tx, &filter.webhook_id)? >= most {
+        let message = format!("the limit for filters of a webhook is {most}; delete one first");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    repository::insert(tx, &filter)?;
+    registry::changed(tx)?;
+    Ok(filter)
+}
+
+fn checked(
+    tx: &mut Tx<'_>,
+    id: String,
+    (created, updated): (Timestamp, Timestamp),
+    input: FilterInput,
+) -> Result<Filter> {
+    if webhook::find(tx, &input.webhook_id).is_err() {
+        let message =
+            format!("there is no webhook with the id '{}'; create it first", input.webhook_id);
+        return Err(Problem::invalid("webhookId", message));
+    }
+    let filter = Filter {
+        id,
+        webhook_id: input.webhook_id,
+        filter_key: input.filter_key,
+        filter_value: input.filter_value,
+        filter_type: input.filter_type,
+        filter_operator: input.filter_operator,
+        active: input.active,
+        created,
+        updated,
+        deleted: None,
+    };
+    Condition::of(&filter).map_err(|message| Problem::invalid("filterValue", message))?;
+    Ok(filter)
+}
+
+/// All filters, or those of a webhook, in the order of creation. Errors: `NotFound` for an unknown webhook.
+pub fn list(tx: &mut Tx<'_>, webhook: Option<&str>) -> Result<Vec<Filter>> {
+    if let Some(id) = webhook {
+        webhook::find(tx, id)?;
+    }
+    repository::list(tx, webhook)
+}
+
+/// A filter. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Filter> {
+    repository::find(tx, id)?.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> Problem {
+    Problem::new(ProblemKind::NotFound, format!("there is no webhook filter with the id '{id}'"))
+}
+
+/// Replaces the values of a filter. Errors: `NotFound`; `Invalid`.
+pub fn replace(tx: &mut Tx<'_>, now: Timestamp, id: &str, input: FilterInput) -> Result<Filter> {
+    let known = find(tx, id)?;
+    let filter = checked(tx, known.id, (known.created, now), input)?;
+    repository::update(tx, &filter)?;
+    registry::changed(tx)?;
+    Ok(filter)
+}
+
+/// Deletes a filter. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    if !repository::delete(tx, id)? {
+        return Err(unknown(id));
+    }
+    registry::changed(tx)
+}

@@ -1,0 +1,132 @@
+//! The delivery log: what was delivered, what waits and what is dead; replays; retention.
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{Tx, named_column};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::repository::deliveries as repository;
+use crate::repository::sender;
+use crate::{limits, webhook};
+
+/// The state of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DeliveryState {
+    /// It is sent as soon as it is due and the earlier ones of its object have ended.
+    Waiting,
+    /// The target accepted it.
+    Delivered,
+    /// It failed for good. A replay sends it again.
+    Dead,
+}
+
+impl DeliveryState {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::Dead];
+
+    /// Its name in requests and in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::Dead => "dead",
+        }
+    }
+
+    /// The state with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+named_column!(DeliveryState, DeliveryState::named);
+
+/// An entry of the delivery log.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WebhookDelivery")]
+pub struct Delivery {
+    /// Its number; later deliveries have greater ones.
+    pub id: i64,
+    /// The id of the message, the header `webhook-id` of each attempt.
+    pub message_id: String,
+    /// The topic of the message.
+    #[serde(rename = "type")]
+    pub topic: String,
+    /// The object of the message.
+    pub object: String,
+    /// Its state.
+    pub state: DeliveryState,
+    /// The number of attempts since it was created or replayed.
+    pub attempts: i64,
+    /// The status code of the last answer; null if there was no answer.
+    pub status: Option<i64>,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it is sent at the earliest, if it waits.
+    pub due_at: Timestamp,
+    /// When it was delivered or became dead.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Entries of a webhook, the newest first: those before the number `before`, if it is given, and only those of one
+/// state, if it is given. Errors: `NotFound`.
+pub fn list(
+    tx: &mut Tx<'_>,
+    webhook: &str,
+    state: Option<DeliveryState>,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<Delivery>> {
+    webhook::find(tx, webhook)?;
+    let limit = limit.clamp(1, limits::WEBHOOK_LOG_PAGE_MAX_RECORDS);
+    repository::list(tx, webhook, state, before.unwrap_or(i64::MAX), limit)
+}
+
+/// An entry and the body of its message. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, webhook: &str, id: i64) -> Result<(Delivery, String)> {
+    let found = repository::find(tx, webhook, id)?;
+    found.ok_or_else(|| unknown(webhook, id))
+}
+
+fn unknown(webhook: &str, id: i64) -> Problem {
+    let message =
+        format!("the webhook '{webhook}' has no delivery {id}; its log may have removed it");
+    Problem::new(ProblemKind::NotFound, message)
+}
+
+/// Sends a delivery again, with the same message. One that waits becomes due at once.
+///
+/// Errors: `NotFound`.
+pub fn replay(tx: &mut Tx<'_>, now: Timestamp, webhook: &str, id: i64) -> Result<Delivery> {
+    webhook::find(tx, webhook)?;
+    if !repository::replay(tx, now, webhook, id)? {
+        return Err(unknown(webhook, id));
+    }
+    // The sender looks for deliveries that wait when the revision changes.
+    sender::next_revision(tx)?;
+    find(tx, webhook, id).map(|(delivery, _)| delivery)
+}
+
+/// Sends all dead deliveries of a webhook again and answers how many. Errors: `NotFound`.
+pub fn replay_dead(tx: &mut Tx<'_>, now: Timestamp, webhook: &str) -> Result<u64> {
+    webhook::find(tx, webhook)?;
+    let count = repository::replay_dead(tx, now, webhook)?;
+    sender::next_revision(tx)?;
+    Ok(count)
+}
+
+/// Ends deliveries that have waited too long, and removes a limited number of old entries. Answers whether there may
+/// be more.
+pub fn forget(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool> {
+    let hours = |hours: i64| now.plus_seconds(-hours * 3600);
+    repository::expire(tx, now, hours(limits::WEBHOOK_WAIT_MAX_HOURS))?;
+    let delivered = hours(limits::WEBHOOK_DELIVERED_KEPT_HOURS);
+    let dead = hours(limits::WEBHOOK_DEAD_KEPT_DAYS * 24);
+    let removed = repository::forget(tx, delivered, dead)?;
+    Ok(removed >= limits::WEBHOOK_FORGET_MAX_RECORDS.unsigned_abs())
+}

@@ -1,0 +1,213 @@
+//! From the outbox to deliveries. All functions are steps of the sender, the one server that sends.
+
+use std::sync::Arc;
+
+use lyceum_access::MasterKey;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+use lyceum_store::outbox::{self, WrittenChange};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::limits;
+use crate::registry::{self, Registry};
+use crate::repository::{deliveries, sender, webhooks};
+use crate::schedule;
+
+/// A delivery that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueDelivery {
+    /// Its number.
+    pub seq: i64,
+    /// The number of attempts so far.
+    pub attempts: i64,
+    /// The id of the message.
+    pub message: String,
+    /// The body of the message.
+    pub body: String,
+}
+
+/// The address and the secret of a webhook.
+#[derive(Clone)]
+pub struct Target {
+    /// The address.
+    pub url: String,
+    /// The secret.
+    pub secret: String,
+}
+
+/// The outcome of one attempt.
+#[derive(Clone, Debug)]
+pub struct AttemptOutcome {
+    /// The webhook.
+    pub webhook: String,
+    /// The delivery.
+    pub seq: i64,
+    /// The number of attempts before this one.
+    pub attempts: i64,
+    /// The status code of the answer; none if there was no answer.
+    pub status: Option<u16>,
+    /// Why the attempt failed; none if it succeeded.
+    pub error: Option<String>,
+    /// A random number in `0.0..1.0`.
+    pub jitter: f64,
+}
+
+/// The result of a [`step`].
+#[derive(Debug)]
+pub struct Step {
+    /// The webhooks that the server must use from now on.
+    pub registry: Arc<Registry>,
+    /// The webhooks that got deliveries.
+    pub receivers: Vec<String>,
+    /// Whether the outbox has more rows.
+    pub has_more: bool,
+}
+
+/// Whether there is anything to send: an active webhook, or rows that an active webhook left.
+pub fn has_work(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(webhooks::any_active(tx)? || outbox::has_rows(tx)?)
+}
+
+/// Whether the server is the sender, or may become it. Writes nothing.
+pub fn may_hold(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
+    sender::is_free(tx, now, holder)
+}
+
+/// Whether the server is the sender.
+pub fn is_held(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
+    sender::is_held(tx, now, holder)
+}
+
+/// The revision of webhooks, filters and replays.
+pub fn revision(tx: &mut Tx<'_>) -> Result<i64> {
+    sender::revision(tx)
+}
+
+/// Becomes or stays the sender for some seconds. `false`: another server is the sender.
+pub fn hold(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
+    sender::hold(tx, now, now.plus_seconds(limits::WEBHOOK_SENDER_LEASE_S), holder)
+}
+
+/// Stops being the sender, so that another server need not wait.
+pub fn release(tx: &mut Tx<'_>, holder: &str) -> Result<()> {
+    sender::release(tx, holder)
+}
+
+/// Records outcomes, and turns rows of the outbox into deliveries. None if the server is not the sender.
+pub fn step(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    holder: &str,
+    registry: &Arc<Registry>,
+    outcomes: &[AttemptOutcome],
+) -> Result<Option<Step>> {
+    let Some(revision) = sender::revision_of_holder(tx, holder)? else { return Ok(None) };
+    for outcome in outcomes {
+        record(tx, now, outcome)?;
+    }
+    let registry = match registry.revision == revision {
+        true => Arc::clone(registry),
+        false => Arc::new(Registry::load(tx)?),
+    };
+    let changes = outbox::take(tx, limits::WEBHOOK_BATCH_MAX_RECORDS)?;
+    let has_more = i64::try_from(changes.len()).map_err(Problem::internal)?
+        == limits::WEBHOOK_BATCH_MAX_RECORDS;
+    let receivers = deliver(tx, now, &registry, &changes)?;
+    Ok(Some(Step { registry, receivers, has_more }))
+}
+
+/// Stores a message for each change that a webhook receives, and its deliveries.
+fn deliver(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    registry: &Registry,
+    changes: &[WrittenChange],
+) -> Result<Vec<String>> {
+    let mut wanted = Vec::new();
+    for change in changes {
+        let receivers = registry.receivers(change)?;
+        if !receivers.is_empty() {
+            wanted.push((change, receivers));
+        }
+    }
+    let seqs = match wanted.len() {
+        0 => return Ok(Vec::new()),
+        count => deliveries::take_message_numbers(tx, count)?,
+    };
+    let (mut messages, mut rows) = (Vec::new(), Vec::new());
+    for ((change, receivers), seq) in wanted.iter().zip(seqs) {
+        let id = format!("msg_{}", Uuid::now_v7().simple());
+        let body = body(&id, change)?;
+        messages.push(deliveries::NewMessage { seq, id, change, body });
+        rows.extend(receivers.iter().map(|webhook| (seq, *webhook, change.object.as_str())));
+    }
+    deliveries::insert(tx, now, &messages, &rows)?;
+    let mut receivers: Vec<String> =
+        rows.iter().map(|(_, webhook, _)| (*webhook).to_owned()).collect();
+    receivers.sort();
+    receivers.dedup();
+    Ok(receivers)
+}
+
+/// The text of a message. The data is copied as it was written.
+fn body(id: &str, change: &WrittenChange) -> Result<String> {
+    let text = |text: &str| serde_json::to_string(text).map_err(Problem::internal);
+    let sensor = match change.sensor.as_str() {
+        "" => Value::Null.to_string(),
+        sensor => text(sensor)?,
+    };
+    Ok(format!(
+        r#"{{"id":"{id}","type":{},"timestamp":"{}","object":{},"sensor":{sensor},"data":{}}}"#,
+        text(&change.topic)?,
+        change.at,
+        text(&change.object)?,
+        change.data,
+    ))
+}
+
+fn record(tx: &mut Tx<'_>, now: Timestamp, outcome: &AttemptOutcome) -> Result<()> {
+    let attempts = outcome.attempts + 1;
+    let is_gone = outcome.status == Some(410);
+    let next = schedule::next_attempt(now, attempts, outcome.jitter).filter(|_| !is_gone);
+    let (state, due) = match (&outcome.error, next) {
+        (None, _) => ("delivered", None),
+        (Some(_), Some(next)) => ("waiting", Some(next)),
+        (Some(_), None) => ("dead", None),
+    };
+    deliveries::record(tx, now, outcome, (state, due))?;
+    if is_gone && webhooks::set_active(tx, now, &outcome.webhook, false)? {
+        registry::changed(tx)?;
+    }
+    Ok(())
+}
+
+/// The deliveries of a webhook that are due, at most `limit`: of each object the first one that waits.
+pub fn due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    webhook: &str,
+    limit: usize,
+) -> Result<Vec<DueDelivery>> {
+    deliveries::due(tx, now, webhook, i64::try_from(limit).map_err(Problem::internal)?)
+}
+
+/// When the next delivery of a webhook is due; none if none waits.
+pub fn next_due(tx: &mut Tx<'_>, webhook: &str) -> Result<Option<Timestamp>> {
+    deliveries::next_due(tx, webhook)
+}
+
+/// The active webhooks with deliveries that wait.
+pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    deliveries::waiting(tx)
+}
+
+/// The target of a webhook; none if it is not active.
+///
+/// Errors: its secret was sealed with another master key.
+pub fn target(tx: &mut Tx<'_>, master: &MasterKey, webhook: &str) -> Result<Option<Target>> {
+    let Some((url, sealed)) = webhooks::target(tx, webhook)? else { return Ok(None) };
+    let secret = crate::webhook::open_secret(master, webhook, &sealed)?;
+    Ok(Some(Target { url, secret }))
+}

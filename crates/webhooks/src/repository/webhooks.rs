@@ -1,0 +1,115 @@
+//! Webhooks.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Tx, columns};
+
+use crate::webhook::Webhook;
+
+columns!(Webhook {
+    id: "id",
+    name: "name",
+    description: "description",
+    target_url: "target_url",
+    secret: "'********'",
+    active: "active",
+    sensor: "sensor",
+    owner: "owner",
+    created: "created_ms",
+    updated: "updated_ms",
+    deleted: "NULL",
+});
+
+const COLUMNS: &str = Webhook::COLUMNS;
+
+pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
+    Ok(tx.row("SELECT COUNT(*) FROM webhooks", &[])?.unwrap_or_default())
+}
+
+pub(crate) fn insert(tx: &mut Tx<'_>, webhook: &Webhook, sealed: &[u8]) -> Result<()> {
+    let sql = "INSERT INTO webhooks (id, name, description, target_url, secret, sensor, active, \
+               owner, created_ms, updated_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let values = [
+        (&webhook.id).into(),
+        (&webhook.name).into(),
+        webhook.description.as_deref().into(),
+        (&webhook.target_url).into(),
+        sealed.into(),
+        webhook.sensor.as_deref().into(),
+        i64::from(webhook.active).into(),
+        (&webhook.owner).into(),
+        webhook.created.milliseconds().into(),
+        webhook.updated.milliseconds().into(),
+    ];
+    tx.send(sql, &values)
+}
+
+/// Writes the values of a webhook, and its sealed secret if there is a new one.
+pub(crate) fn update(tx: &mut Tx<'_>, webhook: &Webhook, sealed: Option<&[u8]>) -> Result<()> {
+    let sql = "UPDATE webhooks SET name = $1, description = $2, target_url = $3, sensor = $4, \
+               active = $5, updated_ms = $6 WHERE id = $7";
+    let values = [
+        (&webhook.name).into(),
+        webhook.description.as_deref().into(),
+        (&webhook.target_url).into(),
+        webhook.sensor.as_deref().into(),
+        i64::from(webhook.active).into(),
+        webhook.updated.milliseconds().into(),
+        (&webhook.id).into(),
+    ];
+    tx.send(sql, &values)?;
+    if let Some(sealed) = sealed {
+        let sql = "UPDATE webhooks SET secret = $1 WHERE id = $2";
+        tx.send(sql, &[sealed.into(), (&webhook.id).into()])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn list(tx: &mut Tx<'_>, sensor: Option<&str>) -> Result<Vec<Webhook>> {
+    match sensor {
+        None => tx.rows(&format!("SELECT {COLUMNS} FROM webhooks ORDER BY created_ms, id"), &[]),
+        Some(sensor) => {
+            let sql =
+                format!("SELECT {COLUMNS} FROM webhooks WHERE sensor = $1 ORDER BY created_ms, id");
+            tx.rows(&sql, &[sensor.into()])
+        }
+    }
+}
+
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Webhook>> {
+    tx.row(&format!("SELECT {COLUMNS} FROM webhooks WHERE id = $1"), &[id.into()])
+}
+
+/// Activates or deactivates a webhook. `false`: it does not exist.
+pub(crate) fn set_active(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    is_active: bool,
+) -> Result<bool> {
+    let sql = "UPDATE webhooks SET active = $1, updated_ms = $2 WHERE id = $3";
+    let values = [i64::from(is_active).into(), now.milliseconds().into(), id.into()];
+    Ok(tx.execute(sql, &values)? == 1)
+}
+
+/// Deletes a webhook with its filters and deliveries. `false`: it does not exist.
+pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+    tx.send("DELETE FROM webhook_filters WHERE webhook = $1", &[id.into()])?;
+    tx.send("DELETE FROM webhook_deliveries WHERE webhook = $1", &[id.into()])?;
+    Ok(tx.execute("DELETE FROM webhooks WHERE id = $1", &[id.into()])? == 1)
+}
+
+pub(crate) fn any_active(tx: &mut Tx<'_>) -> Result<bool> {
+    let sql = "SELECT 1 FROM webhooks WHERE active = 1 LIMIT 1";
+    Ok(tx.query_one(sql, &[], |_| Ok(()))?.is_some())
+}
+
+/// The id and sensor of each active webhook.
+pub(crate) fn active(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
+    tx.rows("SELECT id, sensor FROM webhooks WHERE active = 1 ORDER BY created_ms, id", &[])
+}
+
+/// The address and the sealed secret of an active webhook.
+pub(crate) fn target(tx: &mut Tx<'_>, id: &str) -> Result<Option<(String, Vec<u8>)>> {
+    tx.row("SELECT target_url, secret FROM webhooks WHERE id = $1 AND active = 1", &[id.into()])
+}

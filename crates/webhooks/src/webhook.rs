@@ -1,0 +1,182 @@
+//! Webhooks: creating, reading, changing and deleting.
+
+use lyceum_access::MasterKey;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::repository::webhooks as repository;
+use crate::{limits, registry};
+
+/// The text that stands for a stored secret in answers. Sent back in an update, it keeps the secret.
+pub const HIDDEN_SECRET: &str = "********";
+
+/// A webhook to create, or the new values of one.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookInput {
+    /// The name for people.
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    pub name: String,
+    /// The address that receives the messages: `https`, unless the settings allow its host.
+    #[schemars(length(min = 1, max = limits::WEBHOOK_URL_MAX_BYTES))]
+    pub target_url: String,
+    /// The secret that signs the messages. If it is `whsec_` and base64, the signing key is the decoded part;
+    /// otherwise it is the text itself. In an update, `********` keeps the stored secret.
+    #[schemars(length(min = 1, max = limits::WEBHOOK_SECRET_MAX_BYTES))]
+    pub secret: String,
+    /// Whether the webhook receives messages.
+    pub active: bool,
+    /// If it is present, the webhook receives only Caliper events of this sensor.
+    #[schemars(length(max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    pub sensor: Option<String>,
+    /// The description for people.
+    #[schemars(length(max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    pub description: Option<String>,
+}
+
+/// A webhook.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Webhook {
+    /// A UUID.
+    pub id: String,
+    /// The name for people.
+    pub name: String,
+    /// The description for people.
+    pub description: Option<String>,
+    /// The address that receives the messages.
+    pub target_url: String,
+    /// The secret as it was sent, in the answer to its creation or change. Otherwise `********`.
+    pub secret: String,
+    /// Whether the webhook receives messages.
+    pub active: bool,
+    /// The sensor whose Caliper events it receives; null for all changes.
+    pub sensor: Option<String>,
+    /// The client or person that created the webhook.
+    pub owner: String,
+    /// When it was created.
+    #[serde(rename = "created_at")]
+    pub created: Timestamp,
+    /// When it was changed last.
+    #[serde(rename = "updated_at")]
+    pub updated: Timestamp,
+    /// Always null: a deleted webhook is gone.
+    #[serde(rename = "deleted_at")]
+    pub deleted: Option<Timestamp>,
+}
+
+/// Creates a webhook. Errors: `Conflict` if the server has reached its limit of webhooks.
+pub fn create(
+    tx: &mut Tx<'_>,
+    (master, now, owner): (&MasterKey, Timestamp, &str),
+    input: WebhookInput,
+) -> Result<Webhook> {
+    let most = limits::WEBHOOKS_MAX_COUNT;
+    if repository::count(tx)? >= most {
+        let message = format!("the limit for webhooks is {most}; delete one first");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    if input.secret == HIDDEN_SECRET {
+        return Err(Problem::invalid(
+            "secret",
+            "must be a secret that only you and the target know",
+        ));
+    }
+    let webhook = Webhook {
+        id: Uuid::now_v7().to_string(),
+        name: input.name,
+        description: input.description,
+        target_url: input.target_url,
+        secret: input.secret,
+        active: input.active,
+        sensor: some_text(input.sensor),
+        owner: owner.to_owned(),
+        created: now,
+        updated: now,
+        deleted: None,
+    };
+    let sealed = master.seal(&label(&webhook.id), webhook.secret.as_bytes());
+    repository::insert(tx, &webhook, &sealed)?;
+    registry::changed(tx)?;
+    Ok(webhook)
+}
+
+fn some_text(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+/// All webhooks, or those of a sensor, in the order of creation.
+pub fn list(tx: &mut Tx<'_>, sensor: Option<&str>) -> Result<Vec<Webhook>> {
+    repository::list(tx, sensor)
+}
+
+/// A webhook. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
+    repository::find(tx, id)?.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> Problem {
+    Problem::new(ProblemKind::NotFound, format!("there is no webhook with the id '{id}'"))
+}
+
+/// Replaces the values of a webhook. Errors: `NotFound`.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    (master, now): (&MasterKey, Timestamp),
+    id: &str,
+    input: WebhookInput,
+) -> Result<Webhook> {
+    let known = find(tx, id)?;
+    let webhook = Webhook {
+        name: input.name,
+        description: input.description,
+        target_url: input.target_url,
+        secret: input.secret,
+        active: input.active,
+        sensor: some_text(input.sensor),
+        updated: now,
+        ..known
+    };
+    let keeps_secret = webhook.secret == HIDDEN_SECRET;
+    let sealed = (!keeps_secret).then(|| master.seal(&label(id), webhook.secret.as_bytes()));
+    repository::update(tx, &webhook, sealed.as_deref())?;
+    registry::changed(tx)?;
+    Ok(webhook)
+}
+
+/// Activates or deactivates a webhook. Deliveries that wait stay and are sent once it is active again.
+///
+/// Errors: `NotFound`.
+pub fn set_active(tx: &mut Tx<'_>, now: Timestamp, id: &str, is_active: bool) -> Result<Webhook> {
+    if !repository::set_active(tx, now, id, is_active)? {
+        return Err(unknown(id));
+    }
+    registry::changed(tx)?;
+    find(tx, id)
+}
+
+/// Deletes a webhook with its filters and deliveries. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    if !repository::delete(tx, id)? {
+        return Err(unknown(id));
+    }
+    registry::changed(tx)
+}
+
+/// The secret of a webhook. Errors: it was sealed with another master key.
+pub(crate) fn open_secret(master: &MasterKey, id: &str, sealed: &[u8]) -> Result<String> {
+    let opened = master.open(&label(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+    opened.ok_or_else(|| {
+        Problem::internal(format!(
+            "the secret of the webhook {id} was sealed with another master key; restore that key"
+        ))
+    })
+}
+
+fn label(id: &str) -> String {
+    format!("secret of the webhook {id}")
+}
