@@ -61,6 +61,11 @@ pub enum Scope {
     PasswordsRead,
     WebhooksRead,
     WebhooksWrite,
+    OrV1p1RosterCoreReadonly,
+    OrV1p1RosterReadonly,
+    OrV1p1RosterDemographicsReadonly,
+    OrV1p1GradebookReadonly,
+    OrV1p1ResourceReadonly,
 }
 
 use Scope::{
@@ -71,9 +76,11 @@ use Scope::{
     ObProfileUpdate, OrAssessmentCreateput, OrAssessmentDelete, OrAssessmentReadonly,
     OrGradebookCoreReadonly, OrGradebookCreatepost, OrGradebookCreateput, OrGradebookDelete,
     OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
-    OrRosterDemographicsReadonly, OrRosterReadonly, PasswordsRead, ProjectsRead, ProjectsWrite,
-    QtiRead, QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead,
-    StandardsWrite, WebhooksRead, WebhooksWrite,
+    OrRosterDemographicsReadonly, OrRosterReadonly, OrV1p1GradebookReadonly,
+    OrV1p1ResourceReadonly, OrV1p1RosterCoreReadonly, OrV1p1RosterDemographicsReadonly,
+    OrV1p1RosterReadonly, PasswordsRead, ProjectsRead, ProjectsWrite, QtiRead, QtiWrite,
+    ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
+    WebhooksRead, WebhooksWrite,
 };
 
 macro_rules! standard {
@@ -89,7 +96,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 48] = [
+const NAMES: [(Scope, &str); 53] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -138,6 +145,11 @@ const NAMES: [(Scope, &str); 48] = [
     (PasswordsRead, "lyceum/passwords.read"),
     (WebhooksRead, "lyceum/webhooks.read"),
     (WebhooksWrite, "lyceum/webhooks.write"),
+    (OrV1p1RosterCoreReadonly, standard!("or/v1p1", "roster-core.readonly")),
+    (OrV1p1RosterReadonly, standard!("or/v1p1", "roster.readonly")),
+    (OrV1p1RosterDemographicsReadonly, standard!("or/v1p1", "roster-demographics.readonly")),
+    (OrV1p1GradebookReadonly, standard!("or/v1p1", "gradebook.readonly")),
+    (OrV1p1ResourceReadonly, standard!("or/v1p1", "resource.readonly")),
 ];
 
 impl Scope {
@@ -203,19 +215,38 @@ impl Scope {
             WebhooksWrite => {
                 "Change webhooks and replay deliveries. A webhook receives changes of every area."
             }
+            OrV1p1RosterCoreReadonly => "Read the core rosters by OneRoster 1.1.",
+            OrV1p1RosterReadonly => "Read the rosters by OneRoster 1.1, without demographics.",
+            OrV1p1RosterDemographicsReadonly => "Read demographics by OneRoster 1.1.",
+            OrV1p1GradebookReadonly => "Read the gradebook by OneRoster 1.1.",
+            OrV1p1ResourceReadonly => "Read the resources by OneRoster 1.1.",
         }
     }
 
     /// The narrower scopes that this one stands for as well. The standard's `roster.readonly`
-    /// is every read except demographics, and so is our `roster.read`.
+    /// is every read except demographics, and so is our `roster.read`. Scopes of `OneRoster` 1.2 stand for those of 1.1.
     pub const fn opens(self) -> &'static [Self] {
         match self {
-            OrRosterReadonly => &[OrRosterCoreReadonly],
-            OrGradebookReadonly => &[OrGradebookCoreReadonly],
-            OrResourceReadonly => &[OrResourceCoreReadonly],
-            RosterRead => &[OrRosterReadonly, OrRosterCoreReadonly],
-            DemographicsRead => &[OrRosterDemographicsReadonly],
-            GradebookRead => &[OrGradebookReadonly, OrGradebookCoreReadonly, OrAssessmentReadonly],
+            OrRosterCoreReadonly | OrV1p1RosterReadonly => &[OrV1p1RosterCoreReadonly],
+            OrRosterReadonly => {
+                &[OrRosterCoreReadonly, OrV1p1RosterReadonly, OrV1p1RosterCoreReadonly]
+            }
+            OrRosterDemographicsReadonly => &[OrV1p1RosterDemographicsReadonly],
+            OrGradebookReadonly => &[OrGradebookCoreReadonly, OrV1p1GradebookReadonly],
+            OrResourceReadonly => &[OrResourceCoreReadonly, OrV1p1ResourceReadonly],
+            RosterRead => &[
+                OrRosterReadonly,
+                OrRosterCoreReadonly,
+                OrV1p1RosterReadonly,
+                OrV1p1RosterCoreReadonly,
+            ],
+            DemographicsRead => &[OrRosterDemographicsReadonly, OrV1p1RosterDemographicsReadonly],
+            GradebookRead => &[
+                OrGradebookReadonly,
+                OrGradebookCoreReadonly,
+                OrAssessmentReadonly,
+                OrV1p1GradebookReadonly,
+            ],
             GradebookWrite => &[
                 OrGradebookCreateput,
                 OrGradebookCreatepost,
@@ -223,7 +254,7 @@ impl Scope {
                 OrAssessmentCreateput,
                 OrAssessmentDelete,
             ],
-            ResourcesRead => &[OrResourceReadonly, OrResourceCoreReadonly],
+            ResourcesRead => &[OrResourceReadonly, OrResourceCoreReadonly, OrV1p1ResourceReadonly],
             CredentialsRead => &[
                 ObCredentialReadonly,
                 ObProfileReadonly,
@@ -312,6 +343,15 @@ impl Scopes {
             | WebhooksWrite.bit(),
     );
 
+    /// The scopes that requests signed with OAuth 1.0a can have: reading by `OneRoster` 1.1.
+    pub const OF_SIGNED_REQUESTS: Self = Self(
+        OrV1p1RosterCoreReadonly.bit()
+            | OrV1p1RosterReadonly.bit()
+            | OrV1p1RosterDemographicsReadonly.bit()
+            | OrV1p1GradebookReadonly.bit()
+            | OrV1p1ResourceReadonly.bit(),
+    );
+
     /// These scopes and one more.
     #[must_use]
     pub const fn with(self, scope: Scope) -> Self {
@@ -321,6 +361,11 @@ impl Scopes {
     /// The members, in the order of the vocabulary.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::all().filter(move |scope| self.0 & scope.bit() != 0)
+    }
+
+    /// Whether the sets have a member in common.
+    pub const fn intersect(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 
     /// Whether the set is empty.

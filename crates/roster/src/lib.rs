@@ -12,6 +12,7 @@
 //! | writes of callers who are limited to organizations | `reach` |
 //! | answers: `href`s, payload dialects | `render`, `narrow` |
 //! | which lists exist; their parameters, filters and order | `collections`, `query`, `filter`, `sort` |
+//! | OneRoster 1.1 over the same records | `v1p1` |
 //! | members of stored records; grades | `fields`, `grade` |
 //! | SQL: put, read, list, delete, purge, check | `repository` |
 //! | default classes, guardians, users' credentials | `default_class`, `agents`, `credentials` |
@@ -52,6 +53,7 @@ pub mod screens;
 pub mod sort;
 pub mod structure;
 pub mod syllabus;
+pub mod v1p1;
 pub mod write;
 
 pub use patch::merge;

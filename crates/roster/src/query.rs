@@ -5,7 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Reach, Result, limits};
 use lyceum_store::SqlDialect;
 
 use crate::collections::Collection;
-use crate::filter;
+use crate::filter::{self, FilterExpression};
 use crate::repository::ListQuery;
 use crate::repository::PathScope;
 use crate::sort::SortOrder;
@@ -54,10 +54,9 @@ pub fn query(
     )?;
     let filter = parameters.filter.filter(|text| !text.trim().is_empty()).map(filter::parse);
     let filter = filter.transpose()?;
-    let deleted_too = ["status", "dateLastModified"];
-    Ok(ListQuery {
-        with_deleted: filter.as_ref().is_some_and(|f| filter::names(f, &deleted_too)),
-        filter: filter.map(|filter| filter::bind(collection.kind, &filter)).transpose()?,
+    let query = ListQuery {
+        with_deleted: false,
+        filter: None,
         search: parameters.search.map(search).transpose()?.flatten(),
         limit: limit.min(limits::PAGE_MAX_RECORDS),
         cursor: parameters.cursor.map(str::to_owned),
@@ -67,7 +66,18 @@ pub fn query(
         people: None,
         sort,
         offset,
-    })
+    };
+    match filter {
+        Some(filter) => with_filter(query, &filter),
+        None => Ok(query),
+    }
+}
+
+/// The query with a filter. Errors: `BadFilter`.
+pub(crate) fn with_filter(mut query: ListQuery, filter: &FilterExpression) -> Result<ListQuery> {
+    query.with_deleted = filter::names(filter, &["status", "dateLastModified"]);
+    query.filter = Some(filter::bind(query.collection.kind, filter)?);
+    Ok(query)
 }
 
 fn number(name: &str, text: Option<&str>, least: u64) -> Result<Option<u64>> {

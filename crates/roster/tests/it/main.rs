@@ -33,6 +33,7 @@ mod schema;
 mod screens;
 mod sought;
 mod users;
+mod v1p1;
 mod values;
 mod writes;
 

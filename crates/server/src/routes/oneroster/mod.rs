@@ -1,4 +1,4 @@
-//! OneRoster 1.2: the areas and routes that are generated from the declarations.
+//! OneRoster: the areas and routes that are generated from the declarations.
 //!
 //! The reads, writes and scoped lists of a collection come from the declarations in `lyceum_roster`. Routes with
 //! special behaviour have their own files here.
@@ -11,6 +11,7 @@ mod respond;
 pub(crate) mod schema;
 mod scopes;
 mod users;
+mod v1p1;
 mod write;
 
 use lyceum_roster::collections::{self, Collection, CollectionPart, ScopedCollection};
@@ -23,9 +24,10 @@ pub(super) use courses::syllabus;
 pub(super) use read::{ListNarrowing, listing};
 pub(super) use scopes::{RouteEffect, access};
 
-/// The three services, one area for each.
+/// The three services of version 1.2, one area for each, and version 1.1.
 pub(super) fn areas() -> Vec<Area> {
-    [Service::Rostering, Service::Gradebook, Service::Resources].into_iter().map(area).collect()
+    let services = [Service::Rostering, Service::Gradebook, Service::Resources];
+    services.into_iter().map(area).chain([v1p1::area()]).collect()
 }
 
 fn area(service: Service) -> Area {

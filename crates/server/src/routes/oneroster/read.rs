@@ -8,6 +8,7 @@ use lyceum_roster::collections::{self, Collection, ScopedCollection};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::{RecordView, fields};
 use lyceum_roster::repository::{self, ListCost, PathScope, RecordPage, UserSelection};
+use lyceum_roster::v1p1::{self, FormView, RecordForm};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
@@ -20,7 +21,7 @@ use crate::etag;
 use crate::limits;
 use crate::route::{AnswerHeader, Route, get};
 
-const PAGE_HEADERS: &[AnswerHeader] = &[
+pub(super) const PAGE_HEADERS: &[AnswerHeader] = &[
     AnswerHeader {
         name: "X-Total-Count",
         ty: "integer",
@@ -73,7 +74,7 @@ pub(super) fn single(collection: Collection) -> Route {
     get(
         format!("/{}/{{sourcedId}}", collection.path),
         access(collection.kind, RouteEffect::ReadCore),
-        move |context| answer_record(context, collection),
+        move |context| answer_record(context, collection, None),
     )
     .within_reach()
     .named(operation("get", singular(collection)))
@@ -105,11 +106,14 @@ pub(crate) struct ListNarrowing {
     pub(crate) always: &'static [&'static str],
     /// A last step that changes the page.
     pub(crate) finish: fn(&mut Tx<'_>, RecordPage) -> Result<RecordPage>,
+    /// The form of the records in OneRoster 1.1; `None` for version 1.2.
+    pub(crate) form: Option<&'static RecordForm>,
 }
 
 impl Default for ListNarrowing {
     fn default() -> Self {
-        Self { scope: None, people: None, always: &[], finish: |_, listed| Ok(listed) }
+        let finish = |_: &mut Tx<'_>, listed| Ok(listed);
+        Self { scope: None, people: None, always: &[], finish, form: None }
     }
 }
 
@@ -119,7 +123,7 @@ pub(crate) async fn listing(
     collection: Collection,
     narrow: ListNarrowing,
 ) -> Result<Answer> {
-    let ListNarrowing { scope, people, always, finish } = narrow;
+    let ListNarrowing { scope, people, always, finish, form } = narrow;
     let pairs: Vec<_> = context.query().collect();
     let value =
         |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
@@ -133,9 +137,15 @@ pub(crate) async fn listing(
         search: value("search"),
     };
     let dialect = context.dialect;
-    let mut asked = query(collection, scope, context.reach(), &given, context.app.db.dialect())?;
+    let (store, reach) = (context.app.db.dialect(), context.reach());
+    let mut asked = match form {
+        Some(form) => v1p1::query(form, collection, scope, reach, &given, store)?,
+        None => query(collection, scope, reach, &given, store)?,
+    };
     asked.people = people;
-    let selected = value("fields").filter(|text| !text.is_empty()).map(str::to_owned);
+    let selected = value("fields").filter(|text| !text.is_empty());
+    let form = form.map(|form| FormView::new(form, collection, selected)).transpose()?;
+    let selected = selected.filter(|_| form.is_none()).map(str::to_owned);
     let (limit, offset, by_cursor) = (asked.limit, asked.offset, asked.cursor.is_some());
     let cost = repository::cost(&asked);
     let app = context.app.clone();
@@ -147,7 +157,11 @@ pub(crate) async fn listing(
         }
         let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
         let listed = repository::list(tx, &asked, &view)?;
-        finish(tx, listed)
+        let mut listed = finish(tx, listed)?;
+        if let Some(form) = &form {
+            listed.records = form.render(&app.base_url, &listed.records)?;
+        }
+        Ok(listed)
     };
     let listed = read_at_cost(&context.app.db, cost, work).await?;
     let page = PagePosition { limit, offset, by_cursor };
@@ -192,13 +206,20 @@ fn too_slow(problem: Problem) -> Problem {
     )
 }
 
-async fn answer_record(context: Context, collection: Collection) -> Result<Answer> {
+/// Returns a record of the collection, in its 1.1 form if there is one.
+pub(super) async fn answer_record(
+    context: Context,
+    collection: Collection,
+    form: Option<&'static RecordForm>,
+) -> Result<Answer> {
     let (id, reach) = (context.param("sourcedId").to_owned(), context.reach());
     let dialect = context.dialect;
     let selected = context
         .query()
         .find(|(name, value)| name == "fields" && !value.is_empty())
         .map(|(_, value)| value.into_owned());
+    let form = form.map(|form| FormView::new(form, collection, selected.as_deref())).transpose()?;
+    let selected = selected.filter(|_| form.is_none());
     let app = context.app.clone();
     let (body, version) = context
         .app
@@ -211,7 +232,15 @@ async fn answer_record(context: Context, collection: Collection) -> Result<Answe
             let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
             let stored = repository::find_in(tx, &collection, &id, &reach)?
                 .ok_or_else(|| Problem::not_found(collection.kind.one, &id))?;
-            let body = respond::single(&view, collection, &stored)?;
+            let body = match &form {
+                None => respond::single(&view, collection, &stored)?,
+                Some(form) => {
+                    let mut record = String::new();
+                    view.render(&stored.body, None, &mut record)?;
+                    let record = form.render(&app.base_url, &record)?;
+                    format!("{{\"{}\":{record}}}", collection.kind.one)
+                }
+            };
             Ok((body, stored.version))
         })
         .await?;

@@ -144,11 +144,12 @@ fn course_tree(required: &[&str], properties: &Value) -> TypeSchema {
     }
 }
 
-/// The schemas that others refer to: each kind in answers, and in requests.
+/// The schemas that others refer to: each kind in answers, and in requests; and the 1.1 forms.
 pub(crate) fn components() -> impl Iterator<Item = (String, Value)> {
-    kinds::ALL.iter().flat_map(|kind| {
+    let kinds = kinds::ALL.iter().flat_map(|kind| {
         [(name(kind), object(kind, true)), (input_name(kind), object(kind, false))]
-    })
+    });
+    kinds.chain(super::v1p1::components())
 }
 
 /// The name of a collection's records as schema names use it, such as `Term`.
@@ -173,25 +174,12 @@ fn input(kind: &RecordKind) -> Value {
 }
 
 /// A reference to the schema with this name.
-fn named(name: &str) -> Value {
+pub(super) fn named(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
 fn object(kind: &RecordKind, shown: bool) -> Value {
-    let mut properties = Map::new();
-    properties.insert(
-        "sourcedId".into(),
-        json!({
-            "type": "string",
-            "minLength": 1,
-            "maxLength": limits::SOURCED_ID_MAX_BYTES,
-        }),
-    );
-    properties
-        .insert("status".into(), json!({ "type": "string", "enum": ["active", "tobedeleted"] }));
-    properties
-        .insert("dateLastModified".into(), json!({ "type": "string", "format": "date-time" }));
-    properties.insert("metadata".into(), json!({ "type": "object" }));
+    let mut properties = common();
     let mut required = vec!["sourcedId"];
     if shown {
         required.extend(["status", "dateLastModified"]);
@@ -215,7 +203,19 @@ fn object(kind: &RecordKind, shown: bool) -> Value {
     })
 }
 
-fn described(field: &Field, shown: bool) -> Value {
+/// The properties of every record.
+pub(super) fn common() -> Map<String, Value> {
+    let id = json!({ "type": "string", "minLength": 1, "maxLength": limits::SOURCED_ID_MAX_BYTES });
+    let status = json!({ "type": "string", "enum": ["active", "tobedeleted"] });
+    Map::from_iter([
+        ("sourcedId".to_owned(), id),
+        ("status".to_owned(), status),
+        ("dateLastModified".to_owned(), json!({ "type": "string", "format": "date-time" })),
+        ("metadata".to_owned(), json!({ "type": "object" })),
+    ])
+}
+
+pub(super) fn described(field: &Field, shown: bool) -> Value {
     let mut schema = value(field, shown);
     if field.presence == Presence::Nullable {
         schema = json!({ "anyOf": [schema, { "type": "null" }] });
@@ -282,7 +282,7 @@ fn word(words: Vocabulary) -> Value {
     json!({ "anyOf": [listed, { "type": "string", "pattern": pattern }] })
 }
 
-fn reference(kind: &str, shown: bool) -> Value {
+pub(super) fn reference(kind: &str, shown: bool) -> Value {
     let required: &[&str] = if shown { &["href", "sourcedId", "type"] } else { &["sourcedId"] };
     json!({
         "type": "object",
