@@ -36,7 +36,7 @@ pub struct Bank {
     pub updated_at: String,
 }
 
-/// What a request wants a bank to be.
+/// A bank in a request.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[schemars(rename = "AssessmentBankInput")]
 pub struct BankInput {
@@ -78,7 +78,7 @@ fn fault(path: &str, message: impl Into<String>) -> Detail {
     Detail { path: path.to_owned(), message: message.into() }
 }
 
-/// Who asks a bank for a test.
+/// A request for the next test of a bank.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AssessmentBankTurnInput")]
@@ -109,7 +109,7 @@ pub struct BankTurn {
     pub assessment_test: String,
 }
 
-/// What a reference to a test or a bank names.
+/// A reference to a test or a bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Questions {
     /// The test with that identifier.
@@ -118,7 +118,7 @@ pub enum Questions {
     Bank(String),
 }
 
-/// Which test or bank each reference names, if it is stored. A test comes before a bank with the same name. Runs two
+/// Finds the stored test or bank of each reference. A test comes before a bank with the same name. Runs two
 /// statements.
 pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option<Questions>>> {
     let names: Vec<&str> = references.iter().flat_map(Reference::names).collect();

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::limits;
 use crate::repository;
 
-/// What feedback is about.
+/// The subject of feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(rename = "FeedbackSubject")]
@@ -34,7 +34,7 @@ impl FeedbackSubject {
     }
 }
 
-/// What somebody said.
+/// Stored feedback of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
@@ -75,7 +75,7 @@ pub struct OnLesson {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FeedbackInput")]
 pub struct NewFeedback {
-    /// Who says it.
+    /// The user who gives the feedback.
     #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
     user_id: String,
     /// The lesson.
@@ -84,7 +84,7 @@ pub struct NewFeedback {
     /// The question, if it is about one.
     #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
     question_id: Option<String>,
-    /// What is said.
+    /// The text.
     #[schemars(length(min = 1, max = limits::FEEDBACK_MAX_BYTES))]
     feedback: String,
     /// Whether a person approved it.

@@ -76,7 +76,7 @@ impl Items {
     }
 }
 
-/// What came of a response.
+/// The result of scoring a response.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ScoredAnswer")]

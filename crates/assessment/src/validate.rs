@@ -18,7 +18,7 @@ pub struct DocumentCheck {
     xml: Option<String>,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationResult {
@@ -29,7 +29,7 @@ pub struct ValidationResult {
     /// The XML that was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xml_content: Option<String>,
-    /// What is wrong: one sentence for each error or warning, with line and column.
+    /// The errors and warnings: one sentence for each error or warning, with line and column.
     pub validation_errors: Vec<String>,
     /// The same errors and warnings, in structured form.
     pub faults: Faults,
@@ -41,7 +41,7 @@ pub struct ValidationResult {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationRequest {
-    /// What it is to be.
+    /// The kind that the document must have.
     schema: Kind,
     /// The document; without it, the stored one of that identifier.
     #[schemars(length(min = 1))]
@@ -56,7 +56,7 @@ pub struct ValidationRequest {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ValidationBatch")]
 pub struct Batch {
-    /// What they are to be.
+    /// The kind that all documents must have.
     schema: Kind,
     /// The documents.
     #[schemars(length(max = limits::QTI_BATCH_MAX_COUNT))]

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::assets;
 
-/// How a person plays an app.
+/// The way in which a person plays an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayMode {
     /// Signed in.

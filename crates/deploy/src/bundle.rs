@@ -61,7 +61,7 @@ pub(crate) fn bundle(root: &Path, entry: &str, target: Target) -> Result<Bundled
     })
 }
 
-/// What to do if esbuild did not find packages: a line that begins with `hint: `.
+/// The remedy if esbuild did not find packages: a line that begins with `hint: `.
 fn missing_packages(text: &str) -> Option<String> {
     let paths =
         text.split("Could not resolve \"").skip(1).filter_map(|rest| rest.split('"').next());

@@ -144,7 +144,7 @@ impl SchemaSources {
     /// Errors: `NotFound` without a schema, with the searched places; `Invalid` with drizzle-kit's messages, and if
     /// it exports no table.
     pub fn ddl(&self) -> Result<String> {
-        let files = match self.written()? {
+        let files = match self.source()? {
             SchemaSource::Sql(files) => files,
             typed => return self.exported(&typed),
         };
@@ -156,7 +156,7 @@ impl SchemaSources {
         Ok(ddl)
     }
 
-    fn written(&self) -> Result<SchemaSource> {
+    fn source(&self) -> Result<SchemaSource> {
         if let Some(config) = self.drizzle()? {
             return Ok(SchemaSource::Configured(config.clone()));
         }

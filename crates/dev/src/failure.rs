@@ -13,19 +13,19 @@ use crate::traces::{MappedText, SourcePlace, Traces};
 /// The line in which esbuild names the place of an error: file, line and column, both counted from 1 here.
 static BUNDLER_PLACE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^\s+(\S.*?):(\d+):(\d+):$").expect("the pattern is valid"));
-/// What precedes the last line of a message that says what to do.
+/// The prefix of the last line of a message, which names the remedy.
 const HINT: &str = "\nhint: ";
 
 /// Why a request failed, or why the saved files are not served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DevFailure {
-    /// What happened, such as `TypeError: x is not a function`, or what the bundler printed.
+    /// The error, such as `TypeError: x is not a function`, or what the bundler printed.
     pub message: String,
     /// The calls that led to it, each as `at name (file:line:column)`, and those of its causes. Empty without calls.
     pub stack: String,
     /// The innermost place in the project's own sources.
     pub place: Option<SourcePlace>,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What to do about errors that developers of backends meet often.
+//! Remedies for common errors in backends.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is valid")
 }
 
-/// What to do about an error. `line` is the line of source in which it occurred, or empty.
+/// The remedy for an error. `line` is the line of source in which it occurred, or empty.
 pub(crate) fn hint(error: &str, line: &str, project: &ProjectFacts) -> Option<String> {
     if let Some(found) = TABLE.captures(error) {
         let table = &found[1];

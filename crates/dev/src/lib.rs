@@ -49,7 +49,7 @@ pub use traces::SourcePlace;
 use traces::{Traces, module_name};
 use watched::WatchedFiles;
 
-/// What to serve, and how.
+/// The settings of the development server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The project's config file, or the folder that it is in.
@@ -97,7 +97,7 @@ pub enum DevMessage {
     Output {
         /// The record.
         line: BackendLogLine,
-        /// What to do about the error that it prints.
+        /// The remedy for the error that it prints.
         hint: Option<String>,
     },
 }

@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use serde::Serialize;
 use sourcemap::SourceMap;
 
-/// How many versions' traces are mapped: the version that ends, the one that serves, and the one that is tried.
+/// The number of versions whose traces are mapped: the version that ends, the one that serves, and the one that is tried.
 const VERSIONS: usize = 3;
 /// Lines of source that are shown before and after a place.
 const CONTEXT_LINES: usize = 3;

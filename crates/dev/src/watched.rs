@@ -12,10 +12,10 @@ use crate::source::{ENVS, first_part, root};
 
 /// The interval between checks. A check of a few dozen files takes microseconds for each.
 const LOOK: Duration = Duration::from_millis(25);
-/// How long nothing must change before a save counts as complete.
+/// The time without a change after which a save counts as complete.
 const SETTLED: Duration = Duration::from_millis(10);
 
-/// What package managers write in `node_modules` when they have installed packages. The first one is the folder
+/// Files that package managers write in `node_modules` after they installed packages. The first one is the folder
 /// itself, which changes when a package is added or removed by hand.
 const INSTALLED: [&str; 5] =
     ["", ".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"];

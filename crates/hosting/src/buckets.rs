@@ -76,7 +76,7 @@ pub struct BucketListing {
 pub struct BucketObjectDescription {
     /// Media type, such as `image/png`.
     pub content_type: Option<String>,
-    /// How long browsers may keep it, such as `max-age=3600`.
+    /// The time for which browsers may keep it, such as `max-age=3600`.
     pub cache_control: Option<String>,
     /// Custom metadata.
     pub custom_metadata: Map<String, Value>,
@@ -137,13 +137,13 @@ impl Bucket {
     ) -> Result<BucketObject> {
         check_key(key)?;
         let (http, custom) = about.fields()?;
-        let (writer, md5) = self.written(reader)?;
+        let (writer, md5) = self.write_with_digest(reader)?;
         let checksums = Map::from_iter([("0".to_owned(), hex(md5).into())]);
         let object = self.0.put(key, writer, checksums, http, custom, None).map_err(problem_of)?;
         Ok(object.into())
     }
 
-    fn written(&self, mut reader: impl Read) -> Result<(Writer, [u8; 16])> {
+    fn write_with_digest(&self, mut reader: impl Read) -> Result<(Writer, [u8; 16])> {
         let mut writer = self.0.writer()?;
         let (mut md5, mut piece) = (Md5::new(), vec![0; 256 * 1024]);
         loop {
@@ -200,7 +200,7 @@ impl Bucket {
 
     /// Stores a part of an upload.
     pub fn put_part(&self, key: &str, id: &str, number: i64, bytes: &[u8]) -> Result<BucketPart> {
-        let (writer, md5) = self.written(bytes)?;
+        let (writer, md5) = self.write_with_digest(bytes)?;
         let etag =
             self.0.put_part(key, (id.to_owned(), number), writer, md5).map_err(problem_of)?;
         Ok(BucketPart { part: number, etag })

@@ -1,4 +1,4 @@
-//! Which node holds the files of a project. The project's rows are in the shared database, but its database, keys and
+//! The node that has the files of a project. The project's rows are in the shared database, but its database, keys and
 //! bucket index are files in the data folder of one node. Other nodes refuse requests for the project. If they
 //! created empty files instead, a deploy would be planned from those.
 //!
@@ -147,7 +147,7 @@ pub fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<UnclaimedProject>> {
 }
 
 impl UnclaimedProject {
-    /// Which of the project's files are on this node; `None` if they seem to be on another node. A SQLite database
+    /// The project's files on this node; `None` if they seem to be on another node. A SQLite database
     /// has a single node, which has all files.
     pub fn found(&self, node: &Node, blobs: &Blobs, dialect: SqlDialect) -> Result<Option<Uses>> {
         let folder = node.folder_of(&self.slug);
@@ -243,7 +243,7 @@ pub fn adopt(
     Ok(known.home.map(|home| home.node))
 }
 
-/// How many files of the versions are missing here.
+/// The number of the versions' files that are missing here.
 fn lacks<'a>(blobs: &Blobs, versions: impl Iterator<Item = &'a Deployment>) -> Result<usize> {
     let mut lacking = 0;
     for version in versions {

@@ -28,7 +28,7 @@ pub struct KnownNode {
     pub name: String,
     /// The address at which people reach it.
     pub address: String,
-    /// How many times a server was started on its data folder.
+    /// The number of times that a server was started on its data folder.
     pub generation: i64,
 }
 

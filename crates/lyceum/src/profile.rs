@@ -1,4 +1,4 @@
-//! Which server a command uses, and with which credentials: the running sandbox, a profile that `lyceum login`
+//! The server and the credentials that a command uses: the running sandbox, a profile that `lyceum login`
 //! wrote, or the variables `LYCEUM_URL` and `LYCEUM_API_KEY`.
 
 use std::collections::BTreeMap;

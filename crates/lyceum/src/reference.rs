@@ -38,7 +38,7 @@ fn described(text: &mut String, command: &Command, path: &str, level: usize) {
     if !command.is_subcommand_required_set() {
         usage(text, command, &path);
     }
-    for inner in shown(command) {
+    for inner in visible_commands(command) {
         described(text, inner, &path, level + 1);
     }
 }
@@ -68,7 +68,7 @@ fn arguments<'c>(text: &mut String, arguments: impl Iterator<Item = &'c Arg>) {
     }
 }
 
-/// How an argument is written: `-p, --port <PORT>`.
+/// The form of an argument: `-p, --port <PORT>`.
 fn spelled(arg: &Arg) -> String {
     let names = arg.get_value_names().unwrap_or_default();
     let value = names.iter().map(|name| format!("<{name}>")).collect::<Vec<_>>().join(" ");
@@ -84,7 +84,7 @@ fn spelled(arg: &Arg) -> String {
     }
 }
 
-/// What an argument does, with its default, possible values and environment variable.
+/// The description of an argument, with its default, possible values and environment variable.
 fn help(arg: &Arg) -> String {
     let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<_> =
@@ -125,6 +125,6 @@ fn is_help(arg: &Arg) -> bool {
     )
 }
 
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+fn visible_commands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set())
 }

@@ -57,7 +57,7 @@ pub(crate) struct Remote {
     token: Option<String>,
     /// The environment that the server must have, otherwise it refuses requests. `None` accepts any.
     env: Option<&'static str>,
-    /// What to do if the server cannot be reached.
+    /// The hint for a server that cannot be reached.
     unreachable_hint: &'static str,
 }
 

@@ -99,11 +99,11 @@ impl Default for Integrations {
 pub struct Database {
     /// The folder of schema and migrations.
     pub directory: Option<String>,
-    /// How schema changes are deployed; by default, the folder determines it.
+    /// The way in which schema changes are deployed; by default, the folder determines it.
     pub strategy: Option<Strategy>,
 }
 
-/// How a schema gets to a database.
+/// The way in which a schema gets to a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "SchemaStrategy")]
@@ -153,7 +153,7 @@ pub struct Course {
     /// All XP that a student can earn in the course. It is needed before the course is set up.
     #[schemars(range(min = 0), example = 1000)]
     pub total_xp: Option<f64>,
-    /// How many units a student can master.
+    /// The number of units that a student can master.
     #[schemars(range(min = 0), example = 12)]
     pub masterable_units: Option<f64>,
     /// The title.

@@ -20,7 +20,7 @@ pub struct DatabaseState {
     pub declared: Option<String>,
 }
 
-/// What a database shall be.
+/// The desired state of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseWish {
@@ -82,11 +82,11 @@ impl SchemaWish {
     }
 }
 
-/// How a database changes.
+/// The change of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseChange {
-    /// How the change is applied.
+    /// The way in which the change is applied.
     pub strategy: Strategy,
     /// The statements of a push, in order.
     pub statements: Vec<String>,

@@ -1,4 +1,4 @@
-//! Which items of a test one candidate meets, and in which order: selection and ordering.
+//! Selects and orders the items of a test for one candidate.
 
 use lyceum_core::random::RandomStream;
 

@@ -1,4 +1,4 @@
-//! What a candidate is shown: never a correct response, a mapping, processing, hidden feedback, or a
+//! The view of an item for candidates: never a correct response, a mapping, processing, hidden feedback, or a
 //! text for other readers.
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! What the crate can do, as lists that tests count.
+//! The features of the crate, as lists that tests count.
 
 use crate::model::{InteractionKind, MathFunction, ResponseTemplate, Statistic};
 use crate::value::{BaseType, Cardinality};
@@ -102,7 +102,7 @@ pub const TEMPLATE_RULES: [&str; 6] = [
     "qti-exit-template",
 ];
 
-/// How many of a feature there are; `None` for a feature that is not counted.
+/// The number of supported members of a feature; `None` for a feature that is not counted.
 pub fn count(feature: &str) -> Option<usize> {
     Some(match feature {
         "base types" => BaseType::ALL.len(),

@@ -74,7 +74,7 @@ pub enum DocumentContent {
 pub struct ReadDocument {
     /// Its content without elements that are not allowed in their place.
     pub content: DocumentContent,
-    /// What is wrong, in the order of the text; [`Faults::refuse`] says whether it is refused.
+    /// The errors, in the order of the text; [`Faults::refuse`] says whether it is refused.
     pub faults: Faults,
 }
 

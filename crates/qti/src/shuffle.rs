@@ -18,7 +18,7 @@ const CHOICES: [&str; 5] = [
     "qti-simple-choice",
 ];
 
-/// How often an order is drawn anew because it was the answer, before it is turned by one place.
+/// The maximum number of draws. If each drawn order was the correct answer, the last one is rotated by one place.
 const MAX_DRAWS: usize = 32;
 
 /// The children at `places`, in the order in which they are shown.

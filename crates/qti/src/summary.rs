@@ -1,4 +1,4 @@
-//! What a document is called and what it refers to, for those who hold many of them.
+//! The names and references of documents, for callers that store many of them.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -53,7 +53,7 @@ impl DocumentKind {
 /// The name, kind and links of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// What it is.
+    /// Its kind.
     pub kind: DocumentKind,
     /// Its name; empty if it is missing.
     pub identifier: Box<str>,
@@ -144,7 +144,7 @@ pub fn is_document(xml: &str) -> bool {
 }
 
 impl DocumentContent {
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> DocumentKind {
         match self {
             Self::Item(_) => DocumentKind::Item,

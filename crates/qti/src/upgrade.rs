@@ -17,7 +17,7 @@ const ELEMENTS: [(&str, &str); 3] = [
     ("infoControl", "div"),
 ];
 
-/// What holds a body of its own in QTI 3, and what may stand before it.
+/// Elements that have a body of their own in QTI 3.
 const BODIES: [&str; 5] = [
     "qti-feedback-block",
     "qti-modal-feedback",

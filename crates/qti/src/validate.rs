@@ -324,7 +324,7 @@ impl<'d> Checker<'d, '_> {
     }
 }
 
-/// What any element may carry: declarations of namespaces, `xml:lang` and its like, ARIA, data.
+/// Whether every element may have the attribute: namespace declarations, `xml:…`, ARIA and data attributes.
 fn is_general(name: &str) -> bool {
     ["xmlns", "xml:", "xsi:", "aria-", "data-"].iter().any(|prefix| name.starts_with(prefix))
 }

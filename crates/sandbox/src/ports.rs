@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 
-/// How many ports above a used one are tried.
+/// The number of ports above a used one that are tried.
 const TRIED: u16 = 100;
 /// The state of a listening socket (`TCP_LISTEN`).
 const LISTENS: &str = "0A";

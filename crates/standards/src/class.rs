@@ -19,15 +19,15 @@ pub struct Class {
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its value.
     pub ty: Type,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub required: bool,
     /// Whether it came with version 1.1.
     pub is_new: bool,
 }
 
-/// What a member holds.
+/// The type of a member's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Type {
     /// Text.
@@ -199,7 +199,7 @@ const TYPES: &[&str] = &[
     "isTranslationOf",
 ];
 
-/// What one node has to do with another.
+/// An association: the relation of one node to another.
 pub static ASSOCIATION: Class = Class {
     name: "CFAssociation",
     list: "CFAssociations",
@@ -320,5 +320,5 @@ static LEVEL: Class = class(
     ],
 );
 
-/// What stands in the `CFDefinitions` of a package, in the order of the standard.
+/// The lists in the `CFDefinitions` of a package, in the order of the standard.
 pub static DEFINITIONS: [&Class; 5] = [&CONCEPT, &SUBJECT, &LICENSE, &ITEM_TYPE, &GROUPING];

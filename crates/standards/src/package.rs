@@ -17,7 +17,7 @@ use crate::{tree, words};
 pub struct Document {
     /// The record.
     pub record: Record,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its own address.
     pub uri: String,
@@ -28,7 +28,7 @@ pub struct Document {
 pub struct Item {
     /// The record.
     pub record: Record,
-    /// What a search finds it by.
+    /// The words by which a search finds it.
     pub words: Vec<String>,
 }
 
@@ -65,9 +65,9 @@ pub struct Package {
     pub associations: Vec<Association>,
     /// Its definitions, then its rubrics.
     pub definitions: Vec<Definition>,
-    /// Which lists it has, a JSON array; empty ones are written as such.
+    /// The names of its lists, a JSON array; it includes empty lists.
     pub parts: String,
-    /// What else its outer levels say: `{"package": {…}, "definitions": {…}}`.
+    /// Other members of its outer levels: `{"package": {…}, "definitions": {…}}`.
     pub rest: Option<String>,
 }
 

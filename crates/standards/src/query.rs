@@ -22,7 +22,7 @@ pub struct Query {
     pub sort: Option<String>,
     /// The largest first.
     pub descending: bool,
-    /// Which records.
+    /// The filter of records.
     pub filter: Option<FilterExpression>,
     /// The members that are shown.
     pub fields: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! What a search finds an item by: the words of its code, its statements and its labels, and its
+//! The words by which a search finds an item: those of its code, its statements and its labels, and its
 //! grades. Both stores look words up by their beginnings in the same index.
 
 use std::collections::BTreeSet;

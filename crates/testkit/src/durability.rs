@@ -1,4 +1,4 @@
-//! Whether an acknowledged write survives: creates from many clients, `kill -9` among them, and a
+//! Tests that acknowledged writes survive: creates from many clients, `kill -9` among them, and a
 //! trace of the system calls that shows a sync before each answer.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! What tests share.
+//! Tools that tests share.
 //!
 //! | what | where |
 //! |---|---|

@@ -5,7 +5,7 @@ use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue, refused
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Param, Sql, SqlDialect, dialect};
 
-/// How a field is compared.
+/// The comparison of a field.
 enum Field<'f> {
     /// A text column. `true`: without distinguishing upper and lower case of A-Z.
     Column(&'static str, bool),

@@ -31,11 +31,11 @@ pub fn is_archive(file: &Path) -> Result<bool> {
 /// The result of checking a backup.
 #[derive(Debug)]
 pub struct BackupReport {
-    /// What it contains; `None` if it is too damaged to tell.
+    /// Its content; `None` if it is too damaged to tell.
     pub cover: Option<BackupCover>,
     /// Number of entries read.
     pub files: u64,
-    /// What is wrong, with the entry.
+    /// The errors, with the entry of each.
     pub faults: Vec<String>,
     /// The database, in a temporary folder owned by this value.
     pub database: Option<PathBuf>,

@@ -19,7 +19,7 @@ use crate::{homes, nodes};
 #[derive(Debug)]
 pub struct UnpackedBackup {
     folder: PathBuf,
-    /// What the backup contains.
+    /// The content of the backup.
     pub cover: BackupCover,
     /// Entries that were missing on the server when the backup was made.
     pub missing: Vec<String>,

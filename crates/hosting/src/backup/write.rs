@@ -32,7 +32,7 @@ pub struct Backup {
 /// A finished backup.
 #[derive(Clone, Debug)]
 pub struct WrittenBackup {
-    /// What it contains.
+    /// Its content.
     pub cover: BackupCover,
     /// Its size in bytes.
     pub bytes: u64,

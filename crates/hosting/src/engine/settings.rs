@@ -22,13 +22,13 @@ pub struct EngineSettings {
     pub database_bytes: u64,
     /// Bytes of all objects of a project's bucket.
     pub bucket_bytes: u64,
-    /// How long JavaScript may run without a pause.
+    /// The maximum time that JavaScript may run without a pause.
     pub spin: Duration,
-    /// How long an answer may take to begin.
+    /// The maximum time until an answer begins.
     pub patience: Duration,
-    /// How long a process runs without a request.
+    /// The time that a process runs without a request.
     pub idle: Duration,
-    /// How long a replaced process may take to finish its requests.
+    /// The time that a replaced process gets to finish its requests.
     pub drain: Duration,
     /// Where the files of buckets are stored; on disk if it has no bucket name.
     pub s3: S3Settings,

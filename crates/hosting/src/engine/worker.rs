@@ -1,4 +1,4 @@
-//! What a process runs.
+//! The code and settings that a process runs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct Worker {
     pub kv: Option<PathBuf>,
     /// The folder of `env.BUCKET`.
     pub bucket: Option<PathBuf>,
-    /// What `env.LYCEUM` calls; `None` if the binding does not exist.
+    /// The target of `env.LYCEUM`; `None` if the binding does not exist.
     pub api: Option<PlatformApi>,
     /// The content of `env.secrets`.
     pub secrets: BTreeMap<String, String>,

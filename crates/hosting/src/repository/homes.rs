@@ -1,4 +1,4 @@
-//! Which node holds the files of each project.
+//! The nodes that have the files of projects.
 
 use lyceum_core::Result;
 use lyceum_project::Uses;

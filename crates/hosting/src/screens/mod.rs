@@ -1,4 +1,4 @@
-//! What the console's screens about projects and the whole platform show: one query function for each page, one
+//! The content of the console's screens about projects and the whole platform: one query function for each page, one
 //! function for each form.
 
 pub mod home;

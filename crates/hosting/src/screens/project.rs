@@ -56,7 +56,7 @@ pub fn versions(
     })
 }
 
-/// How a part of a version differs.
+/// The difference of a part of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// Only the second version has it, with so many bytes.

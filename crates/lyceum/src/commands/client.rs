@@ -182,7 +182,7 @@ impl Revoke {
     }
 }
 
-/// What a dry run would do with the client. Its secret is not printed, because it is not stored.
+/// Prints the change that a dry run would make to the client. Its secret is not printed, because it is not stored.
 fn print_unchanged(printer: &Printer, change: &str, client: &Record) {
     printer.answer(|| format!("{change} the client '{}'\n", client.name), || record(client));
 }

@@ -68,14 +68,16 @@ impl Dev {
         let bound = bind(self.port)?;
         let port = bound.local_addr().map_err(Problem::internal)?.port();
         let own = match (&self.sandbox, self.no_sandbox) {
-            (None, false) if known(&slug).is_none() => {
+            (None, false) if running_sandbox(&slug).is_none() => {
                 Some(Beside::start(&self.config, &self.origins)?)
             }
             _ => None,
         };
         let platform = match &own {
             Some(beside) => Some(beside.url.clone()),
-            None => self.sandbox.clone().or_else(|| known(&slug).filter(|_| !self.no_sandbox)),
+            None => {
+                self.sandbox.clone().or_else(|| running_sandbox(&slug).filter(|_| !self.no_sandbox))
+            }
         };
         let settings = Settings {
             path: self.config,
@@ -110,7 +112,7 @@ impl Dev {
 }
 
 /// The address of the project's sandbox, if one runs.
-fn known(slug: &str) -> Option<String> {
+fn running_sandbox(slug: &str) -> Option<String> {
     registry::running().into_iter().find(|entry| entry.slug == slug).map(|entry| entry.url)
 }
 

@@ -57,7 +57,7 @@ impl Import {
         if more > 0 {
             printer.warn(&format!("{}; use --json to list them", counted(more, "more warning")));
         }
-        printer.answer(|| told(&report), || json!(report));
+        printer.answer(|| report_text(&report), || json!(report));
         if !report.committed {
             return Err(refused(&report));
         }
@@ -78,7 +78,7 @@ impl Import {
     }
 }
 
-fn told(report: &CsvReport) -> String {
+fn report_text(report: &CsvReport) -> String {
     let header = ["file", "rows", "created", "updated", "unchanged", "deleted", "rejected"];
     let rows: Vec<Vec<String>> = report
         .files

@@ -78,12 +78,12 @@ fn print(printer: &Printer, line: &str, after: &mut Option<String>) {
     } else if let Some(data) = line.strip_prefix("data: ")
         && let Ok(event) = serde_json::from_str::<Value>(data)
     {
-        printer.item(|| told(&event), || event.clone());
+        printer.item(|| event_line(&event), || event.clone());
     }
 }
 
 /// An event in one line: number, time, type, action, actor and metrics.
-fn told(event: &Value) -> String {
+fn event_line(event: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let actor = &event["actor"];
     let who = [&actor["email"], &actor["id"], actor].into_iter().find_map(Value::as_str);

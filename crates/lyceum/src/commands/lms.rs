@@ -179,7 +179,7 @@ fn set_up(place: &GameServer, dry_run: bool, printer: &Printer) -> Result {
     let answer = place.remote.post(&format!("/api/lms/setup{query}"), &body)?;
     let told = place.accepted(answer)?;
     if dry_run {
-        printer.answer(|| found(&told["found"], planned), || told.clone());
+        printer.answer(|| record_table(&told["found"], planned), || told.clone());
         printer.done("nothing was changed");
         return Ok(());
     }
@@ -193,7 +193,7 @@ fn set_up(place: &GameServer, dry_run: bool, printer: &Printer) -> Result {
 
 fn verify(place: &GameServer, printer: &Printer) -> Result {
     let told = place.get("verify")?;
-    printer.answer(|| found(&told["courses"], |state| state), || told.clone());
+    printer.answer(|| record_table(&told["courses"], |state| state), || told.clone());
     let missing = told["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
     if missing.is_empty() {
         printer.done("all records exist");
@@ -242,7 +242,7 @@ fn courses(integration: &Value) -> String {
     table(&["SUBJECT", "GRADE", "COURSE", "TITLE", "XP"], &rows)
 }
 
-/// What setup would do with a record in that state.
+/// The change that setup would make to a record in that state.
 fn planned(state: &str) -> &str {
     match state {
         "missing" => "create",
@@ -252,7 +252,7 @@ fn planned(state: &str) -> &str {
 }
 
 /// The state of each course's records.
-fn found(courses: &Value, word: impl Fn(&str) -> &str) -> String {
+fn record_table(courses: &Value, word: impl Fn(&str) -> &str) -> String {
     let mut lines = Vec::new();
     for course in rows(courses) {
         for resource in rows(&course["resources"]) {

@@ -106,7 +106,7 @@ impl Delete {
     }
 }
 
-/// What a project consists of.
+/// The parts of a project.
 struct Content<'a> {
     slug: &'a str,
     env: Env,

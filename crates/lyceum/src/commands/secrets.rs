@@ -9,7 +9,7 @@ use lyceum_core::Problem;
 use lyceum_project::{Action, Desired};
 use serde_json::json;
 
-use super::deploy::{prompt, show, told};
+use super::deploy::{print_addresses, prompt, show};
 use super::deployments::Of;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
@@ -115,7 +115,7 @@ impl Push {
         let pushed = pushed.map(|(name, value)| (name.clone(), value.clone())).collect();
         let applied = server.apply(&plan, &pushed)?;
         printer.done(&format!("✔ Pushing {secrets}"));
-        told(&applied, printer, || show::outcome(&plan, &applied, 0));
+        print_addresses(&applied, printer, || show::outcome(&plan, &applied, 0));
         Ok(())
     }
 }

@@ -140,7 +140,7 @@ fn first_administrator(
     Ok(None)
 }
 
-/// How commands use this server. They use `staging` unless they are told otherwise.
+/// Explains how to use commands with this server, because their default is `staging`.
 fn usage(config: &Config) -> String {
     let (url, env) = (config.public_url(), config.server.env.name());
     format!("sign in with `lyceum login --server {url}`, and use other commands with `--env {env}`")

@@ -174,12 +174,12 @@ impl List {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let found = db.read_blocking(repository::frameworks)?;
-        printer.answer(|| told(&found), || json!(found));
+        printer.answer(|| framework_table(&found), || json!(found));
         Ok(())
     }
 }
 
-fn told(frameworks: &[Framework]) -> String {
+fn framework_table(frameworks: &[Framework]) -> String {
     let rows: Vec<Vec<String>> = frameworks
         .iter()
         .map(|one| {

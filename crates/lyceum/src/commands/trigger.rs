@@ -33,7 +33,7 @@ enum Kind {
     SessionLoggedIn,
 }
 
-/// What is wrong with an invalid event.
+/// The error in an invalid event.
 #[derive(Clone, Copy, ValueEnum)]
 enum Bad {
     /// It has no id

@@ -9,14 +9,14 @@ use super::sqlite::{describe, steps};
 use super::text::{self, definition};
 use super::{Column, Rename, Schema, Table};
 
-/// What is to be done, and what it costs.
+/// The steps from one schema to another, and the data that they lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The statements, in order; none: the schemas are equal.
     pub statements: Vec<String>,
-    /// What would be lost, one sentence each.
+    /// The data that would be lost, one sentence each.
     pub losses: Vec<String>,
-    /// What could be meant otherwise, one sentence each.
+    /// Changes that could be meant as renames, one sentence each.
     pub hints: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ fn added<'a>(old: &Table, new: &'a Table) -> Option<Vec<&'a str>> {
     (missing.is_empty() && old.options == new.options).then_some(texts)
 }
 
-/// What `ALTER TABLE … ADD COLUMN` allows, whatever the table holds.
+/// Whether `ALTER TABLE … ADD COLUMN` can add the column to a table with rows.
 fn can_be_added(column: &Column, normal: &str) -> bool {
     let forbidden = ["primary", "unique", "generated", "as", "check", "references"];
     let is_plain =
@@ -229,7 +229,7 @@ fn rebuild(old: &Table, new: &Table, out: &mut Difference) -> Vec<String> {
     steps::rebuild(old, new, &common)
 }
 
-/// How SQLite stores what is written into a column (<https://sqlite.org/datatype3.html>, 3.1).
+/// The affinity of a column: the form in which SQLite stores its values (<https://sqlite.org/datatype3.html>, 3.1).
 fn affinity(declared: &str) -> &'static str {
     let declared = declared.to_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));

@@ -20,8 +20,8 @@ pub use sqlite::migrate::{
 };
 pub use sqlite::problems::problems;
 
-/// What a database is made of. Two are equal where SQLite would treat every row and every statement
-/// alike; the order of columns, spelling, quotes and comments do not count.
+/// The tables, indexes, views and triggers of a database. Two schemas are equal if SQLite would treat every row and
+/// every statement in the same way; the order of columns, spelling, quotes and comments do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
     pub(crate) tables: BTreeMap<String, Table>,
@@ -39,7 +39,7 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// The parts of its definition, normalised and sorted: columns and constraints.
     pub(crate) parts: Vec<String>,
-    /// What follows the definition: `STRICT`, `WITHOUT ROWID`.
+    /// The options after the definition: `STRICT`, `WITHOUT ROWID`.
     pub(crate) options: String,
     pub(crate) is_virtual: bool,
 }

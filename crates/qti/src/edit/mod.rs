@@ -80,8 +80,8 @@ impl TestLevel {
         }
     }
 
-    /// What of it stands in an element of the level above: parts and sections directly, items at
-    /// any depth.
+    /// The elements of this level inside an element of the level above: parts and sections directly, items at any
+    /// depth.
     fn members(self, parent: Element<'_>) -> Vec<Element<'_>> {
         match self {
             Self::Item => parent.descendants().filter(|e| e.is(self.element())).collect(),

@@ -1,4 +1,4 @@
-//! Which rules of a test refer to its parts, sections and items.
+//! Finds the rules of a test that refer to its parts, sections and items.
 
 use std::collections::HashSet;
 

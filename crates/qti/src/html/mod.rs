@@ -107,7 +107,7 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands between tokenizer and tree builder: notices when a token is whole, and closes elements
+/// A layer between tokenizer and tree builder: it notices when a token is complete, and closes elements
 /// of QTI that XML would close (`<qti-gap … />`).
 struct TokenWatcher {
     builder: TreeBuilder<u32, NodeSink>,

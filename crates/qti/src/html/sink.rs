@@ -85,7 +85,7 @@ impl NodeSink {
         self.nodes.borrow().len()
     }
 
-    /// How deep elements are nested at most.
+    /// The maximum depth of elements.
     pub(super) fn depth(&self) -> usize {
         self.deepest.get()
     }

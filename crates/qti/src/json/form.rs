@@ -96,7 +96,7 @@ pub(super) struct OutcomeForm {
     pub(super) base_type: Option<BaseType>,
 }
 
-/// How responses are processed.
+/// The response processing.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]

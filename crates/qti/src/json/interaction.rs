@@ -44,7 +44,7 @@ pub(super) fn interaction_xml(
     }
 }
 
-/// What the interaction carries: what clients name, then whatever stands in `attributes`.
+/// The attributes of the interaction: first those that clients send as members, then those in `attributes`.
 fn attributes(given: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
     let mut all = vec![(
         "response-identifier".to_owned(),

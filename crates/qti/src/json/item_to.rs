@@ -108,7 +108,7 @@ fn feedback(item: &Item, kind: FeedbackKind) -> Vec<FeedbackForm> {
     item.feedback.iter().filter(|feedback| feedback.kind == kind).map(form).collect()
 }
 
-/// How the first response is processed, and the values of the outcome that chooses feedback.
+/// The processing of the first response, and the values of the outcome that chooses feedback.
 fn processing(item: &Item, processing: &ResponseProcessing) -> ProcessingForm {
     let template = processing.template.as_deref().and_then(ResponseTemplate::of);
     let maps = matches!(

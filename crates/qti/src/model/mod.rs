@@ -1,4 +1,4 @@
-//! What a document says, apart from how it is written.
+//! The content of documents, independent of their notation.
 
 mod declaration;
 mod interaction;

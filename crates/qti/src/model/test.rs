@@ -94,7 +94,7 @@ impl Test {
     }
 }
 
-/// How candidates move through a part.
+/// The way in which candidates move through a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "NavigationMode")]

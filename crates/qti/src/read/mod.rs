@@ -113,7 +113,7 @@ fn rubric(element: Element<'_>) -> Rubric {
     Rubric { views: words(element, "view"), usage: text(element, "use"), text: element.deep_text() }
 }
 
-/// What is inside an element, as XML; feedback in it is left out, for it is read by itself.
+/// The content of an element as XML. Feedback in it is left out, because it is read separately.
 pub(crate) fn inner_xml(element: Element<'_>) -> String {
     let mut choose = |inner: Element<'_>| match inner.name() {
         "qti-feedback-inline" | "qti-feedback-block" => WriteMode::Nothing,

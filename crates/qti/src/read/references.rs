@@ -155,7 +155,7 @@ enum NameKind {
     Context,
 }
 
-/// Which attributes of an element name what.
+/// The attributes of an element that are references, with the kinds of names that they may contain.
 fn references(element: &str) -> &'static [(&'static str, &'static [NameKind])] {
     use NameKind::{Context, Outcome, Response, Template};
     match element {

@@ -7,8 +7,8 @@ use crate::model::{Choice, Interaction, InteractionDetails, InteractionKind as K
 use crate::printed::in_base;
 use crate::value::{Scalar, Value};
 
-/// What a delivery engine refuses when it validates responses (`validate-responses`). Nothing for an
-/// answer that keeps all rules; no answer keeps them where none is demanded. Without validation, an
+/// The errors for which a delivery engine refuses responses that it validates (`validate-responses`). There are none for
+/// an answer that follows all rules. A missing answer follows them if no answer is required. Without validation, an
 /// answer all of whose faults are [`ResponseFault::is_scored`] is invalid and scored.
 pub fn check(item: &Item, responses: &Responses) -> Vec<ResponseFault> {
     let mut faults = Vec::new();

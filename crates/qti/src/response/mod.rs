@@ -1,4 +1,4 @@
-//! What a candidate answers: read from JSON, and held against the rules of the interactions.
+//! Responses of candidates: reads them from JSON and checks them against the rules of the interactions.
 
 mod check;
 
@@ -150,8 +150,8 @@ fn base_of(item: &Item, name: &str) -> u32 {
     texts.filter(|base| (2..=36).contains(base)).unwrap_or(10)
 }
 
-/// What was typed in another base, as decimal numbers; numbers of JSON stay as they are. Errors: a
-/// text that is no number of that base.
+/// Converts numbers that were typed in another base to decimal numbers. JSON numbers stay unchanged. Errors: a text that
+/// is not a number of that base.
 fn decimal(
     json: &Json,
     base: u32,

@@ -1,4 +1,4 @@
-//! What QTI 3.0 allows: one row for each element, interpreted.
+//! The schema of QTI 3.0 as a table with one row for each element.
 //!
 //! A row is `(name, content, attributes)`.
 //! - Content: `~` text may stand between the elements; then particles in their order, each a name, a
@@ -69,7 +69,7 @@ pub(crate) struct ElementRule {
     pub(crate) name: &'static str,
     /// Whether text is allowed between the elements.
     pub(crate) mixed: bool,
-    /// Whether whatever comes is taken.
+    /// Whether any element is allowed.
     pub(crate) any: bool,
     /// The type of the text, where there is text and no element.
     pub(crate) text: Option<Type>,
@@ -158,7 +158,7 @@ fn element(
     };
     for token in content.trim_start_matches('~').split_whitespace() {
         if let Some(text) = token.strip_prefix('=') {
-            rule.text = Some(Type::named(text));
+            rule.text = Some(Type::from_name(text));
         } else if token == "any" {
             rule.any = true;
         } else {
@@ -201,7 +201,7 @@ fn add_attributes(rule: &mut ElementRule, attributes: &'static str) {
             let (name, value) = token.split_once(':').expect("an attribute has a type");
             let required = name.ends_with('!');
             let name = name.trim_end_matches('!');
-            rule.attributes.push(AttributeRule { name, required, value: Type::named(value) });
+            rule.attributes.push(AttributeRule { name, required, value: Type::from_name(value) });
         }
     }
 }

@@ -39,7 +39,7 @@ const CARDINALITIES: &str = "single|multiple|ordered|record";
 const VIEWS: &str = "author|candidate|proctor|scorer|testConstructor|tutor";
 
 impl Type {
-    pub(super) fn named(name: &'static str) -> Self {
+    pub(super) fn from_name(name: &'static str) -> Self {
         match name {
             "text" => Self::Text,
             "id" => Self::Id,

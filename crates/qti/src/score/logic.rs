@@ -16,7 +16,7 @@ pub(super) fn or(values: &[Value]) -> Value {
     combined(values, true)
 }
 
-/// What decides as soon as one operand has it; else the opposite, unless one is NULL.
+/// `decides` if any operand has this value; otherwise NULL if an operand is NULL; otherwise the opposite.
 fn combined(values: &[Value], decides: bool) -> Value {
     let mut unknown = false;
     for value in values {

@@ -1,4 +1,4 @@
-//! Which answers only a person can score.
+//! Finds answers that only a person can score.
 
 use crate::model::{
     Expression, ExpressionKind, InteractionKind as Kind, Item, Operator, Rule, RuleKind,

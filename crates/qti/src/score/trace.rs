@@ -1,4 +1,4 @@
-//! What processing did, step by step.
+//! The record of processing, step by step.
 
 use std::fmt;
 

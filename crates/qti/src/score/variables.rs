@@ -228,8 +228,8 @@ impl<'i> Variables<'i> {
         self.list
     }
 
-    /// What the outcomes hold now, in the order of their declarations; `completionStatus` last, of
-    /// an adaptive item.
+    /// The current values of the outcomes in the order of their declarations. In an adaptive item, `completionStatus` is
+    /// last.
     pub(crate) fn outcomes(self, item: &Item) -> Outcomes {
         let shown = |variable: &Variable<'_>| {
             variable.sort == VariableKind::Outcome && (item.adaptive || variable.name != COMPLETION)

@@ -54,7 +54,7 @@ impl Variant {
         of(&self.values, name)
     }
 
-    /// What a response's correct value is here, where template processing set it.
+    /// The correct value of a response in this variant, if template processing set it.
     pub fn correct(&self, name: &str) -> Option<&Value> {
         of(&self.corrects, name)
     }

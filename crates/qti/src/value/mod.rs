@@ -57,7 +57,7 @@ impl BaseType {
     }
 }
 
-/// How many values a variable can contain (QTI 3.0 information model, Cardinality).
+/// The number of values that a variable can contain (QTI 3.0 information model, Cardinality).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Cardinality {
@@ -125,7 +125,7 @@ pub struct UploadedFile {
 }
 
 impl Scalar {
-    /// What it is.
+    /// Its type.
     pub fn base_type(&self) -> BaseType {
         match self {
             Self::Boolean(_) => BaseType::Boolean,
@@ -254,7 +254,7 @@ impl Value {
         }
     }
 
-    /// What it holds, in order; nothing for a record.
+    /// Its values in order; empty for a record.
     pub fn scalars(&self) -> &[Scalar] {
         match self {
             Self::Single(one) => std::slice::from_ref(one),

@@ -1,4 +1,4 @@
-//! Which records are aligned to which items.
+//! The alignments of records to items.
 
 use std::collections::HashSet;
 

@@ -95,7 +95,7 @@ fn clause(
     Ok(())
 }
 
-/// What a list is ordered by. Errors: `BadSelection` for a member that orders nothing.
+/// The SQL that orders a list by a member. Errors: `BadSelection` for a member by which lists cannot be ordered.
 pub(super) fn order(sql: SqlDialect, class: &'static Class, name: &str) -> Result<String> {
     match (own(name), class.field(own(name)).map(|field| field.ty)) {
         ("identifier", _) => Ok("t.id".to_owned()),

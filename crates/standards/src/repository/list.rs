@@ -13,9 +13,9 @@ use crate::query::Query;
 pub struct RecordPage {
     /// A JSON array.
     pub records: String,
-    /// How many are on the page.
+    /// The number of records on the page.
     pub count: u64,
-    /// How many there are on all pages.
+    /// The number of records on all pages.
     pub total: u64,
 }
 
@@ -90,9 +90,9 @@ fn conditions(sql: &mut Sql, reader: &Reader, query: &Query) -> Result<()> {
 pub struct Framework {
     /// Its identifier.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// Whether it is read without a token.
+    /// Whether it can be read without a token.
     pub public: bool,
     /// Items in it.
     pub items: i64,

@@ -6,7 +6,7 @@ use lyceum_store::{Row, Tx};
 use crate::class::{ASSOCIATION, Class, DOCUMENT, ITEM, TYPES_OF_V1P0};
 use crate::shape::{Owner, Shape, Texts};
 
-/// Who reads: the shape that is answered, and how much there is to be seen.
+/// A reader: the shape of the answers, and the frameworks that are visible.
 #[derive(Clone, Debug)]
 pub struct Reader {
     /// The shape of records.
@@ -29,7 +29,7 @@ impl Reader {
     }
 }
 
-/// What records say of their framework.
+/// The members of a framework that its records repeat.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameworkHead {
     pub(crate) seq: i64,

@@ -1,4 +1,4 @@
-//! Whether what is sent again is what is stored.
+//! Compares a package that is sent again with the stored one.
 
 use std::collections::BTreeMap;
 

@@ -46,7 +46,7 @@ pub fn remove_document(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 /// retry). Errors: `Invalid` where it names none, or one that is not there; `Conflict` where the identifier is
 /// taken.
 pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
-    let document = named(tx, "CFItem", sent.framework.as_deref())?;
+    let document = require_document(tx, "CFItem", sent.framework.as_deref())?;
     if let Some(former) = same::stored(tx, "case_item", sent)? {
         return retried(ITEM.name, former, Some(document), sent);
     }
@@ -120,12 +120,14 @@ pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Re
     if let Some(former) = same::stored(tx, "case_association", sent)? {
         let document = match &sent.framework {
             None => None,
-            named_framework => Some(named(tx, ASSOCIATION.name, named_framework.as_deref())?),
+            named_framework => {
+                Some(require_document(tx, ASSOCIATION.name, named_framework.as_deref())?)
+            }
         };
         return retried(ASSOCIATION.name, former, document, sent);
     }
     let document = match &sent.framework {
-        Some(_) => named(tx, ASSOCIATION.name, sent.framework.as_deref())?,
+        Some(_) => require_document(tx, ASSOCIATION.name, sent.framework.as_deref())?,
         None => {
             let sql = "SELECT document FROM case_item WHERE id = $1";
             let of_origin = tx.query_one(sql, &[(&one.origin).into()], |row| row.int(0))?;
@@ -197,7 +199,7 @@ fn occupied(class: &str, id: &str) -> Problem {
 }
 
 /// The row of the framework that a record names.
-fn named(tx: &mut Tx<'_>, class: &str, id: Option<&str>) -> Result<i64> {
+fn require_document(tx: &mut Tx<'_>, class: &str, id: Option<&str>) -> Result<i64> {
     let path = format!("{class}.CFDocumentURI.identifier");
     let id =
         id.ok_or_else(|| at(&path, "is required; send the identifier of the framework".into()))?;
@@ -214,7 +216,9 @@ fn place(tx: &mut Tx<'_>, table: &str, class: &str, id: &str) -> Result<(i64, i6
 
 /// Refuses to move a record into another framework.
 fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &SentRecord) -> Result<()> {
-    if sent.framework.is_some() && named(tx, class, sent.framework.as_deref())? != document {
+    if sent.framework.is_some()
+        && require_document(tx, class, sent.framework.as_deref())? != document
+    {
         let path = format!("{class}.CFDocumentURI.identifier");
         return Err(at(
             &path,

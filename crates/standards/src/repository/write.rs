@@ -31,7 +31,7 @@ impl PackageCounts {
     }
 }
 
-/// What happened to a package or a record.
+/// The outcome of writing a package or a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// It is new.

@@ -17,14 +17,14 @@ use crate::alignment::{self, Statement};
 /// Characters of a statement that stand for a code where there is none.
 const CODE_CHARS: usize = 24;
 
-/// What the page shows.
+/// The content of the page.
 #[derive(Clone, Debug)]
 pub struct CourseContent {
     /// The course.
     pub course: ListedCourse,
     /// Its components and what they hold, in order.
     pub nodes: Vec<CourseNode>,
-    /// How many of the nodes are components.
+    /// The number of nodes that are components.
     pub component_count: usize,
     /// The standards that the course, its components, their resources or links cover, by code.
     pub covered: Vec<CoveredStandard>,
@@ -47,7 +47,7 @@ pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<CourseContent> {
     })
 }
 
-/// What the records of a tree cover, by kind and sourcedId.
+/// The standards that the records of a tree cover, by kind and sourcedId.
 struct Coverage(HashMap<&'static str, HashMap<String, Vec<Statement>>>);
 
 impl Coverage {

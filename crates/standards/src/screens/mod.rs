@@ -1,3 +1,3 @@
-//! What the console's screen about courses shows: one query function for each page.
+//! The content of the console's screen about courses: one query function for each page.
 
 pub mod course;

@@ -18,7 +18,7 @@ pub(crate) enum Template {
     Lessons,
 }
 
-/// What the files of a template call the project.
+/// The names of the project in the files of a template.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'n> {
     pub(crate) name: &'n str,

@@ -11,7 +11,7 @@ use lyceum_project::schema::{self, Schema};
 use lyceum_project::{Action, DatabaseWish, Desired, Plan, SchemaWish, State, Strategy, plan};
 use serde_json::{Value, json};
 
-use crate::commands::deploy::{consent, problems, prompt, refuse, send, show, told};
+use crate::commands::deploy::{consent, print_addresses, problems, prompt, refuse, send, show};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
 use crate::profile::Env;
@@ -147,7 +147,7 @@ impl Remote {
             return Err(prompt::cancelled());
         }
         let applied = self.server.apply(&plan, &BTreeMap::new())?;
-        told(&applied, printer, || show::outcome(&plan, &applied, 0));
+        print_addresses(&applied, printer, || show::outcome(&plan, &applied, 0));
         Ok(())
     }
 

@@ -146,7 +146,7 @@ impl Deploy {
         let applied = sources.apply(&server, &plan, printer)?;
         verify(&plan, &applied, printer)?;
         let shown = show::PlanReport { plan: &plan, state: &applied, skipped };
-        told(&applied, printer, || shown.json(show::outcome(&plan, &applied, uploaded)));
+        print_addresses(&applied, printer, || shown.json(show::outcome(&plan, &applied, uploaded)));
         Ok(())
     }
 
@@ -384,7 +384,11 @@ pub(crate) fn verify(plan: &Plan, applied: &State, printer: &Printer) -> Result 
 }
 
 /// Prints where the project is served.
-pub(crate) fn told(state: &State, printer: &Printer, outcome: impl FnOnce() -> serde_json::Value) {
+pub(crate) fn print_addresses(
+    state: &State,
+    printer: &Printer,
+    outcome: impl FnOnce() -> serde_json::Value,
+) {
     let version = state.version.unwrap_or_default();
     printer.done(&format!("✔ {} {version} is served on {}", state.slug, state.environment));
     let text = || {

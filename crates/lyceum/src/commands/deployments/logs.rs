@@ -8,7 +8,7 @@ use clap::Args;
 use lyceum_core::{Problem, ProblemKind};
 use serde_json::{Value, json};
 
-use super::{Of, listed};
+use super::{Of, elements};
 use crate::failure::Result;
 use crate::printer::Printer;
 
@@ -36,7 +36,7 @@ impl Logs {
         }
         let lines = server.get(&path)?;
         if !self.follow {
-            let text = || listed(&lines).map(|line| told(line) + "\n").collect();
+            let text = || elements(&lines).map(|line| log_line(line) + "\n").collect();
             printer.answer(text, || json!(lines));
             return Ok(());
         }
@@ -45,8 +45,8 @@ impl Logs {
         loop {
             match next {
                 Ok(lines) => {
-                    for line in listed(&lines) {
-                        printer.item(|| told(line), || line.clone());
+                    for line in elements(&lines) {
+                        printer.item(|| log_line(line), || line.clone());
                         after = line["id"].as_i64().unwrap_or(after);
                     }
                 }
@@ -63,7 +63,7 @@ impl Logs {
 }
 
 /// `2026-01-31T10:39:51.123Z GET /api/hello 200 OK (12 ms)`
-fn told(line: &Value) -> String {
+fn log_line(line: &Value) -> String {
     let text = |name: &str| line[name].as_str().unwrap_or_default();
     let mark = match text("stream") {
         "error" => "error: ",

@@ -11,7 +11,7 @@ use lyceum_project::schema::Schema;
 use lyceum_project::{Action, Artifact, State};
 use serde_json::{Value, json};
 
-use super::deploy::{consent, prompt, send, show, told, verify};
+use super::deploy::{consent, print_addresses, prompt, send, show, verify};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::profile::Env;
@@ -30,7 +30,7 @@ pub(crate) enum Deployments {
     Logs(Logs),
 }
 
-/// Which project, and on which server.
+/// The project and its server.
 #[derive(Args)]
 pub(crate) struct Of {
     /// Slug of the project [default: from the config]
@@ -125,7 +125,8 @@ impl Of {
         let current = state.version.unwrap_or_default();
         printer.answer(
             || {
-                let rows: Vec<_> = listed(&versions).map(|version| row(version, current)).collect();
+                let rows: Vec<_> =
+                    elements(&versions).map(|version| row(version, current)).collect();
                 table(&["version", "made", "by", "frontend", "backend", "served"], &rows)
             },
             || json!({ "served": current, "deployments": versions }),
@@ -134,7 +135,7 @@ impl Of {
     }
 }
 
-fn listed(versions: &Value) -> impl Iterator<Item = &Value> {
+fn elements(versions: &Value) -> impl Iterator<Item = &Value> {
     versions.as_array().into_iter().flatten()
 }
 
@@ -160,7 +161,7 @@ impl Rollback {
         let current = state.version.unwrap_or_default();
         let path = format!("/api/projects/{}", state.slug);
         let versions = server.get(&format!("{path}/deployments"))?;
-        let target = listed(&versions).find(|kept| match self.version {
+        let target = elements(&versions).find(|kept| match self.version {
             Some(version) => kept["version"] == version,
             None => kept["version"].as_i64() < Some(current),
         });
@@ -200,7 +201,7 @@ impl Rollback {
 }
 
 impl Rollback {
-    /// What to do with the database if the version had a different schema.
+    /// The choice for the database if the version had a different schema.
     fn database(
         &self,
         version: &Value,
@@ -285,7 +286,9 @@ impl Promote {
         }
         let applied = production.apply(&plan, &std::collections::BTreeMap::new())?;
         verify(&plan, &applied, printer)?;
-        told(&applied, printer, || with_lacking(show::outcome(&plan, &applied, uploaded)));
+        print_addresses(&applied, printer, || {
+            with_lacking(show::outcome(&plan, &applied, uploaded))
+        });
         Ok(())
     }
 }

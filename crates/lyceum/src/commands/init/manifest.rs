@@ -64,11 +64,11 @@ impl Manifest {
             }
             what.push(format!("add {package} to {list}"));
         }
-        Some(FileChange { file: FILE.to_owned(), what, text: self.written(&json) })
+        Some(FileChange { file: FILE.to_owned(), what, text: self.with_indentation(&json) })
     }
 
     /// JSON with the indentation and the end of the file.
-    fn written(&self, json: &Map<String, Value>) -> String {
+    fn with_indentation(&self, json: &Map<String, Value>) -> String {
         let indented = self.text.lines().find(|line| line.starts_with([' ', '\t']));
         let indent = indented.map_or("  ", |line| &line[..line.len() - line.trim_start().len()]);
         let mut bytes = Vec::new();

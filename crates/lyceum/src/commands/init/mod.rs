@@ -15,7 +15,7 @@ use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 use manifest::Manifest;
 
-/// What belongs to this machine alone: the sandbox's data and secrets.
+/// Files that belong to this machine alone: the sandbox's data and secrets.
 const IGNORED: [&str; 2] = [".lyceum", ".env"];
 
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Init {
 /// A file that is created or changed.
 struct FileChange {
     file: String,
-    /// What changes, in words.
+    /// The changes, in words.
     what: Vec<String>,
     text: String,
 }

@@ -22,7 +22,7 @@ pub(super) enum Plugin {
     Present,
     /// The config with the plugin.
     Added(FileChange),
-    /// What a person has to write, because the config has an unusual form.
+    /// The text that a person has to write, because the config has an unusual form.
     ByHand(String),
 }
 

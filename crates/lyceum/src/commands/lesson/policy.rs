@@ -72,7 +72,7 @@ impl Show {
             None => policies::current(tx, lesson_type),
         })?;
         print(printer, &found.policy);
-        printer.done(&told(&found));
+        printer.done(&version_text(&found));
         Ok(())
     }
 
@@ -98,7 +98,10 @@ impl Set {
         let now = SystemClock.now();
         let version = write(&db, move |tx| policies::set(tx, now, &policy))?;
         printer.answer(String::new, || record(&version));
-        printer.done(&format!("{}; it applies to attempts that begin from now on", told(&version)));
+        printer.done(&format!(
+            "{}; it applies to attempts that begin from now on",
+            version_text(&version)
+        ));
         Ok(())
     }
 }
@@ -136,7 +139,7 @@ fn print(printer: &Printer, policy: &Rules) {
     printer.text(&format!("{:#}\n", json!(policy)));
 }
 
-fn told(version: &PolicyVersion) -> String {
+fn version_text(version: &PolicyVersion) -> String {
     let PolicyVersion { number, policy, .. } = version;
     format!("'{}' is version {number} of the policy of {}", policy.name, policy.lesson_type)
 }

@@ -122,11 +122,11 @@ impl Scorer {
     /// Checks the responses against the item's declarations and interactions.
     pub(super) fn read(&self, given: &GivenResponses) -> Result<(Responses, Vec<String>)> {
         let responses = Responses::from_json(&self.item, given).map_err(|faults| Failure {
-            details: faults.iter().map(told).collect(),
+            details: faults.iter().map(fault_text).collect(),
             ..Failure::failed("the responses do not fit the item")
         })?;
         let faults = check(&self.item, &responses);
-        Ok((responses, faults.iter().map(told).collect()))
+        Ok((responses, faults.iter().map(fault_text).collect()))
     }
 
     pub(super) fn score(&mut self, responses: &Responses) -> Outcomes {
@@ -142,6 +142,6 @@ impl Scorer {
     }
 }
 
-fn told(fault: &ResponseFault) -> String {
+fn fault_text(fault: &ResponseFault) -> String {
     format!("{}: {}; {}", fault.identifier, fault.message, fault.fix)
 }

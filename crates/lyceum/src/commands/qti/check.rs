@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use lyceum_qti::{DocumentFault, DocumentKind, Severity, is_document, read, summary};
 
+use super::fault_report::{as_json, as_text};
 use super::files::{self, Source};
 use super::library::Library;
-use super::told::{as_json, as_text};
 use crate::printer::{Printer, counted};
 
 /// How many documents were checked, and what was found.

@@ -38,7 +38,7 @@ impl Explain {
         printer.answer(
             || {
                 let title = format!("item '{}': {}\n", item.identifier, item.title);
-                let processing = format!("processing, {}\n line  step\n", told(item));
+                let processing = format!("processing, {}\n line  step\n", processing_name(item));
                 let after = lines(outcomes.iter());
                 format!("{title}before\n{}{processing}{trace}after\n{after}", lines(before.clone()))
             },
@@ -50,7 +50,7 @@ impl Explain {
                 };
                 json!({
                     "identifier": item.identifier,
-                    "processing": told(item),
+                    "processing": processing_name(item),
                     "before": object(&mut before.clone()),
                     "steps": trace.steps,
                     "outcomes": outcomes.to_json(),
@@ -84,7 +84,7 @@ fn lines<'v>(values: impl Iterator<Item = (&'v str, &'v Value)>) -> String {
 }
 
 /// How the item is scored.
-fn told(item: &Item) -> String {
+fn processing_name(item: &Item) -> String {
     match &item.processing {
         None => "the item has no processing: outcomes keep their defaults".into(),
         Some(ResponseProcessing { template: Some(address), rules }) if rules.is_empty() => {

@@ -86,7 +86,7 @@ impl Import {
         }
         let stored: usize = counts.iter().map(|c| c.created + c.updated + c.unchanged).sum();
         let left = check.documents - stored - sections;
-        printer.item(|| told(&counts), || as_json(&counts, left));
+        printer.item(|| count_table(&counts), || as_json(&counts, left));
         if left > 0 {
             printer.warn(&format!("{} rejected: {}", counted(left, "document"), check.faults()));
         }
@@ -155,7 +155,7 @@ fn refused(faults: &str) -> Failure {
         .hint("correct the documents, or import only the valid ones with --keep-going")
 }
 
-fn told(counts: &[Count]) -> String {
+fn count_table(counts: &[Count]) -> String {
     let rows = ORDER.iter().zip(counts).map(|((.., many), count)| {
         let numbers = [count.created, count.updated, count.unchanged].map(|n| n.to_string());
         std::iter::once((*many).to_owned()).chain(numbers).collect()

@@ -4,11 +4,11 @@ mod answers;
 mod check;
 mod explain;
 mod export;
+mod fault_report;
 mod files;
 mod import;
 mod library;
 mod score;
-mod told;
 mod validate;
 
 use clap::Subcommand;

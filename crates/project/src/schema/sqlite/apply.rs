@@ -16,16 +16,16 @@ use super::describe::{broken, describe, guard, run, texts};
 use super::migrate;
 use crate::database::{DatabaseState, DatabaseWish, SchemaWish};
 
-/// What may be lost.
+/// The data that a change may lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// Nothing: what would lose something is refused, with what it is.
+    /// Nothing: a change that would lose data is refused with a list of the losses.
     KeepEverything,
-    /// What the difference names, and rows that migrations delete.
+    /// The losses that the difference lists, and rows that migrations delete.
     MayLose,
 }
 
-/// What was done.
+/// The result of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchemaChange {
     /// The statements or the names of the migration files, in order; none: there was nothing to do.
@@ -185,7 +185,7 @@ fn attempt(
     worked.and(ended)
 }
 
-/// How many rows each table holds, and how many refer to what is not there.
+/// The number of rows in each table, and of rows that refer to missing rows.
 pub(crate) struct RowCounts {
     tables: BTreeMap<String, i64>,
     dangling: i64,

@@ -1,4 +1,4 @@
-//! What SQLite says of a database.
+//! Reads the schema of a database from SQLite.
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use rusqlite::Connection;
@@ -129,7 +129,7 @@ fn refused(statements: &str, error: &rusqlite::Error) -> Problem {
     Problem::new(ProblemKind::Invalid, message)
 }
 
-/// What a database is made of.
+/// The schema of a database.
 pub(crate) fn describe(connection: &Connection) -> Result<Schema> {
     let mut schema = Schema::default();
     let shadows = texts(connection, "SELECT name FROM pragma_table_list WHERE type = 'shadow'")?;

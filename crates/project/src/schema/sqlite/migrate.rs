@@ -18,7 +18,7 @@ use super::apply::{Consent, RowCounts, SchemaChange, change, open};
 use super::describe::{broken, describe, run, scratch};
 use crate::limits;
 
-/// What drizzle-kit writes between statements.
+/// The line that drizzle-kit writes between statements.
 const BREAKPOINT: &str = "--> statement-breakpoint";
 const BOOKS: &str = "CREATE TABLE IF NOT EXISTS __lyceum_migrations (\
                      idx INTEGER PRIMARY KEY, tag TEXT NOT NULL, sha256 TEXT NOT NULL, \

@@ -1,4 +1,4 @@
-//! What is said to SQLite. Everything is local: a database in memory, or a file.
+//! Schemas in SQLite. Everything is local: a database in memory, or a file.
 
 pub(super) mod apply;
 pub(super) mod describe;

@@ -1,4 +1,4 @@
-//! What the rows of a database have against a schema, found before anything is changed.
+//! Finds rows of a database that do not fit a schema, before anything is changed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +11,8 @@ use super::super::{Rename, Schema, Table};
 use super::apply::open;
 use super::describe::{broken, describe, scratch};
 
-/// What would fail, one sentence each: columns that must not be null and are, keys that occur twice,
-/// references to what is not there. None where nothing was found; checks of rows are tried, not foreseen.
+/// The rows that do not fit, one sentence for each cause: null values in columns that forbid them, duplicate keys,
+/// references to missing rows. Empty if nothing was found; checks of rows are tried, not foreseen.
 pub fn problems(file: &Path, desired: &Schema, renames: &[Rename]) -> Result<Vec<String>> {
     if !file.exists() {
         return Ok(Vec::new());
