@@ -4,9 +4,11 @@ use clap::{Args, Subcommand};
 use lyceum_access::{Client as Record, NewClient, Scope, Scopes, client};
 use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_roster::reach as roster_reach;
 use lyceum_server::limits;
 use serde_json::{Value, json};
 
+use super::reach::{self, ChangedReach, NewReach};
 use crate::failure::Result;
 use crate::printer::{Printer, table};
 use crate::settings::{DataArgs, Missing, noted, write_or_try};
@@ -17,6 +19,8 @@ pub(crate) enum Client {
     Create(Create),
     /// List the clients
     List(List),
+    /// Limit a client to organizations, or end the limit
+    Limit(Limit),
     /// Give a client a new secret
     Rotate(Rotate),
     /// Revoke a client. Servers refuse it and its tokens
@@ -45,6 +49,8 @@ pub(crate) struct Create {
     /// Maximum requests per second, instead of the server's setting; 0 means no limit
     #[arg(long, value_name = "N")]
     requests_per_second: Option<u32>,
+    #[command(flatten)]
+    reach: NewReach,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -54,6 +60,19 @@ pub(crate) struct Create {
 
 #[derive(Args)]
 pub(crate) struct List {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Limit {
+    /// Id of the client
+    id: String,
+    #[command(flatten)]
+    reach: ChangedReach,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -91,6 +110,7 @@ impl Client {
         match self {
             Self::Create(create) => create.run(printer),
             Self::List(list) => list.run(printer),
+            Self::Limit(limit) => limit.run(printer),
             Self::Rotate(rotate) => rotate.run(printer),
             Self::Revoke(revoke) => revoke.run(printer),
         }
@@ -108,13 +128,14 @@ impl Create {
             origins: self.origins,
             requests_per_second: self.requests_per_second,
         };
-        let dry_run = self.dry_run;
+        let (dry_run, reach) = (self.dry_run, self.reach.reach()?);
         let (_, db) = self.data.open(if dry_run { Missing::Refuse } else { Missing::Make })?;
         let now = SystemClock.now();
         let (client, secret) = write_or_try(&db, dry_run, move |tx| {
-            let made = client::create(tx, now, &new)?;
-            noted(tx, now, "client.create", &made.0.id)?;
-            Ok(made)
+            let (client, secret) = client::create(tx, now, &new)?;
+            noted(tx, now, "client.create", &client.id)?;
+            roster_reach::check(tx, &reach)?;
+            Ok((client::limit(tx, &client.id, &reach)?, secret))
         })?;
         if dry_run {
             print_unchanged(printer, "create", &client);
@@ -132,10 +153,34 @@ impl List {
         printer.answer(
             || {
                 let rows: Vec<_> = clients.iter().map(row).collect();
-                table(&["id", "name", "dialect", "scopes", "created", "state"], &rows)
+                table(&["id", "name", "dialect", "scopes", "access", "created", "state"], &rows)
             },
             || clients.iter().map(record).collect(),
         );
+        Ok(())
+    }
+}
+
+impl Limit {
+    fn run(self, printer: &Printer) -> Result {
+        let reach = self.reach.reach()?;
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let client = write_or_try(&db, self.dry_run, move |tx| {
+            noted(tx, now, "client.limit", &self.id)?;
+            roster_reach::check(tx, &reach)?;
+            client::limit(tx, &self.id, &reach)
+        })?;
+        if self.dry_run {
+            print_unchanged(printer, "limit", &client);
+            return Ok(());
+        }
+        printer.done(&format!(
+            "the client '{}' has access to {}; every server applies it within {} s",
+            client.id,
+            client.reach,
+            limits::REVOCATION_MAX_S
+        ));
         Ok(())
     }
 }
@@ -210,11 +255,12 @@ fn row(client: &Record) -> Vec<String> {
     };
     let created = client.created.to_string();
     let dialect = client.dialect.name().to_owned();
-    vec![client.id.clone(), client.name.clone(), dialect, scopes, created, state]
+    let reach = reach::cell(&client.reach);
+    vec![client.id.clone(), client.name.clone(), dialect, scopes, reach, created, state]
 }
 
 fn record(client: &Record) -> Value {
-    json!({
+    let mut record = json!({
         "id": client.id,
         "name": client.name,
         "dialect": client.dialect.name(),
@@ -223,5 +269,7 @@ fn record(client: &Record) -> Value {
         "requestsPerSecond": client.requests_per_second,
         "created": client.created.to_string(),
         "revoked": client.revoked.map(|at| at.to_string()),
-    })
+    });
+    reach::add_members(&mut record, &client.reach);
+    record
 }

@@ -52,10 +52,13 @@ fn accounts_are_made_listed_linked_and_disabled() {
         .lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
-    assert_eq!(rows[0], ["email", "name", "role", "state"]);
-    assert_eq!(rows[1], ["ada@example.org", "Ada@example.org", "administrator", "no password yet"]);
+    assert_eq!(rows[0], ["email", "name", "role", "access", "state"]);
+    assert_eq!(
+        rows[1],
+        ["ada@example.org", "Ada@example.org", "administrator", "everything", "no password yet"]
+    );
     assert_eq!(rows[2][..3], ["grace@example.org", "Grace", "developer"]);
-    assert!(rows[2][3].starts_with("disabled 20"), "{table}");
+    assert!(rows[2][4].starts_with("disabled 20"), "{table}");
     let list = place.json("admin user list --json");
     assert_eq!((&list[0]["hasPassword"], &list[1]["role"]), (&json!(false), &json!("developer")));
 

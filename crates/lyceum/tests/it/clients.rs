@@ -38,6 +38,8 @@ fn json_answers_every_field_of_a_client() {
         "requestsPerSecond": 5,
         "created": null,
         "revoked": null,
+        "organizations": null,
+        "teacher": null,
         "secret": "0123456789abcdef",
     });
     assert_eq!(made, expected);
@@ -52,14 +54,55 @@ fn clients_are_listed() {
     let table = place.ok("client list");
     let rows: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["id", "name", "dialect", "scopes", "created", "state"]);
+    assert_eq!(rows[0], ["id", "name", "dialect", "scopes", "access", "created", "state"]);
     assert_eq!(rows[1][..4], ["reports", "Reports", "platform", "lyceum/roster.read"]);
-    assert_eq!(rows[1][5], "revoked");
+    assert_eq!(rows[1][6], "revoked");
     assert_eq!(rows[2][..4], ["sync", "Sync", "standard", "all"]);
-    assert_eq!(rows[2][5], "active");
+    assert_eq!((rows[2][4], rows[2][6]), ("everything", "active"));
     let list = place.json("client list --json");
     assert_eq!(list[0]["revoked"].as_str().map(str::len), Some(24));
     assert_eq!(list[1]["revoked"], Value::Null);
+}
+
+#[test]
+fn clients_keys_and_accounts_are_limited_to_organizations() {
+    let place = Place::new();
+    place.ok("demo generate --complete --students 20 --seed 3 --out network.zip");
+    place.ok("import network.zip");
+    place.ok("client create Reports --id reports --organization org-d001");
+    assert_eq!(place.json("client list --json")[0]["organizations"], json!(["org-d001"]));
+    let (_, _, told) =
+        place.run("client limit reports --organization org-d001 --organization org-d001-s001");
+    let limited = "the client 'reports' has access to the organizations 'org-d001', 'org-d001-s001' and all below \
+                   them; every server applies it within 5 s\n";
+    assert_eq!(told, limited);
+    let dry = place.ok("client limit reports --everything --dry-run");
+    assert_eq!(dry, "limit the client 'Reports'\n");
+    assert_eq!(place.json("client list --json")[0]["organizations"].as_array().unwrap().len(), 2);
+    place.run("client limit reports --everything");
+    assert_eq!(place.json("client list --json")[0]["organizations"], Value::Null);
+    let unknown = place.fails("client limit reports --organization nowhere");
+    let message = "error: organization: there is no org with the sourcedId 'nowhere'";
+    assert!(unknown.0 == 1 && unknown.1.starts_with(message), "{}", unknown.1);
+    assert_eq!(place.fails("client limit nobody --everything").0, 4);
+    assert_eq!(place.fails("client limit reports").0, 2);
+
+    place.ok("admin user create gil@example.org --role guide --organization org-d001-s001");
+    let account = |field: &str| place.json("admin user list --json")[0][field].clone();
+    assert_eq!(account("organizations"), json!(["org-d001-s001"]));
+    place.run("admin user limit gil@example.org --teacher teacher-d001-s001-001");
+    assert_eq!(
+        (account("organizations"), account("teacher")),
+        (Value::Null, json!("teacher-d001-s001-001"))
+    );
+    assert_eq!(place.fails("admin user limit gil@example.org --teacher nobody").0, 1);
+    place.ok("admin user create ada@example.org --role administrator");
+    let administrator = "admin user limit ada@example.org --organization org-d001-s001";
+    assert_eq!(place.fails(administrator).0, 1);
+
+    place.ok("admin key create ci --role guide --organization org-d001-s001");
+    place.run("admin key limit ci --organization org-d001");
+    assert_eq!(place.json("admin key list --json")[0]["organizations"], json!(["org-d001"]));
 }
 
 #[test]

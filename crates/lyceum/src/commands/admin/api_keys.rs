@@ -3,8 +3,10 @@
 use clap::{Args, Subcommand};
 use lyceum_access::{ApiKey, NewApiKey, Role, api_key};
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_roster::reach as roster_reach;
 use serde_json::{Value, json};
 
+use crate::commands::reach::{self, ChangedReach, NewReach};
 use crate::failure::Result;
 use crate::printer::{Printer, table};
 use crate::settings::{self, DataArgs, Missing, flag, noted, write};
@@ -15,6 +17,8 @@ pub(crate) enum Key {
     Create(Create),
     /// List the keys
     List(List),
+    /// Limit a key to organizations, or end the limit
+    Limit(Limit),
     /// Revoke a key. Every server refuses it at once
     Revoke(Revoke),
 }
@@ -32,6 +36,18 @@ pub(crate) struct Create {
     /// The environment whose servers accept the key [default: the environment in the settings]
     #[arg(long, value_name = "staging|production")]
     env: Option<String>,
+    #[command(flatten)]
+    reach: NewReach,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Limit {
+    /// The key's name or id
+    name: String,
+    #[command(flatten)]
+    reach: ChangedReach,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -55,6 +71,7 @@ impl Key {
         match self {
             Self::Create(create) => create.run(printer),
             Self::List(list) => list.run(printer),
+            Self::Limit(limit) => limit.run(printer),
             Self::Revoke(revoke) => revoke.run(printer),
         }
     }
@@ -62,15 +79,17 @@ impl Key {
 
 impl Create {
     fn run(self, printer: &Printer) -> Result {
+        let reach = self.reach.reach()?;
         let loaded = self.data.load(flag("--env", "server.env", self.env).as_slice())?;
         let db = settings::open(&loaded.config, Missing::Make)?;
         let new =
             NewApiKey { name: self.name, role: self.role, project: self.project, maker: None };
         let (now, environment) = (SystemClock.now(), loaded.config.server.env);
         let (key, text) = write(&db, move |tx| {
-            let made = api_key::create(tx, now, environment, &new)?;
-            noted(tx, now, "key.create", &made.0.id)?;
-            Ok(made)
+            let (key, text) = api_key::create(tx, now, environment, &new)?;
+            noted(tx, now, "key.create", &key.id)?;
+            roster_reach::check(tx, &reach)?;
+            Ok((api_key::limit(tx, &key.id, &reach)?, text))
         })?;
         printer.answer(
             || format!("{text}\n"),
@@ -95,11 +114,28 @@ impl List {
         let keys = db.read_blocking(api_key::list)?;
         printer.answer(
             || {
-                let header = ["id", "name", "env", "role", "project", "last used", "state"];
+                let header =
+                    ["id", "name", "env", "role", "project", "access", "last used", "state"];
                 table(&header, &keys.iter().map(row).collect::<Vec<_>>())
             },
             || keys.iter().map(record).collect(),
         );
+        Ok(())
+    }
+}
+
+impl Limit {
+    fn run(self, printer: &Printer) -> Result {
+        let reach = self.reach.reach()?;
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let key = write(&db, move |tx| {
+            roster_reach::check(tx, &reach)?;
+            let key = api_key::limit(tx, &self.name, &reach)?;
+            noted(tx, now, "key.limit", &key.id)?;
+            Ok(key)
+        })?;
+        printer.done(&format!("the key '{}' has access to {}", key.name, key.reach));
         Ok(())
     }
 }
@@ -130,13 +166,14 @@ fn row(key: &ApiKey) -> Vec<String> {
         key.environment.name().to_owned(),
         key.role.to_string(),
         key.project.clone().unwrap_or_else(|| "every".to_owned()),
+        reach::cell(&key.reach),
         key.used.map_or_else(|| "never".to_owned(), |at| at.to_string()),
         state,
     ]
 }
 
 fn record(key: &ApiKey) -> Value {
-    json!({
+    let mut record = json!({
         "id": key.id,
         "name": key.name,
         "environment": key.environment.name(),
@@ -146,5 +183,7 @@ fn record(key: &ApiKey) -> Value {
         "lastUsed": key.used.map(|at| at.to_string()),
         "revoked": key.revoked.map(|at| at.to_string()),
         "stopped": key.is_stopped,
-    })
+    });
+    reach::add_members(&mut record, &key.reach);
+    record
 }

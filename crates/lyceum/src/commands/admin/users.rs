@@ -6,8 +6,10 @@ use clap::{Args, Subcommand};
 use lyceum_access::limits;
 use lyceum_access::{NewPerson, Person, Role, password, person};
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_roster::reach as roster_reach;
 use serde_json::{Value, json};
 
+use crate::commands::reach::{self, ChangedReach, NewReach};
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
 use crate::settings::{DataArgs, Missing, noted, reached_at, write};
@@ -18,6 +20,8 @@ pub(crate) enum User {
     Create(Create),
     /// List the accounts
     List(List),
+    /// Limit an account to organizations or to the classes of a teacher, or end the limit
+    Limit(Limit),
     /// Create a new link for setting a password. Earlier links stop working
     Link(One),
     /// Disable an account, so that nobody can sign in to it
@@ -37,6 +41,18 @@ pub(crate) struct Create {
     /// Read the password from standard input instead of creating a link
     #[arg(long)]
     password_stdin: bool,
+    #[command(flatten)]
+    reach: NewReach,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct Limit {
+    /// Email address of the account
+    email: String,
+    #[command(flatten)]
+    reach: ChangedReach,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -60,6 +76,7 @@ impl User {
         match self {
             Self::Create(create) => create.run(printer),
             Self::List(list) => list.run(printer),
+            Self::Limit(limit) => limit.run(printer),
             Self::Link(one) => one.link(printer),
             Self::Disable(one) => one.disable(printer),
         }
@@ -75,11 +92,14 @@ impl Create {
             role: self.role,
             password: typed.as_deref().map(password::hash),
         };
+        let reach = self.reach.reach()?;
         let (loaded, db) = self.data.open_loaded(Missing::Make)?;
         let now = SystemClock.now();
         let (person, link) = write(&db, move |tx| {
             let person = person::create(tx, now, &new)?;
             noted(tx, now, "user.create", &person.email)?;
+            roster_reach::check(tx, &reach)?;
+            let person = person::limit(tx, &person.email, &reach)?;
             let link = match new.password {
                 Some(_) => None,
                 None => Some(person::new_link(tx, now, &person)?),
@@ -133,15 +153,31 @@ impl List {
                         (None, false) => "no password yet".to_owned(),
                     };
                     let role = person.role.to_string();
-                    vec![person.email.clone(), person.name.clone(), role, state]
+                    let reach = reach::cell(&person.reach);
+                    vec![person.email.clone(), person.name.clone(), role, reach, state]
                 };
                 table(
-                    &["email", "name", "role", "state"],
+                    &["email", "name", "role", "access", "state"],
                     &people.iter().map(row).collect::<Vec<_>>(),
                 )
             },
             || people.iter().map(record).collect(),
         );
+        Ok(())
+    }
+}
+
+impl Limit {
+    fn run(self, printer: &Printer) -> Result {
+        let reach = self.reach.reach()?;
+        let (_, db) = self.data.open(Missing::Refuse)?;
+        let now = SystemClock.now();
+        let person = write(&db, move |tx| {
+            noted(tx, now, "user.limit", &self.email)?;
+            roster_reach::check(tx, &reach)?;
+            person::limit(tx, &self.email, &reach)
+        })?;
+        printer.done(&format!("the account of {} has access to {}", person.email, person.reach));
         Ok(())
     }
 }
@@ -174,7 +210,7 @@ impl One {
 }
 
 fn record(person: &Person) -> Value {
-    json!({
+    let mut record = json!({
         "id": person.id,
         "email": person.email,
         "name": person.name,
@@ -182,5 +218,7 @@ fn record(person: &Person) -> Value {
         "hasPassword": person.has_password,
         "created": person.created.to_string(),
         "disabled": person.disabled.map(|at| at.to_string()),
-    })
+    });
+    reach::add_members(&mut record, &person.reach);
+    record
 }
