@@ -124,8 +124,8 @@ pub fn replay_dead(tx: &mut Tx<'_>, now: Timestamp, webhook: &str) -> Result<u64
 /// be more.
 pub fn forget(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool> {
     let hours = |hours: i64| now.plus_seconds(-hours * 3600);
-    repository::expire(tx, now, hours(limits::WEBHOOK_WAIT_MAX_HOURS))?;
-    let delivered = hours(limits::WEBHOOK_DELIVERED_KEPT_HOURS);
+    repository::expire(tx, now, hours(limits::WEBHOOK_WAIT_MAX_H))?;
+    let delivered = hours(limits::WEBHOOK_DELIVERED_KEPT_H);
     let dead = hours(limits::WEBHOOK_DEAD_KEPT_DAYS * 24);
     let removed = repository::forget(tx, delivered, dead)?;
     Ok(removed >= limits::WEBHOOK_FORGET_MAX_RECORDS.unsigned_abs())

@@ -9,7 +9,7 @@ use crate::failure::Result;
 /// For commands that create something.
 #[derive(Args)]
 pub(crate) struct NewReach {
-    /// SourcedId of an organization. It limits access to this organization and all below it; can be given several times
+    /// Id of an organization. It limits access to this organization and all below it; can be given several times
     #[arg(long = "organization", value_name = "SOURCEDID")]
     organizations: Vec<String>,
 }
@@ -18,10 +18,10 @@ pub(crate) struct NewReach {
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 pub(crate) struct ChangedReach {
-    /// SourcedId of an organization. It limits access to this organization and all below it; can be given several times
+    /// Id of an organization. It limits access to this organization and all below it; can be given several times
     #[arg(long = "organization", value_name = "SOURCEDID")]
     organizations: Vec<String>,
-    /// SourcedId of a teacher. It limits access to the classes of this teacher
+    /// Id of a teacher. It limits access to the classes of this teacher
     #[arg(long, value_name = "SOURCEDID", conflicts_with = "organizations")]
     teacher: Option<String>,
     /// End the limit

@@ -53,7 +53,9 @@ fn every_form_takes_its_values_from_fields_and_words_of_its_kind() {
     }
 }
 
-const OPERATORS: [(&str, fn(&str, &str) -> bool); 7] = [
+type Comparison = fn(&str, &str) -> bool;
+
+const OPERATORS: [(&str, Comparison); 7] = [
     ("=", |shown, word| shown == word),
     ("!=", |shown, word| shown != word),
     (">", |shown, word| shown > word),
