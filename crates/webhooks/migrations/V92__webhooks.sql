@@ -62,6 +62,7 @@ CREATE TABLE webhook_deliveries (
     error TEXT
 );
 CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook, object, seq) WHERE state = 'waiting';
+CREATE INDEX webhook_deliveries_dead ON webhook_deliveries (webhook, seq) WHERE state = 'dead';
 CREATE INDEX webhook_deliveries_of ON webhook_deliveries (webhook, seq);
 CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (ended_ms) WHERE ended_ms IS NOT NULL;
 CREATE INDEX webhook_deliveries_message ON webhook_deliveries (message);

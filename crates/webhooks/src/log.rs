@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::repository::deliveries as repository;
 use crate::repository::sender;
-use crate::{limits, webhook};
+use crate::{limits, topics, webhook};
 
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +54,7 @@ pub struct Delivery {
     pub message_id: String,
     /// The topic of the message.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = topics::names().collect::<Vec<_>>()))]
     pub topic: String,
     /// The object of the message.
     pub object: String,

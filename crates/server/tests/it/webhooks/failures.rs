@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use lyceum_access::Player;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_testkit::receiver::Receiver;
-use lyceum_testkit::server::both_as;
+use lyceum_testkit::server::{Setup, both_as};
 use lyceum_webhooks::schedule::RETRY_DELAYS_S;
 use serde_json::{Value, json};
 
@@ -127,5 +128,18 @@ fn private_addresses_are_refused_and_the_log_says_so() {
         let error = log(&client, &private, "waiting")[0]["error"].as_str().unwrap().to_owned();
         assert!(error.contains("its address is not a public one"), "{error}");
         assert!(receiver.messages().is_empty());
+    });
+}
+
+#[test]
+fn a_sandbox_sends_to_its_own_machine() {
+    let demo = Player { user: "demo".to_owned(), game: String::new() };
+    let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
+    both_as(&setup, |server| {
+        let receiver = Receiver::start(|_| 200);
+        let client = server.client();
+        create(&client, &receiver.url("/hook"), &json!({}));
+        put_org(&client, "a", "A");
+        assert_eq!(receiver.wait_for(1, PATIENCE)[0].json()["object"], "a");
     });
 }
