@@ -41,6 +41,8 @@ pub struct KeyPage {
     pub facts: FactList,
     /// What happens to the current secret if a new one is created; `None` for a revoked key or client.
     pub rotating: Option<&'static str>,
+    /// The organizations to which it is limited, separated by spaces; `None` if the viewer may not change them.
+    pub organizations: Option<String>,
 }
 
 /// An option in a form: the value that is sent, and the text that is shown.
@@ -68,6 +70,8 @@ pub struct NewKeyPage {
     pub projects: Option<Vec<FormOption>>,
     /// The scopes to choose from; empty if the form has no such field.
     pub scopes: Vec<FormOption>,
+    /// Whether the form has a field for organizations.
+    pub has_organizations: bool,
 }
 
 /// The page that shows a new secret once.

@@ -1,6 +1,6 @@
 //! The collections of OneRoster 1.2: whole kinds, parts of kinds, and what belongs to a record.
 
-use crate::kind::RecordKind;
+use crate::kind::{OrganizationPath, RecordKind};
 use crate::kinds::{ACADEMIC_SESSION, ALL, ORG, USER};
 use crate::record::{ListLink, Record};
 
@@ -56,6 +56,28 @@ pub static PARTS: &[Collection] = &[
 pub(crate) fn counting(record: &Record) -> Vec<&'static str> {
     let parts = PARTS.iter().filter(|part| part.kind == record.kind && part.part.holds(record));
     std::iter::once(record.kind.path).chain(parts.map(|part| part.path)).collect()
+}
+
+/// The count of a collection's records that belong to an organization: `users@org-1`.
+pub(crate) fn count_of_organization(collection: &str, organization: &str) -> String {
+    format!("{collection}@{organization}")
+}
+
+/// The counts of its organization that include the record while it is in use. A user with roles at several
+/// organizations is in none, because it would be counted twice.
+pub(crate) fn counting_by_organization(record: &Record) -> Vec<String> {
+    let organization = match record.kind.organization {
+        OrganizationPath::School => record.column("school"),
+        OrganizationPath::Roles => {
+            let mut orgs = record.links.iter().filter(|link| link.field == "user.roles.org");
+            let first = orgs.next();
+            first.filter(|_| orgs.next().is_none()).map(|link| link.value.as_str())
+        }
+        _ => None,
+    };
+    let Some(organization) = organization else { return Vec::new() };
+    let collections = counting(record).into_iter();
+    collections.map(|path| count_of_organization(path, organization)).collect()
 }
 
 impl CollectionPart {

@@ -8,8 +8,8 @@ use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
 use lyceum_store::Tx;
 
 use crate::kind::{OrganizationPath, RecordKind};
-use crate::kinds::{self, ORG, USER};
-use crate::record::{Record, RecordReference};
+use crate::kinds::{self, COURSE, ENROLLMENT, ORG, USER};
+use crate::record::{Object, Record, RecordReference};
 use crate::repository::{self, RecordUse, StoredRecord};
 
 /// Refuses a reach that names an organization or a teacher who does not exist. Errors: `Invalid`.
@@ -45,6 +45,35 @@ pub fn check_change(
         (false, _) => Err(Problem::not_found(kind.one, sourced_id)),
         (true, false) => Err(not_only_within(kind, sourced_id, reach)),
         (true, true) => Ok(()),
+    }
+}
+
+/// Refuses an enrollment by course unless the default class may be created: its school must be changeable, and the
+/// course seen. Errors: `Invalid`.
+pub(crate) fn check_default_class(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    object: &Object,
+    reach: &Reach,
+) -> Result<()> {
+    let id = |name: &str| object.get(name)?.get("sourcedId")?.as_str();
+    let (None, Some(course)) = (id("class"), id("course")) else { return Ok(()) };
+    if *kind != ENROLLMENT || !reach.is_limited() {
+        return Ok(());
+    }
+    let mut require = |kind: &'static RecordKind, (field, id): (&str, &str), does| {
+        if repository::ids_within(tx, kind, &[id], reach, does)?.is_empty() {
+            let path = format!("enrollment.{field}.sourcedId");
+            return Err(Problem::invalid(path, messages::unknown_reference(kind.one, id)));
+        }
+        Ok(())
+    };
+    match id("school") {
+        Some(school) => {
+            require(&ORG, ("school", school), RecordUse::Change)?;
+            require(&COURSE, ("course", course), RecordUse::See)
+        }
+        None => require(&COURSE, ("course", course), RecordUse::Change),
     }
 }
 

@@ -207,6 +207,11 @@ impl Record {
         start..start + Timestamp::TEXT_BYTES
     }
 
+    /// The names of the counts of its organization that include it, such as `users@org-1`.
+    pub(crate) fn organization_counts(&self) -> Vec<String> {
+        collections::counting_by_organization(self)
+    }
+
     /// The names of the collections that count it, such as `users` and `students`.
     pub fn collections(&self) -> Vec<&'static str> {
         collections::counting(self)

@@ -158,6 +158,7 @@ fn parsed(
             ));
         }
     }
+    reach::check_default_class(tx, kind, object, &rules.reach)?;
     rules::complete(tx, kind, object, rules.dialect, rules.now)?;
     Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now))
 }

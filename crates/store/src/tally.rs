@@ -4,7 +4,10 @@
 //! numbers (level 0) and of 65 536 numbers (level 1), how many of its records are live. A total is
 //! the sum of level 1; the n-th live record lies in a block that two short reads find, so neither
 //! `X-Total-Count` nor a deep `offset` walks the collection.
+//!
+//! A part of a collection that needs only a total, such as the users of a school, has one row a shard in level 1.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
@@ -16,13 +19,18 @@ const BLOCK_BITS: i64 = 8;
 /// Bits of a level-0 block number inside a block of level 1.
 const SUPER_BITS: i64 = 8;
 
-/// Changes of counts, by collection and level-0 block, that are not yet written.
+/// Changes of counts, by collection and level-0 block, that are not yet written. A count without blocks has none.
 #[derive(Default)]
-pub(crate) struct CountDeltas(BTreeMap<(&'static str, i64), i64>);
+pub(crate) struct CountDeltas(BTreeMap<(Cow<'static, str>, Option<i64>), i64>);
 
 impl CountDeltas {
     pub(crate) fn add(&mut self, collection: &'static str, seq: i64, delta: i64) {
-        *self.0.entry((collection, seq >> BLOCK_BITS)).or_default() += delta;
+        let key = (Cow::Borrowed(collection), Some(seq >> BLOCK_BITS));
+        *self.0.entry(key).or_default() += delta;
+    }
+
+    pub(crate) fn add_total(&mut self, name: String, delta: i64) {
+        *self.0.entry((Cow::Owned(name), None)).or_default() += delta;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -39,14 +47,18 @@ impl CountDeltas {
     pub(crate) fn flush(self, tx: &mut Tx<'_>, shard: i64) -> Result<()> {
         let mut rows = BTreeMap::new();
         for ((collection, block), delta) in self.0 {
-            *rows.entry((collection, 0, block)).or_default() += delta;
-            *rows.entry((collection, 1, block >> SUPER_BITS)).or_default() += delta;
+            let super_block = block.map_or(0, |block| block >> SUPER_BITS);
+            if let Some(block) = block {
+                *rows.entry((collection.clone(), 0, block)).or_default() += delta;
+            }
+            *rows.entry((collection, 1, super_block)).or_default() += delta;
         }
         let values: Vec<Value<'_>> = rows
-            .into_iter()
-            .filter(|&(_, delta): &(_, i64)| delta != 0)
+            .iter()
+            .filter(|&(_, delta): &(_, &i64)| *delta != 0)
             .flat_map(|((collection, level, block), delta)| {
-                [collection.into(), Value::Int(level), block.into(), shard.into(), delta.into()]
+                let collection = Value::Text(collection);
+                [collection, Value::Int(*level), (*block).into(), shard.into(), (*delta).into()]
             })
             .collect();
         if values.is_empty() {
@@ -64,6 +76,14 @@ impl CountDeltas {
 }
 
 impl Tx<'_> {
+    /// The names of the parts of a collection that have a count.
+    pub fn tally_parts(&mut self, collection: &str) -> Result<Vec<String>> {
+        let (first, end) = (format!("{collection}@"), format!("{collection}A"));
+        let sql =
+            "SELECT DISTINCT collection FROM tally WHERE collection >= $1 AND collection < $2";
+        self.all(sql, &[(&first).into(), (&end).into()], |row| row.string(0))
+    }
+
     /// The live records of a collection, without those that this transaction adds or removes.
     pub fn tally_total(&mut self, collection: &str) -> Result<i64> {
         let total = self.query_one(

@@ -352,6 +352,12 @@ impl Tx<'_> {
     pub fn tally(&mut self, collection: &'static str, seq: i64, delta: i64) {
         self.deltas.add(collection, seq, delta);
     }
+
+    /// Counts records of a part of a collection, `COLLECTION@PART`. Its [`Tx::tally_total`] is known, but not where its
+    /// records lie.
+    pub fn tally_part(&mut self, name: String, delta: i64) {
+        self.deltas.add_total(name, delta);
+    }
 }
 
 /// One row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered

@@ -1,7 +1,7 @@
 //! Clients: for administrators alone, since clients act for everybody.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -83,6 +83,20 @@ pub fn create(
     let change = AuditChange { who: &viewer.email, what: "client.create", subject: &client.id };
     change.note(tx, now, &details)?;
     Ok((client, secret))
+}
+
+/// Limits a client to a part of the roster, or frees it. Errors: `Forbidden`; as [`client::limit`].
+pub fn limit(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    viewer: &Person,
+    id: &str,
+    reach: &Reach,
+) -> Result<()> {
+    check(viewer)?;
+    client::limit(tx, id, reach)?;
+    let change = AuditChange { who: &viewer.email, what: "client.limit", subject: id };
+    change.note(tx, now, &json!({ "reach": reach }))
 }
 
 /// Gives a client a new secret, and answers it. The former one works for one more day.

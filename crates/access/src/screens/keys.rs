@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -41,6 +41,24 @@ pub fn read(tx: &mut Tx<'_>, viewer: &Person, id: &str) -> Result<KeyOfPerson> {
         let message = format!("you have no API key with the id '{id}'");
         Problem::new(ProblemKind::NotFound, message)
     })
+}
+
+/// Limits a key to a part of the roster, or frees it. Errors: `Forbidden` for other people than administrators;
+/// `NotFound`; as [`api_key::limit`].
+pub fn limit(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    viewer: &Person,
+    id: &str,
+    reach: &Reach,
+) -> Result<()> {
+    if viewer.role != Role::Administrator {
+        let message = "only an administrator limits API keys to organizations";
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
+    let key = api_key::limit(tx, id, reach)?;
+    let change = AuditChange { who: &viewer.email, what: "key.limit", subject: id };
+    change.note(tx, now, &json!({ "name": key.name, "reach": reach }))
 }
 
 /// Gives a key that a person sees a new secret, and answers it. Errors: `NotFound`.

@@ -1,6 +1,6 @@
 //! Computes columns, links and counts again from the JSON, and compares them with the stored ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
@@ -28,7 +28,7 @@ pub fn check(
     mut progress: impl FnMut(&'static RecordKind, u64),
 ) -> Result<CheckReport> {
     let mut checked = CheckReport::default();
-    let mut counted: BTreeMap<&'static str, i64> = BTreeMap::new();
+    let mut counted: BTreeMap<String, i64> = BTreeMap::new();
     for kind in kinds::ALL {
         let mut after = i64::MIN;
         while let Some(last) = check_batch(tx, kind, after, &mut checked, &mut counted)? {
@@ -58,7 +58,7 @@ fn check_batch(
     kind: &'static RecordKind,
     after: i64,
     checked: &mut CheckReport,
-    counted: &mut BTreeMap<&'static str, i64>,
+    counted: &mut BTreeMap<String, i64>,
 ) -> Result<Option<i64>> {
     let batch = read_batch(tx, kind, after, &mut checked.faults)?;
     let missing = super::missing(tx, batch.iter().flat_map(|(_, record)| &record.references))?;
@@ -74,8 +74,9 @@ fn check_batch(
             ));
         }
         if record.status == Status::Active {
-            for collection in record.collections() {
-                *counted.entry(collection).or_default() += 1;
+            let collections = record.collections().into_iter().map(str::to_owned);
+            for count in collections.chain(record.organization_counts()) {
+                *counted.entry(count).or_default() += 1;
             }
         }
     }
@@ -157,16 +158,19 @@ fn check_links(
 
 fn check_counters(
     tx: &mut Tx<'_>,
-    counted: &BTreeMap<&'static str, i64>,
+    counted: &BTreeMap<String, i64>,
     checked: &mut CheckReport,
 ) -> Result<()> {
+    let mut names: BTreeSet<String> = counted.keys().cloned().collect();
     for collection in crate::collections::all() {
-        let due = counted.get(collection.path).copied().unwrap_or(0);
-        let stored = tx.tally_total(collection.path)?;
+        names.insert(collection.path.to_owned());
+        names.extend(tx.tally_parts(collection.path)?);
+    }
+    for name in names {
+        let due = counted.get(&name).copied().unwrap_or(0);
+        let stored = tx.tally_total(&name)?;
         if stored != due {
-            checked
-                .faults
-                .push(format!("the counter of {} says {stored}, there are {due}", collection.path));
+            checked.faults.push(format!("the counter of {name} says {stored}, there are {due}"));
         }
     }
     Ok(())

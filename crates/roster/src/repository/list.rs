@@ -399,8 +399,12 @@ fn seek(tx: &mut Tx<'_>, sql: &mut Sql, query: &ListQuery, source: &ListSource) 
 
 /// Whether the list is a whole collection, whose counters tell its length.
 fn is_counted(query: &ListQuery) -> bool {
+    is_whole(query) && !query.reach.is_limited()
+}
+
+/// Whether the list has all records of the collection that the caller reaches.
+fn is_whole(query: &ListQuery) -> bool {
     query.scope.is_none()
-        && !query.reach.is_limited()
         && query.people.is_none()
         && query.filter.is_none()
         && query.search.is_none()
@@ -425,6 +429,11 @@ fn total(
 ) -> Result<u64> {
     if is_counted(query) {
         return Ok(u64::try_from(tx.tally_total(query.collection.path)?).unwrap_or(0));
+    }
+    if let ListSource::Organizations(walk) = source
+        && is_whole(query)
+    {
+        return Ok(u64::try_from(walk.total(tx, query.collection)?).unwrap_or(0));
     }
     let reached_the_end = listed.next.is_none() && (listed.count > 0 || query.offset == 0);
     if reached_the_end && query.cursor.is_none() {

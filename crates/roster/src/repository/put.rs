@@ -9,7 +9,7 @@ use lyceum_store::{Tx, Value, dialect};
 use super::announce::announce;
 use super::read::{StoredRecord, find};
 use super::{organizations, references};
-use crate::kind::RecordKind;
+use crate::kind::{OrganizationPath, RecordKind};
 use crate::kinds;
 use crate::record::{ListLink, Record, Status};
 use crate::rules;
@@ -275,7 +275,7 @@ fn rewrite_all(
     }
     let mut moved = Vec::new();
     for (record, stored) in records {
-        if rules::stand_alone(kind) {
+        if rules::stand_alone(kind) && kind.organization != OrganizationPath::School {
             if stored.is_active() {
                 tx.tally(kind.path, stored.seq, -1);
             }
@@ -310,6 +310,9 @@ fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
     if record.status == Status::Active {
         for collection in record.collections() {
             tx.tally(collection, seq, delta);
+        }
+        for count in record.organization_counts() {
+            tx.tally_part(count, delta);
         }
     }
 }

@@ -4,7 +4,10 @@
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 
+use super::read::in_part;
+use crate::collections::Collection;
 use crate::kind::{OrganizationPath, RecordKind};
+use crate::rules::SEVERAL_ORGS;
 
 /// The width of the first range of numbers that a list reads. Each further range is twice as wide.
 pub(super) const FIRST_RANGE: i64 = 1024;
@@ -53,6 +56,40 @@ impl OrganizationWalk {
         }
         let is_among = dialect::is_among(sql.dialect, "t.seq", &query);
         sql.push(&is_among);
+    }
+
+    /// The number of active records of the whole collection that belong to one of the organizations.
+    pub(super) fn total(&self, tx: &mut Tx<'_>, collection: Collection) -> Result<i64> {
+        let mut sql = Sql::new(tx.dialect());
+        let path = sql.placeholder(collection.path);
+        let text = format!(
+            "SELECT CAST(COALESCE(SUM(n.live), 0) AS BIGINT) FROM (SELECT DISTINCT CAST({path} AS TEXT) || '@' || b.org \
+             AS name FROM roster_org_below b WHERE {}) part CROSS JOIN tally n \
+             WHERE n.collection = part.name AND n.level = 1",
+            self.is_root(&mut sql)
+        );
+        let counted = tx.query_one(&text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+        Ok(counted + self.of_several(tx, collection)?)
+    }
+
+    /// The number of active users with roles at several organizations, which their counts leave out.
+    fn of_several(&self, tx: &mut Tx<'_>, collection: Collection) -> Result<i64> {
+        if collection.kind.organization != OrganizationPath::Roles {
+            return Ok(0);
+        }
+        let mut sql = Sql::new(tx.dialect());
+        let several = format!(
+            "SELECT l.owner FROM roster_org_below b CROSS JOIN roster_link l WHERE {} \
+             AND l.field = '{SEVERAL_ORGS}' AND l.value = b.org",
+            self.is_root(&mut sql)
+        );
+        let is_among = dialect::is_among(sql.dialect, "t.seq", &several);
+        let table = collection.kind.table;
+        sql.push(&format!(
+            "SELECT count(*) FROM {table} t WHERE t.status = 'active' AND {is_among} AND "
+        ));
+        in_part(&mut sql, collection.part);
+        Ok(tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0))
     }
 
     /// The number of the next record behind the given one.

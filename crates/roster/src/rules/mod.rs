@@ -15,7 +15,7 @@ use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-pub(crate) use user::{ROLE_AT_ORG, role_at_org};
+pub(crate) use user::{ROLE_AT_ORG, SEVERAL_ORGS, role_at_org};
 
 use crate::collections::PARTS;
 use crate::kind::{Field, RecordKind, ReferenceTarget};

@@ -13,16 +13,25 @@ pub(crate) fn role_at_org(role: &str, org: &str) -> String {
     format!("{role}@{org}")
 }
 
-/// The links of [`ROLE_AT_ORG`].
+/// A link field with the organizations of a user who has roles at several. Counts of organizations leave these users
+/// out, so that nobody is counted twice.
+pub(crate) const SEVERAL_ORGS: &str = "user.severalOrgs";
+
+/// The links of [`ROLE_AT_ORG`] and [`SEVERAL_ORGS`].
 pub(crate) fn roles_at_orgs(object: &Object) -> Vec<ListLink> {
-    let roles = object.get("roles").and_then(Value::as_array);
-    roles
-        .into_iter()
-        .flatten()
+    let roles = object.get("roles").and_then(Value::as_array).into_iter().flatten();
+    let roles: Vec<(&str, &str)> = roles
         .filter_map(|entry| {
             let role = entry.get("role")?.as_str()?;
-            let org = entry.get("org")?.get("sourcedId")?.as_str()?;
-            Some(ListLink { field: ROLE_AT_ORG.into(), value: role_at_org(role, org) })
+            Some((role, entry.get("org")?.get("sourcedId")?.as_str()?))
         })
-        .collect()
+        .collect();
+    let at_orgs = roles
+        .iter()
+        .map(|(role, org)| ListLink { field: ROLE_AT_ORG.into(), value: role_at_org(role, org) });
+    let has_several = roles.iter().any(|(_, org)| *org != roles[0].1);
+    let several = roles.iter().filter(|_| has_several);
+    let several =
+        several.map(|(_, org)| ListLink { field: SEVERAL_ORGS.into(), value: (*org).to_owned() });
+    at_orgs.chain(several).collect()
 }

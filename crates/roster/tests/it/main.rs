@@ -27,6 +27,8 @@ mod lists;
 mod naive;
 mod purging;
 mod reach;
+mod reach_speed;
+mod reach_writes;
 mod records;
 mod rules;
 mod schema;

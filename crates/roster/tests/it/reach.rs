@@ -5,7 +5,7 @@ use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::collections::all;
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::RecordView;
-use lyceum_roster::write::{self, WriteRules};
+use lyceum_roster::write;
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;
 use lyceum_testkit::naive_reach::WholeRoster;
@@ -193,7 +193,7 @@ fn agrees(db: &Db, reach: &Reach) {
     }
 }
 
-fn is_consistent(db: &Db) {
+pub(crate) fn is_consistent(db: &Db) {
     let report = db.read_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
     assert_eq!(report.faults, Vec::<String>::new());
 }
@@ -239,113 +239,5 @@ fn every_collection_and_part_is_limited() {
             let (found, _) = listed(db, part.path, &reach, "100");
             assert!(found.iter().all(|id| seen.contains(id)), "{}", part.path);
         }
-    });
-}
-
-/// A limited write of the record, which is not there before if `before` is missing.
-fn put(db: &Db, path: &str, record: &Value, reach: &Reach) -> Result<(), ProblemKind> {
-    let rules = WriteRules { reach: reach.clone(), ..rules() };
-    let id = record["sourcedId"].as_str().unwrap();
-    let sent = object(record.clone());
-    let put = db.write_blocking(|tx| {
-        write::put(tx, collection(path), id, sent.clone(), None, true, &rules).map(drop)
-    });
-    put.map_err(|problem| problem.kind)
-}
-
-#[test]
-fn a_limited_client_writes_only_what_it_sees_before_and_after() {
-    both(|db| {
-        for (id, parent) in [("d", None), ("s", Some("d")), ("t", Some("d")), ("x", None)] {
-            let mut org = json!({ "sourcedId": id, "name": id, "type": "school" });
-            if let Some(parent) = parent {
-                org["parent"] = json!({ "sourcedId": parent });
-            }
-            create(db, "orgs", org);
-        }
-        let user = |id: &str, orgs: &[&str]| {
-            let role = |org: &&str| json!({ "roleType": "primary", "role": "student", "org": { "sourcedId": org } });
-            let roles: Vec<Value> = orgs.iter().map(role).collect();
-            json!({ "sourcedId": id, "enabledUser": true, "givenName": id, "familyName": "X", "roles": roles })
-        };
-        create(db, "users", user("foreign", &["x"]));
-        create(db, "users", user("shared", &["s", "x"]));
-        create(db, "users", user("near", &["t"]));
-        let district = Reach::organizations(["d"]).unwrap();
-        let school = Reach::organizations(["s"]).unwrap();
-        let put_user =
-            |id: &str, orgs: &[&str], reach: &Reach| put(db, "users", &user(id, orgs), reach);
-        assert_eq!(put_user("ann", &["s"], &school), Ok(()));
-        assert_eq!(put_user("ann", &["t"], &school), Err(ProblemKind::Invalid), "moves out");
-        assert_eq!(put_user("ann", &["t"], &district), Ok(()), "moves inside of the district");
-        assert_eq!(put_user("ann", &["s"], &school), Err(ProblemKind::NotFound), "moves in");
-        assert_eq!(put_user("bob", &["x"], &district), Err(ProblemKind::Invalid));
-        assert_eq!(put_user("foreign", &["s"], &district), Err(ProblemKind::NotFound));
-        assert_eq!(put_user("shared", &["s"], &district), Err(ProblemKind::Forbidden));
-        let teacher = Reach::ClassesOf("near".into());
-        assert_eq!(put_user("new", &["s"], &teacher), Err(ProblemKind::Invalid));
-        // Organizations: inside of the reach they move, and the root stays where it is.
-        let org = |id: &str, parent: Option<&str>| {
-            let parent = parent.map(|parent| json!({ "sourcedId": parent }));
-            json!({ "sourcedId": id, "name": "renamed", "type": "school", "parent": parent })
-        };
-        assert_eq!(put(db, "orgs", &org("t", Some("s")), &district), Ok(()));
-        assert_eq!(put(db, "orgs", &org("t", Some("d")), &school), Err(ProblemKind::Invalid));
-        assert_eq!(put(db, "orgs", &org("s", Some("d")), &school), Ok(()), "renames itself");
-        assert_eq!(put(db, "orgs", &org("s", Some("x")), &school), Err(ProblemKind::Invalid));
-        assert_eq!(put(db, "orgs", &org("s", None), &school), Err(ProblemKind::Forbidden));
-        assert_eq!(put(db, "orgs", &org("n", Some("s")), &school), Ok(()));
-        assert_eq!(put(db, "orgs", &org("o", None), &school), Err(ProblemKind::Forbidden));
-        // Shared data are read by all and changed by nobody who is limited.
-        let category = json!({ "sourcedId": "k", "title": "Homework" });
-        assert_eq!(put(db, "categories", &category, &district), Err(ProblemKind::Forbidden));
-        is_consistent(db);
-    });
-}
-
-#[test]
-fn a_deletion_stays_within_the_reach() {
-    both(|db| {
-        for id in ["s", "x"] {
-            create(db, "orgs", json!({ "sourcedId": id, "name": id, "type": "school" }));
-        }
-        create(
-            db,
-            "courses",
-            json!({ "sourcedId": "c", "title": "C", "courseCode": "", "org": { "sourcedId": "s" } }),
-        );
-        create(
-            db,
-            "academicSessions",
-            json!({ "sourcedId": "t", "title": "T", "type": "term", "schoolYear": "2026",
-                    "startDate": "2026-01-01", "endDate": "2026-06-30" }),
-        );
-        for (id, school) in [("g", "s"), ("h", "x")] {
-            create(
-                db,
-                "classes",
-                json!({ "sourcedId": id, "title": id, "course": { "sourcedId": "c" },
-                        "school": { "sourcedId": school }, "terms": [{ "sourcedId": "t" }] }),
-            );
-        }
-        let reach = Reach::organizations(["s"]).unwrap();
-        let delete = |path: &str, id: &str, cascade: bool| {
-            let at = rules().now;
-            let deleted = db.write_blocking(|tx| {
-                write::delete(tx, collection(path), id, at, cascade, None, &reach)
-            });
-            deleted.map_err(|problem| problem.kind)
-        };
-        assert_eq!(delete("classes", "h", false), Err(ProblemKind::NotFound));
-        assert_eq!(
-            delete("courses", "c", true),
-            Err(ProblemKind::Forbidden),
-            "a class of x is in the way"
-        );
-        assert_eq!(delete("academicSessions", "t", false), Err(ProblemKind::Forbidden));
-        assert_eq!(delete("classes", "g", false), Ok(()));
-        let whole = WholeRoster::read(db);
-        assert_eq!(whole.seen("class", &Reach::Everything), ["h"]);
-        assert_eq!(whole.seen("course", &Reach::Everything), ["c"]);
     });
 }

@@ -5,9 +5,10 @@ use lyceum_access::screens::clients::{self as screen, ClientWithUse};
 use lyceum_access::{Client, NewClient, Scope, Scopes};
 use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens};
 use lyceum_core::{Problem, Result};
+use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
 
-use super::keys::state;
+use super::keys::{access_cell, chosen_reach, organizations, state};
 use super::visitor::query;
 use super::{Form, Visitor, action, on_to, page, show_list, show_page};
 use crate::answer::Answer;
@@ -25,6 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/keys/clients/new", screen, new_client),
         action("/keys/clients/new", screen, create_client),
         page("/keys/clients/{client}", screen, one_client),
+        action("/keys/clients/{client}/limit", screen, limit_client),
         action("/keys/clients/{client}/rotate", screen, rotate_client),
         action("/keys/clients/{client}/revoke", screen, revoke_client),
     ]
@@ -34,6 +36,7 @@ const CLIENT_COLUMNS: &[Column] = &[
     Column::text("name", "Name"),
     Column::text("id", "Id"),
     Column::text("scopes", "Scopes"),
+    Column::text("access", "Access"),
     Column::text("created", "Created"),
     Column::text("used", "Last used"),
     Column::text("state", "State"),
@@ -57,6 +60,7 @@ fn row(visitor: &Visitor, ClientWithUse { client, used }: &ClientWithUse) -> Row
         Cell::text(&client.name).to(links::client(&client.id)),
         Cell::text(&client.id),
         scopes(client),
+        access_cell(&client.reach),
         visitor.time(client.created),
         visitor.time_if_any(*used),
         state(client.revoked.is_some()),
@@ -86,6 +90,7 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
     let facts = FactList::new(vec![
         ("Id", Cell::text(&client.id)),
         ("Scopes", scopes(&client)),
+        ("Access", access_cell(&client.reach)),
         ("Dialect", Cell::text(client.dialect.name())),
         ("Origins of web pages", Cell::text(origins)),
         ("Requests per second", Cell::text(rate)),
@@ -100,6 +105,7 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
         path: links::client(&client.id),
         facts,
         rotating: client.revoked.is_none().then_some(rotating),
+        organizations: client.revoked.is_none().then(|| organizations(&client.reach)),
     })
 }
 
@@ -125,6 +131,7 @@ fn client_form(visitor: &Visitor, name: &str, problem: Option<&Problem>) -> Resu
             .filter(|scope| scope.name().starts_with("lyceum/"))
             .map(choice)
             .collect(),
+        has_organizations: true,
     })
 }
 
@@ -146,7 +153,28 @@ async fn create(context: &Context, visitor: &Visitor, form: &Form) -> Result<(Cl
     let scopes = screen::chosen_scopes(!form.field("all").is_empty(), &names)?;
     let new = NewClient { scopes, ..NewClient::named(form.field("name")) };
     let (now, person) = (context.app.clock.now(), visitor.person.clone());
-    context.app.db.write(move |tx| screen::create(tx, now, &person, &new)).await
+    let reach = chosen_reach(form)?;
+    let create = move |tx: &mut Tx<'_>| {
+        let (client, secret) = screen::create(tx, now, &person, &new)?;
+        if reach.is_limited() {
+            roster_reach::check(tx, &reach)?;
+            screen::limit(tx, now, &person, &client.id, &reach)?;
+        }
+        Ok((client, secret))
+    };
+    context.app.db.write(create).await
+}
+
+async fn limit_client(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let (id, now, person) =
+        (context.param("client").to_owned(), context.app.clock.now(), visitor.person.clone());
+    let (to, reach) = (links::client(&id), chosen_reach(&form)?);
+    let limit = move |tx: &mut Tx<'_>| {
+        roster_reach::check(tx, &reach)?;
+        screen::limit(tx, now, &person, &id, &reach)
+    };
+    context.app.db.write(limit).await?;
+    Ok(on_to(&to))
 }
 
 fn created_client(

@@ -3,8 +3,10 @@
 use lyceum_access::screens::keys::{self as screen, KeyOfPerson};
 use lyceum_access::{ApiKey, Role};
 use lyceum_console::{Cell, Column, FactList, List, keys as view, links, screens};
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_hosting::screens::new_key;
+use lyceum_roster::reach as roster_reach;
+use lyceum_store::Tx;
 
 use super::visitor::query;
 use super::{Form, Visitor, action, on_to, page, show_list, show_page};
@@ -23,6 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/keys/new", screen, new_key),
         action("/keys/new", screen, create_key),
         page("/keys/api/{key}", screen, key),
+        action("/keys/api/{key}/limit", screen, limit_key),
         action("/keys/api/{key}/rotate", screen, rotate_key),
         action("/keys/api/{key}/revoke", screen, revoke_key),
     ]
@@ -32,6 +35,7 @@ const KEY_COLUMNS: &[Column] = &[
     Column::text("name", "Name"),
     Column::text("role", "Role"),
     Column::text("project", "Project"),
+    Column::text("access", "Access"),
     Column::text("environment", "Environment"),
     Column::text("maker", "Created by"),
     Column::text("created", "Created"),
@@ -46,11 +50,12 @@ pub(super) fn state(is_revoked: bool) -> Cell {
     }
 }
 
-fn key_cells(visitor: &Visitor, KeyOfPerson { key, maker }: &KeyOfPerson) -> [Cell; 7] {
+fn key_cells(visitor: &Visitor, KeyOfPerson { key, maker }: &KeyOfPerson) -> [Cell; 8] {
     let project = key.project.as_deref();
     [
         Cell::text(key.role.name()),
         project.map_or_else(|| Cell::text("all"), |slug| Cell::text(slug).to(links::project(slug))),
+        access_cell(&key.reach),
         Cell::text(key.environment.name()),
         Cell::text(maker.as_deref().unwrap_or("a command")),
         visitor.time(key.created),
@@ -80,15 +85,20 @@ async fn keys(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, person) = (context.param("key").to_owned(), visitor.person.clone());
     let one = context.app.db.read(move |tx| screen::read(tx, &person, &id)).await?;
-    let names = ["Role", "Project", "Environment", "Created by", "Created", "Last used", "State"];
+    let names =
+        ["Role", "Project", "Access", "Environment", "Created by", "Created", "Last used", "State"];
     let facts = names.into_iter().zip(key_cells(&visitor, &one)).collect();
     let is_active = one.key.revoked.is_none();
+    let can_be_limited = is_active
+        && visitor.person.role == Role::Administrator
+        && one.key.role != Role::Administrator;
     show_page(&view::KeyPage {
         frame: visitor.frame(&one.key.name),
         list: KEYS,
         path: links::api_key(&one.key.id),
         facts: FactList::new(facts),
         rotating: is_active.then_some("The current secret stops working at once."),
+        organizations: can_be_limited.then(|| organizations(&one.key.reach)),
     })
 }
 
@@ -126,6 +136,7 @@ async fn key_form(
         roles: roles.iter().rev().map(choice).collect(),
         projects: Some(projects),
         scopes: Vec::new(),
+        has_organizations: is_administrator,
     })
 }
 
@@ -139,10 +150,15 @@ async fn create_key(context: Context, visitor: Visitor, form: Form) -> Result<An
         }
         role => role,
     };
-    let typed = name.clone();
+    let (typed, reach) = (name.clone(), chosen_reach(&form)?);
     let created = context.app.db.write(move |tx| {
         let project = Some(project.as_str()).filter(|slug| !slug.is_empty());
-        new_key::create(tx, now, environment, &person, (&name, role, project))
+        let (key, text) = new_key::create(tx, now, environment, &person, (&name, role, project))?;
+        if reach.is_limited() {
+            roster_reach::check(tx, &reach)?;
+            screen::limit(tx, now, &person, &key.id, &reach)?;
+        }
+        Ok((key, text))
     });
     match created.await {
         Ok((key, text)) => created_key(&context, &visitor, &key, text),
@@ -168,6 +184,37 @@ fn created_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String)
         ),
         secret: text,
     })
+}
+
+/// The reach that a form asks for: organizations separated by spaces or commas, or everything.
+pub(super) fn chosen_reach(form: &Form) -> Result<Reach> {
+    let ids = form.field("organizations").split([' ', ',', '\n', '\r', '\t']);
+    let ids: Vec<&str> = ids.filter(|id| !id.is_empty()).collect();
+    if ids.is_empty() { Ok(Reach::Everything) } else { Reach::organizations(ids) }
+}
+
+/// The value of the form's field for a reach.
+pub(super) fn organizations(reach: &Reach) -> String {
+    match reach {
+        Reach::Organizations(ids) => ids.iter().map(String::as_str).collect::<Vec<_>>().join(" "),
+        Reach::Everything | Reach::ClassesOf(_) => String::new(),
+    }
+}
+
+pub(super) fn access_cell(reach: &Reach) -> Cell {
+    Cell::text(reach.to_string())
+}
+
+async fn limit_key(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let (id, now, person) =
+        (context.param("key").to_owned(), context.app.clock.now(), visitor.person.clone());
+    let (to, reach) = (links::api_key(&id), chosen_reach(&form)?);
+    let limit = move |tx: &mut Tx<'_>| {
+        roster_reach::check(tx, &reach)?;
+        screen::limit(tx, now, &person, &id, &reach)
+    };
+    context.app.db.write(limit).await?;
+    Ok(on_to(&to))
 }
 
 async fn rotate_key(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
