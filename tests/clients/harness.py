@@ -22,6 +22,8 @@ def arguments():
     parser.add_argument("--secret", required=True, help="client secret")
     parser.add_argument("--phase", choices=["write", "read"], default="write")
     parser.add_argument("--state", help="file that carries what was written to the read phase")
+    parser.add_argument("--signing-secret", help="secret with which the client signs requests")
+    parser.add_argument("--other-node", help="address of another server with the same database")
     return parser.parse_args()
 
 

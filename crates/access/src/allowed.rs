@@ -53,6 +53,11 @@ impl Access {
         }
     }
 
+    /// Whether callers may sign requests with OAuth 1.0a instead of sending a token.
+    pub fn takes_signed_requests(self) -> bool {
+        self.scopes().is_some_and(|scopes| scopes.intersect(Scopes::OF_SIGNED_REQUESTS))
+    }
+
     /// The scopes of which a token needs one in addition to one of [`Access::scopes`].
     pub fn also(self) -> Option<Scopes> {
         match self {

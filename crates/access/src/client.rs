@@ -7,10 +7,11 @@ use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 
 use crate::limits;
-use crate::repository::clients as repository;
+use crate::master::MasterKey;
 pub use crate::repository::clients::{all_since, find, is_stale, list, touch, uses};
+use crate::repository::{clients as repository, signing};
 use crate::scope::{Scopes, UnknownScope};
-use crate::secret;
+use crate::{secret, signed_request};
 
 /// A stored client, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,15 @@ impl NewClient {
     }
 }
 
+/// The new secrets of a client, which are not to be had again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientSecrets {
+    /// The secret, for tokens.
+    pub secret: String,
+    /// The signing secret of a client that signs requests with OAuth 1.0a.
+    pub signing: Option<String>,
+}
+
 /// The reason why no token is issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientRefusal {
@@ -117,6 +127,12 @@ impl Client {
             None => Ok(requested),
         }
     }
+
+    /// The scopes of a request that the client signed: those of [`Scopes::OF_SIGNED_REQUESTS`] that it has.
+    pub fn signing_scopes(&self) -> Scopes {
+        let rights = self.scopes.rights();
+        Scopes::OF_SIGNED_REQUESTS.iter().filter(|scope| rights.allow(*scope)).collect()
+    }
 }
 
 /// Makes a client and answers it with its secret, which is not to be had again.
@@ -143,6 +159,18 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewClient) -> Result<(Clien
     let secret = new.secret.clone().unwrap_or_else(new_secret);
     repository::add_secret(tx, now, &client.id, &secret::hash(&secret))?;
     Ok((client, secret))
+}
+
+/// As [`create`]. With the master key, the client also gets a signing secret.
+pub fn create_with_signing(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewClient,
+    master: Option<&MasterKey>,
+) -> Result<(Client, ClientSecrets)> {
+    let (client, secret) = create(tx, now, new)?;
+    let signing = master.map(|master| signed_request::create_secret(tx, master, &client.id));
+    Ok((client, ClientSecrets { secret, signing: signing.transpose()? }))
 }
 
 /// Gives a client a new secret and answers it. The newest of the former ones stays valid for
@@ -173,6 +201,20 @@ pub fn rotate(
     Ok((client, secret))
 }
 
+/// As [`rotate`]. A client that has a signing secret also gets a new one.
+pub fn rotate_with_signing(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    given: Option<&str>,
+    overlap_s: i64,
+    master: &MasterKey,
+) -> Result<(Client, ClientSecrets)> {
+    let (client, secret) = rotate(tx, now, id, given, overlap_s)?;
+    let signing = signed_request::rotate_secret(tx, master, now, id, overlap_s)?;
+    Ok((client, ClientSecrets { secret, signing }))
+}
+
 /// Refuses a client from now on, its tokens too; doing so twice keeps the first instant.
 /// Errors: no such client.
 pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Client> {
@@ -182,6 +224,7 @@ pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Client> {
         client.changed = repository::next_change(tx)?;
         repository::update(tx, &client)?;
         repository::delete_secrets(tx, id)?;
+        signing::delete(tx, id)?;
     }
     Ok(client)
 }
@@ -216,7 +259,7 @@ fn require(tx: &mut Tx<'_>, id: &str) -> Result<Client> {
         .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no client '{id}'")))
 }
 
-fn new_secret() -> String {
+pub(crate) fn new_secret() -> String {
     secret::random_text::<32>("ls_")
 }
 

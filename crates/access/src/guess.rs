@@ -21,18 +21,37 @@ pub fn count(tx: &mut Tx<'_>, now: Timestamp, subjects: &[GuessedAccount]) -> Re
     for (subject, max) in subjects {
         let (count, since) = repository::count(tx, &secret::hash(subject), now)?;
         if count > *max {
-            let ends = since.plus_seconds(limits::GUESS_WINDOW_S);
-            let left = (ends.milliseconds() - now.milliseconds()).max(1000);
-            let wait_s = left.unsigned_abs().div_ceil(1000);
-            let mut problem = Problem::new(
-                ProblemKind::TooManyRequests,
-                format!("too many attempts; try again in {} minutes", wait_s.div_ceil(60)),
-            );
-            problem.retry_after_s = Some(wait_s);
-            return Err(problem);
+            return Err(too_many(now, since));
         }
     }
     Ok(())
+}
+
+/// Refuses a caller who used up the tries of one of the subjects. This counts nothing, for tries that are counted only
+/// when they were wrong. Errors: as [`count`].
+pub fn check(tx: &mut Tx<'_>, now: Timestamp, subjects: &[GuessedAccount]) -> Result<()> {
+    let oldest = now.plus_seconds(-limits::GUESS_WINDOW_S);
+    for (subject, max) in subjects {
+        match repository::find(tx, &secret::hash(subject))? {
+            Some((count, since)) if count >= *max && since > oldest => {
+                return Err(too_many(now, since));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn too_many(now: Timestamp, since: Timestamp) -> Problem {
+    let ends = since.plus_seconds(limits::GUESS_WINDOW_S);
+    let left = (ends.milliseconds() - now.milliseconds()).max(1000);
+    let wait_s = left.unsigned_abs().div_ceil(1000);
+    let mut problem = Problem::new(
+        ProblemKind::TooManyRequests,
+        format!("too many attempts; try again in {} minutes", wait_s.div_ceil(60)),
+    );
+    problem.retry_after_s = Some(wait_s);
+    problem
 }
 
 /// Something that is limited for each place that it comes from, such as `device codes from 192.0.2.1`. Every limit

@@ -1,7 +1,8 @@
 //! Who may do what: clients, people, API keys, scopes, tokens and signing keys; and the audit log.
 //!
 //! Everything runs on a [`lyceum_store::Tx`] and gets the time as an argument. A secret leaves this crate once, when it
-//! is created; the store has only its SHA-256. A private key is stored only encrypted under the [`MasterKey`].
+//! is created; the store has only its SHA-256. Private keys and signing secrets are stored only encrypted under the
+//! [`MasterKey`].
 //!
 //! | what | where |
 //! |---|---|
@@ -12,6 +13,7 @@
 //! | API keys, and who holds a session or key | `api_key`, `holder` |
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
 //! | access tokens, the keys that sign them, the master key | `token`, `keyring`, `master` |
+//! | requests signed with OAuth 1.0a | `signed_request` |
 //! | who changed what | `audit` |
 //! | what the console shows of keys, clients, jobs and changes | `screens` |
 //! | SQL | `repository` |
@@ -37,6 +39,7 @@ mod scope;
 pub mod screens;
 mod secret;
 pub mod session;
+pub mod signed_request;
 mod token;
 
 use lyceum_store::Migration;
@@ -45,7 +48,7 @@ pub use allowed::{
     Access, AccessDenial, AccessReach, LimitedCallers, PlayerTrust, RequestSubject, Roles, allowed,
 };
 pub use api_key::{ApiKey, NewApiKey};
-pub use client::{Client, ClientRefusal, NewClient};
+pub use client::{Client, ClientRefusal, ClientSecrets, NewClient};
 pub use holder::TokenHolder;
 pub use keyring::{Jwk, JwkSet, Keyring, Realm};
 pub use master::MasterKey;
@@ -53,6 +56,7 @@ pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{has_members, join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
+pub use signed_request::{SignatureRefusal, SignedRequest};
 pub use token::{DEMO_CLIENT, Grant, IssuedToken, Player, TokenError};
 
 /// The tables of this crate.
@@ -77,4 +81,9 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/V71__server_address.sql"),
     },
     Migration { version: 89, name: "reach", sql: include_str!("../migrations/V89__reach.sql") },
+    Migration {
+        version: 93,
+        name: "signed_requests",
+        sql: include_str!("../migrations/V93__signed_requests.sql"),
+    },
 ];

@@ -22,6 +22,10 @@ pub const CLIENT_SECRET_MIN_BYTES: usize = 16;
 pub const CLIENT_SECRET_MAX_BYTES: usize = 1024;
 /// Secrets of a client that are valid at once, while it rotates.
 pub const CLIENT_SECRET_MAX_COUNT: usize = 2;
+/// Seconds that the time stamp of a signed request may differ from the server's time.
+pub const SIGNATURE_WINDOW_S: i64 = 300;
+/// Bytes of the nonce of a signed request at most.
+pub const NONCE_MAX_BYTES: usize = 255;
 /// Origins of web pages that one client may list.
 pub const CLIENT_MAX_ORIGINS: usize = 100;
 /// Jobs and backups that the console lists at most, the newest.

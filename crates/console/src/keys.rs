@@ -72,6 +72,8 @@ pub struct NewKeyPage {
     pub scopes: Vec<FormOption>,
     /// Whether the form has a field for organizations.
     pub has_organizations: bool,
+    /// Whether the form offers a signing secret.
+    pub offers_signing: bool,
 }
 
 /// The page that shows a new secret once.
@@ -88,6 +90,8 @@ pub struct NewSecretPage {
     pub id: Option<String>,
     /// The secret.
     pub secret: String,
+    /// The signing secret of a client that has one.
+    pub signing_secret: Option<String>,
     /// A command that shows how to use the secret.
     pub example: String,
 }

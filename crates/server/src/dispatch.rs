@@ -244,7 +244,7 @@ impl Call<'_> {
         rendering: Rendering,
     ) -> Result<Answer, HeaderRefusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
-        self.grant = auth::identify(self.app, route.access, &self.parts).await?;
+        self.grant = auth::identify(self.app, route.access, &self.parts, self.info.address).await?;
         let decided = auth::decide(
             self.grant.as_ref(),
             route.access,

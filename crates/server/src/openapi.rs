@@ -53,6 +53,7 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
                 "game": game_token(),
                 "key": api_key(),
                 "session": session(),
+                "signature": signature(),
             },
         },
     })
@@ -93,6 +94,15 @@ fn session() -> Value {
         "name": "__Host-lyceum",
         "description": "A person's session in a browser; POST /api/auth/sign-in begins one. \
                         Over http the cookie is called lyceum.",
+    })
+}
+
+fn signature() -> Value {
+    json!({
+        "type": "http",
+        "scheme": "OAuth",
+        "description": "A request that a client signs with OAuth 1.0a (RFC 5849), by HMAC-SHA1 or HMAC-SHA256, with \
+                        its id and its signing secret. `lyceum client create --oauth1` creates such a client.",
     })
 }
 
@@ -177,6 +187,9 @@ impl SharedParts {
         };
         if takes_keys(route.access) {
             security.push(json!({ "key": [] }));
+        }
+        if route.access.takes_signed_requests() {
+            security.push(json!({ "signature": [] }));
         }
         operation["security"] = security.into();
         if route.deprecated {

@@ -22,6 +22,15 @@ pub(crate) fn count(
     Ok(counted.unwrap_or((1, now)))
 }
 
+/// How many there are, and since when; `None` if there are none.
+pub(crate) fn find(tx: &mut Tx<'_>, subject: &SecretHash) -> Result<Option<(i64, Timestamp)>> {
+    tx.query_one(
+        "SELECT count, since_ms FROM guesses WHERE subject = $1",
+        &[subject.as_slice().into()],
+        |row| Ok((row.int(0)?, Timestamp::from_milliseconds(row.int(1)?))),
+    )
+}
+
 /// Counts one less.
 pub(crate) fn uncount(tx: &mut Tx<'_>, subject: &SecretHash) -> Result<()> {
     let sql = "UPDATE guesses SET count = count - 1 WHERE subject = $1 AND count > 0";

@@ -13,3 +13,4 @@ pub(crate) mod members;
 pub(crate) mod people;
 pub(crate) mod reach;
 pub(crate) mod sessions;
+pub(crate) mod signing;

@@ -6,20 +6,23 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::audit::AuditChange;
-use crate::client::{self, Client, NewClient};
+use crate::client::{self, Client, ClientSecrets, NewClient};
+use crate::master::MasterKey;
 use crate::person::{Person, Role};
-use crate::{Scopes, UnknownScope};
+use crate::{Scopes, UnknownScope, signed_request};
 
 /// Seconds for which the former secret works after a new one was created.
 const OVERLAP_S: i64 = 24 * 3600;
 
-/// A client, and when it got its last token.
+/// A client, and how it is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientWithUse {
     /// The client.
     pub client: Client,
-    /// When it got its last token.
+    /// When it last got a token or signed a request.
     pub used: Option<Timestamp>,
+    /// Whether it has a signing secret.
+    pub signs: bool,
 }
 
 /// Errors: `Forbidden` for people who may not manage clients.
@@ -39,10 +42,11 @@ pub fn check(viewer: &Person) -> Result<()> {
 /// Reads the list of clients. Errors: `Forbidden`.
 pub fn list(tx: &mut Tx<'_>, viewer: &Person) -> Result<Vec<ClientWithUse>> {
     check(viewer)?;
-    let last_uses = client::uses(tx)?;
+    let (last_uses, signing) = (client::uses(tx)?, signed_request::signing_clients(tx)?);
     let with_use = |client: Client| {
         let used = last_uses.get(&client.id).copied();
-        ClientWithUse { client, used }
+        let signs = signing.contains(&client.id);
+        ClientWithUse { client, used, signs }
     };
     Ok(client::list(tx)?.into_iter().map(with_use).collect())
 }
@@ -54,7 +58,8 @@ pub fn read(tx: &mut Tx<'_>, viewer: &Person, id: &str) -> Result<ClientWithUse>
         Problem::new(ProblemKind::NotFound, format!("there is no client with the id '{id}'"))
     })?;
     let used = client::uses(tx)?.remove(id);
-    Ok(ClientWithUse { client, used })
+    let signs = signed_request::is_signing(tx, id)?;
+    Ok(ClientWithUse { client, used, signs })
 }
 
 /// The scopes that a form asks for. An empty choice is refused: a client without scopes has all of them, which is
@@ -70,19 +75,21 @@ pub fn chosen_scopes(is_all: bool, names: &[String]) -> Result<Scopes> {
     }
 }
 
-/// Creates a client, and answers it with its secret. Errors: `Forbidden`; as [`client::create`].
+/// Creates a client, and answers it with its secrets; with the master key also a signing secret. Errors: `Forbidden`; as
+/// [`client::create`].
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
     viewer: &Person,
     new: &NewClient,
-) -> Result<(Client, String)> {
+    master: Option<&MasterKey>,
+) -> Result<(Client, ClientSecrets)> {
     check(viewer)?;
-    let (client, secret) = client::create(tx, now, new)?;
+    let (client, secrets) = client::create_with_signing(tx, now, new, master)?;
     let details = json!({ "name": client.name, "scopes": client.scopes.to_string() });
     let change = AuditChange { who: &viewer.email, what: "client.create", subject: &client.id };
     change.note(tx, now, &details)?;
-    Ok((client, secret))
+    Ok((client, secrets))
 }
 
 /// Limits a client to a part of the roster, or frees it. Errors: `Forbidden`; as [`client::limit`].
@@ -99,16 +106,17 @@ pub fn limit(
     change.note(tx, now, &json!({ "reach": reach }))
 }
 
-/// Gives a client a new secret, and answers it. The former one works for one more day.
+/// Gives a client new secrets, and answers them. The former ones work for one more day.
 /// Errors: `Forbidden`; as [`client::rotate`].
 pub fn rotate(
     tx: &mut Tx<'_>,
     now: Timestamp,
     viewer: &Person,
     id: &str,
-) -> Result<(Client, String)> {
+    master: &MasterKey,
+) -> Result<(Client, ClientSecrets)> {
     check(viewer)?;
-    let rotated = client::rotate(tx, now, id, None, OVERLAP_S)?;
+    let rotated = client::rotate_with_signing(tx, now, id, None, OVERLAP_S, master)?;
     let change = AuditChange { who: &viewer.email, what: "client.rotate", subject: id };
     change.note(tx, now, &Value::Null)?;
     Ok(rotated)

@@ -2,7 +2,9 @@
 
 use lyceum_access::audit::{self, AuditChange};
 use lyceum_access::screens::{clients, keys, system};
-use lyceum_access::{NewApiKey, NewClient, NewPerson, Person, Role, Scopes, api_key, person};
+use lyceum_access::{
+    MasterKey, NewApiKey, NewClient, NewPerson, Person, Role, Scopes, api_key, person,
+};
 use lyceum_core::config::Environment;
 use lyceum_core::{ProblemKind, Result};
 use lyceum_store::{Db, Tx, jobs};
@@ -63,9 +65,10 @@ fn clients_are_for_administrators_and_each_change_is_noted() {
     on_both_stores(|db| {
         let ada = someone(db, "ada@example.org", Role::Administrator);
         let dev = someone(db, "dev@example.org", Role::Developer);
-        let new = NewClient::named("Reports");
-        let (client, _) = write(db, |tx| clients::create(tx, morning(), &ada, &new));
-        write(db, |tx| clients::rotate(tx, morning(), &ada, &client.id));
+        let (new, master) = (NewClient::named("Reports"), MasterKey::random());
+        let (client, _) = write(db, |tx| clients::create(tx, morning(), &ada, &new, Some(&master)));
+        write(db, |tx| clients::rotate(tx, morning(), &ada, &client.id, &master));
+        assert!(write(db, |tx| clients::read(tx, &ada, &client.id)).signs);
         write(db, |tx| clients::revoke(tx, morning(), &ada, &client.id));
         assert_eq!(noted(db), ["client.revoke", "client.rotate", "client.create"]);
         let listed = write(db, |tx| clients::list(tx, &ada));
@@ -76,8 +79,8 @@ fn clients_are_for_administrators_and_each_change_is_noted() {
         let tries: [&Work<'_>; 5] = [
             &|tx| clients::list(tx, &dev).map(drop),
             &|tx| clients::read(tx, &dev, id).map(drop),
-            &|tx| clients::create(tx, morning(), &dev, &new).map(drop),
-            &|tx| clients::rotate(tx, morning(), &dev, id).map(drop),
+            &|tx| clients::create(tx, morning(), &dev, &new, None).map(drop),
+            &|tx| clients::rotate(tx, morning(), &dev, id, &master).map(drop),
             &|tx| clients::revoke(tx, morning(), &dev, id),
         ];
         for tried in tries {

@@ -1,17 +1,23 @@
 //! `lyceum client`
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand};
-use lyceum_access::{Client as Record, NewClient, Scope, Scopes, client};
+use lyceum_access::{
+    Client as Record, ClientSecrets, MasterKey, NewClient, Scope, Scopes, client, signed_request,
+};
 use lyceum_core::PayloadDialect;
+use lyceum_core::config::LoadedConfig;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_roster::reach as roster_reach;
 use lyceum_server::limits;
+use lyceum_store::{Db, Tx};
 use serde_json::{Value, json};
 
 use super::reach::{self, ChangedReach, NewReach};
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, noted, write_or_try};
+use crate::settings::{DataArgs, Missing, keyring, noted, write_or_try};
 
 #[derive(Subcommand)]
 pub(crate) enum Client {
@@ -21,7 +27,7 @@ pub(crate) enum Client {
     List(List),
     /// Limit a client to organizations, or end the limit
     Limit(Limit),
-    /// Give a client a new secret
+    /// Give a client a new secret, and a new signing secret if it has one
     Rotate(Rotate),
     /// Revoke a client. Servers refuse it and its tokens
     Revoke(Revoke),
@@ -49,6 +55,9 @@ pub(crate) struct Create {
     /// Maximum requests per second, instead of the server's setting; 0 means no limit
     #[arg(long, value_name = "N")]
     requests_per_second: Option<u32>,
+    /// Also create a signing secret, with which the client signs requests to OneRoster 1.1 by OAuth 1.0a
+    #[arg(long)]
+    oauth1: bool,
     #[command(flatten)]
     reach: NewReach,
     /// Show what would change, and change nothing
@@ -129,19 +138,22 @@ impl Create {
             requests_per_second: self.requests_per_second,
         };
         let (dry_run, reach) = (self.dry_run, self.reach.reach()?);
-        let (_, db) = self.data.open(if dry_run { Missing::Refuse } else { Missing::Make })?;
+        let (loaded, db) =
+            self.data.open_loaded(if dry_run { Missing::Refuse } else { Missing::Make })?;
         let now = SystemClock.now();
-        let (client, secret) = write_or_try(&db, dry_run, move |tx| {
-            let (client, secret) = client::create(tx, now, &new)?;
+        let master = sealing_key(&db, &loaded, self.oauth1 && !dry_run)?;
+        let (client, secrets) = write_or_try(&db, dry_run, move |tx| {
+            let master = self.oauth1.then_some(&master);
+            let (client, secrets) = client::create_with_signing(tx, now, &new, master)?;
             noted(tx, now, "client.create", &client.id)?;
             roster_reach::check(tx, &reach)?;
-            Ok((client::limit(tx, &client.id, &reach)?, secret))
+            Ok((client::limit(tx, &client.id, &reach)?, secrets))
         })?;
         if dry_run {
-            print_unchanged(printer, "create", &client);
+            print_unchanged(printer, "create", &client, self.oauth1);
             return Ok(());
         }
-        print_secret(printer, &client, &secret);
+        print_secrets(printer, &client, &secrets);
         Ok(())
     }
 }
@@ -149,13 +161,16 @@ impl Create {
 impl List {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
-        let clients = db.read_blocking(client::list)?;
+        let read = |tx: &mut Tx<'_>| Ok((client::list(tx)?, signed_request::signing_clients(tx)?));
+        let (clients, signing) = db.read_blocking(read)?;
         printer.answer(
             || {
-                let rows: Vec<_> = clients.iter().map(row).collect();
-                table(&["id", "name", "dialect", "scopes", "access", "created", "state"], &rows)
+                let rows: Vec<_> = clients.iter().map(|client| row(client, &signing)).collect();
+                let columns =
+                    ["id", "name", "dialect", "scopes", "access", "oauth1", "created", "state"];
+                table(&columns, &rows)
             },
-            || clients.iter().map(record).collect(),
+            || clients.iter().map(|client| record(client, signing.contains(&client.id))).collect(),
         );
         Ok(())
     }
@@ -166,13 +181,14 @@ impl Limit {
         let reach = self.reach.reach()?;
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
-        let client = write_or_try(&db, self.dry_run, move |tx| {
+        let (client, signs) = write_or_try(&db, self.dry_run, move |tx| {
             noted(tx, now, "client.limit", &self.id)?;
             roster_reach::check(tx, &reach)?;
-            client::limit(tx, &self.id, &reach)
+            let signs = signed_request::is_signing(tx, &self.id)?;
+            Ok((client::limit(tx, &self.id, &reach)?, signs))
         })?;
         if self.dry_run {
-            print_unchanged(printer, "limit", &client);
+            print_unchanged(printer, "limit", &client, signs);
             return Ok(());
         }
         printer.done(&format!(
@@ -187,17 +203,20 @@ impl Limit {
 
 impl Rotate {
     fn run(self, printer: &Printer) -> Result {
-        let (_, db) = self.data.open(Missing::Refuse)?;
+        let (loaded, db) = self.data.open_loaded(Missing::Refuse)?;
         let (now, overlap_s) = (SystemClock.now(), self.keep_old * 3600);
-        let (client, secret) = write_or_try(&db, self.dry_run, move |tx| {
+        let signs = db.read_blocking(|tx| signed_request::is_signing(tx, &self.id))?;
+        let master = sealing_key(&db, &loaded, signs && !self.dry_run)?;
+        let (client, secrets) = write_or_try(&db, self.dry_run, move |tx| {
             noted(tx, now, "client.rotate", &self.id)?;
-            client::rotate(tx, now, &self.id, self.secret.as_deref(), overlap_s)
+            let secret = self.secret.as_deref();
+            client::rotate_with_signing(tx, now, &self.id, secret, overlap_s, &master)
         })?;
         if self.dry_run {
-            print_unchanged(printer, "rotate the secret of", &client);
+            print_unchanged(printer, "rotate the secret of", &client, signs);
             return Ok(());
         }
-        print_secret(printer, &client, &secret);
+        print_secrets(printer, &client, &secrets);
         match self.keep_old {
             0 => printer.done("the former secret is no longer valid"),
             hours => printer.done(&format!("the former secret stays valid for {hours} h")),
@@ -210,12 +229,13 @@ impl Revoke {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
-        let client = write_or_try(&db, self.dry_run, move |tx| {
+        let (client, signs) = write_or_try(&db, self.dry_run, move |tx| {
             noted(tx, now, "client.revoke", &self.id)?;
-            client::revoke(tx, now, &self.id)
+            let signs = signed_request::is_signing(tx, &self.id)?;
+            Ok((client::revoke(tx, now, &self.id)?, signs))
         })?;
         if self.dry_run {
-            print_unchanged(printer, "revoke", &client);
+            print_unchanged(printer, "revoke", &client, signs);
             return Ok(());
         }
         printer.done(&format!(
@@ -227,24 +247,45 @@ impl Revoke {
     }
 }
 
-/// Prints the change that a dry run would make to the client. Its secret is not printed, because it is not stored.
-fn print_unchanged(printer: &Printer, change: &str, client: &Record) {
-    printer.answer(|| format!("{change} the client '{}'\n", client.name), || record(client));
+/// The master key that the server's signing keys are sealed with. If nothing is sealed, any key does.
+fn sealing_key(db: &Db, loaded: &LoadedConfig, seals: bool) -> Result<MasterKey> {
+    match seals {
+        true => Ok(keyring(db, loaded, SystemClock.now())?.master().clone()),
+        false => Ok(MasterKey::random()),
+    }
 }
 
-fn print_secret(printer: &Printer, client: &Record, secret: &str) {
+/// What a dry run would do with the client. Its secrets are not printed, because they are not stored.
+fn print_unchanged(printer: &Printer, change: &str, client: &Record, signs: bool) {
+    printer.answer(|| format!("{change} the client '{}'\n", client.name), || record(client, signs));
+}
+
+fn print_secrets(printer: &Printer, client: &Record, secrets: &ClientSecrets) {
+    let ClientSecrets { secret, signing } = secrets;
     printer.answer(
-        || format!("id      {}\nsecret  {secret}\n", client.id),
+        || match signing {
+            None => format!("id      {}\nsecret  {secret}\n", client.id),
+            Some(signing) => format!(
+                "id              {}\nsecret          {secret}\nsigning secret  {signing}\n",
+                client.id
+            ),
+        },
         || {
-            let mut record = record(client);
-            record["secret"] = secret.into();
+            let mut record = record(client, signing.is_some());
+            record["secret"] = secret.as_str().into();
+            if let Some(signing) = signing {
+                record["signingSecret"] = signing.as_str().into();
+            }
             record
         },
     );
-    printer.done("store the secret now: the server keeps only its hash");
+    printer.done(match signing {
+        None => "store the secret now: the server keeps only its hash",
+        Some(_) => "store the secrets now: the server does not show them again",
+    });
 }
 
-fn row(client: &Record) -> Vec<String> {
+fn row(client: &Record, signing: &BTreeSet<String>) -> Vec<String> {
     let scopes = match client.scopes {
         Scopes::EVERYTHING => "all".to_owned(),
         scopes => scopes.to_string(),
@@ -255,11 +296,12 @@ fn row(client: &Record) -> Vec<String> {
     };
     let created = client.created.to_string();
     let dialect = client.dialect.name().to_owned();
+    let signs = if signing.contains(&client.id) { "yes" } else { "no" }.to_owned();
     let reach = reach::cell(&client.reach);
-    vec![client.id.clone(), client.name.clone(), dialect, scopes, reach, created, state]
+    vec![client.id.clone(), client.name.clone(), dialect, scopes, reach, signs, created, state]
 }
 
-fn record(client: &Record) -> Value {
+fn record(client: &Record, signs: bool) -> Value {
     let mut record = json!({
         "id": client.id,
         "name": client.name,
@@ -267,6 +309,7 @@ fn record(client: &Record) -> Value {
         "scopes": client.scopes.iter().map(Scope::name).collect::<Vec<_>>(),
         "origins": client.origins,
         "requestsPerSecond": client.requests_per_second,
+        "oauth1": signs,
         "created": client.created.to_string(),
         "revoked": client.revoked.map(|at| at.to_string()),
     });

@@ -36,6 +36,7 @@ fn json_answers_every_field_of_a_client() {
         "scopes": ["lyceum/roster.read", "lyceum/gradebook.write"],
         "origins": ["https://app.test"],
         "requestsPerSecond": 5,
+        "oauth1": false,
         "created": null,
         "revoked": null,
         "organizations": null,
@@ -54,11 +55,14 @@ fn clients_are_listed() {
     let table = place.ok("client list");
     let rows: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["id", "name", "dialect", "scopes", "access", "created", "state"]);
+    assert_eq!(
+        rows[0],
+        ["id", "name", "dialect", "scopes", "access", "oauth1", "created", "state"]
+    );
     assert_eq!(rows[1][..4], ["reports", "Reports", "platform", "lyceum/roster.read"]);
-    assert_eq!(rows[1][6], "revoked");
-    assert_eq!(rows[2][..4], ["sync", "Sync", "standard", "all"]);
-    assert_eq!((rows[2][4], rows[2][6]), ("everything", "active"));
+    assert_eq!(rows[1][7], "revoked");
+    assert_eq!(rows[2][..6], ["sync", "Sync", "standard", "all", "everything", "no"]);
+    assert_eq!(rows[2][7], "active");
     let list = place.json("client list --json");
     assert_eq!(list[0]["revoked"].as_str().map(str::len), Some(24));
     assert_eq!(list[1]["revoked"], Value::Null);
@@ -117,6 +121,32 @@ fn a_secret_is_rotated() {
     assert!(stderr.ends_with("the former secret is no longer valid\n"), "{stderr}");
     let (_, _, stderr) = place.run("client rotate reports");
     assert!(stderr.ends_with("the former secret stays valid for 24 h\n"), "{stderr}");
+}
+
+#[test]
+fn a_client_that_signs_requests_has_a_second_secret() {
+    let place = Place::new();
+    let (code, stdout, stderr) = place.run("client create Old --id old --oauth1");
+    assert_eq!(code, 0, "{stderr}");
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!(lines[0], "id              old");
+    let secrets: Vec<&str> =
+        lines[1..].iter().map(|line| line.split_whitespace().last().unwrap()).collect();
+    assert!(lines[1].starts_with("secret          ls_"), "{stdout}");
+    assert!(lines[2].starts_with("signing secret  ls_"), "{stdout}");
+    assert_ne!(secrets[0], secrets[1]);
+    assert_eq!(stderr, "store the secrets now: the server does not show them again\n");
+
+    let rotated = place.json("client rotate old --json");
+    assert_eq!(rotated["oauth1"], true);
+    for (name, former) in [("secret", secrets[0]), ("signingSecret", secrets[1])] {
+        let new = rotated[name].as_str().unwrap();
+        assert!(new.starts_with("ls_") && new != former, "{rotated}");
+    }
+    place.ok("client create Plain --id plain");
+    assert_eq!(place.json("client rotate plain --json")["signingSecret"], Value::Null);
+    let list = place.json("client list --json");
+    assert_eq!([&list[0]["oauth1"], &list[1]["oauth1"]], [&Value::Bool(true), &false.into()]);
 }
 
 #[test]

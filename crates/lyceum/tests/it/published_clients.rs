@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::http::Http;
 use crate::python::{argument, run};
-use crate::served::{Served, Store, on_both_stores, root};
+use crate::served::{Key, Served, Store, on_both_stores, root};
 
 on_both_stores!(
     the_published_client_uses_every_operation_of_every_service,
@@ -21,11 +21,12 @@ on_both_stores!(
     the_published_clr_client_uses_every_operation,
     the_published_case_client_uses_every_operation,
     the_published_webhooks_client_uses_every_operation,
+    the_published_client_of_oneroster_1_1_reads_the_records_of_1_2,
     the_published_sensor_for_caliper_1_1_sends_every_type_of_event,
 );
 
 fn the_published_client_uses_every_operation_of_every_service(store: Store) {
-    twice(store, "oneroster_client.py");
+    twice(store, "rostering_client.py");
 }
 
 fn the_published_client_of_events_uses_every_operation(store: Store) {
@@ -62,6 +63,30 @@ fn the_published_case_client_uses_every_operation(store: Store) {
 
 fn the_published_webhooks_client_uses_every_operation(store: Store) {
     twice(store, "webhooks_client.py");
+}
+
+/// `strongmind-oneroster-client`, and requests that oauthlib signs; on PostgreSQL also a second server, which refuses what
+/// the first one accepted.
+fn the_published_client_of_oneroster_1_1_reads_the_records_of_1_2(store: Store) {
+    let is_shared = matches!(store, Store::Postgres(_));
+    let mut served = Served::start(store);
+    let created = served.run(&["client", "create", "Old reader", "--oauth1", "--json"]);
+    let created: Value = serde_json::from_str(&created).unwrap();
+    let text = |name: &str| created[name].as_str().unwrap().to_owned();
+    let (key, signing) = (Key { id: text("id"), secret: text("secret") }, text("signingSecret"));
+    let state = served.file("state.json");
+    for (phase, restart) in [("write", true), ("read", false)] {
+        let other = is_shared.then(|| served.beside());
+        let mut more = vec!["--phase", phase, "--state", argument(&state)];
+        more.extend(["--signing-secret", &signing]);
+        more.extend(other.iter().flat_map(|other| ["--other-node", &other.base]));
+        let summary = run(&served, &key, "oneroster", "oneroster_v1p1_client.py", &more);
+        println!("OneRoster 1.1, {phase}: {summary}");
+        drop(other);
+        if restart {
+            served = served.restart();
+        }
+    }
 }
 
 /// Writes and reads, then reads again from a server that was restarted on the same data.

@@ -129,6 +129,15 @@ impl Gate {
         Ok(grant)
     }
 
+    /// The client with that id.
+    pub(super) async fn client(&self, app: &App, id: &str) -> Result<Option<Arc<ClientShare>>> {
+        let known = self.clients.load().get(id).cloned();
+        match known {
+            Some(caller) => Ok(Some(caller)),
+            None => self.load_caller(app, id).await,
+        }
+    }
+
     /// Loads the client of a token from the store, because a new client is not in memory yet.
     async fn load_caller(&self, app: &App, id: &str) -> Result<Option<Arc<ClientShare>>> {
         self.refresh(app).await?;

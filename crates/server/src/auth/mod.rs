@@ -1,4 +1,4 @@
-//! Identifies callers by tokens, keys and sessions, and applies the access rule.
+//! Identifies callers by tokens, keys, sessions and signatures, and applies the access rule.
 
 mod backend;
 mod clients;
@@ -7,8 +7,10 @@ pub(crate) mod people;
 mod provider;
 mod sandbox;
 pub(crate) mod sign_in;
+mod signed;
 pub(crate) mod token_request;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
@@ -180,6 +182,7 @@ pub(crate) async fn identify(
     app: &App,
     access: Access,
     parts: &Parts,
+    address: IpAddr,
 ) -> Result<Option<Grant>, HeaderRefusal> {
     let headers = &parts.headers;
     let scopes = match access {
@@ -203,7 +206,10 @@ pub(crate) async fn identify(
     };
     let grant = match CallingBackend::that_calls(app, parts) {
         Some(backend) => backend.grant(app).await?,
-        None => authenticate(app, headers, scopes).await?,
+        None => match signed::grant(app, access, parts, address).await? {
+            Some(grant) => grant,
+            None => authenticate(app, headers, scopes).await?,
+        },
     };
     grant.caller.count_request()?;
     Ok(Some(grant))

@@ -54,6 +54,7 @@ mod routing;
 mod scoring;
 mod screening;
 mod shutdown;
+mod signed_requests;
 mod stream_rights;
 mod subject_tracks;
 mod telemetry;

@@ -2,7 +2,7 @@
 //! users.
 
 use lyceum_access::screens::clients::{self as screen, ClientWithUse};
-use lyceum_access::{Client, NewClient, Scope, Scopes};
+use lyceum_access::{Client, ClientSecrets, NewClient, Scope, Scopes};
 use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens};
 use lyceum_core::{Problem, Result};
 use lyceum_roster::reach as roster_reach;
@@ -37,6 +37,7 @@ const CLIENT_COLUMNS: &[Column] = &[
     Column::text("id", "Id"),
     Column::text("scopes", "Scopes"),
     Column::text("access", "Access"),
+    Column::text("oauth1", "OAuth 1.0a"),
     Column::text("created", "Created"),
     Column::text("used", "Last used"),
     Column::text("state", "State"),
@@ -55,12 +56,13 @@ async fn clients(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("clients", &page.list, &page)
 }
 
-fn row(visitor: &Visitor, ClientWithUse { client, used }: &ClientWithUse) -> Row {
+fn row(visitor: &Visitor, ClientWithUse { client, used, signs }: &ClientWithUse) -> Row {
     vec![
         Cell::text(&client.name).to(links::client(&client.id)),
         Cell::text(&client.id),
         scopes(client),
         access_cell(&client.reach),
+        signing(*signs),
         visitor.time(client.created),
         visitor.time_if_any(*used),
         state(client.revoked.is_some()),
@@ -74,10 +76,14 @@ fn scopes(client: &Client) -> Cell {
     }
 }
 
+fn signing(signs: bool) -> Cell {
+    Cell::text(if signs { "yes" } else { "no" })
+}
+
 async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, person) = (context.param("client").to_owned(), visitor.person.clone());
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &person, &id);
-    let ClientWithUse { client, used } = context.app.db.read(read).await?;
+    let ClientWithUse { client, used, signs } = context.app.db.read(read).await?;
     let rate = match client.requests_per_second {
         None => "default from the settings".to_owned(),
         Some(0) => "no limit".to_owned(),
@@ -95,10 +101,14 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Origins of web pages", Cell::text(origins)),
         ("Requests per second", Cell::text(rate)),
         ("Created", visitor.time(client.created)),
-        ("Last token", visitor.time_if_any(used)),
+        ("OAuth 1.0a", signing(signs)),
+        ("Last used", visitor.time_if_any(used)),
         ("State", state(client.revoked.is_some())),
     ]);
-    let rotating = "The current secret works for one more day.";
+    let rotating = match signs {
+        true => "The current secret and signing secret work for one more day.",
+        false => "The current secret works for one more day.",
+    };
     show_page(&view::KeyPage {
         frame: visitor.frame(&client.name),
         list: CLIENTS,
@@ -132,13 +142,14 @@ fn client_form(visitor: &Visitor, name: &str, problem: Option<&Problem>) -> Resu
             .map(choice)
             .collect(),
         has_organizations: true,
+        offers_signing: true,
     })
 }
 
 async fn create_client(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let name = form.field("name").to_owned();
     match create(&context, &visitor, &form).await {
-        Ok((client, secret)) => created_client(&context, &visitor, &client, secret),
+        Ok((client, secrets)) => created_client(&context, &visitor, &client, secrets),
         Err(problem) if problem.cause.is_some() => Err(problem),
         Err(problem) => {
             screen::check(&visitor.person)?;
@@ -148,19 +159,25 @@ async fn create_client(context: Context, visitor: Visitor, form: Form) -> Result
     }
 }
 
-async fn create(context: &Context, visitor: &Visitor, form: &Form) -> Result<(Client, String)> {
+async fn create(
+    context: &Context,
+    visitor: &Visitor,
+    form: &Form,
+) -> Result<(Client, ClientSecrets)> {
     let names: Vec<String> = form.every("scope").map(str::to_owned).collect();
     let scopes = screen::chosen_scopes(!form.field("all").is_empty(), &names)?;
     let new = NewClient { scopes, ..NewClient::named(form.field("name")) };
     let (now, person) = (context.app.clock.now(), visitor.person.clone());
     let reach = chosen_reach(form)?;
+    let (keyring, signs) = (context.app.gate.keyring(), !form.field("signs").is_empty());
     let create = move |tx: &mut Tx<'_>| {
-        let (client, secret) = screen::create(tx, now, &person, &new)?;
+        let master = signs.then(|| keyring.master());
+        let (client, secrets) = screen::create(tx, now, &person, &new, master)?;
         if reach.is_limited() {
             roster_reach::check(tx, &reach)?;
             screen::limit(tx, now, &person, &client.id, &reach)?;
         }
-        Ok((client, secret))
+        Ok((client, secrets))
     };
     context.app.db.write(create).await
 }
@@ -181,7 +198,7 @@ fn created_client(
     context: &Context,
     visitor: &Visitor,
     client: &Client,
-    secret: String,
+    ClientSecrets { secret, signing }: ClientSecrets,
 ) -> Result<Answer> {
     let (base, id) = (context.base_url(), &client.id);
     show_page(&view::NewSecretPage {
@@ -193,15 +210,17 @@ fn created_client(
             "curl -u '{id}:{secret}' -d grant_type=client_credentials {base}/oauth2/token"
         ),
         secret,
+        signing_secret: signing,
     })
 }
 
 async fn rotate_client(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let (id, now, person) =
         (context.param("client").to_owned(), context.app.clock.now(), visitor.person.clone());
-    let rotated = context.app.db.write(move |tx| screen::rotate(tx, now, &person, &id)).await;
-    let (client, secret) = rotated?;
-    created_client(&context, &visitor, &client, secret)
+    let keyring = context.app.gate.keyring();
+    let rotate = move |tx: &mut Tx<'_>| screen::rotate(tx, now, &person, &id, keyring.master());
+    let (client, secrets) = context.app.db.write(rotate).await?;
+    created_client(&context, &visitor, &client, secrets)
 }
 
 async fn revoke_client(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {

@@ -137,6 +137,7 @@ async fn key_form(
         projects: Some(projects),
         scopes: Vec::new(),
         has_organizations: is_administrator,
+        offers_signing: false,
     })
 }
 
@@ -183,6 +184,7 @@ fn created_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String)
             context.app.config.server.env.name()
         ),
         secret: text,
+        signing_secret: None,
     })
 }
 
