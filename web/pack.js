@@ -1,12 +1,14 @@
-// Packs the SDK, the Vite plugin, the program and `create-lyceum` as npm tarballs: node pack.js PROGRAM FOLDER
+// Packs the SDK, the Vite plugin, the program and `create-lyceum` as npm tarballs: node pack.js PROGRAM FOLDER [--quick]
+// With --quick, the tarball of the program is not compressed, which takes npm most of the time. Tests use it.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [program, folder] = process.argv.slice(2).map((path) => resolve(path));
-if (!folder) throw new Error("usage: node pack.js PROGRAM FOLDER");
+const isQuick = process.argv[4] === "--quick";
+const [program, folder] = process.argv.slice(2, 4).map((path) => resolve(path));
+if (!folder) throw new Error("usage: node pack.js PROGRAM FOLDER [--quick]");
 
 /** How the packages of workerd name a platform. */
 const WORKERD = {
@@ -51,8 +53,13 @@ try {
   };
   writeFileSync(join(staged, "package.json"), JSON.stringify(manifest, undefined, 2));
   mkdirSync(folder, { recursive: true });
+  const packages = [web("sdk"), web("vite"), web("create")];
+  if (isQuick) {
+    const file = join(folder, `lyceum-cli-${version}.tgz`);
+    execFileSync("tar", ["--create", "--file", file, "--transform=s,^\\.,package,", "--directory", staged, "."]);
+  } else packages.push(staged);
   const options = ["pack", "--silent", "--pack-destination", folder];
-  const packed = execFileSync("npm", [...options, staged, web("sdk"), web("vite"), web("create")], { encoding: "utf8" });
+  const packed = execFileSync("npm", [...options, ...packages], { encoding: "utf8" });
   for (const name of packed.trim().split("\n")) console.log(join(folder, name));
 } finally {
   rmSync(staged, { recursive: true });

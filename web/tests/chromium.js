@@ -1,8 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { chromium } from "playwright-core";
 
+/** The folder for pictures of pages, for people to look at. No test compares them, so they are taken only on demand. */
+const PICTURES = process.env.LYCEUM_TEST_SCREENSHOTS;
+/** Pictures end there: what follows on longer pages looks the same. */
+const PICTURE_MAX_PX = 4000;
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
 /** Starts the system's Chromium, with further arguments, closed when the test ends. */
@@ -14,4 +18,17 @@ export async function launch(t, further = []) {
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", ...further] });
   t.after(() => browser.close());
   return browser;
+}
+
+/** Takes a picture of a page as it is shown, whole, if somebody wants pictures. */
+export async function takePicture(page, name) {
+  if (!PICTURES) return;
+  const session = await page.context().newCDPSession(page);
+  const { cssContentSize } = await session.send("Page.getLayoutMetrics");
+  const { width } = page.viewportSize();
+  const clip = { x: 0, y: 0, width, height: Math.min(cssContentSize.height, PICTURE_MAX_PX), scale: 1 };
+  const { data } = await session.send("Page.captureScreenshot", { clip, captureBeyondViewport: true, optimizeForSpeed: true });
+  await session.detach();
+  mkdirSync(PICTURES, { recursive: true });
+  writeFileSync(join(PICTURES, `${name}.png`), Buffer.from(data, "base64"));
 }

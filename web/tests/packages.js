@@ -12,7 +12,7 @@ const run = promisify(execFile);
  * cache for all its installations. */
 export async function publish() {
   const tarballs = folder();
-  await run(process.execPath, [fileURLToPath(new URL("../pack.js", import.meta.url)), binary, tarballs]);
+  await run(process.execPath, [fileURLToPath(new URL("../pack.js", import.meta.url)), binary, tarballs, "--quick"]);
   const settings = { registry: await startRegistry(tarballs), cache: folder(), prefer_offline: "true", audit: "false", fund: "false" };
   const variables = Object.entries(settings).map(([name, value]) => [`npm_config_${name}`, value]);
   return { ...process.env, ...Object.fromEntries(variables) };

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { launch } from "./chromium.js";
+import { launch, takePicture } from "./chromium.js";
 import { signIn, tabTo } from "./console/kit.js";
 import { serve } from "./pages.js";
 import { Server, binary, folder, until } from "./server.js";
@@ -17,7 +17,6 @@ import { Server, binary, folder, until } from "./server.js";
 const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? path("../../target/screenshots/");
 const SLUG = "play-rivers";
 const GREEN = "#0b5d3b";
 
@@ -65,7 +64,6 @@ before(async (t) => {
   await server.school("ann");
   deploy();
   origin = `http://${SLUG}-staging.localhost:${server.port}`;
-  mkdirSync(SCREENSHOTS, { recursive: true });
 });
 
 function deploy() {
@@ -101,13 +99,13 @@ async function playing(page) {
   return { frame, seen: JSON.parse(await frame.locator("#seen").textContent()), inner: page.frames().at(-1) };
 }
 
-/** Takes screenshots and lets axe-core read the page, light and dark, large and small. */
+/** Lets axe-core read the page, light and dark, large and small. */
 async function look(page, name) {
   for (const [width, height] of [[1280, 800], [390, 844]]) {
     for (const colorScheme of ["light", "dark"]) {
       await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`) });
+      await takePicture(page, `${name}-${width}-${colorScheme}`);
       const session = await page.context().newCDPSession(page);
       const { frameTree } = await session.send("Page.getFrameTree");
       const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 
-import { launch } from "./chromium.js";
+import { launch, takePicture } from "./chromium.js";
 import { Server, binary, folder } from "./server.js";
 
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
@@ -147,8 +147,7 @@ test("the pages fit small and large screens, light and dark", { skip }, async (t
       const look = async (name) => {
         await isTidy(page);
         await isReadable(page);
-        const file = join(process.env.LYCEUM_TEST_SCREENSHOTS ?? folder(), `${name}-${viewport.width}-${colorScheme}.png`);
-        await page.screenshot({ path: file });
+        await takePicture(page, `${name}-${viewport.width}-${colorScheme}`);
       };
       await page.goto(link.replace(/^http:\/\/[^/]+/, server.base));
       if (await page.isVisible("#password")) {

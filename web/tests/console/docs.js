@@ -1,10 +1,10 @@
 // The documentation: open to everybody, found by words, the explorer, commands made from the program.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 
 import { binary } from "../server.js";
-import { SCREENSHOTS, axe, tabTo } from "./kit.js";
+import { takePicture } from "../chromium.js";
+import { axe, tabTo } from "./kit.js";
 
 export default async function docs(t, kit) {
   // Nobody need be signed in.
@@ -80,8 +80,10 @@ export default async function docs(t, kit) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
       await page.setViewportSize(viewport);
-      await page.screenshot({ path: join(SCREENSHOTS, `docs-api-${viewport.width}-${colorScheme}.png`) });
+      await takePicture(page, `docs-api-${viewport.width}-${colorScheme}`);
     }
+    // Links of the explorer change their colour in a moment, not at once.
+    await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
     const { violations } = await page.evaluate(() => window.axe.run("#explorer", { runOnly: ["color-contrast"] }));
     const faint = violations.flatMap(({ nodes }) => nodes.map(({ html, any }) => `${html.slice(0, 120)} ${any[0]?.message.slice(0, 160)}`));
     assert.deepEqual(faint.slice(0, 12), [], `${faint.length} in ${colorScheme}`);

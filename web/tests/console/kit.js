@@ -1,12 +1,11 @@
 // What the tests of all screens share: one server with a demo network, people of each role, a browser.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { launch } from "../chromium.js";
+import { launch, takePicture } from "../chromium.js";
 import { Server, binary, folder, within } from "../server.js";
 import { fill, stranger } from "./data.js";
 
@@ -28,10 +27,6 @@ const LOOKS_AT_ONCE = 2;
 const STEP_MAX_MS = 30_000;
 /** A look takes a second or two. The browser's own protocol has no time limit. */
 const LOOK_MAX_MS = 60_000;
-/** Screenshots end there: what follows on longer pages looks the same. */
-const SCREENSHOT_MAX_PX = 4000;
-/** Build output: what the screens look like. */
-export const SCREENSHOTS = process.env.LYCEUM_TEST_SCREENSHOTS ?? fileURLToPath(new URL("../../../target/screenshots/", import.meta.url));
 /** Lists with more rows are not read whole at each look. */
 const COMPARED_MAX_ROWS = 5000;
 /** Columns of numbers behind which there is nothing but their row. */
@@ -60,6 +55,8 @@ export class Console {
   /** Looks that go on: each resolves with what is wrong, if anything is. */
   #looks = [];
   #running = new Set();
+  /** Tabs for the next looks. Each has a window of its own, because tabs of one window share its size. */
+  #tabs = [];
 
   static async start(t) {
     const kit = new Console();
@@ -72,7 +69,6 @@ export class Console {
     kit.students = await fill(kit.server);
     kit.browser = await launch(t);
     kit.pages = {};
-    mkdirSync(SCREENSHOTS, { recursive: true });
     for (const role of ROLES) {
       kit.pages[role] = await kit.newPage(t);
       await signIn(kit.pages[role].page, kit.server, role);
@@ -106,7 +102,7 @@ export class Console {
   }
 
   /** Opens a page and looks at it, in a tab of its own while the test goes on: nothing goes wrong, nothing is cut off,
-   * axe-core finds no serious fault, on small and large screens, light and dark; each is kept as a screenshot.
+   * axe-core finds no serious fault, on small and large screens, light and dark.
    * {@link looked} tells what was seen. Answers the page. */
   async look(name, path, role = "administrator") {
     await this.lookAt(name, path, this.pages[role]);
@@ -120,13 +116,13 @@ export class Console {
     assert.deepEqual(faults, [], path);
     await areExported(page);
     while (this.#running.size >= LOOKS_AT_ONCE) await Promise.race(this.#running);
-    // A window of its own: tabs of one window share its size.
-    const storageState = await page.context().storageState();
-    const context = await this.browser.newContext({ storageState, viewport: WIDE, timezoneId: ZONE });
-    const tab = await context.newPage();
+    const tab = this.#tabs.pop() ?? (await (await this.browser.newContext({ timezoneId: ZONE })).newPage());
+    await tab.setViewportSize(WIDE);
+    await tab.context().clearCookies();
+    await tab.context().addCookies(await page.context().cookies());
     await tab.goto(page.url());
     const look = within(inspect(tab, name), `the look at ${name}`, LOOK_MAX_MS).then(
-      () => undefined,
+      () => void this.#tabs.push(tab),
       (fault) => fault,
     );
     this.#looks.push(look);
@@ -185,22 +181,14 @@ export class Console {
   }
 }
 
-/** Looks at an open page in all ways, and closes it. */
+/** Looks at an open page in all ways. */
 async function inspect(page, name) {
-  try {
-    const browser = await page.context().newCDPSession(page);
-    await page.evaluate(axe);
-    for (const { viewport, colorScheme, isRead } of LOOKS) {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await isTidy(page, isRead);
-      const { cssContentSize } = await browser.send("Page.getLayoutMetrics");
-      const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(cssContentSize.height, SCREENSHOT_MAX_PX), scale: 1 };
-      const { data } = await browser.send("Page.captureScreenshot", { clip, captureBeyondViewport: true, optimizeForSpeed: true });
-      await writeFile(join(SCREENSHOTS, `${name}-${viewport.width}-${colorScheme}.png`), Buffer.from(data, "base64"));
-    }
-  } finally {
-    await page.context().close();
+  await page.evaluate(axe);
+  for (const { viewport, colorScheme, isRead } of LOOKS) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await isTidy(page, isRead);
+    await takePicture(page, `${name}-${viewport.width}-${colorScheme}`);
   }
 }
 

@@ -1,8 +1,8 @@
 //! The npm packages in Node and in Chromium, run as app developers run them.
 //!
-//! It takes longest of all, and tests begin in the order of their names: under this one it runs beside
-//! the others.
+//! They take longest of all, and tests begin in the order of their names: under this one they run beside the others.
 
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -13,12 +13,57 @@ use crate::served::{binary, root, wait};
 
 /// More than a file of tests may take by itself, so that it is mostly the file that is told.
 const TESTS_MAX: Duration = Duration::from_mins(10);
+/// The folders of tests, below `web`.
+const FOLDERS: [&str; 3] = ["sdk/tests", "vite/tests", "tests"];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    FirstScreens,
+    OtherScreens,
+    Apps,
+    Packages,
+}
+
+/// The part in which a file of tests runs. Parts take about the same time.
+fn part_of(file: &str) -> Part {
+    match file {
+        "tests/console.test.js" => Part::FirstScreens,
+        "tests/console-more.test.js" => Part::OtherScreens,
+        "tests/newcomer.test.js" | "tests/play.test.js" | "tests/templates.test.js" => Part::Apps,
+        _ => Part::Packages,
+    }
+}
+
+#[test]
+fn the_first_screens_of_the_console_pass_their_tests() {
+    run(Part::FirstScreens);
+}
+
+#[test]
+fn the_other_screens_of_the_console_pass_their_tests() {
+    run(Part::OtherScreens);
+}
+
+#[test]
+fn apps_pass_their_tests() {
+    run(Part::Apps);
+}
 
 #[test]
 fn the_npm_packages_pass_their_tests() {
+    run(Part::Packages);
+}
+
+fn run(part: Part) {
+    let files = FOLDERS.iter().flat_map(|folder| {
+        let entries = fs::read_dir(root().join("web").join(folder)).unwrap();
+        entries.map(move |entry| format!("{folder}/{}", entry.unwrap().file_name().display()))
+    });
+    let files = files.filter(|file| file.ends_with(".test.js") && part_of(file) == part);
     let log = tempfile::NamedTempFile::new().unwrap();
     let mut tests = Command::new("npm")
-        .arg("test")
+        .args(["test", "--"])
+        .args(files)
         .current_dir(root().join("web"))
         .env("LYCEUM_TEST_BIN", binary())
         .stdin(Stdio::null())
@@ -33,7 +78,7 @@ fn the_npm_packages_pass_their_tests() {
         kill_process_group(Pid::from_child(&tests), Signal::KILL).unwrap();
         tests.wait().unwrap();
     }
-    let said = std::fs::read_to_string(log.path()).unwrap();
+    let said = fs::read_to_string(log.path()).unwrap();
     assert!(status.is_some_and(|status| status.success()), "npm test: {status:?}\n{said}");
     println!("{}", said.lines().filter(|line| line.contains(" pass ")).collect::<String>());
 }
