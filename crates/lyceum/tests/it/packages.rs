@@ -134,9 +134,13 @@ fn run(command: &mut Command) -> String {
     text
 }
 
-/// A minimal Debian as a tarball, fetched once, with `ca-certificates`, on which the package depends, and systemd.
+/// A minimal Debian as a tarball, fetched by the first test that needs it, with `ca-certificates`, on which the package
+/// depends, and systemd.
 fn debian() -> PathBuf {
     let file = target().join("debian-minbase.tar");
+    // Tests are processes of their own, several at a time.
+    let lock = fs::File::create(target().join("debian-minbase.lock")).unwrap();
+    lock.lock().unwrap();
     if !file.exists() {
         let folder = tempfile::tempdir_in(target()).unwrap();
         run(Command::new("debootstrap")
@@ -183,17 +187,6 @@ fn without_root() -> bool {
 }
 
 #[test]
-fn every_package_runs_on_a_bare_system() {
-    if without_root() {
-        return;
-    }
-    let packages = pack(&["tarball", "deb", "container"]);
-    release_tarball(&package(&packages, ".tar.gz"));
-    debian_package(&package(&packages, ".deb"));
-    container(packages.path());
-}
-
-#[test]
 fn the_npm_package_of_the_program_is_small() {
     if !full_size() {
         println!("skipped: only the soak has the release build, which is small");
@@ -204,9 +197,15 @@ fn the_npm_package_of_the_program_is_small() {
     assert!(printed.contains("the npm package of the program has "), "{printed}");
 }
 
-fn release_tarball(tarball: &Path) {
+#[test]
+fn the_release_tarball_runs_on_a_bare_system() {
+    if without_root() {
+        return;
+    }
+    let packages = pack(&["tarball"]);
+    let tarball = package(&packages, ".tar.gz");
     let system = BareSystem::new();
-    fs::copy(tarball, system.path("/").join(tarball.file_name().unwrap())).unwrap();
+    fs::copy(&tarball, system.path("/").join(tarball.file_name().unwrap())).unwrap();
     system.run_script(&guide("tarball"));
     let folder = fs::read_dir(system.path("/opt")).unwrap().next().unwrap().unwrap().file_name();
     let folder = format!("/opt/{}", folder.to_str().unwrap());
@@ -237,9 +236,15 @@ fn release_tarball(tarball: &Path) {
     drop(Server::start(system.command(None, &line), port));
 }
 
-fn debian_package(deb: &Path) {
+#[test]
+fn the_debian_package_runs_on_a_bare_system() {
+    if without_root() {
+        return;
+    }
+    let packages = pack(&["deb"]);
+    let deb = package(&packages, ".deb");
     let system = BareSystem::new();
-    fs::copy(deb, system.path("/").join(deb.file_name().unwrap())).unwrap();
+    fs::copy(&deb, system.path("/").join(deb.file_name().unwrap())).unwrap();
     // In a chroot, systemctl enables the service and does not start it.
     system.run_script(&guide("debian"));
     assert!(system.path("/etc/systemd/system/multi-user.target.wants/lyceum.service").is_symlink());
@@ -264,7 +269,13 @@ fn debian_package(deb: &Path) {
 }
 
 /// Builds the image and runs it as the guide says: as its own user, on a read-only root.
-fn container(packages: &Path) {
+#[test]
+fn the_container_runs() {
+    if without_root() {
+        return;
+    }
+    let packages = pack(&["container"]);
+    let packages = packages.path();
     let storage = tempfile::tempdir_in(target()).unwrap();
     let port = free_port().to_string();
     let podman = Podman::new(storage.path());
