@@ -27,6 +27,7 @@ pub struct Config {
     pub limits: LimitSettings,
     pub roster: RosterSettings,
     pub keys: KeySettings,
+    pub privacy: PrivacySettings,
     pub verify: VerifySettings,
     pub webhooks: WebhookSettings,
     pub hosting: HostingSettings,
@@ -112,6 +113,14 @@ pub struct RosterSettings {
 pub struct KeySettings {
     #[serde(deserialize_with = "values::optional_secret")]
     pub master: Option<Secret>,
+}
+
+/// How long data about persons is kept outside of the live data.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct PrivacySettings {
+    pub history_days: i64,
 }
 
 /// How credentials are verified.

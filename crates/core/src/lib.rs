@@ -11,6 +11,7 @@
 //! | the two payload dialects | `dialect` |
 //! | reading JSON bodies as types, with every error; schemas of types | `body`, `schema` |
 //! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
+//! | replacing the strings that name a person | `redaction` |
 //! | the path that a mistyped path was meant to be | `near_path` |
 //! | which web pages have access to a server that needs no token | `origins` |
 //! | the part of the roster that a caller has access to | `reach` |
@@ -27,6 +28,7 @@ pub mod origins;
 pub mod problem;
 pub mod random;
 mod reach;
+pub mod redaction;
 pub mod schema;
 pub mod text;
 pub mod time;

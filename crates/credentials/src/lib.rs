@@ -16,6 +16,7 @@
 //! | credentials in PNG and SVG, the default image of a badge | `baking`, `badge_image` |
 //! | what the console shows of badges and records | `screens` |
 //! | documents that clients send and read, request bodies | `documents`, `body` |
+//! | erasing a learner | `erase` |
 //! | SQL | `repository` |
 //! | limits | `limits` |
 
@@ -39,6 +40,7 @@ pub mod body;
 pub mod clr;
 pub mod definition;
 pub mod documents;
+pub mod erase;
 pub mod issued;
 pub mod issuer;
 pub mod keys;

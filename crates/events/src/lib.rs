@@ -16,6 +16,7 @@
 //! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
+//! | erasing a person | `repository/erase.rs` |
 //! | the other SQL | `repository` |
 //! | limits | `limits` |
 

@@ -14,6 +14,7 @@
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
 //! | running backends: start, watch, stop, logs | `engine` |
 //! | what a backend's bindings talk to: D1, KV, R2 | `bindings` |
+//! | searching what projects store | `text_search` |
 //! | the user that a backend is told about | `user` |
 //! | what the console shows of projects and on its first page | `screens` |
 //! | SQL | `repository` |
@@ -40,6 +41,7 @@ pub mod screens;
 pub mod secrets;
 pub mod soundness;
 mod sweep;
+pub mod text_search;
 pub mod uploads;
 pub mod user;
 

@@ -163,6 +163,27 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     Ok(files)
 }
 
+/// Forgets the files of all imports that have ended, and discards imports that wait for their owner: the files name many
+/// persons. Returns the SHA-256 of the files, which the caller removes.
+pub fn forget_files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for mut import in repository::all(tx, i64::MAX)? {
+        if import.state == ImportState::Checked {
+            discard(tx, import.id)?;
+        } else if matches!(import.state, ImportState::Checking | ImportState::Importing) {
+            continue;
+        }
+        files.push(import.file.clone());
+        files.extend(import.noted().map(str::to_owned));
+        files.extend(import.rejects);
+        if let Some(report) = import.report.as_mut().and_then(Value::as_object_mut) {
+            report.remove("noted");
+        }
+        repository::forget_files(tx, import.id, import.report.as_ref())?;
+    }
+    Ok(files)
+}
+
 /// Starts a checked import. If the check found errors, the import keeps the good rows.
 /// Errors: `NotFound`; `Conflict` for an import in another state.
 pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {

@@ -189,6 +189,7 @@ fn keep(
         .iter()
         .map(|TakenEnvelope { client, envelope }| ClientEvents { client, events: &envelope.events })
         .collect();
+    crate::erasure::key(app).refuse_events(tx, sent.iter().map(|sent| sent.events))?;
     let jobs = take_jobs(tx, taken.len())?;
     let (appended, learned) = append_all(tx, now, &sent, &app.intake.known)?;
     let mut rest = &appended[..];

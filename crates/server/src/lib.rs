@@ -19,7 +19,7 @@
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects | `hosted` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
-//! | background work: imports, backups, sending webhooks | `imports`, `backup`, `webhooks` |
+//! | background work: imports, backups, sending webhooks, erasures | `imports`, `backup`, `webhooks`, `erasure` |
 //! | limits | `limits` |
 
 mod admission;
@@ -35,6 +35,7 @@ pub mod context;
 mod cors;
 mod descriptors;
 mod dispatch;
+pub mod erasure;
 mod etag;
 mod fixed;
 mod guarded;
@@ -79,6 +80,7 @@ pub fn migrations() -> Vec<lyceum_store::Migration> {
         lyceum_standards::MIGRATIONS,
         lyceum_hosting::MIGRATIONS,
         lyceum_webhooks::MIGRATIONS,
+        lyceum_erasure::MIGRATIONS,
     ]
     .concat()
 }

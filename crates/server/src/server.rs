@@ -30,7 +30,7 @@ use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
-use crate::{descriptors, listen, routes, webhooks};
+use crate::{descriptors, erasure, listen, routes, webhooks};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -164,6 +164,7 @@ impl Server {
         background.spawn(Gate::keep_fresh(Arc::clone(&app)));
         background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
+        background.spawn(erasure::work(Arc::clone(&app)));
         background.spawn(hosted::keep_swept(Arc::clone(&app)));
         background.spawn(webhooks::send(Arc::clone(&app)));
         background.spawn(webhooks::keep_forgetting(Arc::clone(&app)));

@@ -11,7 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use crate::postgres::{Postgres, TransactionMode, WriteIsolation};
 use crate::probe::{self, WriteCheck};
 use crate::sqlite::{Sqlite, SqliteFile};
-use crate::{Migration, SqlDialect, Tx, backup, migrate, problem, task};
+use crate::{Migration, SqlDialect, Tx, backup, compact, migrate, problem, task};
 
 /// The location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,6 +254,16 @@ impl Db {
             let named = tx.query_one("SELECT pg_export_snapshot()", &[], |row| row.string(0))?;
             work(tx, &named.unwrap_or_default())
         })
+    }
+
+    /// Removes deleted content from the pages of the database: on SQLite at once from the whole file, on PostgreSQL
+    /// from these tables as far as that is possible beside others. Blocks. Errors: `Unavailable` if others use the
+    /// database for too long.
+    pub fn compact(&self, tables: &[&str]) -> Result<()> {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => compact::sqlite(&sqlite.file),
+            Store::Postgres(postgres) => compact::postgres(postgres.address(), tables),
+        }
     }
 
     /// The errors that SQLite finds in its file, one per line; empty if the file is correct. Reads the

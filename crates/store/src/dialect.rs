@@ -141,6 +141,31 @@ pub fn number(dialect: SqlDialect, expression: &str) -> String {
     }
 }
 
+/// A query for the names of all tables.
+pub fn table_names(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Sqlite => {
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' \
+             ORDER BY name"
+        }
+        SqlDialect::Postgres => {
+            "SELECT table_name::text FROM information_schema.tables \
+             WHERE table_schema = current_schema() ORDER BY table_name"
+        }
+    }
+}
+
+/// A query for the names of a table's columns in order; `$1` is the table.
+pub fn table_columns(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Sqlite => "SELECT name FROM pragma_table_info($1) ORDER BY cid",
+        SqlDialect::Postgres => {
+            "SELECT column_name::text FROM information_schema.columns \
+             WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position"
+        }
+    }
+}
+
 /// Whether a text expression holds the text of a placeholder, letters A-Z alike in both cases.
 /// The caller binds the text in ASCII lower case; nothing in it has a special meaning.
 pub fn contains(dialect: SqlDialect, expression: &str, placeholder: &str) -> String {

@@ -24,12 +24,14 @@
 //! | jobs that survive crashes | `jobs` |
 //! | changes that webhooks receive | `outbox` |
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
+//! | removing deleted content from pages | `compact` |
 //! | database errors as problems | `problem` |
 //! | temporary data on disk | `spool` |
 //! | limits | `limits` |
 
 mod backup;
 mod checkpoint;
+mod compact;
 mod db;
 pub mod dialect;
 mod durable;

@@ -64,12 +64,25 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-core",
         ],
     ),
+    (
+        "lyceum-erasure",
+        &[
+            "lyceum-hosting",
+            "lyceum-credentials",
+            "lyceum-access",
+            "lyceum-roster",
+            "lyceum-events",
+            "lyceum-store",
+            "lyceum-core",
+        ],
+    ),
     ("lyceum-deploy", &["lyceum-project", "lyceum-core"]),
     // A backend under development is one that is bundled as a deploy bundles it, and run as a server does.
     ("lyceum-dev", &["lyceum-deploy", "lyceum-hosting", "lyceum-project", "lyceum-core"]),
     (
         "lyceum-server",
         &[
+            "lyceum-erasure",
             "lyceum-hosting",
             "lyceum-project",
             "lyceum-blob",
@@ -105,6 +118,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lyceum",
         &[
+            "lyceum-erasure",
             "lyceum-deploy",
             "lyceum-dev",
             "lyceum-hosting",

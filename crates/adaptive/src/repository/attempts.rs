@@ -84,10 +84,10 @@ pub(crate) fn another_mastered(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<boo
 }
 
 /// All attempts with answers, including those that no longer count, in the order in which they began: of one student,
-/// at one lesson, or all.
+/// at one lesson, or all. Those of erased persons have no seed any more, so they cannot be replayed.
 pub fn past(tx: &mut Tx<'_>, student: Option<&str>, lesson: Option<&str>) -> Result<Vec<Attempt>> {
     let sql = format!(
-        "SELECT {} FROM lesson_attempt a WHERE answered > 0 \
+        "SELECT {} FROM lesson_attempt a WHERE answered > 0 AND seed <> 0 \
          AND ($1 = '' OR student = $1) AND ($2 = '' OR lesson = $2) ORDER BY id",
         Attempt::COLUMNS
     );

@@ -28,9 +28,13 @@ named_column!(CredentialForm, CredentialForm::from_name);
 
 const COLUMNS: &str = Issued::COLUMNS;
 
+/// The condition that the content was not erased. Erased credentials are only entries of status lists.
+const HAS_CONTENT: &str = "body <> ''";
+
 fn one(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Option<Issued>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM issued_credentials WHERE {condition} = $1 ORDER BY seq LIMIT 1"
+        "SELECT {COLUMNS} FROM issued_credentials WHERE {condition} = $1 AND {HAS_CONTENT} \
+         ORDER BY seq LIMIT 1"
     );
     tx.row(&sql, &[value.into()])
 }
@@ -116,7 +120,7 @@ pub(crate) fn revoke(
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
-    super::page(tx, COLUMNS, "issued_credentials r", "", "1 = 1", page)
+    super::page(tx, COLUMNS, "issued_credentials r", "", HAS_CONTENT, page)
 }
 
 pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {

@@ -1,6 +1,7 @@
 //! The only SQL of the crate.
 
 pub(crate) mod definitions;
+pub(crate) mod erase;
 pub(crate) mod issued;
 pub(crate) mod issuers;
 pub(crate) mod keys;

@@ -143,20 +143,13 @@ impl BlockTexts {
     }
 
     /// Takes the texts of the events out of a block.
-    fn take(&mut self, mut plain: &[u8], seqs: &[i64]) -> Result<()> {
-        let broken = || Problem::internal("a block of events is damaged");
-        while let Some((head, rest)) = plain.split_first_chunk::<HEAD>() {
-            let (seq, length) = head.split_at(8);
-            let seq = i64::from_be_bytes(seq.try_into().expect("it was split there"));
-            let length = u32::from_be_bytes(length.try_into().expect("it was split there"));
-            let (text, rest) = rest.split_at_checked(length as usize).ok_or_else(broken)?;
+    fn take(&mut self, plain: &[u8], seqs: &[i64]) -> Result<()> {
+        each_text(plain, |seq, text| {
             if seqs.contains(&seq) {
-                let text = str::from_utf8(text).map_err(Problem::internal)?;
-                self.0.insert(seq, text.to_owned());
+                self.0.insert(seq, str::from_utf8(text).map_err(Problem::internal)?.to_owned());
             }
-            plain = rest;
-        }
-        if plain.is_empty() { Ok(()) } else { Err(broken()) }
+            Ok(())
+        })
     }
 
     /// The text of an event.
@@ -164,4 +157,41 @@ impl BlockTexts {
         let text = self.0.get(&seq).map(String::as_str);
         text.ok_or_else(|| Problem::internal(format!("the text of the event {seq} is missing")))
     }
+}
+
+/// Calls `each` with the number and the text of each event in a decompressed block.
+fn each_text(mut plain: &[u8], mut each: impl FnMut(i64, &[u8]) -> Result<()>) -> Result<()> {
+    let broken = || Problem::internal("a block of events is damaged");
+    while let Some((head, rest)) = plain.split_first_chunk::<HEAD>() {
+        let (seq, length) = head.split_at(8);
+        let seq = i64::from_be_bytes(seq.try_into().expect("it was split there"));
+        let length = u32::from_be_bytes(length.try_into().expect("it was split there"));
+        let (text, rest) = rest.split_at_checked(length as usize).ok_or_else(broken)?;
+        each(seq, text)?;
+        plain = rest;
+    }
+    if plain.is_empty() { Ok(()) } else { Err(broken()) }
+}
+
+/// All texts of a block, with the numbers of their events.
+pub(super) fn texts(packed: &[u8]) -> Result<Vec<(i64, String)>> {
+    let mut unpack = Decompressor::new().map_err(Problem::internal)?;
+    let plain = unpack.decompress(packed, EVENT_BLOCK_MAX_BYTES).map_err(Problem::internal)?;
+    let mut texts = Vec::new();
+    each_text(&plain, |seq, text| {
+        texts.push((seq, str::from_utf8(text).map_err(Problem::internal)?.to_owned()));
+        Ok(())
+    })?;
+    Ok(texts)
+}
+
+/// A block of these texts, all of which were in one block before.
+pub(super) fn repacked(texts: &[(i64, &str)]) -> Result<Vec<u8>> {
+    let mut packer = Packer::new();
+    for (seq, text) in texts {
+        packer.add(*seq, text)?;
+    }
+    packer.end_block()?;
+    let (_, packed) = packer.packed.pop().expect("the caller passes at least one text");
+    Ok(packed)
 }

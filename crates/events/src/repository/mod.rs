@@ -3,6 +3,7 @@
 mod accepted;
 mod append;
 mod blocks;
+mod erase;
 pub(crate) mod facts;
 mod flow;
 mod follow;
@@ -19,6 +20,9 @@ use std::sync::LazyLock;
 
 pub use accepted::{Accepted, AcceptedEnvelope, accept, finished_job, take_jobs};
 pub use append::{Appended, ClientEvents, append, append_all};
+pub use erase::{
+    ErasedActor, ErasedTexts, erase_beside_log, erase_blocks, erase_rows, rename_actors,
+};
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
 pub use list::{

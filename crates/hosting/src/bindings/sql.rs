@@ -7,6 +7,7 @@ mod kv;
 mod query;
 mod r2;
 mod results;
+pub(crate) mod search;
 
 use std::path::Path;
 use std::time::Duration;

@@ -52,6 +52,7 @@ mod lms;
 mod mistakes;
 mod official;
 mod packages;
+mod persons;
 mod promises;
 mod published_clients;
 mod python;

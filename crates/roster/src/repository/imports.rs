@@ -66,6 +66,17 @@ pub(crate) fn turn(
     Ok(tx.execute(sql, &values)? == 1)
 }
 
+/// Forgets the rejected rows, and stores a report that names no file.
+pub(crate) fn forget_files(
+    tx: &mut Tx<'_>,
+    id: i64,
+    report: Option<&serde_json::Value>,
+) -> Result<()> {
+    let report = report.map(ToString::to_string);
+    let sql = "UPDATE imports SET rejects = NULL, report = $1 WHERE id = $2";
+    tx.send(sql, &[report.as_deref().into(), id.into()])
+}
+
 /// Notes how far it is.
 pub(crate) fn record_progress(tx: &mut Tx<'_>, id: i64, progress: &ImportProgress) -> Result<()> {
     let progress = serde_json::to_string(progress).map_err(Problem::internal)?;

@@ -11,6 +11,7 @@ mod cost;
 mod course;
 mod credentials;
 mod delete;
+mod erase;
 pub(crate) mod imports;
 mod learners;
 mod list;
@@ -35,6 +36,7 @@ pub use course::{
 };
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
+pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
 pub use learners::{ListedStudent, each_learning, learners, users_with_emails};
 pub use list::{ListQuery, RecordPage, list};
 pub use people::UserSelection;

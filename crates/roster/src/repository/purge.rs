@@ -142,7 +142,7 @@ impl Purge {
 }
 
 /// Removes a record with its links and what is kept beside it.
-fn forget(tx: &mut Tx<'_>, kind: &'static RecordKind, sourced_id: &str) -> Result<()> {
+pub(super) fn forget(tx: &mut Tx<'_>, kind: &'static RecordKind, sourced_id: &str) -> Result<()> {
     let Some(stored) = find(tx, kind, sourced_id)? else { return Ok(()) };
     for link in &Record::stored(kind, &stored.body, stored.extra.as_deref())?.links {
         tx.send(

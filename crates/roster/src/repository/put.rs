@@ -256,7 +256,7 @@ fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<Wr
 }
 
 /// Writes each record over the stored one; they are known to be right.
-fn rewrite_all(
+pub(super) fn rewrite_all(
     tx: &mut Tx<'_>,
     kind: &RecordKind,
     records: &[(&Record, &StoredRecord)],

@@ -105,6 +105,11 @@ impl Postgres {
         pool.submit(task, mode)
     }
 
+    /// The address of the database.
+    pub(crate) fn address(&self) -> &PostgresAddress {
+        &self.address
+    }
+
     /// Requests that the server has answered so far.
     pub(crate) fn answers(&self) -> u64 {
         let of = |pool: &ConnectionPool| pool.shared.answers.load(Ordering::Relaxed);

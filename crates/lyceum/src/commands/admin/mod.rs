@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod keys;
 mod members;
+mod person;
 mod postgres;
 mod projects;
 mod purge;
@@ -36,6 +37,9 @@ pub(crate) enum Admin {
     /// Add and remove the members of a project
     #[command(subcommand)]
     Member(members::Member),
+    /// Export everything about one person, or erase it
+    #[command(subcommand)]
+    Person(person::Person),
     /// Show or change which node holds the files of a project
     #[command(subcommand)]
     Project(projects::Project),
@@ -52,6 +56,7 @@ impl Admin {
             Self::User(user) => user.run(printer),
             Self::Key(key) => key.run(printer),
             Self::Member(member) => member.run(printer),
+            Self::Person(person) => person.run(printer),
             Self::Project(project) => project.run(printer),
         }
     }

@@ -1,9 +1,13 @@
 //! `POST {collection}/bulk` reads NDJSON and returns one result for each line.
 
+use std::collections::HashSet;
+
 use axum::body::Body;
 use axum::http::HeaderValue;
 use lyceum_bridge::settle;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, json};
+use lyceum_erasure::ErasureKey;
+use lyceum_erasure::erased::ERASED;
 use lyceum_roster::bulk::{self, LineOutcome};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::fields;
@@ -19,6 +23,7 @@ use super::scopes::{RouteEffect, access};
 use super::{operation, schema, write};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::erasure;
 use crate::limits;
 use crate::render;
 use crate::route::{self, ParamPlace, Route};
@@ -52,13 +57,21 @@ pub(super) fn bulk(collection: Collection) -> Route {
 async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
     let atomic = context.parsed_query_value("atomic", "must be 'true' or 'false'")?.unwrap_or(true);
     let rules = write::rules(&context, collection);
-    let lines = lines(&context, collection)?;
+    let mut lines = lines(&context, collection)?;
+    let erased = erasure::key(&context.app);
+    if collection.kind == &USER {
+        lines = without_erased(&context, erased.clone(), lines).await?;
+    }
     let load = move |tx: &mut Tx<'_>| {
         let outcomes = bulk::load(tx, collection, &lines, atomic, &rules)?;
         if collection.kind.one == USER.one {
             let taken = outcomes.iter().filter(|outcome| outcome.result.is_ok());
-            let ids = taken.filter_map(|outcome| outcome.sourced_id.as_deref());
-            let users: Vec<Object> = fields::of_all(tx, &USER, ids)?.into_values().collect();
+            let ids: Vec<&str> =
+                taken.filter_map(|outcome| outcome.sourced_id.as_deref()).collect();
+            // One may have been erased since the lines were read.
+            write::refuse_erased(tx, &erased, collection, &ids)?;
+            let users = fields::of_all(tx, &USER, ids.into_iter())?;
+            let users: Vec<Object> = users.into_values().collect();
             settle::after_write(tx, rules.now, collection.kind, &users)?;
         }
         Ok(outcomes)
@@ -74,8 +87,30 @@ async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
     Ok(Answer::typed(HeaderValue::from_static(NDJSON[0]), Body::from(body)))
 }
 
+/// The lines, in which records of erased users are errors.
+async fn without_erased(context: &Context, key: ErasureKey, lines: Vec<Line>) -> Result<Vec<Line>> {
+    let id = |line: &Line| Some(line.1.as_ref().ok()?["sourcedId"].as_str()?.to_owned());
+    let ids: Vec<Option<String>> = lines.iter().map(id).collect();
+    let known: Vec<String> = ids.iter().flatten().cloned().collect();
+    let read = move |tx: &mut Tx<'_>| {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        Ok(key.erased(tx, &known)?.into_iter().map(str::to_owned).collect())
+    };
+    let erased: HashSet<String> = context.app.db.read(read).await?;
+    let lines = lines.into_iter().zip(ids).map(|((number, record), id)| {
+        match id.is_some_and(|id| erased.contains(&id)) {
+            true => (number, Err(ERASED.to_owned())),
+            false => (number, record),
+        }
+    });
+    Ok(lines.collect())
+}
+
+/// A record with its line number, or why it is none.
+type Line = (u64, Result<Value, String>);
+
 /// The records with their line numbers. Each may be bare or under the wrapper key of its kind.
-fn lines(context: &Context, collection: Collection) -> Result<Vec<(u64, Result<Value, String>)>> {
+fn lines(context: &Context, collection: Collection) -> Result<Vec<Line>> {
     let text = context.text()?;
     let mut lines = Vec::new();
     for (number, line) in (1u64..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {

@@ -4,6 +4,7 @@ use axum::http::{Method, StatusCode, header};
 use lyceum_bridge::settle;
 use lyceum_core::text::segment;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_erasure::ErasureKey;
 use lyceum_roster::collections::{self, Collection};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Service;
@@ -22,6 +23,7 @@ use super::scopes::{RouteEffect, access};
 use super::{operation, schema, singular};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::erasure;
 use crate::etag;
 use crate::route::{self, ParamPlace, Route};
 use crate::state::App;
@@ -208,11 +210,13 @@ pub(super) fn rules(context: &Context, collection: Collection) -> roster::WriteR
 async fn created(context: Context, collection: Collection) -> Result<Answer> {
     let object = unwrapped(&context, collection)?;
     let rules = rules(&context, collection);
+    let erased = erasure::key(&context.app);
     let created = context
         .app
         .db
         .write(move |tx| {
             let created = roster::create(tx, collection, object.clone(), &rules)?;
+            refuse_erased(tx, &erased, collection, &[&created.pair.allocated_sourced_id])?;
             settle_written(tx, collection, &rules, &created.put)?;
             Ok(created)
         })
@@ -234,6 +238,19 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
             header::LOCATION,
             location(&context, collection, &created.pair.allocated_sourced_id),
         ))
+}
+
+/// Refuses users who were erased. Errors: `Conflict`.
+pub(super) fn refuse_erased(
+    tx: &mut Tx<'_>,
+    erased: &ErasureKey,
+    collection: Collection,
+    ids: &[&str],
+) -> Result<()> {
+    match collection.kind == &USER {
+        true => erased.refuse_ids(tx, "user.sourcedId", ids),
+        false => Ok(()),
+    }
 }
 
 /// Enrolls written users as tracks say.

@@ -1,0 +1,269 @@
+//! Removes what names a person from the event log. Events, their facts and all totals stay; the actor becomes a
+//! pseudonym.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lyceum_core::redaction::{Redaction, TextOwner};
+use lyceum_core::{Problem, Result};
+use lyceum_store::dialect::is_one_of_numbers;
+use lyceum_store::{Row, Tx, Value};
+use serde_json::Map;
+
+use super::blocks;
+
+/// A person to erase from the log.
+#[derive(Clone, Debug)]
+pub struct ErasedActor {
+    /// The numbers of the person's actors.
+    pub numbers: Vec<i64>,
+    /// What replaces the person's sourcedId.
+    pub pseudonym: String,
+    /// The person's strings.
+    pub redaction: Redaction,
+}
+
+impl ErasedActor {
+    /// The IRI of one of the actors, which ends in `/users/` and the pseudonym.
+    fn iri(&self, number: i64) -> String {
+        format!("urn:lyceum:erased:{number}/users/{}", self.pseudonym)
+    }
+}
+
+/// The outcome of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErasedTexts {
+    /// The number of texts that were changed.
+    pub changed: u64,
+    /// The number of texts that were read.
+    pub read: u64,
+    /// Where to continue; `None` at the end.
+    pub next: Option<i64>,
+}
+
+/// Renames the person's actors. Facts name actors by number, so they do not change.
+pub fn rename_actors(tx: &mut Tx<'_>, erased: &ErasedActor) -> Result<u64> {
+    let sql = "UPDATE event_actors SET iri = $1, email = '', person = $2 WHERE id = $3";
+    for &number in &erased.numbers {
+        let iri = erased.iri(number);
+        tx.execute(sql, &[(&iri).into(), (&erased.pseudonym).into(), number.into()])?;
+    }
+    Ok(erased.numbers.len() as u64)
+}
+
+/// Erases the person from the texts that are in rows of the log: the next `most` rows behind `after`.
+pub fn erase_rows(
+    tx: &mut Tx<'_>,
+    erased: &ErasedActor,
+    after: i64,
+    most: i64,
+) -> Result<ErasedTexts> {
+    let sql = "SELECT seq, actor, CASE WHEN block IS NULL THEN body ELSE '' END FROM event_log \
+               WHERE seq > $1 ORDER BY seq LIMIT $2";
+    let rows: Vec<(i64, i64, String)> = tx.rows(sql, &[after.into(), most.into()])?;
+    let mut done = ErasedTexts { next: rows.last().map(|row| row.0), ..ErasedTexts::default() };
+    for (seq, actor, text) in rows.iter().filter(|row| !row.2.is_empty()) {
+        done.read += 1;
+        if let Some(text) = erased.text(*actor, text)? {
+            move_to_row(tx, *seq, &text)?;
+            done.changed += 1;
+        }
+    }
+    Ok(done)
+}
+
+/// Erases the person from the next `most` blocks behind `after`. A changed text moves to its row, because the new text
+/// may not fit into the block.
+pub fn erase_blocks(
+    tx: &mut Tx<'_>,
+    erased: &ErasedActor,
+    after: i64,
+    most: i64,
+) -> Result<ErasedTexts> {
+    let sql = "SELECT id, packed FROM event_blocks WHERE id > $1 ORDER BY id LIMIT $2";
+    let packed: Vec<(i64, Vec<u8>)> = tx.rows(sql, &[after.into(), most.into()])?;
+    let mut done =
+        ErasedTexts { next: packed.last().map(|block| block.0), ..ErasedTexts::default() };
+    for (block, packed) in packed {
+        let texts = blocks::texts(&packed)?;
+        let actors = actors_in(tx, block, &texts)?;
+        let mut moved = BTreeSet::new();
+        for (seq, text) in &texts {
+            done.read += 1;
+            match actors.get(seq) {
+                Some(actor) => {
+                    if let Some(text) = erased.text(*actor, text)? {
+                        move_to_row(tx, *seq, &text)?;
+                        moved.insert(*seq);
+                    }
+                }
+                // The row was withdrawn because its id was taken.
+                None if erased.redaction.names_in_json(text, TextOwner::Person) => {
+                    moved.insert(*seq);
+                }
+                None => {}
+            }
+        }
+        done.changed += moved.len() as u64;
+        if moved.is_empty() {
+            continue;
+        }
+        let rest: Vec<(i64, &str)> = texts
+            .iter()
+            .filter(|(seq, _)| !moved.contains(seq))
+            .map(|(seq, text)| (*seq, text.as_str()))
+            .collect();
+        if rest.is_empty() {
+            tx.send("DELETE FROM event_blocks WHERE id = $1", &[block.into()])?;
+        } else {
+            let packed = blocks::repacked(&rest)?;
+            let sql = "UPDATE event_blocks SET packed = $1 WHERE id = $2";
+            tx.send(sql, &[packed[..].into(), block.into()])?;
+        }
+    }
+    Ok(done)
+}
+
+/// The actors of the events whose rows name the block.
+fn actors_in(tx: &mut Tx<'_>, block: i64, texts: &[(i64, String)]) -> Result<BTreeMap<i64, i64>> {
+    let sql = format!(
+        "SELECT seq, actor FROM event_log WHERE {} AND block = $2",
+        is_one_of_numbers(tx.dialect(), "seq", "$1")
+    );
+    let seqs: Vec<i64> = texts.iter().map(|(seq, _)| *seq).collect();
+    let seqs = serde_json::to_string(&seqs).map_err(Problem::internal)?;
+    Ok(tx.rows::<(i64, i64)>(&sql, &[(&seqs).into(), block.into()])?.into_iter().collect())
+}
+
+fn move_to_row(tx: &mut Tx<'_>, seq: i64, text: &str) -> Result<()> {
+    let sql = "UPDATE event_log SET body = $1, block = NULL WHERE seq = $2";
+    tx.send(sql, &[text.into(), seq.into()])
+}
+
+/// Removes entity descriptions and rejected envelopes that contain one of the person's strings. Returns their number.
+pub fn erase_beside_log(tx: &mut Tx<'_>, redaction: &Redaction) -> Result<u64> {
+    let mut gone: Vec<(String, String)> = Vec::new();
+    tx.query("SELECT id, client, body FROM event_entities", &[], |row| {
+        let names = |text: &str| redaction.names_in_json(text, TextOwner::Others);
+        if names(row.text(0)?) || names(row.text(2)?) {
+            gone.push((row.string(0)?, row.string(1)?));
+        }
+        Ok(true)
+    })?;
+    for (id, client) in &gone {
+        let sql = "DELETE FROM event_entities WHERE id = $1 AND client = $2";
+        tx.send(sql, &[id.into(), client.into()])?;
+    }
+    let mut rejected = Vec::new();
+    tx.query("SELECT id, message, faults, body FROM event_refusals", &[], |row: &Row<'_>| {
+        for column in 1..4 {
+            if redaction.names_in_json(row.text(column)?, TextOwner::Others) {
+                rejected.push(row.int(0)?);
+                break;
+            }
+        }
+        Ok(true)
+    })?;
+    for id in &rejected {
+        tx.send("DELETE FROM event_refusals WHERE id = $1", &[Value::Int(*id)])?;
+    }
+    Ok((gone.len() + rejected.len()) as u64)
+}
+
+impl ErasedActor {
+    /// The text of an event without the person; `None` if it does not name the person.
+    fn text(&self, actor: i64, text: &str) -> Result<Option<String>> {
+        let is_own = self.numbers.contains(&actor);
+        let is_named = is_own || self.redaction.names_in_json(text, TextOwner::Others);
+        if !is_named {
+            return Ok(None);
+        }
+        let event: serde_json::Value = serde_json::from_str(text).map_err(Problem::internal)?;
+        let mut event = if is_own { self.own_event(actor, event) } else { event };
+        if !is_own {
+            self.redaction.redact_json(&mut event, TextOwner::Others);
+        }
+        let erased = event.to_string();
+        Ok((erased != text).then_some(erased))
+    }
+
+    /// An event of the person with only what says nothing about who it was: numbers, types, times, ids, and the names
+    /// of course, activity and app. All other texts may name the person in any way.
+    fn own_event(&self, actor: i64, event: serde_json::Value) -> serde_json::Value {
+        let serde_json::Value::Object(members) = event else { return event };
+        let kind = members.get("actor").and_then(|actor| actor.get("type")).cloned();
+        let mut kept = self.impersonal(members, false);
+        let mut person = Map::new();
+        person.insert("id".to_owned(), self.iri(actor).into());
+        person.insert("type".to_owned(), kind.unwrap_or_else(|| "Person".into()));
+        kept.insert("actor".to_owned(), person.into());
+        kept.into()
+    }
+
+    fn impersonal(
+        &self,
+        members: Map<String, serde_json::Value>,
+        has_public_name: bool,
+    ) -> Map<String, serde_json::Value> {
+        let mut kept = Map::new();
+        for (name, value) in members {
+            if self.redaction.names_in(&name, TextOwner::Person) {
+                continue;
+            }
+            if let Some(value) = self.impersonal_value(&name, value, has_public_name) {
+                kept.insert(name, value);
+            }
+        }
+        kept
+    }
+
+    fn impersonal_value(
+        &self,
+        name: &str,
+        value: serde_json::Value,
+        has_public_name: bool,
+    ) -> Option<serde_json::Value> {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => {
+                let is_kept = PUBLIC_TEXTS.contains(&name)
+                    || NAMED_THINGS.contains(&name)
+                    || name == "name" && has_public_name
+                    // Metrics may be sent as text.
+                    || name == "value" && text.parse::<f64>().is_ok();
+                let redacted = self.redaction.redacted(&text, TextOwner::Person);
+                is_kept.then(|| Value::String(redacted.unwrap_or(text)))
+            }
+            Value::Array(list) => {
+                let kept = list.into_iter();
+                let kept = kept.filter_map(|one| self.impersonal_value(name, one, has_public_name));
+                Some(Value::Array(kept.collect()))
+            }
+            Value::Object(members) => {
+                Some(self.impersonal(members, NAMED_THINGS.contains(&name)).into())
+            }
+            value => Some(value),
+        }
+    }
+}
+
+/// Members whose texts come from vocabularies, or are ids and times.
+const PUBLIC_TEXTS: [&str; 15] = [
+    "@context",
+    "id",
+    "type",
+    "action",
+    "profile",
+    "eventTime",
+    "startDate",
+    "endDate",
+    "start_date",
+    "end_date",
+    "startedAtTime",
+    "endedAtTime",
+    "object",
+    "subject",
+    "courseId",
+];
+
+/// Members with things whose names say nothing about a person.
+const NAMED_THINGS: [&str; 4] = ["course", "activity", "app", "edApp"];

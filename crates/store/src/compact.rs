@@ -1,0 +1,47 @@
+//! Removes deleted content from the pages of a database.
+
+use std::time::Duration;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use crate::postgres::{FailedStatement, PostgresAddress, reach};
+use crate::problem;
+use crate::sqlite::{ConnectionUse, SqliteFile};
+
+/// How often the log is truncated until nobody reads it any more.
+const TRUNCATE_TRIES: u32 = 50;
+const TRUNCATE_PAUSE: Duration = Duration::from_millis(200);
+
+/// Rewrites the file without deleted content and empties its log. Writers wait meanwhile; readers do not.
+pub(crate) fn sqlite(file: &SqliteFile) -> Result<()> {
+    let connection = file.connect(ConnectionUse::Bulk)?;
+    // In memory, the copy would need as much of it as the file is long.
+    let vacuum = "PRAGMA temp_store = FILE; VACUUM";
+    connection.execute_batch(vacuum).map_err(|error| problem::sqlite(&error, vacuum))?;
+    let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
+    for _ in 0..TRUNCATE_TRIES {
+        let busy: Result<i64, _> = connection.query_row(truncate, [], |row| row.get(0));
+        if busy.map_err(|error| problem::sqlite(&error, truncate))? == 0 {
+            return Ok(());
+        }
+        std::thread::sleep(TRUNCATE_PAUSE);
+    }
+    Err(Problem::new(
+        ProblemKind::Unavailable,
+        "the log of the database is being read for a long time, so it could not be emptied; try again",
+    ))
+}
+
+/// Frees deleted rows of the tables and computes their statistics again, beside readers and writers. PostgreSQL
+/// overwrites freed rows later; only `VACUUM FULL`, which locks a table, removes them from its pages at once.
+pub(crate) fn postgres(address: &PostgresAddress, tables: &[&str]) -> Result<()> {
+    let mut client = reach(address)?;
+    // A table with many rows takes long.
+    client.set_patience(None);
+    for table in tables {
+        let sql = format!("VACUUM (ANALYZE) {table}");
+        let done = client.wait(&sql, async |client| client.batch_execute(&sql).await);
+        done.map_err(FailedStatement::problem)?;
+    }
+    Ok(())
+}
