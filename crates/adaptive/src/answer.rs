@@ -273,6 +273,7 @@ pub fn answer(
 ) -> Result<AcceptedAnswer> {
     let AnswerRequest { student, question, lesson, body } = given;
     let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
+    desk.check_changes(student)?;
     let (attempt, open) = sitting(tx, desk, student, lesson)?;
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(tool) = lesson.tool_provider() {

@@ -6,8 +6,9 @@ use lyceum_assessment::Items;
 use lyceum_bridge::enroll;
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::kinds::USER;
+use lyceum_roster::reach::check_changes;
 use lyceum_roster::repository::{LessonState, lesson_state};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -31,6 +32,8 @@ pub struct LessonContext<'a> {
     pub now: Timestamp,
     /// The server's address, from which ids in events are made.
     pub base_url: &'a str,
+    /// The part of the roster that the caller has access to.
+    pub reach: &'a Reach,
     /// The cache of items.
     pub items: &'a Items,
     /// The cache of other data.
@@ -275,7 +278,14 @@ pub struct StudentAndLesson {
     pub lesson: String,
 }
 
-/// The lesson, for a student who may work on it.
+impl LessonContext<'_> {
+    /// Refuses to change the student's work under the reach of a teacher. Errors: `Forbidden`.
+    pub(crate) fn check_changes(&self, student: &str) -> Result<()> {
+        check_changes(&USER, student, self.reach)
+    }
+}
+
+/// The lesson, for a student within the reach who may work on it.
 ///
 /// Errors: `NotFound` for an unknown student or lesson; `Invalid` if the student is not enrolled in the course.
 /// Placement tests need no enrollment, because they come before it.
@@ -285,8 +295,11 @@ pub fn lesson_for(
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
+    if desk.reach.is_limited() {
+        lesson::student(tx, student, desk.reach)?;
+    }
     let Some(LessonState { records, enrollments }) = lesson_state(tx, student, id)? else {
-        lesson::in_use(tx, &USER, student, "student")?;
+        lesson::student(tx, student, desk.reach)?;
         lesson::find(tx, id)?;
         return Err(Problem::internal("an active lesson has inactive records"));
     };
@@ -348,6 +361,7 @@ fn begin(
     lesson: &Lesson,
     former: Option<&Attempt>,
 ) -> Result<(Attempt, Arc<QuestionSet>)> {
+    desk.check_changes(student)?;
     let number = former.map_or(1, |former| former.number + 1);
     let test = lesson.test(tx, student, number)?;
     let former = former.map(|former| bank_of(tx, desk, former)).transpose()?;
@@ -416,8 +430,13 @@ pub fn create(
 }
 
 /// The student's attempts at a lesson, in order. Errors: `NotFound`.
-pub fn list(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Vec<Attempt>> {
-    lesson::in_use(tx, &USER, student, "student")?;
+pub fn list(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<Vec<Attempt>> {
+    lesson::student(tx, student, desk.reach)?;
     let lesson = lesson::find(tx, lesson)?;
     repository::of(tx, student, ("lesson", &lesson.id))
 }
@@ -426,6 +445,7 @@ pub fn list(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Vec<Attempt>
 /// questions and policy stay. Errors: as [`lesson_for`].
 pub fn reset(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, lesson: &str) -> Result<()> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
+    desk.check_changes(student)?;
     let Some(former) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
     if former.answered == 0 && former.completed.is_none() {
         return Ok(());
@@ -453,12 +473,15 @@ pub fn reset_course(
     student: &str,
     course: &str,
 ) -> Result<usize> {
+    if desk.reach.is_limited() {
+        lesson::student_to_change(tx, student, desk.reach)?;
+    }
     for attempt in repository::of(tx, student, ("course", course))? {
         external::forget(tx, student, &attempt.lesson)?;
         credit::take_back(tx, desk, &attempt)?;
     }
     repository::retire(tx, student, ("course", course))?;
-    lyceum_bridge::progress::reset(tx, desk.now, student, course)
+    lyceum_bridge::progress::reset(tx, desk.now, student, course, desk.reach)
 }
 
 /// The bank of an attempt.

@@ -10,11 +10,12 @@ use lyceum_roster::collections::at;
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{
-    ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, USER,
+    ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT,
 };
+use lyceum_roster::reach::keep_within;
 use lyceum_roster::record::{Object, Status, members};
 use lyceum_roster::render::RecordView;
-use lyceum_roster::repository;
+use lyceum_roster::repository::{self, RecordUse};
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -84,9 +85,10 @@ pub fn of(
     (course, student): (&str, &str),
     lesson: Option<&str>,
     view: &RecordView<'_>,
+    reach: &Reach,
 ) -> Result<CourseProgress> {
-    lesson::in_use(tx, &USER, student, "student")?;
-    lesson::in_use(tx, &COURSE, course, "course")?;
+    lesson::student(tx, student, reach)?;
+    lesson::in_use(tx, &COURSE, course, "course", reach)?;
     let tree = course_tree::read(tx, course, Status::Active)?;
     let mut nodes: Vec<(&'static str, String)> = Vec::new();
     for component in &tree.components {
@@ -106,6 +108,9 @@ pub fn of(
             items.push((node, item));
         }
     }
+    keep_within(tx, &ASSESSMENT_LINE_ITEM, reach, RecordUse::See, &mut items, |(_, item)| {
+        fields::text(item, "sourcedId")
+    })?;
     let places: HashMap<&(&str, String), usize> = nodes.iter().zip(0..).collect();
     items.sort_by_key(|(node, _)| places.get(node).copied());
     let ids: Vec<&str> = items.iter().map(|(_, item)| fields::text(item, "sourcedId")).collect();
@@ -144,8 +149,13 @@ fn id((body, extra): &(String, Option<String>)) -> Result<String> {
 /// Writes a student's result in a lesson or a component, over the one that it has of the same
 /// `metadata.attempt`. Answers its sourcedId.
 ///
-/// Errors: `Invalid`, with every fault and its path; `NotFound`.
-pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result<String> {
+/// Errors: `Invalid`, with every fault and its path; `NotFound`; `Forbidden` for the reach of a teacher.
+pub fn update(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    response: ItemResponse,
+    reach: &Reach,
+) -> Result<String> {
     let ItemResponse {
         student_id: student,
         component_resource_id: lesson,
@@ -156,7 +166,7 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result
         let message = "send either componentResourceId or componentId";
         return Err(Problem::invalid("componentResourceId", message));
     }
-    lesson::in_use(tx, &USER, &student, "student")?;
+    lesson::student_to_change(tx, &student, reach)?;
     let (field, about) = match (lesson, component) {
         (Some(lesson), _) => ("componentResource", lesson),
         (None, component) => ("component", component.unwrap_or_default()),
@@ -165,7 +175,7 @@ pub fn update(tx: &mut Tx<'_>, now: Timestamp, response: ItemResponse) -> Result
         dialect: PayloadDialect::Platform,
         now,
         allocate_missing_ids: false,
-        reach: Reach::Everything,
+        reach: reach.clone(),
     };
     let item = line_item(tx, &rules, field, &about)?;
     let attempt = |record: &Object| fields::metadata(record).get("attempt").cloned();
@@ -196,7 +206,7 @@ fn line_item(tx: &mut Tx<'_>, rules: &WriteRules, field: &str, about: &str) -> R
         "component" => (&COURSE_COMPONENT, "component"),
         _ => (&COMPONENT_RESOURCE, "lesson"),
     };
-    let record = lesson::in_use(tx, kind, about, called)?;
+    let record = lesson::in_use(tx, kind, about, called, &rules.reach)?;
     for stored in repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, field, &[about])? {
         let item = fields::of(&stored)?;
         if fields::reference(&item, "parentAssessmentLineItem").is_empty() {
@@ -219,7 +229,9 @@ fn line_item(tx: &mut Tx<'_>, rules: &WriteRules, field: &str, about: &str) -> R
         return Err(Problem::internal("a record is an object"));
     };
     let items = at(ASSESSMENT_LINE_ITEM.path).expect("every kind has a collection");
-    write::put(tx, items, &id, item, None, true, rules)?;
+    // The item is that of everybody who works on the lesson, and it follows from the lesson alone.
+    let rules = WriteRules { reach: Reach::Everything, ..*rules };
+    write::put(tx, items, &id, item, None, true, &rules)?;
     Ok(id)
 }
 

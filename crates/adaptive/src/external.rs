@@ -122,6 +122,7 @@ pub fn make(
         skip_enrollment: asked.skip_course_enrollment.unwrap_or_default(),
     };
     let lesson = outside_lesson(tx, desk, &asked.student, &asked.lesson)?;
+    desk.check_changes(&asked.student)?;
     let assigned = assign(tx, desk.now, &asked.student, &lesson, &terms)?;
     to_assignment(tx, &lesson, &assigned)
 }
@@ -137,6 +138,7 @@ pub fn import(
 ) -> Result<ExternalTestAssignment> {
     let StudentAndLesson { student, lesson } = asked;
     let lesson = outside_lesson(tx, desk, student, lesson)?;
+    desk.check_changes(student)?;
     let Some(mut assigned) = last(tx, student, &lesson.id)? else {
         let message = format!(
             "the student '{student}' has no assignment of the lesson '{}'; create one with \

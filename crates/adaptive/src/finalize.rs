@@ -73,6 +73,7 @@ pub fn finalize(
     lesson: &str,
 ) -> Result<FinalizedAttempt> {
     let (lesson, mut attempt) = current(tx, desk, student, lesson)?;
+    desk.check_changes(student)?;
     if attempt.completed.is_some() && lesson.tool_provider().is_none() && !attempt.is_pending() {
         return Ok(FinalizedAttempt::of(&attempt));
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use lyceum_assessment::banks::{self, Questions};
 use lyceum_assessment::{Kind, Reference, repository as content};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
+use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE, USER};
+use lyceum_roster::reach::check_changes;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use quick_cache::sync::Cache;
@@ -88,7 +89,7 @@ pub enum QuestionSource {
 
 /// The lesson with that id. Errors: `NotFound`; `Invalid` for a component resource that is not a lesson.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Lesson> {
-    let record = in_use(tx, &COMPONENT_RESOURCE, id, "lesson")?;
+    let record = in_use(tx, &COMPONENT_RESOURCE, id, "lesson", &Reach::Everything)?;
     let resource = fields::in_use(tx, &RESOURCE, fields::reference(&record, "resource"))?;
     let component = fields::reference(&record, "courseComponent");
     let component = fields::in_use(tx, &COURSE_COMPONENT, component)?;
@@ -189,21 +190,35 @@ pub(crate) fn base_xp(record: &Object, of_resource: &Object) -> f64 {
     number(of_resource.get("xp")).or(number(own.get("xp"))).unwrap_or(0.0)
 }
 
-/// The active record. `called` is its name in messages.
+/// The active record within the reach. `called` is its name in messages.
 pub(crate) fn in_use(
     tx: &mut Tx<'_>,
-    kind: &lyceum_roster::kind::RecordKind,
+    kind: &'static lyceum_roster::kind::RecordKind,
     id: &str,
     called: &str,
+    reach: &Reach,
 ) -> Result<Object> {
-    let problem = match fields::in_use(tx, kind, id) {
+    let problem = match fields::in_use_within(tx, kind, id, reach) {
         Err(problem) if problem.kind == ProblemKind::NotFound => problem,
         found => return found,
     };
-    match lyceum_roster::repository::find(tx, kind, id)? {
+    match lyceum_roster::repository::find_within(tx, kind, id, reach)? {
         Some(_) => Err(problem),
         None => Err(Problem::new(ProblemKind::NotFound, format!("there is no {called} '{id}'"))),
     }
+}
+
+/// The active student within the reach.
+pub(crate) fn student(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Object> {
+    in_use(tx, &USER, id, "student", reach)
+}
+
+/// As [`student`], to write something about the student. Errors: `Forbidden` for the reach of a teacher, which is a part
+/// to look at.
+pub(crate) fn student_to_change(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Object> {
+    let student = student(tx, id, reach)?;
+    check_changes(&USER, id, reach)?;
+    Ok(student)
 }
 
 /// `adaptive` is an older name for the type whose questions depend on the score.

@@ -11,6 +11,7 @@ use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::grade;
 use lyceum_roster::kinds::{ASSESSMENT_RESULT, USER};
+use lyceum_roster::reach::check_changes;
 use lyceum_roster::render::RecordView;
 use lyceum_roster::write;
 use lyceum_store::Tx;
@@ -138,20 +139,28 @@ impl PlacementOutcome {
 /// The next placement test of a student in a subject.
 ///
 /// Errors: `NotFound` for the student, and for a subject without placement tests.
-pub fn next(tx: &mut Tx<'_>, asked: &StudentAndSubject) -> Result<PlacementStanding> {
-    let tests = tests(tx, asked)?;
+pub fn next(
+    tx: &mut Tx<'_>,
+    asked: &StudentAndSubject,
+    reach: &Reach,
+) -> Result<PlacementStanding> {
+    let tests = tests(tx, asked, reach)?;
     standing_in(tx, &asked.student, &tests)
 }
 
 /// The grade of a student in a subject. Errors: as [`next`].
-pub fn level(tx: &mut Tx<'_>, asked: &StudentAndSubject) -> Result<PlacementLevel> {
-    let PlacementStanding { reached, onboarded, available_tests, .. } = next(tx, asked)?;
+pub fn level(
+    tx: &mut Tx<'_>,
+    asked: &StudentAndSubject,
+    reach: &Reach,
+) -> Result<PlacementLevel> {
+    let PlacementStanding { reached, onboarded, available_tests, .. } = next(tx, asked, reach)?;
     Ok(PlacementLevel { grade_level: reached, onboarded, available_tests })
 }
 
 /// Where a student stands in each subject that has placement tests. Errors: `NotFound`.
-pub fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Placements> {
-    fields::in_use(tx, &USER, student)?;
+pub fn of_student(tx: &mut Tx<'_>, student: &str, reach: &Reach) -> Result<Placements> {
+    fields::in_use_within(tx, &USER, student, reach)?;
     let all = sorted(of_type(tx, LessonType::Placement)?);
     let mut subjects: Vec<String> = all.iter().map(|test| test.subject.clone()).collect();
     subjects.sort_by_key(|subject| subject.to_ascii_lowercase());
@@ -172,8 +181,9 @@ pub fn all(
     tx: &mut Tx<'_>,
     asked: &StudentAndSubject,
     view: &RecordView<'_>,
+    reach: &Reach,
 ) -> Result<Vec<PlacementTest>> {
-    let tests = tests(tx, asked)?;
+    let tests = tests(tx, asked, reach)?;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
     let marks = LessonResults::of(tx, &asked.student, &ids)?;
     let entries = tests.iter().map(|test| {
@@ -193,24 +203,23 @@ pub fn all(
 }
 
 /// Resets a student's placement in a subject: results of its tests are marked as `tobedeleted`, and their attempts no
-/// longer count. Earned XP stay. Errors: as [`next`].
-pub fn reset(tx: &mut Tx<'_>, now: Timestamp, asked: &StudentAndSubject) -> Result<PlacementReset> {
-    let tests = tests(tx, asked)?;
+/// longer count. Earned XP stay. Errors: as [`next`]; `Forbidden` for the reach of a teacher.
+pub fn reset(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    asked: &StudentAndSubject,
+    reach: &Reach,
+) -> Result<PlacementReset> {
+    let tests = tests(tx, asked, reach)?;
+    check_changes(&USER, &asked.student, reach)?;
     let was_over = standing_in(tx, &asked.student, &tests)?.onboarded;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
     let marks = LessonResults::of(tx, &asked.student, &ids)?;
     let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
     let mut deleted = 0;
     for mark in marks.results.values().flatten() {
-        write::delete(
-            tx,
-            results,
-            fields::text(&mark.fields, "sourcedId"),
-            now,
-            false,
-            None,
-            &Reach::Everything,
-        )?;
+        let id = fields::text(&mark.fields, "sourcedId");
+        write::delete(tx, results, id, now, false, None, reach)?;
         deleted += 1;
     }
     for lesson in ids {
@@ -238,7 +247,9 @@ pub fn settle(
     if lesson.lesson_type != LessonType::Placement || score >= pass_mark(tx)? {
         return Ok(PlacementOutcome::default());
     }
-    match enroll::enroll(tx, now, student, course, None, &EnrollmentRequest::default()) {
+    // The test decides, not the caller.
+    let (request, reach) = (EnrollmentRequest::default(), Reach::Everything);
+    match enroll::enroll(tx, now, student, course, None, &request, &reach) {
         Ok(_) => Ok(PlacementOutcome::default()),
         Err(problem) if is_refusal(problem.kind) => {
             Ok(PlacementOutcome { enrollment_failed: true })
@@ -257,8 +268,12 @@ fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
     Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
 }
 
-fn tests(tx: &mut Tx<'_>, asked: &StudentAndSubject) -> Result<Vec<ListedLesson>> {
-    lesson::in_use(tx, &USER, &asked.student, "student")?;
+fn tests(
+    tx: &mut Tx<'_>,
+    asked: &StudentAndSubject,
+    reach: &Reach,
+) -> Result<Vec<ListedLesson>> {
+    lesson::student(tx, &asked.student, reach)?;
     let mut tests = of_type(tx, LessonType::Placement)?;
     tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));
     if tests.is_empty() {

@@ -2,11 +2,12 @@
 //! whose results are written to the gradebook from outside.
 
 use lyceum_bridge::reports::{self, MapTest};
-use lyceum_core::Result;
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
+use lyceum_roster::reach::check_changes;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,8 +95,8 @@ pub struct ScreeningTestRequest {
 }
 
 /// The latest result of each subject. Errors: `NotFound`.
-pub fn results(tx: &mut Tx<'_>, user: &str) -> Result<ScreeningResults> {
-    let tests = reports::map_tests(tx, user)?;
+pub fn results(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<ScreeningResults> {
+    let tests = reports::map_tests(tx, user, reach)?;
     let latest = |subject: &str| {
         let test = tests.iter().find(|test| is_about(test, subject))?;
         Some(ScreeningResult {
@@ -111,8 +112,8 @@ pub fn results(tx: &mut Tx<'_>, user: &str) -> Result<ScreeningResults> {
 }
 
 /// The student's screening; `None` if no test was assigned. Errors: `NotFound`.
-pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<ScreeningSession>> {
-    let taken = reports::map_tests(tx, user)?;
+pub fn session(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<Option<ScreeningSession>> {
+    let taken = reports::map_tests(tx, user, reach)?;
     let Some((id, started_at)) = repository::session(tx, user)? else { return Ok(None) };
     let tests = repository::tests(tx, user)?.into_iter().map(|(subject, assigned_at)| {
         let day = assigned_at.get(..10).unwrap_or_default();
@@ -125,8 +126,9 @@ pub fn session(tx: &mut Tx<'_>, user: &str) -> Result<Option<ScreeningSession>> 
 
 /// Forgets the student's screening, so that the next test begins another; results stay. True, if
 /// there was one. Errors: `NotFound`.
-pub fn reset(tx: &mut Tx<'_>, user: &str) -> Result<bool> {
-    fields::in_use(tx, &USER, user)?;
+pub fn reset(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<bool> {
+    fields::in_use_within(tx, &USER, user, reach)?;
+    check_changes(&USER, user, reach)?;
     repository::forget(tx, user)
 }
 
@@ -136,12 +138,14 @@ pub fn assign(
     tx: &mut Tx<'_>,
     now: Timestamp,
     ScreeningTestRequest { user_id: user, subject }: &ScreeningTestRequest,
+    reach: &Reach,
 ) -> Result<ScreeningSession> {
-    fields::in_use(tx, &USER, user)?;
+    fields::in_use_within(tx, &USER, user, reach)?;
+    check_changes(&USER, user, reach)?;
     let now = now.to_string();
     repository::begin(tx, user, &Uuid::now_v7().to_string(), &now)?;
     repository::assign(tx, user, subject, &now)?;
-    let session = session(tx, user)?;
+    let session = session(tx, user, reach)?;
     session.ok_or_else(|| lyceum_core::Problem::internal("a screening vanished as it began"))
 }
 

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use lyceum_bridge::enroll;
-use lyceum_core::Result;
 use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::{COURSE, USER};
+use lyceum_roster::kinds::COURSE;
+use lyceum_roster::reach::keep_within;
 use lyceum_roster::render::RecordView;
-use lyceum_roster::repository;
+use lyceum_roster::repository::{self, RecordUse};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,16 +47,17 @@ pub struct SubjectCourseProgress {
     pub total_xp_earned: Value,
 }
 
-/// How far a student is in each course of a subject, in the order of their making. Errors: `NotFound`.
+/// How far a student is in each course of a subject within the reach, in the order of their making. Errors: `NotFound`.
 pub fn of(
     tx: &mut Tx<'_>,
     now: Timestamp,
     StudentAndSubject { student, subject }: &StudentAndSubject,
     view: &RecordView<'_>,
+    reach: &Reach,
 ) -> Result<Vec<SubjectCourseProgress>> {
-    lesson::in_use(tx, &USER, student, "student")?;
+    lesson::student(tx, student, reach)?;
     let subject = subject.to_ascii_lowercase();
-    let courses = repository::linked(
+    let stored = repository::linked(
         tx,
         &COURSE,
         "course.subjects",
@@ -63,16 +65,17 @@ pub fn of(
         0,
         limits::SUBJECT_COURSES_MAX_COUNT,
     )?;
-    let mut ids = Vec::with_capacity(courses.len());
-    for course in &courses {
-        ids.push(fields::text(&fields::of(course)?, "sourcedId").to_owned());
+    let mut courses = Vec::with_capacity(stored.len());
+    for course in stored {
+        courses.push((fields::text(&fields::of(&course)?, "sourcedId").to_owned(), course));
     }
-    let known: Vec<&str> = ids.iter().map(String::as_str).collect();
+    keep_within(tx, &COURSE, reach, RecordUse::See, &mut courses, |(id, _)| id)?;
+    let known: Vec<&str> = courses.iter().map(|(id, _)| id.as_str()).collect();
     let lessons = of_courses(tx, &known)?;
     let lesson_ids: Vec<&str> = lessons.iter().map(|lesson| lesson.id.as_str()).collect();
     let marks = LessonResults::of(tx, student, &lesson_ids)?;
     let enrolled: HashSet<String> = enroll::learned(tx, now, student)?.into_iter().collect();
-    let entries = courses.iter().zip(&ids).map(|(course, id)| {
+    let entries = courses.iter().map(|(id, course)| {
         let own: Vec<&ListedLesson> =
             lessons.iter().filter(|lesson| lesson.course == *id).collect();
         Ok(counted(render_record(course, view)?, enrolled.contains(id), &own, &marks))

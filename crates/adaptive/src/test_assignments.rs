@@ -4,10 +4,11 @@ use lyceum_bridge::enroll;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
+use lyceum_roster::reach::check_changes;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,13 +167,14 @@ pub struct TestAssignmentsTable {
 /// all, the test-out lesson of a course that the student learns in, then another test-out lesson, a
 /// placement test, a unit test.
 ///
-/// Errors: `NotFound` for the student, and if there is no such test.
+/// Errors: `NotFound` for the student, and if there is no such test; `Forbidden` for the reach of a teacher.
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
     request: &NewTestAssignment,
+    reach: &Reach,
 ) -> Result<CreatedAssignment> {
-    lesson::in_use(tx, &USER, &request.student, "student")?;
+    lesson::student_to_change(tx, &request.student, reach)?;
     let Some(id) = fitting(tx, now, request)? else {
         let message = format!(
             "there is no test of the subject '{}' in grade {}; create one with createInternalTest",
@@ -336,16 +338,17 @@ impl AssignmentFilter {
     }
 }
 
-/// A page of assignments. Errors: `NotFound` for a student.
+/// A page of assignments of students within the reach. Errors: `NotFound` for a student.
 pub fn list(
     tx: &mut Tx<'_>,
     now: Timestamp,
     which: &AssignmentFilter,
+    reach: &Reach,
 ) -> Result<TestAssignmentPage> {
     if let Some(student) = &which.student {
-        lesson::in_use(tx, &USER, student, "student")?;
+        lesson::student(tx, student, reach)?;
     }
-    let (mut test_assignments, total_count) = repository::list(tx, now, which)?;
+    let (mut test_assignments, total_count) = repository::list(tx, now, which, reach)?;
     with_addresses(tx, &mut test_assignments)?;
     Ok(TestAssignmentPage {
         test_assignments,
@@ -368,37 +371,58 @@ fn with_addresses(tx: &mut Tx<'_>, assignments: &mut [TestAssignment]) -> Result
     Ok(())
 }
 
-/// An assignment. Errors: `NotFound`.
-pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<TestAssignment> {
-    let mut found = repository::get(tx, now, id)?.ok_or_else(|| missing(id))?;
+/// An assignment of a student within the reach. Errors: `NotFound`.
+pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Result<TestAssignment> {
+    let mut found = repository::get(tx, now, id, reach)?.ok_or_else(|| missing(id))?;
     with_addresses(tx, std::slice::from_mut(&mut found))?;
     Ok(found)
 }
 
-/// Names an assignment anew. Errors: `NotFound`.
-pub fn update(tx: &mut Tx<'_>, now: Timestamp, id: &str, name: &str) -> Result<TestAssignment> {
+/// Names an assignment anew. Errors: `NotFound`; `Forbidden` for the reach of a teacher.
+pub fn update(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    name: &str,
+    reach: &Reach,
+) -> Result<TestAssignment> {
+    check_change(tx, now, id, reach)?;
     if !repository::rename(tx, id, name)? {
         return Err(missing(id));
     }
-    get(tx, now, id)
+    get(tx, now, id, reach)
 }
 
-/// Cancels an assignment. Attempts at its lesson stay. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+/// Cancels an assignment. Attempts at its lesson stay. Errors: `NotFound`; `Forbidden` for the reach of a teacher.
+pub fn delete(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Result<()> {
+    check_change(tx, now, id, reach)?;
     if repository::cancel(tx, id)? { Ok(()) } else { Err(missing(id)) }
+}
+
+fn check_change(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Result<()> {
+    if reach.is_limited() {
+        let assignment = get(tx, now, id, reach)?;
+        check_changes(&USER, &assignment.student_sourced_id, reach)?;
+    }
+    Ok(())
 }
 
 fn missing(id: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("there is no test assignment '{id}'"))
 }
 
-/// Assigns many, each by itself.
-pub fn bulk(tx: &mut Tx<'_>, now: Timestamp, items: &[Value]) -> Result<TestAssignmentsReport> {
+/// Assigns many, each by itself. Errors: `Forbidden` for the reach of a teacher.
+pub fn bulk(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    items: &[Value],
+    reach: &Reach,
+) -> Result<TestAssignmentsReport> {
     let mut bulk = TestAssignmentsReport { success: true, results: Vec::new(), errors: Vec::new() };
     for (at, item) in items.iter().enumerate() {
         let made = match item {
             Value::Object(_) => body::of::<TestAssignmentInput>(item.clone())
-                .and_then(|new| create(tx, now, &NewTestAssignment::from(new))),
+                .and_then(|new| create(tx, now, &NewTestAssignment::from(new), reach)),
             _ => Err(Problem::invalid(format!("items[{at}]"), messages::MUST_BE_OBJECT)),
         };
         match made {
@@ -431,6 +455,7 @@ pub fn import(
     tx: &mut Tx<'_>,
     now: Timestamp,
     table: &TestAssignmentsTable,
+    reach: &Reach,
 ) -> Result<TestAssignmentsReport> {
     let Some(csv) = &table.csv else {
         let named = [("spreadsheetUrl", &table.spreadsheet_url), ("sheet", &table.sheet)];
@@ -450,7 +475,7 @@ pub fn import(
         return Ok(TestAssignmentsReport { success: false, results: Vec::new(), errors });
     };
     let TestAssignmentsInput { items } = body::of(json!({ "items": rows(csv)? }))?;
-    bulk(tx, now, &items)
+    bulk(tx, now, &items, reach)
 }
 
 /// The lines of a CSV text as objects, with the names from the first line.

@@ -3,8 +3,9 @@
 use lyceum_bridge::enrollments::CourseEnrollment;
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::kinds::{COURSE, USER};
+use lyceum_roster::reach::check_changes;
 use lyceum_roster::record::{Object, Status, members};
 use lyceum_roster::repository as roster;
 use lyceum_roster::{course_tree, fields};
@@ -105,9 +106,10 @@ pub struct TestOutStatus {
 pub fn of(
     tx: &mut Tx<'_>,
     StudentAndCourse { student, course }: &StudentAndCourse,
+    reach: &Reach,
 ) -> Result<TestOut> {
-    lesson::in_use(tx, &USER, student, "student")?;
-    lesson::in_use(tx, &COURSE, course, "course")?;
+    lesson::student(tx, student, reach)?;
+    lesson::in_use(tx, &COURSE, course, "course", reach)?;
     let lesson_type = LessonType::TestOut;
     let Some(id) = lesson_of(tx, course)? else {
         let (lesson_id, tool_provider, attempt, outside) = (None, None, None, None);
@@ -273,13 +275,15 @@ fn course<'a>(enrollments: &'a [CourseEnrollment], subject: &str) -> Result<&'a 
 
 /// Assigns a student the test-out of a course of the subject.
 ///
-/// Errors: `NotFound`; `Conflict` where the student may not.
+/// Errors: `NotFound`; `Conflict` where the student may not; `Forbidden` for the reach of a teacher.
 pub fn assign(
     tx: &mut Tx<'_>,
     now: Timestamp,
     TestOutRequest { one_roster_sourced_id: student, subject }: &TestOutRequest,
+    reach: &Reach,
 ) -> Result<TestOutAssignment> {
-    let enrollments = lyceum_bridge::enrollments::settled_of_user(tx, now, student)?;
+    let enrollments = lyceum_bridge::enrollments::settled_of_user(tx, now, student, reach)?;
+    check_changes(&USER, student, reach)?;
     let refused = |reason| Problem::new(ProblemKind::Conflict, reason);
     let course = course(&enrollments, subject).map_err(refused)?;
     let gone = || Problem::internal("a test-out lesson vanished");

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_events::{Actor, facts};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_events::{Actor, ActorFilter, facts};
 use lyceum_roster::kinds::USER;
-use lyceum_roster::repository as roster;
+use lyceum_roster::reach::keep_within;
+use lyceum_roster::repository::RecordUse;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::analytics::owner_ids;
 use crate::limits;
+use crate::reach::actors_within;
 use crate::repository;
 
 /// An application. A registered client has its client id; one that only events name has its name
@@ -43,13 +46,26 @@ pub struct ApplicationMetrics {
     pub metadata: Value,
 }
 
-/// All applications, sorted by name.
-pub fn all(tx: &mut Tx<'_>, registered: Vec<Application>) -> Result<Vec<Application>> {
+/// All applications, sorted by name. Under a limited reach, those that events of people within it name.
+pub fn all(
+    tx: &mut Tx<'_>,
+    mut registered: Vec<Application>,
+    reach: &Reach,
+) -> Result<Vec<Application>> {
+    let named = match actors_within(reach) {
+        ActorFilter::Everyone => repository::app_names(tx)?,
+        ActorFilter::Only(seen) => {
+            let actors = seen.all(tx)?;
+            let names = facts::apps_of(tx, &actors)?;
+            registered.retain(|application| names.contains(&application.name));
+            names
+        }
+    };
     let mut by_name: BTreeMap<String, Vec<Application>> = BTreeMap::new();
     for application in registered {
         by_name.entry(application.name.clone()).or_default().push(application);
     }
-    for name in repository::app_names(tx)? {
+    for name in named {
         by_name.entry(name.clone()).or_insert_with(|| {
             vec![Application { sourced_id: name.clone(), name, domain: Vec::new() }]
         });
@@ -57,20 +73,22 @@ pub fn all(tx: &mut Tx<'_>, registered: Vec<Application>) -> Result<Vec<Applicat
     Ok(by_name.into_values().flatten().collect())
 }
 
-/// The use of an application. Sessions are not included, because facts do not contain them. Errors: `NotFound`.
+/// The use of an application by people within the reach. Sessions are not included, because facts do not contain them.
+/// Errors: `NotFound`.
 pub fn metrics(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: &str,
     registered: Vec<Application>,
+    reach: &Reach,
 ) -> Result<ApplicationMetrics> {
-    let known = all(tx, registered)?.into_iter().find(|application| application.sourced_id == id);
+    let known = all(tx, registered, reach)?.into_iter().find(|application| application.sourced_id == id);
     let application = known.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
     })?;
     let lately = now.plus_seconds(-limits::APPLICATION_ACTIVE_DAYS * 86_400);
     let actors = facts::users_of_app(tx, &application.name, lately)?;
-    let students = students(tx, &actors)?;
+    let students = students(tx, &actors, reach)?;
     let total_users = students.len();
     let active_users = students.values().filter(|lately| **lately).count();
     let mut metadata = json!({ "activeDays": limits::APPLICATION_ACTIVE_DAYS });
@@ -87,22 +105,25 @@ pub fn metrics(
 }
 
 /// The students behind the actors, and whether any actor of each was active recently. Actors belong to students by the
-/// rules of [`crate::analytics::activity`]. An actor that is not in the roster counts as one student.
-fn students(tx: &mut Tx<'_>, actors: &[(Actor, bool)]) -> Result<HashMap<String, bool>> {
+/// rules of [`crate::analytics::activity`]. An actor that is not in the roster counts as one student without a limit of
+/// the reach, and otherwise does not count.
+fn students(
+    tx: &mut Tx<'_>,
+    actors: &[(Actor, bool)],
+    reach: &Reach,
+) -> Result<HashMap<String, bool>> {
     let mut students: HashMap<String, bool> = HashMap::new();
     for actors in actors.chunks(limits::APPLICATION_ACTORS_CHUNK_COUNT) {
-        let persons: Vec<&str> = actors.iter().map(|(actor, _)| actor.person.as_str()).collect();
-        let known = roster::present(tx, &USER, &persons)?;
-        let unknown = actors.iter().filter(|(actor, _)| !known.contains_key(&actor.person));
-        let emails: Vec<&str> = unknown
-            .map(|(actor, _)| actor.email.as_str())
-            .filter(|email| !email.is_empty())
+        let names: Vec<(&str, &str)> =
+            actors.iter().map(|(actor, _)| (actor.person.as_str(), actor.email.as_str())).collect();
+        let owners = owner_ids(tx, &names)?;
+        let owners = owners.into_iter().zip(actors);
+        let mut chunk: Vec<(String, bool)> = owners
+            .map(|(owner, (actor, lately))| (owner.unwrap_or_else(|| actor.person.clone()), *lately))
             .collect();
-        let by_email = roster::users_with_emails(tx, &emails)?;
-        for (actor, lately) in actors {
-            let by_email = || by_email.get(&actor.email).unwrap_or(&actor.person);
-            let id = if known.contains_key(&actor.person) { &actor.person } else { by_email() };
-            *students.entry(id.clone()).or_default() |= lately;
+        keep_within(tx, &USER, reach, RecordUse::See, &mut chunk, |(id, _)| id)?;
+        for (id, lately) in chunk {
+            *students.entry(id).or_default() |= lately;
         }
     }
     Ok(students)

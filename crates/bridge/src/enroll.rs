@@ -5,7 +5,9 @@ use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
+use lyceum_roster::reach::{check_changes, keep_within};
 use lyceum_roster::record::Object;
+use lyceum_roster::repository::RecordUse;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_roster::{default_class, repository};
 use lyceum_store::Tx;
@@ -53,10 +55,11 @@ impl EnrollmentRequest {
 
 /// Enrolls a user in the default class of a course, at the named school, otherwise at the user's school, otherwise at
 /// the course's. Class, term and school year are created if necessary. If the user is already enrolled in the course
-/// (at the named school, in that role), the result is that enrollment and `false`.
+/// (at the named school, in that role), the result is that enrollment and `false`. Schools and enrollments that do not lie
+/// within the reach do not count.
 ///
 /// Errors: `NotFound` for an unknown or deleted user, course or school; `Invalid` for wrong values in the request;
-/// `Conflict` if another enrollment has its sourcedId.
+/// `Conflict` if another enrollment has its sourcedId; `Forbidden` for the reach of a teacher.
 pub fn enroll(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -64,18 +67,20 @@ pub fn enroll(
     course: &str,
     school: Option<&str>,
     request: &EnrollmentRequest,
+    reach: &Reach,
 ) -> Result<(CourseEnrollment, bool)> {
-    let person = settle_student(tx, now, user)?;
-    fields::in_use(tx, &COURSE, course)?;
+    let mut person = settle_student(tx, now, user, reach)?;
+    fields::in_use_within(tx, &COURSE, course, reach)?;
     if let Some(school) = school {
-        fields::in_use(tx, &ORG, school)?;
+        fields::in_use_within(tx, &ORG, school, reach)?;
     }
     let role = request.role.as_deref().unwrap_or("student");
-    let known = of_course(tx, now, user, course, school)?;
+    let known = of_course(tx, now, user, course, school, reach)?;
     if let Some(first) = known.into_iter().find(|place| place.role == role) {
         return Ok((enrollments::shown_one(tx, first)?, false));
     }
-    let own = Some(person.school.as_str()).filter(|own| !own.is_empty());
+    keep_within(tx, &ORG, reach, RecordUse::See, &mut person.orgs, |org| org)?;
+    let own = person.orgs.first().map(String::as_str);
     let class = default_class::find_or_make(tx, now, course, school.or(own))?;
     let id = request.sourced_id.clone().unwrap_or_else(|| id(&class, user, role));
     let mut record = Object::new();
@@ -93,10 +98,10 @@ pub fn enroll(
         dialect: PayloadDialect::Platform,
         now,
         allocate_missing_ids: false,
-        reach: Reach::Everything,
+        reach: reach.clone(),
     };
     write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
-    let made = of_course(tx, now, user, course, school)?.into_iter().find(|place| place.id == id);
+    let made = of_course(tx, now, user, course, school, reach)?.into_iter().find(|place| place.id == id);
     match made {
         Some(place) => Ok((enrollments::shown_one(tx, place)?, true)),
         None => Err(Problem::internal("the enrollment that was just written was not found")),
@@ -107,16 +112,18 @@ pub fn enroll(
 /// `tobedeleted`. Tracks do not enroll the user in the course again.
 ///
 /// Errors: `NotFound` for an unknown user, or if there is no enrollment. Course and school may be deleted, because
-/// enrollments outlive them and must still be endable.
+/// enrollments outlive them and must still be endable. `Forbidden` for the reach of a teacher. Enrollments that do not lie
+/// within the reach stay.
 pub fn unenroll(
     tx: &mut Tx<'_>,
     now: Timestamp,
     user: &str,
     course: &str,
     school: Option<&str>,
+    reach: &Reach,
 ) -> Result<()> {
-    settle_student(tx, now, user)?;
-    let places = of_course(tx, now, user, course, school)?;
+    settle_student(tx, now, user, reach)?;
+    let places = of_course(tx, now, user, course, school, reach)?;
     if places.is_empty() {
         let at = school.map(|school| format!(" at '{school}'")).unwrap_or_default();
         return Err(Problem::new(
@@ -125,14 +132,20 @@ pub fn unenroll(
         ));
     }
     for place in places {
-        write::delete(tx, collection(), &place.id, now, false, None, &Reach::Everything)?;
+        write::delete(tx, collection(), &place.id, now, false, None, reach)?;
     }
     Ok(())
 }
 
-/// Loads the user after settling the user's enrollments.
-fn settle_student(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<EnrollingStudent> {
-    let person = fields::in_use(tx, &USER, user)?;
+/// Loads the user, whose enrollments the caller wants to change, after settling them.
+fn settle_student(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    reach: &Reach,
+) -> Result<EnrollingStudent> {
+    let person = fields::in_use_within(tx, &USER, user, reach)?;
+    check_changes(&USER, user, reach)?;
     let due = settle::due_enrollments(tx, now, std::slice::from_ref(&person))?;
     settle::perform(tx, now, &due)?;
     Ok(EnrollingStudent::of(&person))
@@ -175,8 +188,9 @@ fn of_course(
     user: &str,
     course: &str,
     school: Option<&str>,
+    reach: &Reach,
 ) -> Result<Vec<EnrollmentPlace>> {
-    let mut places = places::of_users(tx, now, &[user])?;
+    let mut places = places::within(tx, now, user, reach)?;
     places.retain(|place| {
         place.course == course && school.is_none_or(|school| place.school == school)
     });

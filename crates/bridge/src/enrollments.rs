@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::default_class;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{
@@ -102,7 +102,7 @@ pub struct EnrollmentPeriod {
     pub end_date: String,
 }
 
-/// The current enrollments of a user in active courses. `None` means that the user's enrollments must be settled first,
+/// The current enrollments of a user in active courses, as far as they lie within the reach. `None` means that the user's enrollments must be settled first,
 /// with [`settled_of_user`]. It needs about ten statements for any number of enrollments.
 ///
 /// Errors: `NotFound`.
@@ -110,14 +110,13 @@ pub fn of_user(
     tx: &mut Tx<'_>,
     now: Timestamp,
     user: &str,
+    reach: &Reach,
 ) -> Result<Option<Vec<CourseEnrollment>>> {
-    let person = fields::in_use(tx, &USER, user)?;
+    let person = fields::in_use_within(tx, &USER, user, reach)?;
     if !settle::due_enrollments(tx, now, std::slice::from_ref(&person))?.is_empty() {
         return Ok(None);
     }
-    let places = places::of_users(tx, now, &[user])?;
-    let places = places::taught_places(tx, places)?;
-    to_course_enrollments(tx, places).map(Some)
+    taught_within(tx, now, user, reach).map(Some)
 }
 
 /// Settles the user's enrollments, and returns them.
@@ -125,11 +124,21 @@ pub fn settled_of_user(
     tx: &mut Tx<'_>,
     now: Timestamp,
     user: &str,
+    reach: &Reach,
 ) -> Result<Vec<CourseEnrollment>> {
-    let person = fields::in_use(tx, &USER, user)?;
+    let person = fields::in_use_within(tx, &USER, user, reach)?;
     let due = settle::due_enrollments(tx, now, &[person])?;
     settle::perform(tx, now, &due)?;
-    let places = places::of_users(tx, now, &[user])?;
+    taught_within(tx, now, user, reach)
+}
+
+fn taught_within(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    reach: &Reach,
+) -> Result<Vec<CourseEnrollment>> {
+    let places = places::within(tx, now, user, reach)?;
     let places = places::taught_places(tx, places)?;
     to_course_enrollments(tx, places)
 }
@@ -312,20 +321,22 @@ pub struct DefaultClassCourse {
 /// The default class of a course in the current school year, at the school or otherwise at the course's organization.
 /// It is created if it is missing.
 ///
-/// Errors: `NotFound` for an unknown or deleted course or school; `Invalid` if no school is named and the course has no
-/// organization.
+/// Errors: `NotFound` for an unknown or deleted course or school, or if the class is not within the reach; `Invalid` if
+/// no school is named and the course has no organization.
 pub fn default_class(
     tx: &mut Tx<'_>,
     now: Timestamp,
     course: &str,
     school: Option<&str>,
+    reach: &Reach,
 ) -> Result<DefaultClass> {
-    let course_fields = fields::in_use(tx, &COURSE, course)?;
+    let course_fields = fields::in_use_within(tx, &COURSE, course, reach)?;
     if let Some(school) = school {
-        fields::in_use(tx, &ORG, school)?;
+        fields::in_use_within(tx, &ORG, school, reach)?;
     }
     let id = default_class::find_or_make(tx, now, course, school)?;
-    let class = fields::in_use(tx, &CLASS, &id)?;
+    // A class that was just made is withdrawn with the transaction if the caller has no access to its school.
+    let class = fields::in_use_within(tx, &CLASS, &id, reach)?;
     Ok(DefaultClass {
         id,
         title: fields::text(&class, "title").into(),

@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
+use lyceum_roster::reach::{check_changes, keep_within};
 use lyceum_roster::record::{Object, Record};
-use lyceum_roster::repository::{self, StoredRecord};
+use lyceum_roster::repository::{self, RecordUse, StoredRecord};
 use lyceum_store::Tx;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -113,17 +114,23 @@ pub(crate) fn daily_xp(own: Object, course: &Object) -> Option<i64> {
     merge_with_course(own, course).get("goals")?.get("dailyXp")?.as_i64()
 }
 
-/// Removes the goals of all enrollments of a course, so that the course's goals apply again. Returns the number of
-/// enrollments that had goals.
+/// Removes the goals of the enrollments of a course within the reach, so that the course's goals apply again. Returns the
+/// number of enrollments that had goals.
 ///
-/// Errors: `NotFound`; `Conflict` if the course has too many enrollments to reset them in one request.
-pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
-    fields::in_use(tx, &COURSE, course)?;
+/// Errors: `NotFound`; `Conflict` if the course has too many enrollments to reset them in one request; `Forbidden` for
+/// the reach of a teacher.
+pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str, reach: &Reach) -> Result<usize> {
+    fields::in_use_within(tx, &COURSE, course, reach)?;
+    check_changes(&COURSE, course, reach)?;
     let classes = repository::referring_to(tx, &CLASS, "course", &[course])?;
     let classes = classes.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let classes: Vec<&str> = classes.iter().map(|class| fields::text(class, "sourcedId")).collect();
     let mut enrollments = repository::referring_to(tx, &ENROLLMENT, "class", &classes)?;
     enrollments.extend(in_lost_classes(tx, course)?);
+    let mut enrollments = enrollments.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    keep_within(tx, &ENROLLMENT, reach, RecordUse::Change, &mut enrollments, |one| {
+        fields::text(one, "sourcedId")
+    })?;
     if enrollments.len() > limits::RESET_MAX_RECORDS {
         return Err(Problem::new(
             ProblemKind::Conflict,
@@ -134,8 +141,7 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str) -> Result<usize> {
         ));
     }
     let mut reset = Vec::new();
-    for stored in &enrollments {
-        let mut fields = fields::of(stored)?;
+    for mut fields in enrollments {
         let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
         if metadata.is_some_and(|metadata| metadata.shift_remove("goals").is_some()) {
             reset.push(Record::from_server(&ENROLLMENT, &fields, now)?);

@@ -9,6 +9,7 @@
 //! | reports by day, subject and app; time zones | `analytics`, `zone` |
 //! | today's work of every student, students who need attention | `today`, `need` |
 //! | goals, progress in a course, starting over | `goals`, `progress` |
+//! | actors in the event log that a caller sees | `reach` |
 //! | lists of users, applications; reports on a student | `users`, `student`, `applications`, `reports` |
 //! | queries for the console's screens about classes | `screens` |
 //! | SQL | `repository` |
@@ -23,6 +24,7 @@ pub mod limits;
 pub mod need;
 mod places;
 pub mod progress;
+pub mod reach;
 pub mod reports;
 pub mod repository;
 pub mod screens;

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
 use lyceum_roster::default_class::{SchoolYear, year_of};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
+use lyceum_roster::reach::keep_within;
 use lyceum_roster::record::Object;
-use lyceum_roster::repository;
+use lyceum_roster::repository::{self, RecordUse};
 use lyceum_store::Tx;
 
 /// An active enrollment with its course, school and terms.
@@ -59,6 +60,18 @@ pub(crate) fn of_users(
     let today = day(now);
     let places = records.into_iter().map(|record| place(record, &classes));
     Ok(places.filter(|place| lasts(&place.fields, &today)).collect())
+}
+
+/// Those current active enrollments of a user that lie within the reach.
+pub(crate) fn within(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    reach: &Reach,
+) -> Result<Vec<EnrollmentPlace>> {
+    let mut places = of_users(tx, now, &[user])?;
+    keep_within(tx, &ENROLLMENT, reach, RecordUse::See, &mut places, |place| &place.id)?;
+    Ok(places)
 }
 
 /// Keeps the places whose course is active, because enrollments end with their course. It needs one statement.

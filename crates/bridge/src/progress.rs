@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT,
     USER,
 };
+use lyceum_roster::reach::check_changes;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository;
 use lyceum_roster::results::mark_deleted;
@@ -18,10 +19,17 @@ use lyceum_store::Tx;
 /// the course if its assessment line item, or a parent of it, names the course or one of its classes, components or
 /// lessons. Results in a class's gradebook stay, because the teacher owns them.
 ///
-/// Errors: `NotFound` for an unknown or deleted user or course.
-pub fn reset(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<usize> {
-    fields::in_use(tx, &USER, user)?;
-    fields::in_use(tx, &COURSE, course)?;
+/// Errors: `NotFound` for an unknown or deleted user or course; `Forbidden` for the reach of a teacher.
+pub fn reset(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    course: &str,
+    reach: &Reach,
+) -> Result<usize> {
+    fields::in_use_within(tx, &USER, user, reach)?;
+    check_changes(&USER, user, reach)?;
+    fields::in_use_within(tx, &COURSE, course, reach)?;
     let stored = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
     let mut results = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let items = items(tx, &results)?;

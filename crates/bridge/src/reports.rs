@@ -1,7 +1,7 @@
 //! Reports on a student. If the source data is missing, a report says so instead of guessing.
 
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_events::facts::{self, Measure, MeasureSums};
 use lyceum_roster::default_class::SchoolYear;
 use lyceum_roster::fields;
@@ -52,8 +52,8 @@ pub struct MapTest {
 /// The student's active assessment results whose metadata name `map` or `rit` as their `source`.
 ///
 /// Errors: `NotFound`.
-pub fn map_profile(tx: &mut Tx<'_>, user: &str) -> Result<MapProfile> {
-    let tests = map_tests(tx, user)?;
+pub fn map_profile(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<MapProfile> {
+    let tests = map_tests(tx, user, reach)?;
     let latest = tests.first().cloned();
     let mut metadata = Map::new();
     if latest.is_none() {
@@ -66,8 +66,8 @@ pub fn map_profile(tx: &mut Tx<'_>, user: &str) -> Result<MapProfile> {
 }
 
 /// The student's MAP tests, latest first. Errors: `NotFound`.
-pub fn map_tests(tx: &mut Tx<'_>, user: &str) -> Result<Vec<MapTest>> {
-    fields::in_use(tx, &USER, user)?;
+pub fn map_tests(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<Vec<MapTest>> {
+    fields::in_use_within(tx, &USER, user, reach)?;
     let results = repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[user])?;
     let results = results.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let mut tests: Vec<MapTest> = results.iter().filter_map(map_test).collect();
@@ -129,8 +129,13 @@ pub struct TimeSaved {
 /// time is the sum of these minutes minus the student's active time.
 ///
 /// Errors: `NotFound`.
-pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<TimeSaved> {
-    let person = fields::in_use(tx, &USER, user)?;
+pub fn time_saved(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    reach: &Reach,
+) -> Result<TimeSaved> {
+    let person = fields::in_use_within(tx, &USER, user, reach)?;
     let year = SchoolYear::of(now).first_day();
     let places = places::of_users(tx, now, &[user])?;
     let places = places::taught_places(tx, places)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_events::facts::{self, ActorFacts, Measure, MeasureSums};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
@@ -124,7 +124,7 @@ pub fn subjects(
         goals_at.push((at(subjects.first().map_or("None", String::as_str)), goal));
     }
     let today = zone::InstantRange::of(&range(now, zone));
-    let report = analytics::activity(tx, StudentName::Id(user), today, zone)?;
+    let report = analytics::activity(tx, StudentName::Id(user), today, zone, &Reach::Everything)?;
     let mut sums_at = Vec::new();
     for (subject, metrics) in report.facts.values().flatten() {
         sums_at.push((at(subject), metrics.sums));

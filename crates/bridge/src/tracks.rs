@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use lyceum_core::body::OneLineText;
 use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::messages::unknown_reference;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COURSE, ORG};
+use lyceum_roster::reach::{self, keep_within};
 use lyceum_roster::record::Object;
+use lyceum_roster::repository::RecordUse;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,16 +123,18 @@ pub struct SubjectTrackGroup {
 /// Stores a track, and replaces the one with the same subject, grade and organization. Returns the track and whether
 /// it is new. [`crate::settle`] enrolls the students whom it leads.
 ///
-/// Errors: `Invalid` for an unknown or deleted course or organization; `Conflict` if there are too many tracks.
-pub fn put(tx: &mut Tx<'_>, track: &Track) -> Result<(SubjectTrack, bool)> {
+/// Errors: `Invalid` for an unknown or deleted course or organization; `Conflict` if there are too many tracks;
+/// `Forbidden` if the track holds for students beyond the reach.
+pub fn put(tx: &mut Tx<'_>, track: &Track, reach: &Reach) -> Result<(SubjectTrack, bool)> {
     let mut faults = Vec::new();
-    require(tx, &COURSE, "courseId", &track.course, &mut faults)?;
+    require(tx, &COURSE, "courseId", &track.course, reach, &mut faults)?;
     if !track.org.is_empty() {
-        require(tx, &ORG, "orgSourcedId", &track.org, &mut faults)?;
+        require(tx, &ORG, "orgSourcedId", &track.org, reach, &mut faults)?;
     }
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
     }
+    check_change(tx, &track.org, reach)?;
     let tracks = repository::tracks(tx)?;
     let key = |one: &Track| (one.subject_value.clone(), one.grade_value.clone(), one.org.clone());
     let former = tracks.iter().find(|other| key(other) == key(track));
@@ -159,9 +163,10 @@ fn require(
     kind: &'static lyceum_roster::kind::RecordKind,
     path: &str,
     id: &str,
+    reach: &Reach,
     faults: &mut Vec<Detail>,
 ) -> Result<()> {
-    match fields::in_use(tx, kind, id) {
+    match fields::in_use_within(tx, kind, id, reach) {
         Ok(_) => Ok(()),
         Err(problem) if problem.kind == ProblemKind::NotFound => {
             let message = unknown_reference(kind.one, id);
@@ -172,16 +177,39 @@ fn require(
     }
 }
 
-/// All tracks, sorted by subject, grade and organization. It needs three statements.
-pub fn all(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrack>> {
-    let tracks = repository::tracks(tx)?;
+/// Refuses to change a track that holds for students beyond the reach. `org` is its organization; empty, for all.
+fn check_change(tx: &mut Tx<'_>, org: &str, reach: &Reach) -> Result<()> {
+    if reach.is_limited() && org.is_empty() {
+        let message = format!(
+            "a track without an organization holds for all students, and your access is limited to {reach}; send an \
+             'orgSourcedId' within it"
+        );
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
+    reach::check_change(tx, &ORG, org, reach)
+}
+
+/// All tracks within the reach, sorted by subject, grade and organization. It needs three statements.
+pub fn all(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<SubjectTrack>> {
+    let tracks = within(tx, reach)?;
     to_subject_tracks(tx, tracks)
 }
 
-/// The tracks grouped by subject.
-pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrackGroup>> {
+/// The tracks of organizations within the reach and those for all students, as far as they lead to courses within it.
+fn within(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<Track>> {
+    let tracks = repository::tracks(tx)?;
+    let (of_all, mut of_orgs): (Vec<Track>, Vec<Track>) =
+        tracks.into_iter().partition(|track| track.org.is_empty());
+    keep_within(tx, &ORG, reach, RecordUse::See, &mut of_orgs, |track| &track.org)?;
+    let mut tracks = [of_all, of_orgs].concat();
+    keep_within(tx, &COURSE, reach, RecordUse::See, &mut tracks, |track| &track.course)?;
+    Ok(tracks)
+}
+
+/// The tracks of [`all`], grouped by subject.
+pub fn groups(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<SubjectTrackGroup>> {
     let mut groups: BTreeMap<String, SubjectTrackGroup> = BTreeMap::new();
-    for track in all(tx)? {
+    for track in all(tx, reach)? {
         let id = track.subject.to_lowercase();
         let group = groups.entry(id.clone()).or_insert_with(|| SubjectTrackGroup {
             id,
@@ -193,9 +221,13 @@ pub fn groups(tx: &mut Tx<'_>) -> Result<Vec<SubjectTrackGroup>> {
     Ok(groups.into_values().collect())
 }
 
-/// Deletes a track. Enrollments that it made stay. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    if repository::delete_track(tx, id)? {
+/// Deletes a track. Enrollments that it made stay. Errors: `NotFound`; `Forbidden` if the track holds for students beyond
+/// the reach.
+pub fn delete(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<()> {
+    let found = within(tx, reach)?.into_iter().find(|track| track.id == id);
+    if let Some(track) = found {
+        check_change(tx, &track.org, reach)?;
+        repository::delete_track(tx, id)?;
         return Ok(());
     }
     Err(Problem::new(

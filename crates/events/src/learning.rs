@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::event::{Event, hash, local_id};
 use crate::facts::{FactContext, FactPieces, Facts, Metric};
-use crate::{CONTEXT, append as append_events, repository};
+use crate::{ActorFilter, CONTEXT, append as append_events, repository};
 
 /// The client that these events belong to in the log.
 const CLIENT: &str = "lyceum";
@@ -206,14 +206,14 @@ pub fn append_correction(
     base_url: &str,
     event: &LearningEvent,
 ) -> Result<()> {
-    let former = repository::read(tx, &event.id)?;
+    let former = repository::read(tx, &event.id, &ActorFilter::Everyone)?;
     let sent = former.map_or(now, |former| sent_after(&former.event, now));
     append_events(tx, now, CLIENT, &[event.event(base_url, sent)?]).map(drop)
 }
 
 /// Corrects the event with that id, if there is one: every metric becomes 0.
 pub fn cancel(tx: &mut Tx<'_>, now: Timestamp, base_url: &str, id: &str) -> Result<()> {
-    let Some(former) = repository::read(tx, id)? else { return Ok(()) };
+    let Some(former) = repository::read(tx, id, &ActorFilter::Everyone)? else { return Ok(()) };
     let mut content = former.event.content();
     for item in content["generated"]["items"].as_array_mut().into_iter().flatten() {
         item["value"] = 0.into();

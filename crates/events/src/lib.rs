@@ -6,6 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | an envelope, an event | `envelope`, `event` |
+//! | whose events a reader sees | `actor_filter` |
 //! | checks by the standard's tables | `check`, `vocabulary`, `profiles`, `words` |
 //! | checks of the custom profile (activity, time spent) | `custom` |
 //! | errors in an envelope, with their paths | `faults` |
@@ -20,6 +21,7 @@
 //! | the other SQL | `repository` |
 //! | limits | `limits` |
 
+mod actor_filter;
 mod check;
 mod custom;
 mod envelope;
@@ -38,6 +40,7 @@ mod words;
 
 use lyceum_store::Migration;
 
+pub use actor_filter::{ActorFilter, ActorNames, SeenActors};
 pub use envelope::{CaliperEnvelope, Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{

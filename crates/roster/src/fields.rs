@@ -3,7 +3,7 @@
 use crate::kind::RecordKind;
 use crate::record::{Object, members};
 use crate::repository::{self, StoredRecord};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -65,9 +65,29 @@ pub fn in_use(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<Object> {
 /// As [`in_use`], the record as it is stored.
 pub fn stored_in_use(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<StoredRecord> {
     let stored = repository::find(tx, kind, id)?;
+    check_in_use(kind, id, stored).map(|(stored, _)| stored)
+}
+
+/// As [`in_use`], of a record within the reach. Others are answered like missing ones.
+pub fn in_use_within(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    id: &str,
+    reach: &Reach,
+) -> Result<Object> {
+    let stored = repository::find_within(tx, kind, id, reach)?;
+    check_in_use(kind, id, stored).map(|(_, fields)| fields)
+}
+
+fn check_in_use(
+    kind: &RecordKind,
+    id: &str,
+    stored: Option<StoredRecord>,
+) -> Result<(StoredRecord, Object)> {
     let stored = stored.ok_or_else(|| Problem::not_found(kind.one, id))?;
-    match is_in_use(&of(&stored)?) {
-        true => Ok(stored),
+    let fields = of(&stored)?;
+    match is_in_use(&fields) {
+        true => Ok((stored, fields)),
         false => Err(deleted(kind, id)),
     }
 }

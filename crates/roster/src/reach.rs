@@ -77,6 +77,32 @@ pub(crate) fn check_default_class(
     }
 }
 
+/// Keeps those of the items whose records of the kind lie within the reach. `id` is the sourcedId of an item's record.
+pub fn keep_within<T>(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    reach: &Reach,
+    does: RecordUse,
+    items: &mut Vec<T>,
+    id: impl Fn(&T) -> &str,
+) -> Result<()> {
+    if reach.is_limited() {
+        let ids: Vec<&str> = items.iter().map(&id).collect();
+        let within = repository::ids_within(tx, kind, &ids, reach, does)?;
+        items.retain(|item| within.contains(id(item)));
+    }
+    Ok(())
+}
+
+/// Refuses changes of the record, and of what belongs to it, under the reach of a teacher, which is a part to look at.
+/// What belongs to a user, such as results, may be changed if the user is seen. Errors: `Forbidden`.
+pub fn check_changes(kind: &RecordKind, id: &str, reach: &Reach) -> Result<()> {
+    match reach {
+        Reach::ClassesOf(_) => Err(not_only_within(kind, id, reach)),
+        Reach::Everything | Reach::Organizations(_) => Ok(()),
+    }
+}
+
 /// Refuses the write of one record, as [`refused`]. `before` is the record stored under its id.
 pub(crate) fn check_write(
     tx: &mut Tx<'_>,

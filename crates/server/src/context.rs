@@ -46,15 +46,16 @@ pub struct Context {
 }
 
 impl Context {
-    /// The part of the roster that the caller has access to, for every query of the handler.
+    /// The part of the roster that the caller has access to, for every query of the handler. It is everything on a route
+    /// that refuses limited callers.
     ///
     /// # Panics
-    /// Panics if the route's line in its table does not say that it serves callers their part.
+    /// Panics if the route's line in its table says that limits do not affect it.
     pub fn reach(&self) -> Reach {
-        assert_eq!(
+        assert_ne!(
             self.route.limited_callers,
-            LimitedCallers::Served,
-            "the table says that '{}' does not serve callers a part of the roster",
+            LimitedCallers::Unaffected,
+            "the table says that limits do not affect '{}'",
             self.route.name
         );
         self.grant.as_ref().map_or(Reach::Everything, |grant| grant.reach().clone())

@@ -10,10 +10,11 @@ mod view;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, RESOURCE, USER};
+use lyceum_roster::reach::check_changes;
 use lyceum_roster::record::Status;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -128,13 +129,19 @@ pub struct LessonPlanOperationRequest {
 }
 
 /// Makes the plan of a student in a course, or answers the one there is; true, if it is new. Errors: `Invalid`,
-/// `NotFound`.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &LessonPlanInput) -> Result<(String, bool)> {
+/// `NotFound`; `Forbidden` for the reach of a teacher.
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &LessonPlanInput,
+    reach: &Reach,
+) -> Result<(String, bool)> {
     let LessonPlanInput { course_id: course, user_id: user, class_id: class } = new.clone();
-    fields::in_use(tx, &COURSE, &course)?;
-    fields::in_use(tx, &USER, &user)?;
+    fields::in_use_within(tx, &COURSE, &course, reach)?;
+    fields::in_use_within(tx, &USER, &user, reach)?;
+    check_changes(&USER, &user, reach)?;
     if let Some(class) = &class {
-        let record = fields::in_use(tx, &CLASS, class)?;
+        let record = fields::in_use_within(tx, &CLASS, class, reach)?;
         if fields::reference(&record, "course") != course {
             let message = format!("the class '{class}' does not teach the course '{course}'");
             return Err(Problem::invalid("classId", message));
@@ -146,13 +153,18 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &LessonPlanInput) -> Result<
     if repository::insert(tx, &plan, &now.to_string())? {
         return Ok((plan.id, true));
     }
-    Ok((of(tx, &plan.course, &plan.user)?.id, false))
+    Ok((of(tx, &plan.course, &plan.user, reach)?.id, false))
 }
 
 /// The plan of a student in a course. Errors: `NotFound`.
-pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<StoredLessonPlan> {
-    fields::in_use(tx, &COURSE, course)?;
-    fields::in_use(tx, &USER, user)?;
+pub fn of(
+    tx: &mut Tx<'_>,
+    course: &str,
+    user: &str,
+    reach: &Reach,
+) -> Result<StoredLessonPlan> {
+    fields::in_use_within(tx, &COURSE, course, reach)?;
+    fields::in_use_within(tx, &USER, user, reach)?;
     let plan = repository::of(tx, course, user)?;
     plan.ok_or_else(|| {
         let message = format!(
@@ -163,37 +175,42 @@ pub fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<StoredLessonPlan>
     })
 }
 
-/// A plan. Errors: `NotFound`, also if its course was deleted.
-pub fn get(tx: &mut Tx<'_>, id: &str) -> Result<StoredLessonPlan> {
-    let plan = repository::get(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
-    })?;
+/// The plan of a student within the reach. Errors: `NotFound`, also if its course was deleted.
+pub fn get(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<StoredLessonPlan> {
+    let plan = repository::get(tx, id, reach)?.ok_or_else(|| missing(id))?;
     fields::in_use(tx, &COURSE, &plan.course)?;
     Ok(plan)
 }
 
-/// Deletes all plans of a course with their logs. Errors: `NotFound`.
-pub fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
-    fields::in_use(tx, &COURSE, course)?;
-    repository::delete_all(tx, course)
+fn missing(id: &str) -> Problem {
+    Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
+}
+
+/// Deletes the plans of a course with their logs, as far as their students lie within the reach. Errors: `NotFound`;
+/// `Forbidden` for the reach of a teacher.
+pub fn delete_all(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<u64> {
+    fields::in_use_within(tx, &COURSE, course, reach)?;
+    check_changes(&COURSE, course, reach)?;
+    repository::delete_all(tx, course, reach)
 }
 
 /// The log of a plan. Errors: `NotFound`.
-pub fn operations(tx: &mut Tx<'_>, id: &str) -> Result<Vec<LessonPlanOperation>> {
-    get(tx, id)?;
+pub fn operations(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Vec<LessonPlanOperation>> {
+    get(tx, id, reach)?;
     repository::operations(tx, id, 0)
 }
 
 /// Writes an operation into the log; the next sync applies it. Reads an [`LessonPlanOperationRequest`], of which the payload is kept
 /// as it was sent, and answers the operation's id.
 ///
-/// Errors: `Invalid`; `NotFound` for the plan; `Conflict` if the log is full.
+/// Errors: `Invalid`; `NotFound` for the plan; `Conflict` if the log is full; `Forbidden` for the reach of a teacher.
 pub fn request_operation(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: &str,
     sent: &Value,
     by: Option<&str>,
+    reach: &Reach,
 ) -> Result<String> {
     let mut request = sent.clone();
     if let Some(operation) = request.get_mut("operation") {
@@ -207,9 +224,11 @@ pub fn request_operation(
         let message = unknown_reference("resource", resource);
         return Err(Problem::invalid("operation.payload.resource_id", message));
     }
-    let sequence_number = repository::next_operation(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
-    })?;
+    if reach.is_limited() {
+        let plan = get(tx, id, reach)?;
+        check_changes(&USER, &plan.user, reach)?;
+    }
+    let sequence_number = repository::next_operation(tx, id)?.ok_or_else(|| missing(id))?;
     if sequence_number > limits::LESSON_PLAN_OPERATIONS_MAX_COUNT {
         let most = limits::LESSON_PLAN_OPERATIONS_MAX_COUNT;
         let message = format!("the limit for operations of a lesson plan is {most}");
@@ -228,29 +247,31 @@ pub fn request_operation(
     Ok(logged.id)
 }
 
-/// Applies the operations that the tree does not show yet. Errors: `NotFound`.
-pub fn sync(tx: &mut Tx<'_>, id: &str) -> Result<LessonPlanSync> {
-    let mut plan = find_by_id(tx, id)?;
+/// Applies the operations that the tree does not show yet. Errors: `NotFound`; `Forbidden` for the reach of a teacher.
+pub fn sync(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<LessonPlanSync> {
+    let mut plan = find_by_id(tx, id, reach)?;
     let results = advance(tx, &mut plan)?;
     repository::update(tx, &plan)?;
     Ok(LessonPlanSync::of(results, "applied"))
 }
 
-/// Copies the current course and applies all operations. Errors: `NotFound`.
-pub fn recreate(tx: &mut Tx<'_>, id: &str) -> Result<LessonPlanSync> {
-    let mut plan = find_by_id(tx, id)?;
+/// Copies the current course and applies all operations. Errors: as [`sync`].
+pub fn recreate(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<LessonPlanSync> {
+    let mut plan = find_by_id(tx, id, reach)?;
     let results = rebuilt(tx, &mut plan)?;
     repository::update(tx, &plan)?;
     Ok(LessonPlanSync::of(results, "applied to the current course"))
 }
 
-/// Recreates all plans of a course. Returns the ids of those whose trees changed. Errors: `NotFound`.
-pub fn sync_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
-    fields::in_use(tx, &COURSE, course)?;
+/// Recreates the plans of a course whose students lie within the reach. Returns the ids of those whose trees changed.
+/// Errors: `NotFound`; `Forbidden` for the reach of a teacher.
+pub fn sync_course(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<Vec<String>> {
+    fields::in_use_within(tx, &COURSE, course, reach)?;
+    check_changes(&COURSE, course, reach)?;
     let fresh = copy(tx, course)?;
     let mut affected = Vec::new();
-    for id in repository::of_course(tx, course)? {
-        let mut plan = find_by_id(tx, &id)?;
+    for id in repository::of_course(tx, course, reach)? {
+        let mut plan = find_by_id(tx, &id, reach)?;
         let former = std::mem::replace(&mut plan.tree, fresh.clone());
         plan.synced = 0;
         advance(tx, &mut plan)?;
@@ -262,10 +283,12 @@ pub fn sync_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
     Ok(affected)
 }
 
-/// The plan, locked against other changes until this transaction ends.
-fn find_by_id(tx: &mut Tx<'_>, id: &str) -> Result<StoredLessonPlan> {
+/// The plan to change, locked against other changes until this transaction ends.
+fn find_by_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<StoredLessonPlan> {
     repository::hold(tx, id)?;
-    get(tx, id)
+    let plan = get(tx, id, reach)?;
+    check_changes(&USER, &plan.user, reach)?;
+    Ok(plan)
 }
 
 fn rebuilt(tx: &mut Tx<'_>, plan: &mut StoredLessonPlan) -> Result<Vec<AppliedOperation>> {

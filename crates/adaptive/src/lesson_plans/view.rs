@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
@@ -105,8 +105,13 @@ pub fn tree(tx: &mut Tx<'_>, plan: &StoredLessonPlan, view: &RecordView<'_>) -> 
 }
 
 /// Everything that a plan holds, hidden items too: a [`LessonPlanStructure`]. Errors: `NotFound`.
-pub fn structure(tx: &mut Tx<'_>, id: &str, view: &RecordView<'_>) -> Result<PlanJson> {
-    let plan = get(tx, id)?;
+pub fn structure(
+    tx: &mut Tx<'_>,
+    id: &str,
+    view: &RecordView<'_>,
+    reach: &Reach,
+) -> Result<PlanJson> {
+    let plan = get(tx, id, reach)?;
     let tree = as_graded(tx, &plan)?;
     let items: Vec<&PlanItem> = tree.0.iter().collect();
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;

@@ -1,7 +1,10 @@
 //! Lesson plans and their logs.
 
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, columns, json_column};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::kind::RecordKind;
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository::refers_within;
+use lyceum_store::{Sql, Tx, columns, json_column};
 
 use crate::lesson_plans::{LessonPlanOperation, PlanTree, StoredLessonPlan};
 
@@ -16,6 +19,8 @@ columns!(StoredLessonPlan {
 json_column!(PlanTree);
 
 const COLUMNS: &str = StoredLessonPlan::COLUMNS;
+/// The reference to the student of a plan.
+const STUDENT: (&RecordKind, &str) = (&USER, "lesson_plan.user_id");
 
 /// Returns `false` if the student already has a plan in the course.
 pub(crate) fn insert(tx: &mut Tx<'_>, plan: &StoredLessonPlan, now: &str) -> Result<bool> {
@@ -36,9 +41,16 @@ pub(crate) fn insert(tx: &mut Tx<'_>, plan: &StoredLessonPlan, now: &str) -> Res
     Ok(tx.execute(&sql, &values)? > 0)
 }
 
-pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<Option<StoredLessonPlan>> {
-    let sql = format!("SELECT {COLUMNS} FROM lesson_plan WHERE id = $1");
-    tx.row(&sql, &[id.into()])
+/// The plan of a student within the reach.
+pub(crate) fn get(
+    tx: &mut Tx<'_>,
+    id: &str,
+    reach: &Reach,
+) -> Result<Option<StoredLessonPlan>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT {COLUMNS} FROM lesson_plan WHERE id = ")).bind(id).push(" AND ");
+    refers_within(&mut sql, STUDENT, reach)?;
+    tx.row(&sql.text, &sql.values())
 }
 
 pub(crate) fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Option<StoredLessonPlan>> {
@@ -46,10 +58,18 @@ pub(crate) fn of(tx: &mut Tx<'_>, course: &str, user: &str) -> Result<Option<Sto
     tx.row(&sql, &[course.into(), user.into()])
 }
 
-/// The ids of a course's plans.
-pub(crate) fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<String>> {
-    let sql = "SELECT id FROM lesson_plan WHERE course_id = $1 ORDER BY id";
-    tx.rows(sql, &[course.into()])
+/// The ids of a course's plans whose students lie within the reach.
+pub(crate) fn of_course(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<Vec<String>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT id FROM lesson_plan WHERE ");
+    is_of_course(&mut sql, course, reach)?;
+    sql.push(" ORDER BY id");
+    tx.rows(&sql.text, &sql.values())
+}
+
+fn is_of_course(sql: &mut Sql, course: &str, reach: &Reach) -> Result<()> {
+    sql.push("course_id = ").bind(course).push(" AND ");
+    refers_within(sql, STUDENT, reach)
 }
 
 /// Locks a plan until the transaction ends, so that other changes of it wait.
@@ -66,14 +86,17 @@ pub(crate) fn update(tx: &mut Tx<'_>, plan: &StoredLessonPlan) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the plans of a course with their logs; returns their number.
-pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str) -> Result<u64> {
-    tx.send(
-        "DELETE FROM lesson_plan_operation WHERE plan_id IN \
-         (SELECT id FROM lesson_plan WHERE course_id = $1)",
-        &[course.into()],
-    )?;
-    tx.execute("DELETE FROM lesson_plan WHERE course_id = $1", &[course.into()])
+/// Deletes the plans of a course whose students lie within the reach, with their logs; returns their number.
+pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<u64> {
+    let mut logs = Sql::new(tx.dialect());
+    logs.push("DELETE FROM lesson_plan_operation WHERE plan_id IN (SELECT id FROM lesson_plan WHERE ");
+    is_of_course(&mut logs, course, reach)?;
+    logs.push(")");
+    tx.send(&logs.text, &logs.values())?;
+    let mut plans = Sql::new(tx.dialect());
+    plans.push("DELETE FROM lesson_plan WHERE ");
+    is_of_course(&mut plans, course, reach)?;
+    tx.execute(&plans.text, &plans.values())
 }
 
 /// The number of the plan's next operation; `None` if the plan does not exist.

@@ -1,8 +1,10 @@
 //! Test assignments. Their status is computed from the attempts at their lessons.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, limits};
+use lyceum_core::{Reach, Result, limits};
 use lyceum_roster::grade::comparable;
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository::refers_within;
 use lyceum_store::{Param, Sql, Tx, columns};
 
 use crate::test_assignments::{AssignmentFilter, CreatedAssignment, TestAssignment};
@@ -73,20 +75,30 @@ columns!(TestAssignment {
     component_resource_sourced_id: "t.lesson_id",
 });
 
-/// An assignment that is not cancelled.
-pub(crate) fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<Option<TestAssignment>> {
+/// An assignment of a student within the reach that is not cancelled.
+pub(crate) fn get(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    reach: &Reach,
+) -> Result<Option<TestAssignment>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.placeholder(now.milliseconds());
     let columns = TestAssignment::COLUMNS;
-    let sql = format!(
-        "SELECT {columns} {ASSIGNMENTS} WHERE t.id = $2 AND t.assignment_status <> 'cancelled'"
-    );
-    tx.row(&sql, &[now.milliseconds().into(), id.into()])
+    sql.push(&format!("SELECT {columns} {ASSIGNMENTS} WHERE t.id = "))
+        .bind(id)
+        .push(" AND t.assignment_status <> 'cancelled' AND ");
+    refers_within(&mut sql, (&USER, "t.student_id"), reach)?;
+    tx.row(&sql.text, &sql.values())
 }
 
-/// A page, and the number of assignments on all pages. Cancelled assignments are listed only on request.
+/// A page of assignments of students within the reach, and the number of assignments on all pages. Cancelled assignments
+/// are listed only on request.
 pub(crate) fn list(
     tx: &mut Tx<'_>,
     now: Timestamp,
     which: &AssignmentFilter,
+    reach: &Reach,
 ) -> Result<(Vec<TestAssignment>, u64)> {
     let mut sql = Sql::new(tx.dialect());
     sql.placeholder(now.milliseconds());
@@ -104,6 +116,10 @@ pub(crate) fn list(
         if let Some(value) = value {
             sql.push(&format!(" AND t.{column} = ")).bind(value);
         }
+    }
+    if reach.is_limited() {
+        sql.push(" AND ");
+        refers_within(&mut sql, (&USER, "t.student_id"), reach)?;
     }
     let count = format!("SELECT COUNT(*) {ASSIGNMENTS}{}", sql.text);
     let total = tx.row(&count, &sql.values())?.unwrap_or(0);

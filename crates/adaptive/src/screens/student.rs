@@ -7,7 +7,7 @@ use lyceum_bridge::need::NeedReason;
 use lyceum_bridge::today::SubjectDay;
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_events::LoggedEvent;
 use lyceum_events::facts::MeasureSums;
 use lyceum_roster::fields;
@@ -66,7 +66,7 @@ pub fn read(
     let dates: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
     let range = InstantRange::inclusive(zone, first, last)?;
-    let report = analytics::activity(tx, StudentName::Id(id), range, zone)?;
+    let report = analytics::activity(tx, StudentName::Id(id), range, zone, &Reach::Everything)?;
     let (mut subjects, mut total) =
         (BTreeMap::<String, MeasureSums>::new(), MeasureSums::default());
     let mut days: Vec<(String, MeasureSums)> =
@@ -189,7 +189,7 @@ pub fn events_behind(
     }
     let range = InstantRange::inclusive(zone, Some(&selection.from), Some(&selection.to))?;
     let subject = Some(selection.subject.as_str()).filter(|subject| !subject.is_empty());
-    let events = analytics::behind(tx, StudentName::Id(id), range, subject)?;
+    let events = analytics::behind(tx, StudentName::Id(id), range, subject, &Reach::Everything)?;
     let mut total = MeasureSums::default();
     for event in &events {
         total.add(&event.sums, 1);
@@ -214,7 +214,7 @@ pub fn event(tx: &mut Tx<'_>, id: &str, number: i64) -> Result<StudentEvent> {
         found = Some(logged).filter(|logged| logged.seq == number);
         Ok(())
     })?;
-    let actors = analytics::actors_of(tx, StudentName::Id(id))?;
+    let actors = analytics::actors_of(tx, StudentName::Id(id), &Reach::Everything)?;
     let logged = found.filter(|logged| actors.contains(&logged.actor)).ok_or_else(|| {
         let message = format!("the student '{id}' has no event {number}");
         Problem::new(ProblemKind::NotFound, message)

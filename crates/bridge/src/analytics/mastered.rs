@@ -1,6 +1,6 @@
 //! The highest grade that a student mastered in a subject, for each source of assessment results.
 
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, COURSE, USER};
 use lyceum_roster::record::Object;
@@ -53,8 +53,9 @@ pub fn highest_grade_mastered(
     tx: &mut Tx<'_>,
     student: &str,
     subject: &str,
+    reach: &Reach,
 ) -> Result<HighestGrades> {
-    fields::in_use(tx, &USER, student)?;
+    fields::in_use_within(tx, &USER, student, reach)?;
     let mut best: [Option<(i64, String)>; 4] = [None, None, None, None];
     for stored in repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &[student])? {
         let result = fields::of(&stored)?;

@@ -9,7 +9,7 @@ mod weekly;
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{self, BUCKET_MS, FactContext, FactPieces, MeasureSums, REACH_MS};
 use lyceum_roster::fields;
@@ -20,7 +20,7 @@ use lyceum_store::Tx;
 pub use mastered::{GradesBySource, HighestGrades, highest_grade_mastered};
 pub use report::{Day, Days, Metrics, Report};
 pub use student::StudentName;
-pub(crate) use student::actors;
+pub(crate) use student::{actors, owner_ids, owners};
 pub use weekly::{WeeklyFact, weekly_facts};
 
 use crate::zone::{InstantRange, Zone};
@@ -32,8 +32,9 @@ pub fn activity(
     who: StudentName<'_>,
     range: InstantRange,
     zone: &Zone,
+    reach: &Reach,
 ) -> Result<Report> {
-    let user = student::find(tx, who)?;
+    let user = student::find(tx, who, reach)?;
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
     entries(tx, &actors, range, |_, at, context, sums| {
@@ -50,8 +51,9 @@ pub fn activity_in(
     range: InstantRange,
     zone: &Zone,
     courses: &[&str],
+    reach: &Reach,
 ) -> Result<Report> {
-    let user = student::find(tx, who)?;
+    let user = student::find(tx, who, reach)?;
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
     entries(tx, &actors, range, |_, at, context, sums| {
@@ -84,8 +86,8 @@ pub(crate) fn activities(
 }
 
 /// The numbers of the actors in the log that are the student. Errors: `NotFound`.
-pub fn actors_of(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Vec<i64>> {
-    let user = student::find(tx, who)?;
+pub fn actors_of(tx: &mut Tx<'_>, who: StudentName<'_>, reach: &Reach) -> Result<Vec<i64>> {
+    let user = student::find(tx, who, reach)?;
     student::actors(tx, &user)
 }
 
@@ -109,8 +111,9 @@ pub fn behind(
     who: StudentName<'_>,
     range: InstantRange,
     subject: Option<&str>,
+    reach: &Reach,
 ) -> Result<Vec<ContributingEvent>> {
-    let user = student::find(tx, who)?;
+    let user = student::find(tx, who, reach)?;
     let instants = range.from.milliseconds()..range.to.milliseconds();
     let mut found = Vec::new();
     for actor in student::actors(tx, &user)? {
@@ -130,11 +133,17 @@ pub fn behind(
 /// The report on an enrollment in a range, by day of the zone. It contains the facts whose events name the
 /// enrollment's course, and the facts without a course that belong to it by their subject (see `enrolled.rs`).
 /// Errors: `NotFound`.
-pub fn enrollment(tx: &mut Tx<'_>, id: &str, range: InstantRange, zone: &Zone) -> Result<Report> {
-    let stored = repository::find(tx, &ENROLLMENT, id)?;
+pub fn enrollment(
+    tx: &mut Tx<'_>,
+    id: &str,
+    range: InstantRange,
+    zone: &Zone,
+    reach: &Reach,
+) -> Result<Report> {
+    let stored = repository::find_within(tx, &ENROLLMENT, id, reach)?;
     let stored = stored.ok_or_else(|| lyceum_core::Problem::not_found(ENROLLMENT.one, id))?;
     let asked = fields::of(&stored)?;
-    let user = student::find(tx, StudentName::Id(fields::reference(&asked, "user")))?;
+    let user = student::find(tx, StudentName::Id(fields::reference(&asked, "user")), reach)?;
     let enrolled = StudentEnrollments::of(tx, fields::text(&user, "sourcedId"), Some(&stored))?;
     let course = enrolled.course_of(id).unwrap_or_default().to_owned();
     let actors = student::actors(tx, &user)?;

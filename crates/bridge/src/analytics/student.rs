@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
@@ -26,12 +26,13 @@ pub enum StudentName<'a> {
     },
 }
 
-/// Finds the student's record. Errors: `NotFound`; `Invalid` if the e-mail address belongs to another user.
-pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Object> {
+/// Finds the student's record within the reach. Errors: `NotFound`; `Invalid` if the e-mail address belongs to another
+/// user.
+pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>, reach: &Reach) -> Result<Object> {
     match who {
-        StudentName::Id(id) => fields::in_use(tx, &USER, id),
+        StudentName::Id(id) => fields::in_use_within(tx, &USER, id, reach),
         StudentName::Both { id, email } => {
-            let user = fields::in_use(tx, &USER, id)?;
+            let user = fields::in_use_within(tx, &USER, id, reach)?;
             let own = fields::text(&user, "email");
             // An address contradicts a student without an address, even if no user has it.
             if own.eq_ignore_ascii_case(email)
@@ -45,12 +46,20 @@ pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>) -> Result<Object> {
             Err(Problem::invalid("email", message))
         }
         StudentName::Email(email) => {
-            let first = repository::first_user_with_email(tx, email)?.ok_or_else(|| {
+            let unknown = || {
                 let description =
                     format!("Unknown Object: no user has the e-mail address '{email}'");
                 Problem::new(lyceum_core::ProblemKind::NotFound, description)
-            })?;
-            fields::of(&first)
+            };
+            let first = repository::first_user_with_email(tx, email)?.ok_or_else(unknown)?;
+            let user = fields::of(&first)?;
+            let id = fields::text(&user, "sourcedId");
+            if reach.is_limited()
+                && repository::find_within(tx, &USER, id, reach)?.is_none()
+            {
+                return Err(unknown());
+            }
+            Ok(user)
         }
     }
 }
@@ -86,4 +95,23 @@ pub(crate) fn owners(tx: &mut Tx<'_>, users: &[(&str, &str)]) -> Result<Vec<(i64
         Some((actor.number, *place))
     };
     Ok(called.iter().filter_map(owner).collect())
+}
+
+/// The sourcedId of the user that each actor is, given by the id in its IRI and its e-mail address in lower case, by the
+/// rules of [`owners`]. `None` for an actor that is not in the roster.
+pub(crate) fn owner_ids(
+    tx: &mut Tx<'_>,
+    actors: &[(&str, &str)],
+) -> Result<Vec<Option<String>>> {
+    let persons: Vec<&str> = actors.iter().map(|(person, _)| *person).collect();
+    let known = repository::present(tx, &USER, &persons)?;
+    let unknown = actors.iter().filter(|(person, _)| !known.contains_key(*person));
+    let emails: Vec<&str> =
+        unknown.map(|(_, email)| *email).filter(|email| !email.is_empty()).collect();
+    let by_email = repository::users_with_emails(tx, &emails)?;
+    let owner = |(person, email): &(&str, &str)| match known.contains_key(*person) {
+        true => Some((*person).to_owned()),
+        false => by_email.get(*email).cloned(),
+    };
+    Ok(actors.iter().map(owner).collect())
 }

@@ -1,7 +1,7 @@
 //! The facts of a week, one for each event.
 
 use jiff::civil::Date;
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
 use lyceum_events::LoggedEvent;
 use lyceum_events::facts::{FactPieces, Measure, MeasureSums};
@@ -66,8 +66,9 @@ pub fn weekly_facts(
     who: StudentName<'_>,
     week: InstantRange,
     zone: &Zone,
+    reach: &Reach,
 ) -> Result<Vec<WeeklyFact>> {
-    let user = student::find(tx, who)?;
+    let user = student::find(tx, who, reach)?;
     let enrolled = StudentEnrollments::of(tx, fields::text(&user, "sourcedId"), None)?;
     let mut facts = Vec::new();
     for actor in student::actors(tx, &user)? {

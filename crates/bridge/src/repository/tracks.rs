@@ -54,10 +54,10 @@ pub(crate) fn put_track(tx: &mut Tx<'_>, track: &Track) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a track and the records of whom it led. Returns false if the track does not exist.
-pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+/// Deletes a track and the records of whom it led.
+pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("DELETE FROM subject_track_led WHERE track_id = $1", &[id.into()])?;
-    Ok(tx.execute("DELETE FROM subject_track WHERE id = $1", &[id.into()])? > 0)
+    tx.send("DELETE FROM subject_track WHERE id = $1", &[id.into()])
 }
 
 /// Where tracks led these users: `(user, track, course)`.

@@ -8,6 +8,7 @@ use lyceum_store::{Tx, Value};
 
 use super::append::Appended;
 use super::read::numbered;
+use crate::actor_filter::ActorFilter;
 use crate::envelope::Envelope;
 use crate::limits;
 
@@ -82,21 +83,32 @@ pub struct AcceptedEnvelope {
     pub events: Vec<(i64, String)>,
 }
 
-/// Reads the state of a job.
-pub fn finished_job(tx: &mut Tx<'_>, job: i64) -> Result<Option<AcceptedEnvelope>> {
+/// Reads the state of a job, with the events of those actors. `None` if its envelope has events, but none of theirs.
+pub fn finished_job(
+    tx: &mut Tx<'_>,
+    job: i64,
+    actors: &ActorFilter,
+) -> Result<Option<AcceptedEnvelope>> {
     let sql = "SELECT received_ms, seqs FROM event_batches WHERE id = $1";
     let found = tx.query_one(sql, &[job.into()], |row| {
         Ok((Timestamp::from_milliseconds(row.int(0)?), numbers(row.text(1)?)))
     })?;
     let Some((at, seqs)) = found else { return Ok(None) };
-    let mut ids = BTreeMap::new();
+    let mut events = Vec::new();
     numbered(tx, &seqs, |logged| {
-        ids.insert(logged.seq, logged.event.id);
+        events.push(logged);
         Ok(())
     })?;
+    let had_events = !events.is_empty();
+    let seen = actors.keep(tx, events)?;
+    if had_events && seen.is_empty() {
+        return Ok(None);
+    }
+    let ids: BTreeMap<i64, String> =
+        seen.into_iter().map(|logged| (logged.seq, logged.event.id)).collect();
     // If an event was sent twice in one envelope, its number occurs twice.
-    let id = |seq: &i64| ids.get(seq).cloned().unwrap_or_default();
-    Ok(Some(AcceptedEnvelope { at, events: seqs.iter().map(|seq| (*seq, id(seq))).collect() }))
+    let events = seqs.iter().filter_map(|seq| Some((*seq, ids.get(seq)?.clone())));
+    Ok(Some(AcceptedEnvelope { at, events: events.collect() }))
 }
 
 /// Removes old states of jobs, a few at a time and only for some envelopes.

@@ -8,6 +8,7 @@ use lyceum_store::Tx;
 
 use super::list::{EventFilter, EventOrder, EventOrderKey, list};
 use super::read::LoggedEvent;
+use crate::actor_filter::ActorFilter;
 use crate::limits::EVENT_FLOW_UNORDERED_COUNT;
 
 const MINUTE_MS: i64 = 60_000;
@@ -39,7 +40,8 @@ pub struct Flow {
 pub fn flow(tx: &mut Tx<'_>, since: Timestamp) -> Result<Flow> {
     let mut flow = Flow { minutes: minutes(tx, since)?, ..Flow::default() };
     let backwards = EventOrder { by: EventOrderKey::Arrival, is_reversed: true };
-    flow.newest = list(tx, &EventFilter::default(), backwards, 1, 0)?.events.pop();
+    let newest = list(tx, &EventFilter::default(), &ActorFilter::Everyone, backwards, 1, 0)?;
+    flow.newest = newest.events.into_iter().next();
     let sql = "SELECT COUNT(*) FROM event_refusals WHERE received_ms >= $1 AND replayed_ms IS NULL";
     let refused = tx.query_one(sql, &[since.milliseconds().into()], |row| row.int(0))?;
     flow.refused = refused.unwrap_or_default();

@@ -5,6 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, log};
 
 use super::read::{LoggedEvent, StoredEvent, logged};
+use crate::actor_filter::ActorFilter;
 use crate::limits;
 
 /// The position of a reader in the log.
@@ -35,9 +36,14 @@ impl Follow {
         self.gap.is_some()
     }
 
-    /// A limited number of events since the position, and the new position. Of a corrected event, the version that
-    /// counts.
-    pub fn look(mut self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(Self, Vec<LoggedEvent>)> {
+    /// Those of a limited number of events since the position whose actors the reader sees, and the new position. Of a
+    /// corrected event, the version that counts.
+    pub fn look(
+        mut self,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        actors: &ActorFilter,
+    ) -> Result<(Self, Vec<LoggedEvent>)> {
         let horizon = log::horizon(tx)?;
         let sql = format!(
             "SELECT {}, l.superseded_by FROM event_log l \
@@ -62,6 +68,7 @@ impl Follow {
             }
             Ok(true)
         })?;
-        Ok((self, logged(tx, rows)?))
+        let events = logged(tx, rows)?;
+        Ok((self, actors.keep(tx, events)?))
     }
 }

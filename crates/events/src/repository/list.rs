@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
@@ -11,6 +12,8 @@ use lyceum_store::{SqlDialect, Tx, Value};
 use super::append::find;
 use super::read::{LoggedEvent, StoredEvent, logged};
 use super::{COLLECTION, facts, spans};
+use crate::actor_filter::ActorFilter;
+use crate::facts::BUCKET_MS;
 
 /// The events that a list shows. An empty filter shows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,18 +86,30 @@ struct ListPlan {
     by_spans: bool,
     /// The sources of the filter's sensor.
     sources: Option<Vec<i64>>,
+    /// The numbers of the events of the actors that the reader sees, as JSON; `None` for all.
+    seen: Option<String>,
 }
 
 impl ListPlan {
-    fn of(tx: &mut Tx<'_>, filter: &EventFilter, by: EventOrderKey) -> Result<Self> {
+    fn of(
+        tx: &mut Tx<'_>,
+        filter: &EventFilter,
+        actors: &ActorFilter,
+        by: EventOrderKey,
+    ) -> Result<Self> {
         let EventFilter { sensor, actor_id, actor_email, start, end, arrived } = filter;
-        let are_few = actor_id.is_some() || actor_email.is_some() || arrived.is_some();
+        let seen = match actors.numbers(tx)? {
+            None => None,
+            Some(actors) => Some(facts::seqs(tx, &actors, &filter.buckets())?),
+        };
+        let are_few =
+            actor_id.is_some() || actor_email.is_some() || arrived.is_some() || seen.is_some();
         let asks =
             by != EventOrderKey::Arrival || sensor.is_some() || start.is_some() || end.is_some();
         let of_sensor = "SELECT id FROM event_sources WHERE sensor = $1";
         let sources =
             sensor.as_ref().map(|sensor| tx.all(of_sensor, &[sensor.into()], |row| row.int(0)));
-        Ok(Self { by, by_spans: asks && !are_few, sources: sources.transpose()? })
+        Ok(Self { by, by_spans: asks && !are_few, sources: sources.transpose()?, seen })
     }
 
     /// The tables to read, and their join conditions.
@@ -146,6 +161,14 @@ enum BoundValue {
 }
 
 impl EventFilter {
+    /// The buckets of the facts of events between the earliest and the latest `eventTime`.
+    fn buckets(&self) -> Range<i64> {
+        let bucket = |at: Timestamp| at.milliseconds().div_euclid(BUCKET_MS);
+        let first = self.start.map_or(i64::MIN, bucket);
+        let behind = self.end.map_or(i64::MAX, |end| bucket(end) + 1);
+        first..behind
+    }
+
     /// The conditions, and their values.
     fn conditions(&self, tx: &mut Tx<'_>, way: &ListPlan) -> Result<(String, Vec<BoundValue>)> {
         let (is_of_sensor, sensor) = way.of_sensor(tx.dialect())?;
@@ -164,7 +187,8 @@ impl EventFilter {
         let all = [
             (is_of_sensor, sensor),
             (is_one.clone(), of_actor),
-            (is_one, of_email),
+            (is_one.clone(), of_email),
+            (is_one, way.seen.clone().map(BoundValue::Text)),
             ("p.day >= ?".to_owned(), day(self.start)),
             ("p.day <= ?".to_owned(), day(self.end)),
             ("l.event_ms >= ?".to_owned(), number(self.start)),
@@ -227,18 +251,20 @@ fn values(wanted: &[BoundValue]) -> Vec<Value<'_>> {
         .collect()
 }
 
-/// Lists a page of events in a stable order.
+/// Lists a page of the events of those actors, in a stable order. If the reader sees only some actors, it costs as much
+/// as their events between the earliest and the latest time, whatever the log contains beside them.
 pub fn list(
     tx: &mut Tx<'_>,
     filter: &EventFilter,
+    actors: &ActorFilter,
     order: EventOrder,
     limit: i64,
     offset: i64,
 ) -> Result<EventPage> {
-    let way = ListPlan::of(tx, filter, order.by)?;
+    let way = ListPlan::of(tx, filter, actors, order.by)?;
     let from = way.from(tx.dialect());
     let (mut conditions, mut wanted) = filter.conditions(tx, &way)?;
-    let everything = *filter == EventFilter::default();
+    let everything = *filter == EventFilter::default() && way.seen.is_none();
     let total = match &way.sources {
         _ if everything => tx.tally_total(COLLECTION)?,
         Some(sources) if way.by_spans && filter.start.is_none() && filter.end.is_none() => {
@@ -279,14 +305,15 @@ pub fn list(
     Ok(EventPage { events, total })
 }
 
-/// The numbers of the first `most` events, in the order of the list.
+/// The numbers of the first `most` events of those actors, in the order of the list.
 pub fn numbers(
     tx: &mut Tx<'_>,
     filter: &EventFilter,
+    actors: &ActorFilter,
     order: EventOrder,
     most: i64,
 ) -> Result<Vec<i64>> {
-    let way = ListPlan::of(tx, filter, order.by)?;
+    let way = ListPlan::of(tx, filter, actors, order.by)?;
     let (conditions, mut wanted) = filter.conditions(tx, &way)?;
     let sql = format!(
         "SELECT l.seq FROM {}{conditions} ORDER BY {} LIMIT ${}",
@@ -328,9 +355,10 @@ pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<LoggedEvent>>
     Ok(events)
 }
 
-/// Finds an event by its id, in the version that counts.
-pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<Option<LoggedEvent>> {
-    find(tx, id).map(|(_, found)| found)
+/// Finds an event of those actors by its id, in the version that counts.
+pub fn read(tx: &mut Tx<'_>, id: &str, actors: &ActorFilter) -> Result<Option<LoggedEvent>> {
+    let (_, found) = find(tx, id)?;
+    Ok(actors.keep(tx, Vec::from_iter(found))?.pop())
 }
 
 /// The number of the newest event; 0 without events.

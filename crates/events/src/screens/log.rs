@@ -5,6 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
+use crate::actor_filter::ActorFilter;
 use crate::limits;
 use crate::repository::{self, EventFilter, EventOrder, EventPage, LoggedEvent};
 
@@ -25,14 +26,15 @@ pub struct LogPage {
 pub fn read(
     tx: &mut Tx<'_>,
     filter: &EventFilter,
+    actors: &ActorFilter,
     order: EventOrder,
     is_whole: bool,
     (limit, offset): (i64, i64),
 ) -> Result<LogPage> {
-    let mut page = repository::list(tx, filter, order, limit, offset)?;
+    let mut page = repository::list(tx, filter, actors, order, limit, offset)?;
     let is_few = page.total <= limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
     if is_whole && is_few {
-        let numbers = repository::numbers(tx, filter, order, page.total)?;
+        let numbers = repository::numbers(tx, filter, actors, order, page.total)?;
         page.events = repository::of_numbers(tx, &numbers)?;
     }
     let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
@@ -44,6 +46,7 @@ pub fn read(
 pub fn each(
     tx: &mut Tx<'_>,
     filter: &EventFilter,
+    actors: &ActorFilter,
     order: EventOrder,
     most: i64,
     mut each: impl FnMut(&LoggedEvent) -> Result<()>,
@@ -53,6 +56,7 @@ pub fn each(
     let found = repository::numbers(
         tx,
         filter,
+        actors,
         order,
         i64::try_from(most + 1).map_err(Problem::internal)?,
     )?;
@@ -63,8 +67,8 @@ pub fn each(
 }
 
 /// Reads the page of an event. Errors: `NotFound`.
-pub fn event(tx: &mut Tx<'_>, id: &str) -> Result<LoggedEvent> {
-    let found = repository::read(tx, id)?;
+pub fn event(tx: &mut Tx<'_>, id: &str, actors: &ActorFilter) -> Result<LoggedEvent> {
+    let found = repository::read(tx, id, actors)?;
     found.ok_or_else(|| {
         let message = format!("there is no event with the id '{id}'");
         Problem::new(ProblemKind::NotFound, message)

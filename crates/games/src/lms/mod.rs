@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, EnrolledCourse};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_project::courses::{App, CODE, TITLE};
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_roster::fields;
@@ -212,7 +212,7 @@ pub fn enrol(
         integration.courses.iter().any(|taught| taught.course_id == course.course_id)
     };
     for course in former.iter().flat_map(|former| &former.courses).filter(|it| !is_taught(it)) {
-        match enroll::unenroll(tx, now, user, &course.course_id, None) {
+        match enroll::unenroll(tx, now, user, &course.course_id, None, &Reach::Everything) {
             Err(problem) if problem.kind == ProblemKind::NotFound => {}
             ended => ended?,
         }
@@ -226,7 +226,8 @@ pub fn enrol(
     let request = EnrollmentRequest::in_role(role);
     for course in &integration.courses {
         let school = Some(integration.organization.id.as_str());
-        enroll::enroll(tx, now, user, &course.course_id, school, &request)?;
+        let reach = Reach::Everything;
+        enroll::enroll(tx, now, user, &course.course_id, school, &request, &reach)?;
     }
     Ok(())
 }
@@ -345,8 +346,8 @@ pub fn learner(
     settles: bool,
 ) -> Result<Option<LearnerAccount>> {
     let enrollments = match settles {
-        true => Some(enrollments::settled_of_user(tx, now, user)?),
-        false => enrollments::of_user(tx, now, user)?,
+        true => Some(enrollments::settled_of_user(tx, now, user, &Reach::Everything)?),
+        false => enrollments::of_user(tx, now, user, &Reach::Everything)?,
     };
     let Some(enrollments) = enrollments else { return Ok(None) };
     let record = fields::in_use(tx, &USER, user)?;

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, messages};
 use lyceum_events::facts::Measure;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -187,7 +187,9 @@ fn own_today(tx: &mut Tx<'_>, scene: &EventContext<'_>, zone: &Zone) -> Result<X
     let courses: Vec<&str> =
         scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
     let range = DayRange::one(scene.now, zone, None)?.range(zone)?;
-    let report = analytics::activity_in(tx, StudentName::Id(scene.user), range, zone, &courses)?;
+    let student = StudentName::Id(scene.user);
+    let report =
+        analytics::activity_in(tx, student, range, zone, &courses, &Reach::Everything)?;
     Ok(sum_of(&report))
 }
 
@@ -197,13 +199,15 @@ fn sum_of(report: &analytics::Report) -> Xp {
 
 /// The total XP. Errors: `NotFound`.
 pub fn total(tx: &mut Tx<'_>, user: &str) -> Result<Xp> {
-    let report = analytics::activity(tx, StudentName::Id(user), InstantRange::all(), &Zone::UTC)?;
+    let (student, ever) = (StudentName::Id(user), InstantRange::all());
+    let report = analytics::activity(tx, student, ever, &Zone::UTC, &Reach::Everything)?;
     Ok(sum_of(&report))
 }
 
 /// The XP of each day. Errors: `NotFound`.
 pub fn of_days(tx: &mut Tx<'_>, user: &str, zone: &Zone, days: DayRange) -> Result<Vec<DayXp>> {
-    let report = analytics::activity(tx, StudentName::Id(user), days.range(zone)?, zone)?;
+    let (student, range) = (StudentName::Id(user), days.range(zone)?);
+    let report = analytics::activity(tx, student, range, zone, &Reach::Everything)?;
     let sum = |metrics: &analytics::Metrics| metrics.sums.of(Measure::Xp);
     Ok(days.filled(|date| {
         let facts = report.facts.get(&analytics::Day(date));

@@ -45,7 +45,9 @@ pub use put::{
     Creation, WriteOutcome, WrittenRecord, create, create_all, present, put_all, replace, upsert,
 };
 pub(crate) use put::{add, expect, overwrite, put_among};
-pub use reach::{RecordUse, find_within, ids_within, refers_within, require_within};
+pub use reach::{
+    RecordUse, each_user_within, find_within, ids_within, refers_within, require_within,
+};
 pub use read::{
     StoredRecord, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
 };

@@ -9,6 +9,7 @@ use lyceum_store::{Sql, Tx, dialect};
 
 use super::read::{StoredRecord, find};
 use super::references::require;
+use super::walk::OrganizationWalk;
 use crate::kind::{Field, FieldType, OrganizationPath, RecordKind};
 use crate::kinds::{self, CLASS, USER};
 
@@ -70,6 +71,39 @@ pub fn ids_within(
     sql.push(&format!("SELECT t.sourced_id FROM {} t WHERE {is_one} AND ", kind.table));
     condition(&mut sql, (kind, "t"), reach, does)?;
     Ok(tx.all(&sql.text, &sql.values(), |row| row.string(0))?.into_iter().collect())
+}
+
+/// Calls `each` with the sourcedId and the e-mail address of each user within the reach. Under a limited reach it reads
+/// only these users.
+pub fn each_user_within(
+    tx: &mut Tx<'_>,
+    reach: &Reach,
+    mut each: impl FnMut(&str, &str),
+) -> Result<()> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT t.sourced_id, t.email FROM ");
+    match reach {
+        Reach::Everything => {
+            sql.push("users t");
+        }
+        Reach::Organizations(_) => {
+            let walk = OrganizationWalk::of(&USER, reach)?;
+            let walk = walk.ok_or_else(|| Problem::internal("users belong to organizations"))?;
+            sql.push("users t WHERE ");
+            walk.within(&mut sql, None);
+        }
+        Reach::ClassesOf(teacher) => {
+            sql.push("(SELECT CAST(").bind(teacher.as_str()).push(
+                " AS TEXT) AS id UNION SELECT m.user_id FROM enrollments m WHERE m.status = 'active' AND ",
+            );
+            ReachCondition { reach, does: RecordUse::See }.own_class(&mut sql, "m.class_id")?;
+            sql.push(") k JOIN users t ON t.sourced_id = k.id");
+        }
+    }
+    tx.query(&sql.text, &sql.values(), |row| {
+        each(row.text(0)?, row.opt_text(1)?.unwrap_or_default());
+        Ok(true)
+    })
 }
 
 /// The record of the kind with that sourcedId if it lies within the reach, deleted ones included.

@@ -331,6 +331,19 @@ pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<
     Ok(all)
 }
 
+/// The names of the apps that events of these actors name, in order.
+pub fn apps_of(tx: &mut Tx<'_>, actors: &[i64]) -> Result<Vec<String>> {
+    let mut actors = actors.to_vec();
+    actors.sort_unstable();
+    let mut numbers = BTreeSet::new();
+    of_actors(tx, &actors, &EVER, |fact| {
+        numbers.insert(fact.context());
+    })?;
+    let apps: BTreeSet<String> =
+        contexts(tx, numbers)?.into_values().map(|context| context.app).collect();
+    Ok(apps.into_iter().filter(|app| !app.is_empty()).collect())
+}
+
 /// Calls `each` with the facts of actors in whole buckets between the instants: the actor, the start of the bucket,
 /// the context, and the sums of all events. Sorted by actor and time.
 pub fn read(

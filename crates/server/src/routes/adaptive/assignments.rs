@@ -19,38 +19,46 @@ use crate::route::{ParamPlace, Route, delete, get, post, put};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_list(get("/test-assignments", AdaptiveRead, |context| list_assignments(context, true)))
+            .within_reach()
             .named("getTestAssignments")
             .description("Lists a student's test assignments.")
             .answers::<TestAssignmentPage>(200, "A page."),
         post("/test-assignments", AdaptiveWrite, created)
+            .within_reach()
             .named("createTestAssignment")
             .description("Assigns a student a test of a subject and grade.")
             .reads::<TestAssignmentInput>()
             .answers::<CreatedAssignment>(201, "The assignment was created."),
         of_list(get("/test-assignments/admin", AdaptiveRead, |context| list_assignments(context, false)))
+            .within_reach()
             .named("getAllTestAssignments")
             .description("Lists the test assignments of all students.")
             .answers::<TestAssignmentPage>(200, "A page."),
         post("/test-assignments/bulk", AdaptiveWrite, bulk)
+            .within_reach()
             .named("createTestAssignments")
             .description("Assigns many tests; each one succeeds or fails on its own.")
             .reads::<TestAssignmentsInput>()
             .answers::<TestAssignmentsReport>(200, "The assigned tests, and the errors of the others."),
         post("/test-assignments/import", AdaptiveWrite, imported)
+            .within_reach()
             .named("importTestAssignments")
             .description("Assigns the tests of a CSV table, which is sent as 'csv' with the columns student, subject, grade and testName. The server never opens the address of a spreadsheet.")
             .reads::<TestAssignmentsTable>()
             .answers::<TestAssignmentsReport>(200, "The assigned tests, and the errors of the others."),
         get("/test-assignments/{id}", AdaptiveRead, read_assignment)
+            .within_reach()
             .named("getTestAssignment")
             .description("A test assignment.")
             .answers::<TestAssignment>(200, "The assignment."),
         put("/test-assignments/{id}", AdaptiveWrite, updated)
+            .within_reach()
             .named("putTestAssignment")
             .description("Renames a test assignment.")
             .reads::<TestAssignmentChange>()
             .answers::<TestAssignment>(200, "The assignment."),
         delete("/test-assignments/{id}", AdaptiveWrite, deleted)
+            .within_reach()
             .named("deleteTestAssignment")
             .description("Removes a test assignment. Attempts stay.")
             .answers_empty(204, "The assignment was removed."),
@@ -71,46 +79,52 @@ fn of_list(route: Route) -> Route {
 async fn list_assignments(context: Context, needs_student: bool) -> Result<Answer> {
     let which = AssignmentFilter::read(super::query(&context), needs_student)?;
     let now = context.app.clock.now();
-    let page = super::scan(context, move |tx, _| assignments::list(tx, now, &which)).await?;
+    let reach = context.reach();
+    let page = super::scan(context, move |tx, _| assignments::list(tx, now, &which, &reach)).await?;
     Ok(Answer::of(&page))
 }
 
 async fn created(context: Context) -> Result<Answer> {
     let request = NewTestAssignment::from(context.body_as::<TestAssignmentInput>()?);
-    let now = context.app.clock.now();
-    let made = context.app.db.write(move |tx| assignments::create(tx, now, &request)).await?;
+    let (now, reach) = (context.app.clock.now(), context.reach());
+    let work = move |tx: &mut Tx<'_>| assignments::create(tx, now, &request, &reach);
+    let made = context.app.db.write(work).await?;
     Ok(Answer::of(&made).status(StatusCode::CREATED))
 }
 
 async fn bulk(context: Context) -> Result<Answer> {
     let (TestAssignmentsInput { items }, now) = (context.body_as()?, context.app.clock.now());
-    let made = context.app.db.write(move |tx| assignments::bulk(tx, now, &items)).await?;
+    let reach = context.reach();
+    let made = context.app.db.write(move |tx| assignments::bulk(tx, now, &items, &reach)).await?;
     Ok(Answer::of(&made))
 }
 
 async fn imported(context: Context) -> Result<Answer> {
     let (table, now) = (context.body_as::<TestAssignmentsTable>()?, context.app.clock.now());
-    let made = context.app.db.write(move |tx| assignments::import(tx, now, &table)).await?;
+    let reach = context.reach();
+    let made = context.app.db.write(move |tx| assignments::import(tx, now, &table, &reach)).await?;
     Ok(Answer::of(&made))
 }
 
 async fn read_assignment(context: Context) -> Result<Answer> {
     let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
-    let assignment = context.app.db.read(move |tx| assignments::get(tx, now, &id)).await?;
+    let reach = context.reach();
+    let assignment = context.app.db.read(move |tx| assignments::get(tx, now, &id, &reach)).await?;
     Ok(Answer::of(&assignment))
 }
 
 async fn updated(context: Context) -> Result<Answer> {
     let (id, TestAssignmentChange { test_name }) =
         (context.param("id").to_owned(), context.body_as()?);
-    let now = context.app.clock.now();
-    let work = move |tx: &mut Tx<'_>| assignments::update(tx, now, &id, &test_name);
+    let (now, reach) = (context.app.clock.now(), context.reach());
+    let work = move |tx: &mut Tx<'_>| assignments::update(tx, now, &id, &test_name, &reach);
     let assignment = context.app.db.write(work).await?;
     Ok(Answer::of(&assignment))
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    context.app.db.write(move |tx| assignments::delete(tx, &id)).await?;
+    let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
+    let reach = context.reach();
+    context.app.db.write(move |tx| assignments::delete(tx, now, &id, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

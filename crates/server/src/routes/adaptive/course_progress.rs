@@ -25,11 +25,13 @@ pub(super) fn routes() -> Vec<Route> {
     let path = "/lessonPlans/getCourseProgress/{courseId}/student/{studentId}";
     vec![
         get(path, AdaptiveRead, of_course)
+            .within_reach()
             .named("getCourseProgress")
             .description("Reads a student's results in the components and lessons of a course, and the state of testing out of it.")
             .param(ParamPlace::Query, "lessonId", some_text(), "Only the results of this lesson.")
             .answers::<CourseProgress>(200, "The results by line item."),
         post("/lessonPlans/updateStudentItemResponse", AdaptiveWrite, updated)
+            .within_reach()
             .named("updateStudentItemResponse")
             .description("Writes a student's result in a lesson or a component. A missing line item is created.")
             .reads::<ItemResponse>()
@@ -42,14 +44,16 @@ async fn of_course(context: Context) -> Result<Answer> {
         let lesson = context.query().filter(|(name, _)| name == "lessonId").last();
         let lesson = lesson.as_ref().map(|(_, lesson)| lesson.as_ref());
         let of = (context.param("courseId"), context.param("studentId"));
-        course_progress::of(tx, context.app.clock.now(), of, lesson, &super::view(context))
+        let (now, view) = (context.app.clock.now(), super::view(context));
+        course_progress::of(tx, now, of, lesson, &view, &context.reach())
     });
     Ok(Answer::of(&progress.await?))
 }
 
 async fn updated(context: Context) -> Result<Answer> {
     let (response, now) = (context.body_as::<ItemResponse>()?, context.app.clock.now());
-    let write = move |tx: &mut Tx<'_>| course_progress::update(tx, now, response.clone());
+    let reach = context.reach();
+    let write = move |tx: &mut Tx<'_>| course_progress::update(tx, now, response.clone(), &reach);
     let result_sourced_id = context.app.db.write(write).await?;
     Ok(Answer::of(&Success::of(WrittenResult { result_sourced_id })))
 }

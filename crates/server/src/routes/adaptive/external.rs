@@ -5,12 +5,12 @@ use lyceum_adaptive::external::{self, ExternalTestAssignment, ExternalTestReques
 use lyceum_adaptive::test_out::{
     self, TestOut, TestOutAssignment, TestOutEligibility, TestOutRequest,
 };
-use lyceum_bridge::enrollments;
 use lyceum_core::Result;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::bridge;
 use super::lessons::write;
 use super::shape::some_text;
 use super::{Success, query_as};
@@ -28,11 +28,13 @@ struct Elected {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/makeExternalTestAssignment", AdaptiveWrite, create)
+            .within_reach()
             .named("makeExternalTestAssignment")
             .description("Assigns a student a test at its outside tool and returns the address. The student signs in there on their own.")
             .reads::<ExternalTestRequest>()
             .answers::<ExternalTestAssignment>(200, "The assignment."),
         get("/importExternalTestAssignmentResults", AdaptiveWrite, imported)
+            .within_reach()
             .named("importExternalTestAssignmentResults")
             .description("Finishes a student's test at an outside tool with its result in the gradebook. Without a result it is not finished.")
             .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
@@ -40,16 +42,19 @@ pub(super) fn routes() -> Vec<Route> {
             .param(ParamPlace::Query, "applicationName", some_text(), "Ignored, because the student signs in at the tool.")
             .answers::<ExternalTestAssignment>(200, "The assignment."),
         get("/testOut", AdaptiveRead, of_course)
+            .within_reach()
             .named("getTestOut")
             .description("The test-out lesson of a course, for a student.")
             .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
             .param(ParamPlace::Query, "course", some_text(), "The course's sourcedId; required.")
             .answers::<TestOut>(200, "The lesson; null if the course has none."),
         get("/test-out/getTestOutEligibility/{studentId}/{subject}", AdaptiveRead, eligible)
+            .within_reach()
             .named("getTestOutEligibility")
             .description("Whether a student may ask for a test-out in a subject.")
             .answers::<TestOutEligibility>(200, "Whether the student may, and the reason if not."),
         post("/test-out/makeExternalStudentTestOutAssignment", AdaptiveWrite, elected)
+            .within_reach()
             .named("makeExternalStudentTestOutAssignment")
             .description("Assigns a student the test-out of a course of a subject in which the student is enrolled.")
             .reads::<TestOutRequest>()
@@ -71,24 +76,21 @@ async fn imported(context: Context) -> Result<Answer> {
 
 async fn of_course(context: Context) -> Result<Answer> {
     let asked = query_as(&context)?;
-    let found = context.app.db.read(move |tx| test_out::of(tx, &asked)).await?;
+    let reach = context.reach();
+    let found = context.app.db.read(move |tx| test_out::of(tx, &asked, &reach)).await?;
     Ok(Answer::of(&found))
 }
 
 async fn eligible(context: Context) -> Result<Answer> {
     let (student, now) = (context.param("studentId").to_owned(), context.app.clock.now());
-    let asked = student.clone();
-    let db = &context.app.db;
-    let learned = match db.read(move |tx| enrollments::of_user(tx, now, &asked)).await? {
-        Some(learned) => learned,
-        None => db.write(move |tx| enrollments::settled_of_user(tx, now, &student)).await?,
-    };
+    let learned = bridge::settled(&context, now, student).await?;
     Ok(Answer::of(&test_out::eligibility(&learned, context.param("subject"))))
 }
 
 async fn elected(context: Context) -> Result<Answer> {
     let (test, now) = (context.body_as::<TestOutRequest>()?, context.app.clock.now());
-    let assign = move |tx: &mut Tx<'_>| test_out::assign(tx, now, &test);
+    let reach = context.reach();
+    let assign = move |tx: &mut Tx<'_>| test_out::assign(tx, now, &test, &reach);
     let data = context.app.db.write(assign).await?;
     Ok(Answer::of(&Success::of(Elected { data })))
 }

@@ -6,7 +6,7 @@ use lyceum_adaptive::lesson_plans::{
     self as plans, LessonPlan, LessonPlanInput, LessonPlanOperation, LessonPlanOperationRequest,
     LessonPlanStructure, LessonPlanSync, StoredLessonPlan,
 };
-use lyceum_core::{Result, body};
+use lyceum_core::{Reach, Result, body};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,24 +57,29 @@ struct Affected {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/lessonPlans", AdaptiveWrite, created)
+            .within_reach()
             .named("createLessonPlan")
             .description("Creates a student's lesson plan as a copy of the course.")
             .reads::<LessonPlanInput>()
             .answers::<PlanId>(201, "The lesson plan was created.")
             .answers::<PlanId>(200, "The lesson plan exists already."),
         get("/lessonPlans/{courseId}/{userId}", AdaptiveRead, of_student)
+            .within_reach()
             .named("getLessonPlan")
             .description("Reads the visible part of a student's lesson plan in a course.")
             .answers::<PlanAnswer<LessonPlan>>(200, "The plan."),
         delete("/lessonPlans/{courseId}/deleteAll", AdaptiveWrite, all_deleted)
+            .within_reach()
             .named("deleteLessonPlans")
             .description("Removes all plans of a course with their logs.")
             .answers_empty(204, "It was removed."),
         get("/lessonPlans/{lessonPlanId}/operations", AdaptiveRead, operations)
+            .within_reach()
             .named("getLessonPlanOperations")
             .description("Lists the operations of a plan, in order.")
             .answers::<Operations>(200, "The operations."),
         post("/lessonPlans/{lessonPlanId}/operations", AdaptiveWrite, request_operation)
+            .within_reach()
             .named("createLessonPlanOperation")
             .description("Adds an operation to a plan's log. The next sync applies it.")
             .reads::<LessonPlanOperationRequest>()
@@ -82,6 +87,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("/lessonPlans/{lessonPlanId}/operations/sync", AdaptiveWrite, |context| {
             advanced(context, plans::sync)
         })
+        .within_reach()
         .named("syncLessonPlan")
         .description("Applies the operations that were written since the last sync.")
         .reads_as(&[])
@@ -89,20 +95,24 @@ pub(super) fn routes() -> Vec<Route> {
         post("/lessonPlans/{lessonPlanId}/recreate", AdaptiveWrite, |context| {
             advanced(context, plans::recreate)
         })
+        .within_reach()
         .named("recreateLessonPlan")
         .description("Copies the course again and applies all operations.")
         .reads_as(&[])
         .answers::<LessonPlanSync>(200, "The result of each operation."),
         post("/lessonPlans/course/{courseId}/sync", AdaptiveWrite, course_synced)
+            .within_reach()
             .named("syncCourseLessonPlans")
             .description("Recreates all plans of a course.")
             .reads_as(&[])
             .answers::<Affected>(200, "The plans that changed."),
         get("/lessonPlans/tree/{lessonPlanId}", AdaptiveRead, tree)
+            .within_reach()
             .named("getLessonPlanTree")
             .description("Reads the visible part of a lesson plan.")
             .answers::<PlanAnswer<LessonPlan>>(200, "The plan."),
         get("/lessonPlans/tree/{lessonPlanId}/structure", AdaptiveRead, structure)
+            .within_reach()
             .named("getLessonPlanStructure")
             .description("Reads the complete structure of a plan, including hidden items.")
             .answers::<PlanAnswer<LessonPlanStructure>>(200, "The plan."),
@@ -111,27 +121,29 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn created(context: Context) -> Result<Answer> {
     let (new, now) = (context.body_as::<LessonPlanInput>()?, context.app.clock.now());
-    let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &new)).await?;
+    let reach = context.reach();
+    let (id, is_new) =
+        context.app.db.write(move |tx| plans::create(tx, now, &new, &reach)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&PlanId { lesson_plan_id: id }).status(status))
 }
 
 async fn of_student(context: Context) -> Result<Answer> {
     let (course, user) = (context.param("courseId").to_owned(), context.param("userId").to_owned());
-    visible(context, move |tx| plans::of(tx, &course, &user)).await
+    visible(context, move |tx, reach| plans::of(tx, &course, &user, reach)).await
 }
 
 async fn tree(context: Context) -> Result<Answer> {
     let id = context.param("lessonPlanId").to_owned();
-    visible(context, move |tx| plans::get(tx, &id)).await
+    visible(context, move |tx, reach| plans::get(tx, &id, reach)).await
 }
 
 async fn visible(
     context: Context,
-    found: impl Fn(&mut Tx<'_>) -> Result<StoredLessonPlan> + Send + Sync + 'static,
+    found: impl Fn(&mut Tx<'_>, &Reach) -> Result<StoredLessonPlan> + Send + Sync + 'static,
 ) -> Result<Answer> {
     render_plan(context, move |tx, context| {
-        let plan = found(tx)?;
+        let plan = found(tx, &context.reach())?;
         plans::visible(tx, &plan, &super::view(context))
     })
     .await
@@ -139,7 +151,8 @@ async fn visible(
 
 async fn structure(context: Context) -> Result<Answer> {
     render_plan(context, |tx, context| {
-        plans::structure(tx, context.param("lessonPlanId"), &super::view(context))
+        let (id, view) = (context.param("lessonPlanId"), super::view(context));
+        plans::structure(tx, id, &view, &context.reach())
     })
     .await
 }
@@ -153,14 +166,14 @@ async fn render_plan(
 }
 
 async fn all_deleted(context: Context) -> Result<Answer> {
-    let course = context.param("courseId").to_owned();
-    context.app.db.write(move |tx| plans::delete_all(tx, &course)).await?;
+    let (course, reach) = (context.param("courseId").to_owned(), context.reach());
+    context.app.db.write(move |tx| plans::delete_all(tx, &course, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn operations(context: Context) -> Result<Answer> {
-    let id = context.param("lessonPlanId").to_owned();
-    let operations = context.app.db.read(move |tx| plans::operations(tx, &id)).await?;
+    let (id, reach) = (context.param("lessonPlanId").to_owned(), context.reach());
+    let operations = context.app.db.read(move |tx| plans::operations(tx, &id, &reach)).await?;
     Ok(Answer::of(&Operations { operations }))
 }
 
@@ -168,26 +181,27 @@ async fn request_operation(context: Context) -> Result<Answer> {
     let (sent, now) = (body::parse(&context.body)?, context.app.clock.now());
     let id = context.param("lessonPlanId").to_owned();
     let by = context.grant.as_ref().map(|grant| grant.client_id().to_owned());
-    let operation_id = context
-        .app
-        .db
-        .write(move |tx| plans::request_operation(tx, now, &id, &sent, by.as_deref()))
-        .await?;
+    let reach = context.reach();
+    let work = move |tx: &mut Tx<'_>| {
+        plans::request_operation(tx, now, &id, &sent, by.as_deref(), &reach)
+    };
+    let operation_id = context.app.db.write(work).await?;
     let written = WrittenPlan { message: "written; sync applies it", operation_id };
     Ok(Answer::of(&Success::of(written)).status(StatusCode::CREATED))
 }
 
 async fn advanced(
     context: Context,
-    how: fn(&mut Tx<'_>, &str) -> Result<plans::LessonPlanSync>,
+    how: fn(&mut Tx<'_>, &str, &Reach) -> Result<plans::LessonPlanSync>,
 ) -> Result<Answer> {
-    let id = context.param("lessonPlanId").to_owned();
-    let synced = context.app.db.write(move |tx| how(tx, &id)).await?;
+    let (id, reach) = (context.param("lessonPlanId").to_owned(), context.reach());
+    let synced = context.app.db.write(move |tx| how(tx, &id, &reach)).await?;
     Ok(Answer::of(&synced))
 }
 
 async fn course_synced(context: Context) -> Result<Answer> {
-    let course = context.param("courseId").to_owned();
-    let affected = context.app.db.write(move |tx| plans::sync_course(tx, &course)).await?;
+    let (course, reach) = (context.param("courseId").to_owned(), context.reach());
+    let affected =
+        context.app.db.write(move |tx| plans::sync_course(tx, &course, &reach)).await?;
     Ok(Answer::of(&Affected { lesson_plans_affected: affected }))
 }

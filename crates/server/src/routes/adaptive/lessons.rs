@@ -26,20 +26,24 @@ use crate::route::{ParamPlace, Route, get, post, put};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_query(get("/getNextQuestion", AdaptiveRead, next))
+            .within_reach()
             .named("getNextQuestion")
             .description("Serves the next question of a lesson of type powerpath-100, chosen by the score. It stays the same until it is answered. At score 100 the attempt is finalized, and the answer contains the last question with its result.")
             .answers::<NextQuestion>(200, "The served question, or the result of the finished attempt."),
         put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
+            .within_reach()
             .named("updateStudentQuestionResponse")
             .description("Receives a student's answer to a question. A lesson of type powerpath-100 scores it at once; a lesson that shows all questions at once scores it when it is finished. A repeated answer changes nothing.")
             .reads::<AnswerRequest>()
             .answers::<AnswerReply>(200, "The result of the answer."),
         post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
+            .within_reach()
             .named("finalStudentAssessmentResponse")
             .description("Finishes a lesson that shows all questions at once and scores its answers. A repeated request returns the same answer.")
             .reads::<StudentAndLesson>()
             .answers::<FinalizedAttempt>(200, "The result of the attempt."),
         of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
+            .within_reach()
             .named("getAssessmentProgress")
             .description("Reads a student's progress in a lesson: questions, answers and score. A lesson that shows all questions at once reveals results only when it is finished. The request starts a first attempt if there is none.")
             .param(
@@ -50,20 +54,24 @@ pub(super) fn routes() -> Vec<Route> {
             )
             .answers::<progress::LessonProgress>(200, "The state of the test-out."),
         post("/createNewAttempt", AdaptiveWrite, created)
+            .within_reach()
             .named("createNewAttempt")
             .description("Starts the next attempt of a lesson after the last one is complete.")
             .reads::<StudentAndLesson>()
             .answers::<NewAttempt>(201, "The attempt."),
         of_query(get("/getAttempts", AdaptiveRead, list_attempts))
+            .within_reach()
             .named("getAttempts")
             .description("Lists a student's attempts at a lesson, in order.")
             .answers::<Attempts>(200, "The attempts."),
         post("/resetAttempt", AdaptiveWrite, reset)
+            .within_reach()
             .named("resetAttempt")
             .description("Restarts the last attempt of a lesson: its answers no longer count, and the XP that it earned are taken back.")
             .reads::<StudentAndLesson>()
             .answers::<Success<InitialScore>>(200, "The attempt was restarted."),
         of_query(get("/getAttemptLog", QtiRead, logged))
+            .within_reach()
             .named("getAttemptLog")
             .description("Lists the questions that an attempt served, each with the reason for its choice and its answer with the result. It reveals the correct answers.")
             .param(
@@ -108,10 +116,10 @@ fn at_desk<T>(
     context: &Context,
     mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
-    let (app, now) = (context.app.clone(), context.app.clock.now());
+    let (app, now, reach) = (context.app.clone(), context.app.clock.now(), context.reach());
     move |tx| {
         let (items, memory) = (&app.items, &app.lessons);
-        work(tx, &LessonContext { now, base_url: &app.base_url, items, memory })
+        work(tx, &LessonContext { now, base_url: &app.base_url, reach: &reach, items, memory })
     }
 }
 
@@ -276,7 +284,7 @@ async fn created(context: Context) -> Result<Answer> {
 
 async fn list_attempts(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = query_as(&context)?;
-    let all = read(&context, move |tx, _| attempt::list(tx, &student, &lesson)).await?;
+    let all = read(&context, move |tx, desk| attempt::list(tx, desk, &student, &lesson)).await?;
     let attempts = all.iter().map(attempt::Attempt::summary).collect();
     Ok(Answer::of(&Attempts { attempts }))
 }
@@ -290,8 +298,8 @@ async fn reset(context: Context) -> Result<Answer> {
 async fn logged(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, attempt_asked(&context)?);
-    let found = read(&context, move |tx, _| {
-        let all = attempt::list(tx, &student, &lesson)?;
+    let found = read(&context, move |tx, desk| {
+        let all = attempt::list(tx, desk, &student, &lesson)?;
         let found = match number {
             None => all.last(),
             Some(number) => all.iter().find(|attempt| attempt.number == number),

@@ -32,6 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
             .reads::<RenderConfigInput>()
             .answers::<Updated>(200, "The renderer was set."),
         get("/render-config/{courseId}", AdaptiveRead, read_config)
+            .of_no_organization()
             .named("getRenderConfig")
             .description("The renderer for the questions of a course.")
             .answers::<RenderConfig>(200, "The configuration."),

@@ -37,6 +37,7 @@ struct Assigned {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/screening/results/{userId}", AdaptiveRead, results)
+            .within_reach()
             .named("getScreeningResults")
             .description("Reads a student's latest screening result in each subject.")
             .answers::<ScreeningResults>(
@@ -44,15 +45,18 @@ pub(super) fn routes() -> Vec<Route> {
                 "The results by subject; null if there is no result.",
             ),
         get("/screening/session/{userId}", AdaptiveRead, session_of)
+            .within_reach()
             .named("getScreeningSession")
             .description("Reads a student's screening with its tests.")
             .answers::<UserSession>(200, "The screening; null if none has started."),
         post("/screening/session/reset", AdaptiveWrite, reset)
+            .within_reach()
             .named("resetScreeningSession")
             .description("Removes a student's screening. Results stay.")
             .reads::<ScreenedUser>()
             .answers::<Success<Forgotten>>(200, "The screening was removed, or there was none."),
         post("/screening/tests/assign", AdaptiveWrite, assign)
+            .within_reach()
             .named("assignScreeningTest")
             .description("Assigns a student a screening test of a subject.")
             .reads::<ScreeningTestRequest>()
@@ -61,26 +65,28 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn results(context: Context) -> Result<Answer> {
-    let user = context.param("userId").to_owned();
-    let results = context.app.db.read(move |tx| screening::results(tx, &user)).await?;
+    let (user, reach) = (context.param("userId").to_owned(), context.reach());
+    let results = context.app.db.read(move |tx| screening::results(tx, &user, &reach)).await?;
     Ok(Answer::of(&results))
 }
 
 async fn session_of(context: Context) -> Result<Answer> {
     let user = context.param("userId").to_owned();
-    let asked = user.clone();
-    let session = context.app.db.read(move |tx| screening::session(tx, &asked)).await?;
+    let (asked, reach) = (user.clone(), context.reach());
+    let session = context.app.db.read(move |tx| screening::session(tx, &asked, &reach)).await?;
     Ok(Answer::of(&UserSession { user_id: user, session }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
     let ScreenedUser { user_id } = context.body_as()?;
-    let reset = context.app.db.write(move |tx| screening::reset(tx, &user_id)).await?;
+    let reach = context.reach();
+    let reset = context.app.db.write(move |tx| screening::reset(tx, &user_id, &reach)).await?;
     Ok(Answer::of(&Success::of(Forgotten { reset })))
 }
 
 async fn assign(context: Context) -> Result<Answer> {
     let (test, now) = (context.body_as::<ScreeningTestRequest>()?, context.app.clock.now());
-    let session = context.app.db.write(move |tx| screening::assign(tx, now, &test)).await?;
+    let reach = context.reach();
+    let session = context.app.db.write(move |tx| screening::assign(tx, now, &test, &reach)).await?;
     Ok(Answer::of(&Success::of(Assigned { session })))
 }

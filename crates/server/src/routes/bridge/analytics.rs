@@ -21,6 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
     let days = "A day counts from its first to its last millisecond in the zone.";
     vec![
         ranged(route::get("/analytics/enrollment/{enrollmentId}", Scope::BridgeRead, enrollment))
+            .within_reach()
             .named("getEnrollmentAnalytics")
             .description(format!("Adds up what the student did in an enrollment. {days}"))
             .answers::<EnrollmentReport<'_>>(
@@ -28,10 +29,12 @@ pub(super) fn routes() -> Vec<Route> {
                 "The sums. The start or end is null if it was not sent.",
             ),
         student(ranged(route::get("/analytics/activity", Scope::BridgeRead, activity)))
+            .within_reach()
             .named("getActivity")
             .description(format!("Adds up what a student did. {days}"))
             .answers::<ActivityReport<'_>>(200, "The sums."),
         student(zoned(route::get("/analytics/facts/weekly", Scope::BridgeRead, weekly)))
+            .within_reach()
             .named("getWeeklyFacts")
             .description(
                 "Lists the facts of a student's week, Monday to Sunday, one entry per event.",
@@ -48,6 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
             Scope::BridgeRead,
             highest_grade_mastered,
         )
+        .within_reach()
         .named("getHighestGradeMastered")
         .description("Reads the highest grade that a student mastered in a subject, by source.")
         .answers::<HighestGrades>(200, "The grades by source. Sources without data are left out."),
@@ -57,9 +61,11 @@ pub(super) fn routes() -> Vec<Route> {
 async fn enrollment(context: Context) -> Result<Answer> {
     let AnalyticsQuery { zone, range, start, end } = AnalyticsQuery::read(&context)?;
     let id = context.param("enrollmentId").to_owned();
-    let asked = id.clone();
-    let report =
-        read(&context, range, move |tx| analytics::enrollment(tx, &asked, range, &zone)).await?;
+    let (asked, reach) = (id.clone(), context.reach());
+    let report = read(&context, range, move |tx| {
+        analytics::enrollment(tx, &asked, range, &zone, &reach)
+    })
+    .await?;
     Ok(Answer::of(&EnrollmentReport {
         enrollment_id: id,
         start_date: start,
@@ -75,9 +81,11 @@ async fn activity(context: Context) -> Result<Answer> {
         bound.ok_or_else(|| Problem::invalid(name, "is required: a date or a date and time"))
     };
     let (start_date, end_date) = (required("startDate", start)?, required("endDate", end)?);
-    let whom = RequestedStudent::read(&context)?;
-    let report =
-        read(&context, range, move |tx| analytics::activity(tx, whom.who(), range, &zone)).await?;
+    let (whom, reach) = (RequestedStudent::read(&context)?, context.reach());
+    let report = read(&context, range, move |tx| {
+        analytics::activity(tx, whom.who(), range, &zone, &reach)
+    })
+    .await?;
     Ok(Answer::of(&ActivityReport { start_date, end_date, message: RETRIEVED, report: &report }))
 }
 
@@ -87,15 +95,17 @@ async fn weekly(context: Context) -> Result<Answer> {
     let date =
         date.ok_or_else(|| Problem::invalid("weekDate", "is required: a date in the week"))?;
     let week = InstantRange::week(&zone, &date)?;
-    let whom = RequestedStudent::read(&context)?;
-    let work = move |tx: &mut Tx<'_>| analytics::weekly_facts(tx, whom.who(), week, &zone);
+    let (whom, reach) = (RequestedStudent::read(&context)?, context.reach());
+    let work = move |tx: &mut Tx<'_>| analytics::weekly_facts(tx, whom.who(), week, &zone, &reach);
     let facts = context.app.db.scan(deadline(), work).await?;
     Ok(Answer::of(&WeeklyFacts { facts }))
 }
 
 async fn highest_grade_mastered(context: Context) -> Result<Answer> {
     let [student, subject] = ["studentId", "subject"].map(|name| context.param(name).to_owned());
-    let work = move |tx: &mut Tx<'_>| analytics::highest_grade_mastered(tx, &student, &subject);
+    let reach = context.reach();
+    let work =
+        move |tx: &mut Tx<'_>| analytics::highest_grade_mastered(tx, &student, &subject, &reach);
     Ok(Answer::of(&context.app.db.read(work).await?))
 }
 

@@ -7,6 +7,7 @@ use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, CourseEnrollment, DefaultClass};
 use lyceum_bridge::goals;
 use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,6 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
     {
         routes.push(
             post(path, BridgeWrite, enrolled)
+                .within_reach()
                 .named(["enroll", "enrollAtSchool"][n])
                 .description("Enrolls a user in a course. Missing classes, terms and school years are created.")
                 .reads::<EnrollmentRequest>()
@@ -50,6 +52,7 @@ pub(super) fn routes() -> Vec<Route> {
     {
         routes.push(
             delete(path, BridgeWrite, unenrolled)
+                .within_reach()
                 .named(["unenroll", "unenrollAtSchool"][n])
                 .description(
                     "Ends a user's enrollments in a course; they are marked 'tobedeleted'.",
@@ -60,6 +63,7 @@ pub(super) fn routes() -> Vec<Route> {
     for (n, path) in with_school("/enrollments/defaultClass/{courseId}").into_iter().enumerate() {
         routes.push(
             get(path, BridgeRead, default_class)
+                .within_reach()
                 .named(["getDefaultClass", "getDefaultClassAtSchool"][n])
                 .description(
                     "Reads the default class of a course, which is created if it is missing.",
@@ -69,14 +73,17 @@ pub(super) fn routes() -> Vec<Route> {
     }
     routes.extend([
         get("/enrollments/user/{userId}", BridgeRead, of_user)
+            .within_reach()
             .named("getEnrollmentsOfUser")
             .description("Lists a user's current enrollments, after tracks and a new school year are applied.")
             .answers::<Data<Vec<CourseEnrollment>>>(200, "The enrollments."),
         post("/enrollments/resetGoals/{courseId}", BridgeWrite, goals_reset)
+            .within_reach()
             .named("resetGoals")
             .description("Removes the own goals of all enrollments of a course, so that the goals of the course apply.")
             .answers::<Data<GoalsReset>>(200, "The number of enrollments whose own goals were removed."),
         delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, progress_reset)
+            .within_reach()
             .named("resetProgress")
             .description("Resets a user's progress in a course: attempts no longer count, their XP are taken back, and assessment results are marked 'tobedeleted'.")
             .answers::<Data<ProgressReset>>(200, "The number of results that were marked `tobedeleted`."),
@@ -93,52 +100,60 @@ fn school(context: &Context) -> Option<String> {
 async fn enrolled(context: Context) -> Result<Answer> {
     let request = context.body_as::<EnrollmentRequest>()?;
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
-    let (school, now) = (school(&context), context.app.clock.now());
-    let (enrollment, is_new) = context
-        .app
-        .db
-        .write(move |tx| enroll::enroll(tx, now, &user, &course, school.as_deref(), &request))
-        .await?;
+    let (school, now, reach) = (school(&context), context.app.clock.now(), context.reach());
+    let work = move |tx: &mut Tx<'_>| {
+        enroll::enroll(tx, now, &user, &course, school.as_deref(), &request, &reach)
+    };
+    let (enrollment, is_new) = context.app.db.write(work).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&Data { data: enrollment }).status(status))
 }
 
 async fn unenrolled(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
-    let (school, now) = (school(&context), context.app.clock.now());
-    context
-        .app
-        .db
-        .write(move |tx| enroll::unenroll(tx, now, &user, &course, school.as_deref()))
-        .await?;
+    let (school, now, reach) = (school(&context), context.app.clock.now(), context.reach());
+    let work = move |tx: &mut Tx<'_>| {
+        enroll::unenroll(tx, now, &user, &course, school.as_deref(), &reach)
+    };
+    context.app.db.write(work).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn of_user(context: Context) -> Result<Answer> {
     let (user, now) = (context.param("userId").to_owned(), context.app.clock.now());
-    let asked = user.clone();
-    let db = &context.app.db;
-    let enrollments = match db.read(move |tx| enrollments::of_user(tx, now, &asked)).await? {
-        Some(enrollments) => enrollments,
-        None => db.write(move |tx| enrollments::settled_of_user(tx, now, &user)).await?,
-    };
+    let enrollments = settled(&context, now, user).await?;
     Ok(Answer::of(&Data { data: enrollments }))
+}
+
+/// The user's enrollments within the caller's reach. If none is due, nothing is written.
+pub(in crate::routes) async fn settled(
+    context: &Context,
+    now: Timestamp,
+    user: String,
+) -> Result<Vec<CourseEnrollment>> {
+    let (reach, db) = (context.reach(), &context.app.db);
+    let (asked, its_reach) = (user.clone(), reach.clone());
+    let read = move |tx: &mut Tx<'_>| enrollments::of_user(tx, now, &asked, &its_reach);
+    match db.read(read).await? {
+        Some(enrollments) => Ok(enrollments),
+        None => db.write(move |tx| enrollments::settled_of_user(tx, now, &user, &reach)).await,
+    }
 }
 
 async fn default_class(context: Context) -> Result<Answer> {
     let course = context.param("courseId").to_owned();
-    let (school, now) = (school(&context), context.app.clock.now());
-    let class = context
-        .app
-        .db
-        .write(move |tx| enrollments::default_class(tx, now, &course, school.as_deref()))
-        .await?;
+    let (school, now, reach) = (school(&context), context.app.clock.now(), context.reach());
+    let work = move |tx: &mut Tx<'_>| {
+        enrollments::default_class(tx, now, &course, school.as_deref(), &reach)
+    };
+    let class = context.app.db.write(work).await?;
     Ok(Answer::of(&Data { data: class }))
 }
 
 async fn goals_reset(context: Context) -> Result<Answer> {
     let (course, now) = (context.param("courseId").to_owned(), context.app.clock.now());
-    let updated = context.app.db.write(move |tx| goals::reset(tx, now, &course)).await?;
+    let reach = context.reach();
+    let updated = context.app.db.write(move |tx| goals::reset(tx, now, &course, &reach)).await?;
     Ok(Answer::of(&Data { data: GoalsReset { updated, errors: [] } }))
 }
 

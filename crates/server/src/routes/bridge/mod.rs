@@ -6,6 +6,7 @@ mod reports;
 mod tracks;
 mod users;
 
+pub(super) use enrollments::settled;
 pub(crate) use tracks::{keep_settled, settle_users};
 
 use schemars::JsonSchema;

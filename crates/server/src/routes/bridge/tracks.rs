@@ -33,20 +33,24 @@ struct Groups {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         get("/subject-track", BridgeRead, list_tracks)
+            .within_reach()
             .named("getSubjectTracks")
             .description("Lists all subject tracks by subject and grade.")
             .answers::<Tracks<Vec<SubjectTrack>>>(200, "The tracks."),
         put("/subject-track", BridgeWrite, replaced)
+            .within_reach()
             .named("putSubjectTrack")
             .description("Sets the course of a subject in a grade, for all students or those of one organization, and enrolls the students to whom it applies.")
             .reads::<SubjectTrackInput>()
             .answers::<Tracks<SubjectTrack>>(200, "It was replaced.")
             .answers::<Tracks<SubjectTrack>>(201, "It was created."),
         get("/subject-track/groups", BridgeRead, grouped)
+            .within_reach()
             .named("getSubjectTrackGroups")
             .description("The tracks by subject.")
             .answers::<Groups>(200, "The groups."),
         delete("/subject-track/{id}", BridgeWrite, deleted)
+            .within_reach()
             .named("deleteSubjectTrack")
             .description("Removes a track. Its enrollments stay.")
             .answers_empty(204, "It was removed."),
@@ -54,27 +58,30 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn list_tracks(context: Context) -> Result<Answer> {
-    let tracks = context.app.db.read(tracks::all).await?;
+    let reach = context.reach();
+    let tracks = context.app.db.read(move |tx| tracks::all(tx, &reach)).await?;
     Ok(Answer::of(&Tracks { subject_track: tracks }))
 }
 
 async fn grouped(context: Context) -> Result<Answer> {
-    let groups = context.app.db.read(tracks::groups).await?;
+    let reach = context.reach();
+    let groups = context.app.db.read(move |tx| tracks::groups(tx, &reach)).await?;
     Ok(Answer::of(&Groups { groups }))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
     let track = Track::from(context.body_as::<SubjectTrackInput>()?);
     let who = SettledUsers::Grade(track.grade_value.clone());
-    let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track)).await?;
+    let reach = context.reach();
+    let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track, &reach)).await?;
     settle_users(&context.app, &who).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&Tracks { subject_track: shown }).status(status))
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    context.app.db.write(move |tx| tracks::delete(tx, &id)).await?;
+    let (id, reach) = (context.param("id").to_owned(), context.reach());
+    context.app.db.write(move |tx| tracks::delete(tx, &id, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 

@@ -2,8 +2,10 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope;
+use lyceum_bridge::reach::actors_within;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
-use lyceum_events::{CONTEXTS, CaliperEnvelope, parse, repository};
+use lyceum_events::{ActorFilter, CONTEXTS, CaliperEnvelope, Envelope, parse, repository};
+use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -71,6 +73,7 @@ pub(super) fn platform() -> Route {
 
 fn intake(path: &'static str, name: &'static str) -> Route {
     post(path, Scope::EventsWrite, store)
+        .within_reach()
         .named(name)
         .description("Stores an envelope: all of its events, or none. An envelope can be sent again without harm.")
         .reads::<CaliperEnvelope>()
@@ -84,6 +87,7 @@ fn intake(path: &'static str, name: &'static str) -> Route {
 /// `POST /caliper/event/validate`
 pub(super) fn validate() -> Route {
     post("/event/validate", [Scope::EventsWrite, Scope::EventsRead], check)
+        .within_reach()
         .named("validateEvents")
         .description("Checks an envelope without storing it.")
         .reads::<CaliperEnvelope>()
@@ -94,6 +98,7 @@ pub(super) fn validate() -> Route {
 /// `GET /ims/caliper/v1p2/events`
 pub(super) fn configuration() -> Route {
     get("/events", [Scope::EventsWrite, Scope::EventsRead], configured)
+        .of_no_organization()
         .named("getEndpointConfiguration")
         .description("Reads the configuration of the endpoint (Caliper 1.2, section 4.4.3).")
         .answers::<EndpointConfiguration>(200, "The configuration.")
@@ -108,7 +113,7 @@ async fn configured(context: Context) -> Result<Answer> {
 }
 
 async fn check(context: Context) -> Result<Answer> {
-    let envelope = parse(context.text()?)?;
+    let envelope = check_actors(&context, parse(context.text()?)?).await?;
     let counted = counted(envelope.events.len(), envelope.entities.len());
     Ok(Answer::of(&ValidatedEnvelope {
         status: Status::Success,
@@ -121,6 +126,7 @@ async fn store(context: Context) -> Result<Answer> {
         Ok(envelope) => envelope,
         Err(problem) => return Err(refused(&context, problem).await),
     };
+    let envelope = check_actors(&context, envelope).await?;
     let (events, entities) = (envelope.events.len(), envelope.entities.len());
     let receipt = intake::take(&context.app, client(&context), envelope).await?;
     let message = stored_message(events, entities, &receipt);
@@ -132,6 +138,16 @@ async fn store(context: Context) -> Result<Answer> {
             job_id: receipt.job.to_string(),
         }),
     })
+}
+
+/// Refuses an envelope with events of people beyond the caller's reach. Without a limit, it reads nothing.
+async fn check_actors(context: &Context, envelope: Envelope) -> Result<Envelope> {
+    let actors = actors_within(&context.reach());
+    if matches!(actors, ActorFilter::Everyone) {
+        return Ok(envelope);
+    }
+    let check = move |tx: &mut Tx<'_>| actors.check(tx, &envelope).map(|()| envelope.clone());
+    context.app.db.read(check).await
 }
 
 /// Stores a refused body separately, for inspection and replay. Returns the reason of the refusal.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lyceum_access::Scope;
+use lyceum_bridge::reach::actors_within;
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -99,6 +100,7 @@ struct NumberedEvent {
 pub(super) fn list() -> Route {
     let whole = |least: u64| json!({ "type": "integer", "minimum": least });
     let page = get("/events", Scope::EventsRead, listed)
+        .within_reach()
         .named("listEvents")
         .description("Lists events in the order of their arrival. A corrected event appears once, in its latest version.")
         .param(ParamPlace::Query, "limit", whole(1), "Events on a page, 3000 at most.")
@@ -129,6 +131,7 @@ pub(super) fn filters(route: Route) -> Route {
 /// `GET /caliper/events/{externalId}`
 pub(super) fn read() -> Route {
     get("/events/{externalId}", Scope::EventsRead, found)
+        .within_reach()
         .named("getEvent")
         .description("Reads an event by the id that its sender gave it.")
         .answers::<OneEvent>(200, "The event.")
@@ -137,6 +140,7 @@ pub(super) fn read() -> Route {
 /// `GET /jobs/{id}/status`
 pub(super) fn job() -> Route {
     get("/{id}/status", [Scope::EventsRead, Scope::EventsWrite], status)
+        .within_reach()
         .named("getJobStatus")
         .description("The outcome of a sent envelope, which is stored for 30 days.")
         .answers::<JobStatus>(200, "The job.")
@@ -149,11 +153,11 @@ async fn listed(context: Context) -> Result<Answer> {
     if limit == 0 {
         return Err(bad("limit", "is a whole number from 1"));
     }
-    let filter = filter(&context)?;
+    let (filter, actors) = (filter(&context)?, actors_within(&context.reach()));
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (page_limit, skip) = (signed(limit)?, signed(offset)?);
     let read = move |tx: &mut Tx<'_>| {
-        repository::list(tx, &filter, EventOrder::default(), page_limit, skip)
+        repository::list(tx, &filter, &actors, EventOrder::default(), page_limit, skip)
     };
     let page = context.app.db.scan(deadline, read).await.map_err(too_slow)?;
     let total = u64::try_from(page.total).unwrap_or(0);
@@ -168,10 +172,10 @@ async fn listed(context: Context) -> Result<Answer> {
 }
 
 async fn found(context: Context) -> Result<Answer> {
-    let id = context.param("externalId").to_owned();
+    let (id, actors) = (context.param("externalId").to_owned(), actors_within(&context.reach()));
     let unknown =
         Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));
-    let event = context.app.db.read(move |tx| repository::read(tx, &id)).await?;
+    let event = context.app.db.read(move |tx| repository::read(tx, &id, &actors)).await?;
     let event = event.ok_or(unknown)?;
     Ok(Answer::of(&OneEvent { event: stored(event) }))
 }
@@ -180,7 +184,8 @@ async fn status(context: Context) -> Result<Answer> {
     let name = context.param("id").to_owned();
     let unknown = || Problem::new(ProblemKind::NotFound, format!("there is no job '{name}'"));
     let id: i64 = name.parse().map_err(|_| unknown())?;
-    let done = context.app.db.read(move |tx| repository::finished_job(tx, id)).await?;
+    let actors = actors_within(&context.reach());
+    let done = context.app.db.read(move |tx| repository::finished_job(tx, id, &actors)).await?;
     let done = done.ok_or_else(unknown)?;
     let events = done.events.into_iter();
     let results = events

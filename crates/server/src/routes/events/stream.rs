@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use lyceum_access::{RequestSubject, Scope};
+use lyceum_bridge::reach::actors_within;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{self, EventFilter, Follow};
 use serde_json::json;
@@ -31,6 +32,7 @@ use crate::sse::{self, EventFeed};
 /// `GET /events/stream`
 pub(super) fn route() -> Route {
     let route = get("/stream", Scope::EventsRead, streamed)
+        .within_reach()
         .named("streamEvents")
         .description("Sends events as they arrive. The id of each, and of the comments between them, is where a later stream goes on.")
         .param(
@@ -88,15 +90,16 @@ async fn follow_log(
     follows: bool,
     mut feed: EventFeed,
 ) {
+    let actors = actors_within(&context.reach());
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
     let mut last_sent = Instant::now();
     if !feed.send(place("begin", &follow)).await {
         return;
     }
     while !context.app.draining.load(Relaxed) {
-        let state = follow.clone();
+        let (state, actors) = (follow.clone(), actors.clone());
         let now = context.app.clock.now();
-        let look = context.app.db.read(move |tx| state.clone().look(tx, now));
+        let look = context.app.db.read(move |tx| state.clone().look(tx, now, &actors));
         let Ok((next, events)) = look.await else { return };
         let idle = next == follow;
         if !idle && context.app.db.synced().await.is_err() {
@@ -127,10 +130,14 @@ fn place(comment: &str, follow: &Follow) -> String {
     format!(": {comment}\nid: {}\n\n", follow.seen())
 }
 
+/// Whether the stream may go on. It ends where the caller's reach has changed; the caller's next one has the new reach.
 fn check(context: Arc<Context>) -> sse::StillAllowed {
     Box::new(move || {
         let context = Arc::clone(&context);
-        Box::pin(async move { still_allowed(&context).await.is_some() })
+        Box::pin(async move {
+            let grant = still_allowed(&context).await;
+            grant.is_some_and(|grant| *grant.reach() == context.reach())
+        })
     })
 }
 
