@@ -149,11 +149,7 @@ pub fn next(
 }
 
 /// The grade of a student in a subject. Errors: as [`next`].
-pub fn level(
-    tx: &mut Tx<'_>,
-    asked: &StudentAndSubject,
-    reach: &Reach,
-) -> Result<PlacementLevel> {
+pub fn level(tx: &mut Tx<'_>, asked: &StudentAndSubject, reach: &Reach) -> Result<PlacementLevel> {
     let PlacementStanding { reached, onboarded, available_tests, .. } = next(tx, asked, reach)?;
     Ok(PlacementLevel { grade_level: reached, onboarded, available_tests })
 }
@@ -268,11 +264,7 @@ fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
     Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
 }
 
-fn tests(
-    tx: &mut Tx<'_>,
-    asked: &StudentAndSubject,
-    reach: &Reach,
-) -> Result<Vec<ListedLesson>> {
+fn tests(tx: &mut Tx<'_>, asked: &StudentAndSubject, reach: &Reach) -> Result<Vec<ListedLesson>> {
     lesson::student(tx, &asked.student, reach)?;
     let mut tests = of_type(tx, LessonType::Placement)?;
     tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));

@@ -82,7 +82,8 @@ pub fn metrics(
     registered: Vec<Application>,
     reach: &Reach,
 ) -> Result<ApplicationMetrics> {
-    let known = all(tx, registered, reach)?.into_iter().find(|application| application.sourced_id == id);
+    let known =
+        all(tx, registered, reach)?.into_iter().find(|application| application.sourced_id == id);
     let application = known.ok_or_else(|| {
         Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
     })?;
@@ -119,7 +120,9 @@ fn students(
         let owners = owner_ids(tx, &names)?;
         let owners = owners.into_iter().zip(actors);
         let mut chunk: Vec<(String, bool)> = owners
-            .map(|(owner, (actor, lately))| (owner.unwrap_or_else(|| actor.person.clone()), *lately))
+            .map(|(owner, (actor, lately))| {
+                (owner.unwrap_or_else(|| actor.person.clone()), *lately)
+            })
             .collect();
         keep_within(tx, &USER, reach, RecordUse::See, &mut chunk, |(id, _)| id)?;
         for (id, lately) in chunk {

@@ -101,7 +101,8 @@ pub fn enroll(
         reach: reach.clone(),
     };
     write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
-    let made = of_course(tx, now, user, course, school, reach)?.into_iter().find(|place| place.id == id);
+    let made =
+        of_course(tx, now, user, course, school, reach)?.into_iter().find(|place| place.id == id);
     match made {
         Some(place) => Ok((enrollments::shown_one(tx, place)?, true)),
         None => Err(Problem::internal("the enrollment that was just written was not found")),

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::default_class::{SchoolYear, year_of};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{
     ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT, CLASS, COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT,

@@ -129,12 +129,7 @@ pub struct TimeSaved {
 /// time is the sum of these minutes minus the student's active time.
 ///
 /// Errors: `NotFound`.
-pub fn time_saved(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    user: &str,
-    reach: &Reach,
-) -> Result<TimeSaved> {
+pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str, reach: &Reach) -> Result<TimeSaved> {
     let person = fields::in_use_within(tx, &USER, user, reach)?;
     let year = SchoolYear::of(now).first_day();
     let places = places::of_users(tx, now, &[user])?;

@@ -112,7 +112,7 @@ impl Redaction {
                 None => false,
             },
             Value::Array(list) => {
-                list.iter_mut().fold(false, |any, value| self.redact_json(value, owner) || any)
+                list.iter_mut().fold(false, |any, value| any | self.redact_json(value, owner))
             }
             Value::Object(members) => self.redact_object(members, owner),
             _ => false,

@@ -89,6 +89,10 @@ impl ActorFilter {
         let actors: Vec<ActorNames> =
             events.iter().map(|logged| ActorNames::of(&logged.event)).collect();
         let are_seen = seen.sees(tx, &actors)?;
-        Ok(events.into_iter().zip(are_seen).filter_map(|(event, seen)| seen.then_some(event)).collect())
+        Ok(events
+            .into_iter()
+            .zip(are_seen)
+            .filter_map(|(event, seen)| seen.then_some(event))
+            .collect())
     }
 }

@@ -157,12 +157,7 @@ pub fn create(
 }
 
 /// The plan of a student in a course. Errors: `NotFound`.
-pub fn of(
-    tx: &mut Tx<'_>,
-    course: &str,
-    user: &str,
-    reach: &Reach,
-) -> Result<StoredLessonPlan> {
+pub fn of(tx: &mut Tx<'_>, course: &str, user: &str, reach: &Reach) -> Result<StoredLessonPlan> {
     fields::in_use_within(tx, &COURSE, course, reach)?;
     fields::in_use_within(tx, &USER, user, reach)?;
     let plan = repository::of(tx, course, user)?;

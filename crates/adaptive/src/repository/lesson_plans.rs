@@ -42,11 +42,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, plan: &StoredLessonPlan, now: &str) -> Res
 }
 
 /// The plan of a student within the reach.
-pub(crate) fn get(
-    tx: &mut Tx<'_>,
-    id: &str,
-    reach: &Reach,
-) -> Result<Option<StoredLessonPlan>> {
+pub(crate) fn get(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Option<StoredLessonPlan>> {
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT {COLUMNS} FROM lesson_plan WHERE id = ")).bind(id).push(" AND ");
     refers_within(&mut sql, STUDENT, reach)?;
@@ -89,7 +85,9 @@ pub(crate) fn update(tx: &mut Tx<'_>, plan: &StoredLessonPlan) -> Result<()> {
 /// Deletes the plans of a course whose students lie within the reach, with their logs; returns their number.
 pub(crate) fn delete_all(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<u64> {
     let mut logs = Sql::new(tx.dialect());
-    logs.push("DELETE FROM lesson_plan_operation WHERE plan_id IN (SELECT id FROM lesson_plan WHERE ");
+    logs.push(
+        "DELETE FROM lesson_plan_operation WHERE plan_id IN (SELECT id FROM lesson_plan WHERE ",
+    );
     is_of_course(&mut logs, course, reach)?;
     logs.push(")");
     tx.send(&logs.text, &logs.values())?;

@@ -9,8 +9,8 @@ mod weekly;
 
 use std::collections::HashMap;
 
-use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::facts::{self, BUCKET_MS, FactContext, FactPieces, MeasureSums, REACH_MS};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ENROLLMENT;

@@ -54,9 +54,7 @@ pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>, reach: &Reach) -> Resu
             let first = repository::first_user_with_email(tx, email)?.ok_or_else(unknown)?;
             let user = fields::of(&first)?;
             let id = fields::text(&user, "sourcedId");
-            if reach.is_limited()
-                && repository::find_within(tx, &USER, id, reach)?.is_none()
-            {
+            if reach.is_limited() && repository::find_within(tx, &USER, id, reach)?.is_none() {
                 return Err(unknown());
             }
             Ok(user)
@@ -99,10 +97,7 @@ pub(crate) fn owners(tx: &mut Tx<'_>, users: &[(&str, &str)]) -> Result<Vec<(i64
 
 /// The sourcedId of the user that each actor is, given by the id in its IRI and its e-mail address in lower case, by the
 /// rules of [`owners`]. `None` for an actor that is not in the roster.
-pub(crate) fn owner_ids(
-    tx: &mut Tx<'_>,
-    actors: &[(&str, &str)],
-) -> Result<Vec<Option<String>>> {
+pub(crate) fn owner_ids(tx: &mut Tx<'_>, actors: &[(&str, &str)]) -> Result<Vec<Option<String>>> {
     let persons: Vec<&str> = actors.iter().map(|(person, _)| *person).collect();
     let known = repository::present(tx, &USER, &persons)?;
     let unknown = actors.iter().filter(|(person, _)| !known.contains_key(*person));

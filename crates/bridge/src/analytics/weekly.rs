@@ -1,8 +1,8 @@
 //! The facts of a week, one for each event.
 
 use jiff::civil::Date;
-use lyceum_core::{Reach, Result};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::LoggedEvent;
 use lyceum_events::facts::{FactPieces, Measure, MeasureSums};
 use lyceum_roster::fields;

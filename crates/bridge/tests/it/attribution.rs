@@ -18,11 +18,13 @@ use crate::kit::{
 const AT: &str = "2026-03-10T12:00:00Z";
 
 fn xp(db: &Db, user: &str) -> i64 {
-    total(&active(db, user, InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything), Measure::Xp) / 1000
+    total(&active(db, user, InstantRange::all(), &Zone::UTC), Measure::Xp) / 1000
 }
 
 fn xp_of_enrollment(db: &Db, id: &str) -> i64 {
-    let report = db.read_blocking(|tx| enrollment(tx, id, InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything));
+    let report = db.read_blocking(|tx| {
+        enrollment(tx, id, InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything)
+    });
     total(&report.unwrap(), Measure::Xp) / 1000
 }
 
@@ -36,17 +38,35 @@ fn events_of_unknown_people_count_once_they_are_known() {
         };
         send(db, &[Said::activity(1, "ann", AT).sent(SENT), by_email.sent(SENT)]);
         let unknown = db.read_blocking(|tx| {
-            activity(tx, StudentName::Id("ann"), InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything)
+            activity(
+                tx,
+                StudentName::Id("ann"),
+                InstantRange::all(),
+                &Zone::UTC,
+                &lyceum_core::Reach::Everything,
+            )
         });
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
         let unknown = db.read_blocking(|tx| {
-            activity(tx, StudentName::Email("ann@example.org"), InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything)
+            activity(
+                tx,
+                StudentName::Email("ann@example.org"),
+                InstantRange::all(),
+                &Zone::UTC,
+                &lyceum_core::Reach::Everything,
+            )
         });
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
         student(db, "ann", "ann@example.org");
         assert_eq!(xp(db, "ann"), 20);
         let found = db.read_blocking(|tx| {
-            activity(tx, StudentName::Email("ANN@example.org"), InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything)
+            activity(
+                tx,
+                StudentName::Email("ANN@example.org"),
+                InstantRange::all(),
+                &Zone::UTC,
+                &lyceum_core::Reach::Everything,
+            )
         });
         assert_eq!(total(&found.unwrap(), Measure::Xp), 20_000);
     });
@@ -97,7 +117,9 @@ fn facts_belong_to_the_named_course_or_the_course_of_their_subject() {
         assert_eq!(xp_of_enrollment(db, "e-new"), 20, "1 by time, 6 as the only course");
         assert_eq!(xp_of_enrollment(db, "e-art"), 0);
         assert_eq!(xp(db, "ann"), 70, "what belongs nowhere is still what the student did");
-        let unknown = db.read_blocking(|tx| enrollment(tx, "e", InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything));
+        let unknown = db.read_blocking(|tx| {
+            enrollment(tx, "e", InstantRange::all(), &Zone::UTC, &lyceum_core::Reach::Everything)
+        });
         assert_eq!(unknown.unwrap_err().kind, ProblemKind::NotFound);
     });
 }
@@ -115,8 +137,11 @@ fn a_report_has_every_number_that_clients_require() {
         ]);
         send(db, &[Said::activity(1, "ann", AT).with_items(items).sent(SENT)]);
         let zone = Zone::from_name("Pacific/Kiritimati").unwrap();
-        let report =
-            db.read_blocking(|tx| enrollment(tx, "e", InstantRange::all(), &zone, &lyceum_core::Reach::Everything)).unwrap();
+        let report = db
+            .read_blocking(|tx| {
+                enrollment(tx, "e", InstantRange::all(), &zone, &lyceum_core::Reach::Everything)
+            })
+            .unwrap();
         let shown: Value = serde_json::to_value(&report).unwrap();
         let metrics = serde_json::json!({
             "activityMetrics": {

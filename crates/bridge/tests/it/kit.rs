@@ -250,7 +250,10 @@ pub(crate) fn range(from: i64, to: i64) -> InstantRange {
 }
 
 pub(crate) fn active(db: &Db, user: &str, range: InstantRange, zone: &Zone) -> Report {
-    db.read_blocking(|tx| activity(tx, StudentName::Id(user), range, zone, &lyceum_core::Reach::Everything)).unwrap()
+    db.read_blocking(|tx| {
+        activity(tx, StudentName::Id(user), range, zone, &lyceum_core::Reach::Everything)
+    })
+    .unwrap()
 }
 
 /// The sum of a measure over all days and subjects.

@@ -18,7 +18,9 @@ fn result(db: &Db, id: &str, status: &str, metadata: &Value) {
 }
 
 fn mastered(db: &Db, subject: &str) -> Value {
-    let found = db.read_blocking(|tx| highest_grade_mastered(tx, "ann", subject, &lyceum_core::Reach::Everything));
+    let found = db.read_blocking(|tx| {
+        highest_grade_mastered(tx, "ann", subject, &lyceum_core::Reach::Everything)
+    });
     serde_json::to_value(found.unwrap()).unwrap()
 }
 

@@ -174,7 +174,13 @@ fn a_day_of_all_students_agrees_with_the_reports_of_each() {
                 .read_blocking(|tx| {
                     let who = StudentName::Id(id);
                     Ok((
-                        analytics::activity(tx, who, range, &zone(), &lyceum_core::Reach::Everything)?,
+                        analytics::activity(
+                            tx,
+                            who,
+                            range,
+                            &zone(),
+                            &lyceum_core::Reach::Everything,
+                        )?,
                         analytics::behind(tx, who, range, None, &lyceum_core::Reach::Everything)?,
                         today::of_one(tx, noon(), &zone(), id)?.0,
                     ))

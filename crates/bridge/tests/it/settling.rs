@@ -65,7 +65,9 @@ fn sweep(db: &Db, now: Timestamp, who: &SettledUsers) -> (usize, usize) {
 }
 
 fn courses(db: &Db, now: Timestamp, user: &str) -> Vec<(String, Option<String>)> {
-    let listed = db.read_blocking(|tx| enrollments::of_user(tx, now, user, &lyceum_core::Reach::Everything)).unwrap();
+    let listed = db
+        .read_blocking(|tx| enrollments::of_user(tx, now, user, &lyceum_core::Reach::Everything))
+        .unwrap();
     let listed = listed.expect("nothing is due");
     listed.into_iter().map(|one| (one.course.id, one.begin_date)).collect()
 }
@@ -81,14 +83,18 @@ fn tracks_and_school_years_apply_without_a_request() {
         let students = limits::SETTLE_PAGE_RECORDS + 20;
         school(db, students);
         let spring = instant("2026-03-01");
-        db.write_blocking(|tx| tracks::put(tx, &track("c"), &lyceum_core::Reach::Everything)).unwrap();
+        db.write_blocking(|tx| tracks::put(tx, &track("c"), &lyceum_core::Reach::Everything))
+            .unwrap();
         assert_eq!(sweep(db, spring, &SettledUsers::Everybody), (2, 2));
         assert_eq!(sweep(db, spring, &SettledUsers::Everybody), (2, 0), "once");
         assert_eq!(sweep(db, spring, &SettledUsers::Grade("03".into())), (2, 0));
         let last = format!("u{}", students - 1);
         assert_eq!(courses(db, spring, &last), [("c".into(), Some("2026-03-01".into()))]);
         // The new school year does not enroll a student again who left.
-        db.write_blocking(|tx| enroll::unenroll(tx, spring, "u0", "c", None, &lyceum_core::Reach::Everything)).unwrap();
+        db.write_blocking(|tx| {
+            enroll::unenroll(tx, spring, "u0", "c", None, &lyceum_core::Reach::Everything)
+        })
+        .unwrap();
         let autumn = instant("2026-08-01");
         assert_eq!(sweep(db, autumn, &SettledUsers::Everybody), (2, 2));
         assert_eq!(sweep(db, autumn, &SettledUsers::Everybody), (2, 0));
@@ -106,10 +112,20 @@ fn a_read_reports_that_enrollments_are_due() {
     both(|db| {
         school(db, 1);
         let now = instant("2026-03-01");
-        db.write_blocking(|tx| tracks::put(tx, &track("c"), &lyceum_core::Reach::Everything)).unwrap();
-        let read = || db.read_blocking(|tx| enrollments::of_user(tx, now, "u0", &lyceum_core::Reach::Everything)).unwrap();
+        db.write_blocking(|tx| tracks::put(tx, &track("c"), &lyceum_core::Reach::Everything))
+            .unwrap();
+        let read = || {
+            db.read_blocking(|tx| {
+                enrollments::of_user(tx, now, "u0", &lyceum_core::Reach::Everything)
+            })
+            .unwrap()
+        };
         assert!(read().is_none());
-        let settled = db.write_blocking(|tx| enrollments::settled_of_user(tx, now, "u0", &lyceum_core::Reach::Everything)).unwrap();
+        let settled = db
+            .write_blocking(|tx| {
+                enrollments::settled_of_user(tx, now, "u0", &lyceum_core::Reach::Everything)
+            })
+            .unwrap();
         assert_eq!(settled.len(), 1);
         assert_eq!(read().unwrap().len(), 1);
     });
@@ -139,7 +155,15 @@ fn another_class_with_the_id_of_a_default_class_is_not_used() {
         );
         let refused = db
             .write_blocking(|tx| {
-                enroll::enroll(tx, now, "u0", "c", None, &enroll::EnrollmentRequest::default(), &lyceum_core::Reach::Everything)
+                enroll::enroll(
+                    tx,
+                    now,
+                    "u0",
+                    "c",
+                    None,
+                    &enroll::EnrollmentRequest::default(),
+                    &lyceum_core::Reach::Everything,
+                )
             })
             .unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Conflict);
@@ -151,11 +175,14 @@ fn another_class_with_the_id_of_a_default_class_is_not_used() {
         );
         let reading = json!({"subject": "Reading", "grade": "3", "courseId": "d"});
         let reading = Track::from(serde_json::from_value::<SubjectTrackInput>(reading).unwrap());
-        db.write_blocking(|tx| tracks::put(tx, &track("c"), &lyceum_core::Reach::Everything)).unwrap();
+        db.write_blocking(|tx| tracks::put(tx, &track("c"), &lyceum_core::Reach::Everything))
+            .unwrap();
         db.write_blocking(|tx| tracks::put(tx, &reading, &lyceum_core::Reach::Everything)).unwrap();
         db.write_blocking(|tx| settle::settle(tx, now, &SettledUsers::Everybody, 0)).unwrap();
         let listed = || {
-            let settled = |tx: &mut Tx<'_>| enrollments::settled_of_user(tx, now, "u0", &lyceum_core::Reach::Everything);
+            let settled = |tx: &mut Tx<'_>| {
+                enrollments::settled_of_user(tx, now, "u0", &lyceum_core::Reach::Everything)
+            };
             let listed = db.write_blocking(settled).unwrap();
             listed.into_iter().map(|one| one.course.id).collect::<Vec<_>>()
         };
@@ -176,7 +203,15 @@ fn two_who_enrol_at_once_share_one_default_class() {
         let now = instant("2026-01-15");
         let enrol = |user: &'static str| {
             move |tx: &mut Tx<'_>| {
-                enroll::enroll(tx, now, user, "c", None, &EnrollmentRequest::default(), &lyceum_core::Reach::Everything)
+                enroll::enroll(
+                    tx,
+                    now,
+                    user,
+                    "c",
+                    None,
+                    &EnrollmentRequest::default(),
+                    &lyceum_core::Reach::Everything,
+                )
             }
         };
         let (one, other) = race::at_once(db, enrol("u0"), enrol("u1"));

@@ -27,8 +27,17 @@ fn a_week_shows_its_events_by_day_and_adds_up() {
         send(db, &events.map(|one| one.sent(SENT)));
         let zone = Zone::from_name("America/New_York").unwrap();
         let week = InstantRange::week(&zone, "2026-03-12").unwrap();
-        let facts =
-            db.read_blocking(|tx| weekly_facts(tx, StudentName::Id("ann"), week, &zone, &lyceum_core::Reach::Everything)).unwrap();
+        let facts = db
+            .read_blocking(|tx| {
+                weekly_facts(
+                    tx,
+                    StudentName::Id("ann"),
+                    week,
+                    &zone,
+                    &lyceum_core::Reach::Everything,
+                )
+            })
+            .unwrap();
         let facts = serde_json::to_value(facts).unwrap();
         let facts = facts.as_array().unwrap();
         let column = |name: &str| facts.iter().map(|fact| fact[name].clone()).collect::<Vec<_>>();

@@ -54,7 +54,9 @@ fn all_reads(tx: &mut Tx<'_>) -> Result<Vec<LoggedEvent>> {
         for by in [EventOrderKey::Arrival, EventOrderKey::Time, EventOrderKey::Sensor] {
             for is_reversed in [false, true] {
                 let order = EventOrder { by, is_reversed };
-                found.extend(list(tx, filter, &lyceum_events::ActorFilter::Everyone, order, 100, 3)?.events);
+                found.extend(
+                    list(tx, filter, &lyceum_events::ActorFilter::Everyone, order, 100, 3)?.events,
+                );
             }
         }
     }
@@ -67,7 +69,11 @@ fn all_reads(tx: &mut Tx<'_>) -> Result<Vec<LoggedEvent>> {
         of_actor(tx, actor, i64::MIN / 2..i64::MAX / 2, &mut keep)?;
     }
     for number in 0..80 {
-        found.extend(read(tx, &event(number, "", EARLY).id, &lyceum_events::ActorFilter::Everyone)?);
+        found.extend(read(
+            tx,
+            &event(number, "", EARLY).id,
+            &lyceum_events::ActorFilter::Everyone,
+        )?);
     }
     Ok(found)
 }
@@ -154,11 +160,15 @@ fn events_in_blocks_are_followed_and_named_by_their_job() {
             Ok(job)
         });
         let job = job.unwrap();
-        let done = db.read_blocking(|tx| finished_job(tx, job, &lyceum_events::ActorFilter::Everyone)).unwrap().unwrap();
+        let done = db
+            .read_blocking(|tx| finished_job(tx, job, &lyceum_events::ActorFilter::Everyone))
+            .unwrap()
+            .unwrap();
         let ids = |events: Vec<String>| events.join(" ");
         let sent = ids(events.iter().map(|event| event.id.clone()).collect());
         assert_eq!(ids(done.events.into_iter().map(|(_, id)| id).collect()), sent);
-        let look = |tx: &mut Tx<'_>| Follow::from(0).look(tx, now, &lyceum_events::ActorFilter::Everyone);
+        let look =
+            |tx: &mut Tx<'_>| Follow::from(0).look(tx, now, &lyceum_events::ActorFilter::Everyone);
         let mut followed = db.read_blocking(look).unwrap();
         while followed.0.waits() {
             followed = db.read_blocking(look).unwrap();

@@ -19,7 +19,9 @@ fn noon() -> Timestamp {
 
 /// How far a look at the log came, and the names of the documents that it saw.
 fn look(db: &Db, follow: &Follow) -> (Follow, Vec<String>) {
-    let looked = db.read_blocking(|tx| follow.clone().look(tx, noon(), &lyceum_events::ActorFilter::Everyone)).unwrap();
+    let looked = db
+        .read_blocking(|tx| follow.clone().look(tx, noon(), &lyceum_events::ActorFilter::Everyone))
+        .unwrap();
     let name = |tree: &serde_json::Value| tree["object"]["name"].as_str().unwrap().to_owned();
     (looked.0, looked.1.iter().map(|logged| name(&logged.event.content())).collect())
 }

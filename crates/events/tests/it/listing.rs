@@ -32,7 +32,18 @@ fn ids(
     (limit, offset): (i64, i64),
 ) -> Vec<u32> {
     let order = EventOrder { by, is_reversed };
-    let page = db.read_blocking(|tx| repository::list(tx, filter, &lyceum_events::ActorFilter::Everyone, order, limit, offset)).unwrap();
+    let page = db
+        .read_blocking(|tx| {
+            repository::list(
+                tx,
+                filter,
+                &lyceum_events::ActorFilter::Everyone,
+                order,
+                limit,
+                offset,
+            )
+        })
+        .unwrap();
     page.events.iter().map(|logged| number(&logged.event)).collect()
 }
 
@@ -158,11 +169,24 @@ fn check_lists(db: &Db, random: &mut RandomStream) {
             for is_reversed in [false, true] {
                 let order = EventOrder { by, is_reversed };
                 let wanted = wanted(&all, filter, order);
-                let found = db.read_blocking(|tx| numbers(tx, filter, &lyceum_events::ActorFilter::Everyone, order, 2000)).unwrap();
+                let found = db
+                    .read_blocking(|tx| {
+                        numbers(tx, filter, &lyceum_events::ActorFilter::Everyone, order, 2000)
+                    })
+                    .unwrap();
                 assert_eq!(found, wanted, "{order:?} {filter:?}");
                 let skip = usize::try_from(random.below(1 + wanted.len() as u64)).unwrap();
                 let offset = i64::try_from(skip).unwrap();
-                let page = db.read_blocking(|tx| repository::list(tx, filter, &lyceum_events::ActorFilter::Everyone, order, 7, offset));
+                let page = db.read_blocking(|tx| {
+                    repository::list(
+                        tx,
+                        filter,
+                        &lyceum_events::ActorFilter::Everyone,
+                        order,
+                        7,
+                        offset,
+                    )
+                });
                 let page = page.unwrap();
                 let seqs: Vec<i64> = page.events.iter().map(|logged| logged.seq).collect();
                 let rest = &wanted[skip..];

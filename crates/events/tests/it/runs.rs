@@ -56,17 +56,34 @@ fn events_in_runs_are_known_corrected_and_found() {
             assert_eq!(found[&id(*number)].as_deref(), Some(*name), "{number}");
         }
         for number in names.keys().step_by(97) {
-            let one = db.read_blocking(|tx| read(tx, &id(*number), &lyceum_events::ActorFilter::Everyone)).unwrap().unwrap();
+            let one = db
+                .read_blocking(|tx| read(tx, &id(*number), &lyceum_events::ActorFilter::Everyone))
+                .unwrap()
+                .unwrap();
             assert_eq!(one.event.content()["object"]["name"], names[number]);
         }
-        assert_eq!(db.read_blocking(|tx| read(tx, &id(EVENTS * 2), &lyceum_events::ActorFilter::Everyone)).unwrap(), None);
+        assert_eq!(
+            db.read_blocking(|tx| read(tx, &id(EVENTS * 2), &lyceum_events::ActorFilter::Everyone))
+                .unwrap(),
+            None
+        );
         for actor in 0..3 {
             let filter = EventFilter {
                 actor_id: Some(format!("https://example.org/users/{actor}")),
                 ..EventFilter::default()
             };
-            let page =
-                db.read_blocking(|tx| list(tx, &filter, &lyceum_events::ActorFilter::Everyone, EventOrder::default(), 3, 2500)).unwrap();
+            let page = db
+                .read_blocking(|tx| {
+                    list(
+                        tx,
+                        &filter,
+                        &lyceum_events::ActorFilter::Everyone,
+                        EventOrder::default(),
+                        3,
+                        2500,
+                    )
+                })
+                .unwrap();
             let wanted = names.keys().filter(|number| *number % 3 == actor).count();
             assert_eq!((page.total, page.events.len()), (i64::try_from(wanted).unwrap(), 3));
         }

@@ -36,7 +36,17 @@ fn a_page_of_the_log_has_the_apps_and_the_rejected_count() {
         reject(db, "app", 0);
         let read = |is_whole, page| {
             let all = EventFilter::default();
-            db.read_blocking(|tx| log::read(tx, &all, &lyceum_events::ActorFilter::Everyone, NEWEST_FIRST, is_whole, page)).unwrap()
+            db.read_blocking(|tx| {
+                log::read(
+                    tx,
+                    &all,
+                    &lyceum_events::ActorFilter::Everyone,
+                    NEWEST_FIRST,
+                    is_whole,
+                    page,
+                )
+            })
+            .unwrap()
         };
         let first = read(false, (2, 0));
         assert_eq!((first.page.total, first.page.events.len(), first.waiting_count), (3, 2, 1));
@@ -59,19 +69,30 @@ fn an_exported_file_has_the_first_events_and_reports_whether_there_are_more() {
             let mut found = Vec::new();
             let is_cut = db.read_blocking(|tx| {
                 found.clear();
-                log::each(tx, &EventFilter::default(), &lyceum_events::ActorFilter::Everyone, NEWEST_FIRST, most, |logged| {
-                    found.push(logged.seq);
-                    Ok(())
-                })
+                log::each(
+                    tx,
+                    &EventFilter::default(),
+                    &lyceum_events::ActorFilter::Everyone,
+                    NEWEST_FIRST,
+                    most,
+                    |logged| {
+                        found.push(logged.seq);
+                        Ok(())
+                    },
+                )
             });
             (is_cut.unwrap(), found)
         };
         assert_eq!(read(3), (false, vec![3, 2, 1]));
         assert_eq!(read(2), (true, vec![3, 2]));
         let event = event(2, "a", EARLY);
-        let found = db.read_blocking(|tx| log::event(tx, &event.id, &lyceum_events::ActorFilter::Everyone)).unwrap();
+        let found = db
+            .read_blocking(|tx| log::event(tx, &event.id, &lyceum_events::ActorFilter::Everyone))
+            .unwrap();
         assert_eq!(found.seq, 2);
-        let missing = db.read_blocking(|tx| log::event(tx, "urn:uuid:none", &lyceum_events::ActorFilter::Everyone));
+        let missing = db.read_blocking(|tx| {
+            log::event(tx, "urn:uuid:none", &lyceum_events::ActorFilter::Everyone)
+        });
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }

@@ -188,8 +188,7 @@ fn own_today(tx: &mut Tx<'_>, scene: &EventContext<'_>, zone: &Zone) -> Result<X
         scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
     let range = DayRange::one(scene.now, zone, None)?.range(zone)?;
     let student = StudentName::Id(scene.user);
-    let report =
-        analytics::activity_in(tx, student, range, zone, &courses, &Reach::Everything)?;
+    let report = analytics::activity_in(tx, student, range, zone, &courses, &Reach::Everything)?;
     Ok(sum_of(&report))
 }
 

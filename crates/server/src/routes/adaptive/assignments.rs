@@ -80,7 +80,8 @@ async fn list_assignments(context: Context, needs_student: bool) -> Result<Answe
     let which = AssignmentFilter::read(super::query(&context), needs_student)?;
     let now = context.app.clock.now();
     let reach = context.reach();
-    let page = super::scan(context, move |tx, _| assignments::list(tx, now, &which, &reach)).await?;
+    let page =
+        super::scan(context, move |tx, _| assignments::list(tx, now, &which, &reach)).await?;
     Ok(Answer::of(&page))
 }
 

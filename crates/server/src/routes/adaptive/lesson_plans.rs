@@ -122,8 +122,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn created(context: Context) -> Result<Answer> {
     let (new, now) = (context.body_as::<LessonPlanInput>()?, context.app.clock.now());
     let reach = context.reach();
-    let (id, is_new) =
-        context.app.db.write(move |tx| plans::create(tx, now, &new, &reach)).await?;
+    let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &new, &reach)).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&PlanId { lesson_plan_id: id }).status(status))
 }
@@ -182,9 +181,8 @@ async fn request_operation(context: Context) -> Result<Answer> {
     let id = context.param("lessonPlanId").to_owned();
     let by = context.grant.as_ref().map(|grant| grant.client_id().to_owned());
     let reach = context.reach();
-    let work = move |tx: &mut Tx<'_>| {
-        plans::request_operation(tx, now, &id, &sent, by.as_deref(), &reach)
-    };
+    let work =
+        move |tx: &mut Tx<'_>| plans::request_operation(tx, now, &id, &sent, by.as_deref(), &reach);
     let operation_id = context.app.db.write(work).await?;
     let written = WrittenPlan { message: "written; sync applies it", operation_id };
     Ok(Answer::of(&Success::of(written)).status(StatusCode::CREATED))
@@ -201,7 +199,6 @@ async fn advanced(
 
 async fn course_synced(context: Context) -> Result<Answer> {
     let (course, reach) = (context.param("courseId").to_owned(), context.reach());
-    let affected =
-        context.app.db.write(move |tx| plans::sync_course(tx, &course, &reach)).await?;
+    let affected = context.app.db.write(move |tx| plans::sync_course(tx, &course, &reach)).await?;
     Ok(Answer::of(&Affected { lesson_plans_affected: affected }))
 }

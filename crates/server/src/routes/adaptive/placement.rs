@@ -75,13 +75,17 @@ fn of_subject(route: Route) -> Route {
 
 async fn next(context: Context) -> Result<Answer> {
     let asked: StudentAndSubject = query_as(&context)?;
-    let standing = super::scan(context, move |tx, context| placement::next(tx, &asked, &context.reach())).await?;
+    let standing =
+        super::scan(context, move |tx, context| placement::next(tx, &asked, &context.reach()))
+            .await?;
     Ok(Answer::of(&standing))
 }
 
 async fn level(context: Context) -> Result<Answer> {
     let asked: StudentAndSubject = query_as(&context)?;
-    let level = super::scan(context, move |tx, context| placement::level(tx, &asked, &context.reach())).await?;
+    let level =
+        super::scan(context, move |tx, context| placement::level(tx, &asked, &context.reach()))
+            .await?;
     Ok(Answer::of(&level))
 }
 

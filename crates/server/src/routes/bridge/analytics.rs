@@ -62,10 +62,9 @@ async fn enrollment(context: Context) -> Result<Answer> {
     let AnalyticsQuery { zone, range, start, end } = AnalyticsQuery::read(&context)?;
     let id = context.param("enrollmentId").to_owned();
     let (asked, reach) = (id.clone(), context.reach());
-    let report = read(&context, range, move |tx| {
-        analytics::enrollment(tx, &asked, range, &zone, &reach)
-    })
-    .await?;
+    let report =
+        read(&context, range, move |tx| analytics::enrollment(tx, &asked, range, &zone, &reach))
+            .await?;
     Ok(Answer::of(&EnrollmentReport {
         enrollment_id: id,
         start_date: start,
@@ -82,10 +81,9 @@ async fn activity(context: Context) -> Result<Answer> {
     };
     let (start_date, end_date) = (required("startDate", start)?, required("endDate", end)?);
     let (whom, reach) = (RequestedStudent::read(&context)?, context.reach());
-    let report = read(&context, range, move |tx| {
-        analytics::activity(tx, whom.who(), range, &zone, &reach)
-    })
-    .await?;
+    let report =
+        read(&context, range, move |tx| analytics::activity(tx, whom.who(), range, &zone, &reach))
+            .await?;
     Ok(Answer::of(&ActivityReport { start_date, end_date, message: RETRIEVED, report: &report }))
 }
 

@@ -112,9 +112,8 @@ async fn enrolled(context: Context) -> Result<Answer> {
 async fn unenrolled(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now, reach) = (school(&context), context.app.clock.now(), context.reach());
-    let work = move |tx: &mut Tx<'_>| {
-        enroll::unenroll(tx, now, &user, &course, school.as_deref(), &reach)
-    };
+    let work =
+        move |tx: &mut Tx<'_>| enroll::unenroll(tx, now, &user, &course, school.as_deref(), &reach);
     context.app.db.write(work).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

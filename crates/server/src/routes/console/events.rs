@@ -8,11 +8,11 @@ use lyceum_console::{
 };
 use lyceum_core::time::{NotAnInstant, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_events::{ActorFilter, limits};
 use lyceum_events::repository::{
     self, ArrivalRange, EventFilter, EventOrder, EventOrderKey, LoggedEvent, StoredRejection,
 };
 use lyceum_events::screens::{log as screen, rejected};
+use lyceum_events::{ActorFilter, limits};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -65,12 +65,16 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let by_words = ["type", "action", "who"].contains(&query.order().0);
     if let Some(export) = query.export.filter(|_| !by_words) {
         let add = move |tx: &mut Tx<'_>, file: &mut ExportFile, most| {
-            screen::each(tx, &filter, &ActorFilter::Everyone, order, most, |event| file.add(&row(&visitor, event)))
+            screen::each(tx, &filter, &ActorFilter::Everyone, order, most, |event| {
+                file.add(&row(&visitor, event))
+            })
         };
         return first_rows(&context, "events", (&MANY, export), add).await;
     }
     let page = (to_i64(CONSOLE_PAGE_ROWS_COUNT)?, to_i64(query.skipped())?);
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, &filter, &ActorFilter::Everyone, order, by_words, page);
+    let read = move |tx: &mut Tx<'_>| {
+        screen::read(tx, &filter, &ActorFilter::Everyone, order, by_words, page)
+    };
     let longest = query.export.map_or_else(deadline, |_| longest_export());
     let found = context.app.db.scan(longest, read).await?;
     let page = view::EventsPage {
@@ -198,7 +202,8 @@ async fn streamed(context: Context, _: Visitor) -> Result<Answer> {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = query(&context).own("id").to_owned();
-    let logged = context.app.db.read(move |tx| screen::event(tx, &id, &ActorFilter::Everyone)).await?;
+    let logged =
+        context.app.db.read(move |tx| screen::event(tx, &id, &ActorFilter::Everyone)).await?;
     let event = &logged.event;
     let fields = event.content();
     let facts = FactList::new(vec![

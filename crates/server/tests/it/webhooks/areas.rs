@@ -42,7 +42,11 @@ fn attempts_results_badges_and_deployments_are_announced() {
         let receiver = Receiver::start(|_| 200);
         let client = server.client();
         let webhook = create(&client, &receiver.url("/"), &json!({}));
-        filter(&client, &webhook, ("$type", "regexp", "^(attempt|badge|deployment|caliper|assessmentResult)"));
+        filter(
+            &client,
+            &webhook,
+            ("$type", "regexp", "^(attempt|badge|deployment|caliper|assessmentResult)"),
+        );
         lessons::course(&client);
         complete_a_lesson(&client);
         let issued = badges::awarded(&client);
@@ -64,13 +68,22 @@ fn attempts_results_badges_and_deployments_are_announced() {
         }
         let attempt = &found("attempt.completed")[0];
         assert_eq!(attempt["object"], "amy/steps/1");
-        assert_eq!((&attempt["data"]["student"], &attempt["data"]["score"]), (&json!("amy"), &json!(100.0)));
+        assert_eq!(
+            (&attempt["data"]["student"], &attempt["data"]["score"]),
+            (&json!("amy"), &json!(100.0))
+        );
         // The same attempt is an event of this server, and a result in the gradebook.
         assert_eq!(found("caliper.event")[0]["data"]["type"], "ActivityEvent");
         assert!(!found("assessmentResult.created").is_empty());
         let of_badge = [found("badge.issued"), found("badge.revoked")].concat();
-        assert_eq!(of_badge.iter().map(|one| &one["object"]).collect::<Vec<_>>(), [&json!(badge); 2]);
-        assert_eq!(of_badge[0]["data"]["credential"]["credentialSubject"]["type"], issued["credentialSubject"]["type"]);
+        assert_eq!(
+            of_badge.iter().map(|one| &one["object"]).collect::<Vec<_>>(),
+            [&json!(badge); 2]
+        );
+        assert_eq!(
+            of_badge[0]["data"]["credential"]["credentialSubject"]["type"],
+            issued["credentialSubject"]["type"]
+        );
         assert_eq!(of_badge[1]["data"]["reason"], "a mistake");
         let versions = |kind: &str| {
             found(kind).iter().map(|one| one["data"]["version"].clone()).collect::<Vec<_>>()
