@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use lyceum_core::Reach;
-use lyceum_roster::MIGRATIONS;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::record::Record;
@@ -13,12 +12,13 @@ use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
 use crate::kit::{BASE, collection, create, object, rules};
+use crate::migrations;
 
 /// The time in milliseconds of a page of a district that reaches some of the users.
 fn page_ms(users: u64, reached: u64) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let location = StoreLocation::Sqlite(folder.path().join("roster.db"));
-    let db = Db::open(&location, MIGRATIONS).unwrap();
+    let db = Db::open(&location, &migrations()).unwrap();
     create(&db, "orgs", json!({ "sourcedId": "d", "name": "D", "type": "district" }));
     create(
         &db,
