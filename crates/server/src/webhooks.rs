@@ -266,15 +266,18 @@ impl Sending {
         Ok(())
     }
 
+    /// The number of messages under way, and how many of them go to targets whose last answer was a failure.
+    fn under_way(&self) -> (usize, usize) {
+        self.targets.values().fold((0, 0), |(all, failing), target| {
+            let count = target.under_way.len();
+            (all + count, failing + if target.failures > 0 { count } else { 0 })
+        })
+    }
+
     /// The webhooks to look at now, those that wait longest first.
     fn ready(&self, now: Timestamp) -> Vec<String> {
-        let under_way = |is_failing: bool| -> usize {
-            let targets =
-                self.targets.values().filter(|target| (target.failures > 0) == is_failing);
-            targets.map(|target| target.under_way.len()).sum()
-        };
-        let (healthy, failing) = (under_way(false), under_way(true));
-        let mut room = limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(healthy + failing);
+        let (all, failing) = self.under_way();
+        let room = limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(all);
         let mut room_of_failing = limits::WEBHOOK_FAILING_SENDS_MAX_COUNT.saturating_sub(failing);
         let mut ready: Vec<_> = self
             .targets
@@ -283,34 +286,33 @@ impl Sending {
             .filter(|(_, _, target)| target.may_send() > 0)
             .collect();
         ready.sort_by_key(|(at, ..)| *at);
-        let mut chosen = Vec::new();
-        for (_, webhook, target) in ready {
-            let most = target.may_send();
-            if most > room || target.failures > 0 && room_of_failing == 0 {
-                continue;
-            }
-            room -= most;
-            if target.failures > 0 {
-                room_of_failing -= 1;
-            }
-            chosen.push(webhook.clone());
-        }
-        chosen
+        let mut has_room = |target: &TargetState| {
+            let is_failing = target.failures > 0;
+            let has_room = !is_failing || room_of_failing > 0;
+            room_of_failing -= usize::from(is_failing && has_room);
+            has_room
+        };
+        let chosen = ready.into_iter().filter(|(_, _, target)| has_room(target));
+        chosen.take(room).map(|(_, webhook, _)| webhook.clone()).collect()
     }
 
     fn start(&mut self, found: DueTarget) {
+        let (all, _) = self.under_way();
+        let room = limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(all);
         let state = self.targets.entry(found.webhook.clone()).or_default();
         let Some(target) = found.target else {
             state.look_at = None;
             return;
         };
-        let room = state.may_send();
-        let new = found.due.into_iter().filter(|due| !state.under_way.contains(&due.seq));
-        let new: Vec<DueDelivery> = new.take(room).collect();
+        let is_new = |due: &DueDelivery| !state.under_way.contains(&due.seq);
+        let new: Vec<DueDelivery> = found.due.into_iter().filter(is_new).collect();
+        if !new.is_empty() && room == 0 {
+            return;
+        }
         // What is under way sets the time again when it ends.
-        state.look_at =
-            if state.under_way.is_empty() && new.is_empty() { found.next_due } else { None };
-        for due in new {
+        let is_idle = state.under_way.is_empty() && new.is_empty();
+        state.look_at = if is_idle { found.next_due } else { None };
+        for due in new.into_iter().take(room.min(state.may_send())) {
             state.under_way.insert(due.seq);
             let (client, reply) = (self.app.webhooks.client.clone(), self.reply.clone());
             let (target, webhook, now) =

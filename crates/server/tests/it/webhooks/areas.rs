@@ -49,9 +49,14 @@ fn attempts_results_badges_and_deployments_are_announced() {
         );
         lessons::course(&client);
         complete_a_lesson(&client);
-        let issued = badges::awarded(&client);
+        let credentials = "/ims/ob/v3p0";
+        client.post(&format!("{credentials}/credentials/")).json(&badges::definition()).expect(201);
+        let mut award = badges::award();
+        award["userId"] = "amy".into();
+        let issued: Value =
+            client.post(&format!("{credentials}/issue-badge/")).json(&award).expect(201).json();
         let badge = issued["id"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
-        let revoke = format!("/ims/ob/v3p0/assertions/{badge}/revoke");
+        let revoke = format!("{credentials}/assertions/{badge}/revoke");
         client.post(&revoke).json(&json!({ "reason": "a mistake" })).expect(200);
         for text in ["one", "two"] {
             projects::deploy_called(&client, "Rivers", text);

@@ -70,7 +70,12 @@ fn a_failed_delivery_is_repeated_until_it_is_dead_and_can_be_replayed() {
             first.iter().all(|message| message.id == first[0].id),
             "a repetition has the same id"
         );
-        // Now the second change is sent. The dead one stays until somebody replays it.
+        // Now the second change is sent, which fails once. The dead one stays until somebody replays it.
+        let since = std::time::Instant::now();
+        while log(&client, &webhook, "waiting")[0]["attempts"] != 1 {
+            assert!(since.elapsed() < PATIENCE);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
         status.store(200, Ordering::SeqCst);
         clock.advance_milliseconds(10_000);
         wait_for_log(&client, &webhook, "delivered", 2);
