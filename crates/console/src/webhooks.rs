@@ -25,7 +25,6 @@ pub const DELIVERIES: &[Column] = &[
     Column::text("state", "State"),
     Column::number("attempts", "Attempts"),
     Column::text("answer", "Last answer"),
-    Column::text("message", "Message"),
     Column::buttons("Replay"),
 ];
 
@@ -37,6 +36,22 @@ pub struct WebhooksPage {
     pub frame: Frame,
     /// The webhooks.
     pub list: List,
+}
+
+/// The page of one delivery.
+#[derive(Template)]
+#[template(path = "webhook_delivery.html")]
+pub struct DeliveryPage {
+    /// The frame.
+    pub frame: Frame,
+    /// The address and name of the webhook.
+    pub webhook: (String, String),
+    /// The address to which the replay is sent.
+    pub replay: String,
+    /// Facts about the delivery.
+    pub facts: FactList,
+    /// The body of the message.
+    pub body: String,
 }
 
 /// The page of one webhook, with its delivery log.

@@ -214,9 +214,9 @@ pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
 /// Requests a second that one demo visitor may send.
 pub const DEMO_REQUESTS_PER_S: u32 = 5;
 /// Messages of webhooks that a server sends at once at most.
-pub const WEBHOOK_SENDS_MAX_COUNT: usize = 64;
+pub const WEBHOOK_SENDS_MAX_COUNT: usize = 256;
 /// Of these, messages to targets whose last answer was a failure at most.
-pub const WEBHOOK_FAILING_SENDS_MAX_COUNT: usize = 16;
+pub const WEBHOOK_FAILING_SENDS_MAX_COUNT: usize = 32;
 /// Milliseconds that the target of a webhook has for its answer.
 pub const WEBHOOK_SEND_MAX_MS: u64 = 10_000;
 /// Bytes of a target's answer that are read at most.

@@ -31,4 +31,4 @@ pub const WEBHOOK_LOG_PAGE_MAX_RECORDS: i64 = 500;
 /// Bytes of the reason of a failed delivery at most.
 pub const WEBHOOK_ERROR_MAX_BYTES: usize = 500;
 /// Deliveries of one webhook that are sent at once at most.
-pub const WEBHOOK_AT_ONCE_MAX_COUNT: usize = 4;
+pub const WEBHOOK_AT_ONCE_MAX_COUNT: usize = 16;

@@ -63,6 +63,13 @@ pub fn details(tx: &mut Tx<'_>, id: &str, state: Option<DeliveryState>) -> Resul
     })
 }
 
+/// A webhook and one of its deliveries with the body of the message. Errors: `NotFound`.
+pub fn delivery(tx: &mut Tx<'_>, webhook: &str, id: i64) -> Result<(Webhook, Delivery, String)> {
+    let webhook = webhook::find(tx, webhook)?;
+    let (delivery, body) = log::find(tx, &webhook.id, id)?;
+    Ok((webhook, delivery, body))
+}
+
 /// Sends a delivery, or all dead ones, again, and records who did it. Errors: `NotFound`.
 pub fn replay(
     tx: &mut Tx<'_>,

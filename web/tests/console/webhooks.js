@@ -52,6 +52,10 @@ export default async function webhooks(t, kit) {
   assert.match(await page.textContent("main ul"), /action eq "LoggedIn"/);
   assert.match(await page.textContent("tbody tr"), /caliper\.event.*dead.*the target answered 410/s);
 
+  await kit.look("webhook-delivery", await page.getAttribute("tbody tr:first-child a", "href"));
+  assert.match(await page.textContent("pre"), /"type": "caliper\.event"/);
+  await kit.open(one);
+
   // The target works again: the webhook is activated, and the delivery replayed by keyboard.
   status = 200;
   await call("PUT", `/webhooks/${webhook.id}/activate`);

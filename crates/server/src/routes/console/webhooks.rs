@@ -1,6 +1,6 @@
 //! Webhooks: their state, and the delivery log, from which deliveries are replayed.
 
-use lyceum_console::webhooks::{COLUMNS, DELIVERIES, WebhookPage, WebhooksPage};
+use lyceum_console::webhooks::{COLUMNS, DELIVERIES, DeliveryPage, WebhookPage, WebhooksPage};
 use lyceum_console::{Button, Cell, FactList, List, ListFilter, Row, links, screens};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
@@ -11,7 +11,7 @@ use lyceum_webhooks::screens::{self as screen, ListedWebhook};
 use serde_json::Value;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, at_most, deadline, on_to, page, show_list};
+use super::{Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -22,6 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/webhooks", screen, all),
         page("/webhooks/{id}", screen, one),
         action("/webhooks/{id}/replay", screen, replay_dead),
+        page("/webhooks/{id}/deliveries/{delivery}", screen, one_delivery),
         action("/webhooks/{id}/deliveries/{delivery}/replay", screen, replay_one),
     ]
 }
@@ -103,32 +104,63 @@ fn sentence(filter: &Filter) -> String {
     format!("{} {operator} {value}{inactive}", filter.filter_key)
 }
 
+fn last_answer(delivery: &Delivery) -> Cell {
+    Cell::text(match (&delivery.error, delivery.status) {
+        (Some(error), _) => error.clone(),
+        (None, Some(status)) => format!("the target answered {status}"),
+        (None, None) => "–".to_owned(),
+    })
+}
+
+async fn one_delivery(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (id, number) = (context.param("id").to_owned(), delivery_number(&context)?);
+    let (webhook, delivery, body) =
+        context.app.db.read(move |tx| screen::delivery(tx, &id, number)).await?;
+    let path = links::webhook(&webhook.id);
+    let facts = FactList::new(vec![
+        ("Message id", Cell::text(&delivery.message_id)),
+        ("Type", Cell::text(&delivery.topic)),
+        ("Object", Cell::text(&delivery.object)),
+        ("State", Cell::text(delivery.state.name())),
+        ("Attempts", Cell::text(delivery.attempts.to_string())),
+        ("Last answer", last_answer(&delivery)),
+        ("Created", visitor.time(delivery.created_at)),
+        ("Due", visitor.time(delivery.due_at)),
+        ("Ended", visitor.time_if_any(delivery.ended_at)),
+    ]);
+    let indented = serde_json::from_str::<Value>(&body)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .map_err(Problem::internal)?;
+    show_page(&DeliveryPage {
+        frame: visitor.frame(format!("Delivery {number}")),
+        replay: format!("{path}/deliveries/{number}/replay"),
+        webhook: (path, webhook.name),
+        facts,
+        body: indented,
+    })
+}
+
 fn delivery_row(visitor: &Visitor, path: &str, token: &str, delivery: &Delivery) -> Row {
     let tone = match delivery.state {
         DeliveryState::Delivered => "good",
         DeliveryState::Waiting => "warn",
         DeliveryState::Dead => "bad",
     };
-    let answer = match (&delivery.error, delivery.status) {
-        (Some(error), _) => error.clone(),
-        (None, Some(status)) => format!("the target answered {status}"),
-        (None, None) => "–".to_owned(),
-    };
+    let to = format!("{path}/deliveries/{}", delivery.id);
     let button = Button {
-        path: format!("{path}/deliveries/{}/replay", delivery.id),
+        path: format!("{to}/replay"),
         fields: vec![("token", token.to_owned())],
         description: "Replay".to_owned(),
         tone: "",
     };
     vec![
-        Cell::count(delivery.id),
+        Cell::count(delivery.id).to(&to),
         visitor.time(delivery.created_at),
         Cell::text(&delivery.topic),
         Cell::text(&delivery.object),
         Cell::text(delivery.state.name()).toned(tone),
-        Cell::count(delivery.attempts),
-        Cell::text(answer),
-        Cell::text(&delivery.message_id),
+        Cell::count(delivery.attempts).to(to),
+        last_answer(delivery),
         Cell::button(button),
     ]
 }
@@ -138,13 +170,17 @@ async fn replay_dead(context: Context, visitor: Visitor, _: Form) -> Result<Answ
 }
 
 async fn replay_one(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    let number = context.param("delivery");
-    let unknown = || {
-        let message = format!("there is no delivery '{number}'; deliveries have numbers");
-        Problem::new(ProblemKind::NotFound, message)
-    };
-    let number = number.parse().map_err(|_| unknown())?;
+    let number = delivery_number(&context)?;
     replay(&context, &visitor, Some(number)).await
+}
+
+/// The number in the address. Errors: `NotFound`.
+fn delivery_number(context: &Context) -> Result<i64> {
+    let text = context.param("delivery");
+    text.parse().map_err(|_| {
+        let message = format!("there is no delivery '{text}'; deliveries have numbers");
+        Problem::new(ProblemKind::NotFound, message)
+    })
 }
 
 async fn replay(context: &Context, visitor: &Visitor, delivery: Option<i64>) -> Result<Answer> {
