@@ -12,8 +12,6 @@ pub const COLUMNS: &[Column] = &[
     Column::text("state", "State"),
     Column::number("waiting", "Waiting"),
     Column::number("dead", "Dead"),
-    Column::text("owner", "By"),
-    Column::text("created", "Created"),
 ];
 
 /// The columns of the delivery log.
@@ -23,7 +21,6 @@ pub const DELIVERIES: &[Column] = &[
     Column::text("type", "Type"),
     Column::text("object", "Object"),
     Column::text("state", "State"),
-    Column::number("attempts", "Attempts"),
     Column::text("answer", "Last answer"),
     Column::buttons("Replay"),
 ];

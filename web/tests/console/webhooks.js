@@ -60,7 +60,7 @@ export default async function webhooks(t, kit) {
   status = 200;
   await call("PUT", `/webhooks/${webhook.id}/activate`);
   await tabTo(page, "tbody form button");
-  await page.keyboard.press("Enter");
+  await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
   await until("the replay", async () => (await kit.api(`${log}?state=delivered`)).deliveries.length === 1);
   const shown = await kit.open(`${one}?state=delivered`);
   assert.match(await shown.textContent("tbody tr"), /delivered.*the target answered 200/s);

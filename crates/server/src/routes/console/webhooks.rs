@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.scan(deadline(), screen::list).await?;
-    let rows = found.iter().map(|listed| row(&visitor, listed)).collect();
+    let rows = found.iter().map(row).collect();
     let list = List::new("Webhooks", COLUMNS, query(&context), rows).or_else(
         "There are no webhooks yet. A client creates one with `POST /webhooks`; the integrators' guide shows how.",
     );
@@ -37,10 +37,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("webhooks", &view.list, &view)
 }
 
-fn row(
-    visitor: &Visitor,
-    ListedWebhook { webhook, waiting_count, dead_count }: &ListedWebhook,
-) -> Row {
+fn row(ListedWebhook { webhook, waiting_count, dead_count }: &ListedWebhook) -> Row {
     let to = links::webhook(&webhook.id);
     let of_state = |state: DeliveryState| format!("{to}?state={}", state.name());
     vec![
@@ -50,8 +47,6 @@ fn row(
         state(webhook.active),
         Cell::count(*waiting_count).to(of_state(DeliveryState::Waiting)),
         Cell::count(*dead_count).to(of_state(DeliveryState::Dead)),
-        Cell::text(&webhook.owner),
-        visitor.time(webhook.created),
     ]
 }
 
@@ -154,12 +149,11 @@ fn delivery_row(visitor: &Visitor, path: &str, token: &str, delivery: &Delivery)
         tone: "",
     };
     vec![
-        Cell::count(delivery.id).to(&to),
+        Cell::count(delivery.id).to(to),
         visitor.time(delivery.created_at),
         Cell::text(&delivery.topic),
         Cell::text(&delivery.object),
         Cell::text(delivery.state.name()).toned(tone),
-        Cell::count(delivery.attempts).to(to),
         last_answer(delivery),
         Cell::button(button),
     ]
