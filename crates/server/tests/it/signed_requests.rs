@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::limits::SIGNATURE_WINDOW_S;
 use lyceum_access::{ClientSecrets, NewClient, Scope, client};
+use lyceum_core::Reach;
 use lyceum_core::text::segment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
 use lyceum_server::limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT;
@@ -13,7 +14,7 @@ use lyceum_store::StoreLocation;
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 use ring::hmac;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The address by which callers know the server behind its proxy.
 const PUBLIC: &str = "https://Roster.example.org:443/lyceum";
@@ -145,6 +146,36 @@ fn a_signature_gives_the_scopes_of_1_1_that_the_client_has() {
         server.anonymous().post("/oauth2/token").form(&form).expect(401);
         let plain = Signer { id: signer.id.clone(), secret: secrets.secret };
         assert_eq!(get(server, ORGS, &plain.sign(ORGS, clock.now(), "5")).status, 401);
+    });
+}
+
+#[test]
+fn a_limited_client_reads_its_organizations_alone() {
+    let (setup, clock) = setup();
+    both_as(&setup, |server| {
+        for id in ["s1", "s2"] {
+            let org = json!({ "org": { "sourcedId": id, "name": id, "type": "school" } });
+            let path = "/ims/oneroster/rostering/v1p2/orgs";
+            server.client().post(path).json(&org).expect(201);
+        }
+        let (signer, secrets) = Signer::create(server, &[]);
+        let (id, reach) = (signer.id.clone(), Reach::organizations(["s1"]).unwrap());
+        server.db().write_blocking(move |tx| client::limit(tx, &id, &reach)).unwrap();
+        let token = server.token_of(&signer.id, &secrets.secret);
+        let by_token = server.anonymous().with_token(token);
+        let ids = |answer: Reply| {
+            let body: Value = answer.json();
+            let orgs = body["orgs"].as_array().unwrap_or_else(|| panic!("{body}"));
+            orgs.iter().map(|org| org["sourcedId"].clone()).collect::<Vec<_>>()
+        };
+        let signed = |path: &str| get(server, path, &signer.sign(path, clock.now(), path));
+        assert_eq!(ids(signed(ORGS)), ["s1"]);
+        assert_eq!(ids(by_token.get(ORGS).send()), ["s1"]);
+        for (id, status) in [("s1", 200), ("s2", 404)] {
+            let path = format!("{ORGS}/{id}");
+            assert_eq!(signed(&path).status, status);
+            by_token.get(&path).expect(status);
+        }
     });
 }
 
