@@ -25,7 +25,7 @@ use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, Ret
 use crate::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use crate::{Digest, failed};
 
-/// How often a failed request is repeated, after longer and longer pauses.
+/// The number of times that a failed request is repeated, after longer and longer pauses.
 const RETRIES: usize = 3;
 
 /// The blobs of one store in a bucket.

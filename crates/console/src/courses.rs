@@ -95,7 +95,7 @@ pub struct CoursePage {
 }
 
 impl CoursePage {
-    /// How many HTML lists end before a node, and whether a new one begins.
+    /// The number of HTML lists that end before a node, and whether a new one begins.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn turns(&self, at: &usize) -> (usize, bool) {
         let depth = self.nodes[*at].depth;
@@ -105,7 +105,7 @@ impl CoursePage {
         }
     }
 
-    /// How many HTML lists are open after the last node.
+    /// The number of HTML lists that are open after the last node.
     fn open(&self) -> usize {
         self.nodes.last().map_or(0, |last| last.depth + 1)
     }

@@ -49,7 +49,7 @@ pub struct ImportsPage {
 /// The names of the numbers of a [`ImportedFile`].
 pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "Deleted", "Refused"];
 
-/// What an import did, or would do, with the rows of one file.
+/// The outcome of an import, or of a dry run, for the rows of one file.
 pub struct ImportedFile {
     /// The name of the file.
     pub name: String,

@@ -39,7 +39,7 @@ pub struct KeyPage {
     pub path: String,
     /// Facts about the key or client.
     pub facts: FactList,
-    /// What happens to the current secret if a new one is created; `None` for a revoked key or client.
+    /// The fate of the current secret if a new one is created; `None` for a revoked key or client.
     pub rotating: Option<&'static str>,
     /// The organizations to which it is limited, separated by spaces; `None` if the viewer may not change them.
     pub organizations: Option<String>,

@@ -65,7 +65,7 @@ pub struct JobPage {
 pub struct AuditChangePage {
     /// The frame.
     pub frame: Frame,
-    /// Who changed what and when.
+    /// The audit log.
     pub facts: FactList,
     /// The details of the change as JSON; empty if there are none.
     pub details: String,

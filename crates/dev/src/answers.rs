@@ -28,7 +28,7 @@ const PLACEHOLDER: &str = "__FAILURE__";
 /// The attempts to serve the saved files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildState {
-    /// How many attempts are complete.
+    /// The number of complete attempts.
     pub(crate) count: u64,
     /// Why the latest failed.
     pub(crate) failure: Option<DevFailure>,

@@ -18,7 +18,7 @@ pub(crate) struct Cli {
     pub(crate) output: Output,
 }
 
-/// How much a command prints, and in which form.
+/// The amount and the form of what a command prints.
 #[derive(Args)]
 pub(crate) struct Output {
     /// Print only errors and the result

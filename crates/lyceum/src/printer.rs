@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cli::Output;
 use crate::failure::Failure;
 
-/// How much is printed besides the result.
+/// The amount that is printed besides the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Quiet,

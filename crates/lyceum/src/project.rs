@@ -16,7 +16,7 @@ use crate::profile::Env;
 /// The problem on a machine without workerd.
 pub(crate) const NO_WORKERD: &str =
     "workerd was not found; it is needed to run the backends of projects";
-/// How to install workerd.
+/// The hint for installing workerd.
 pub(crate) const INSTALL_WORKERD: &str =
     "run `npm install --save-dev workerd`, or set LYCEUM_WORKERD to the program's path";
 

@@ -48,7 +48,7 @@ pub struct Association {
 /// A definition or a rubric.
 #[derive(Clone, Debug)]
 pub struct Definition {
-    /// What it is.
+    /// Its class.
     pub class: &'static Class,
     /// The record.
     pub record: Record,

@@ -18,7 +18,7 @@ const ORGS: &str = "/ims/oneroster/rostering/v1p2/orgs";
 /// The calls that carry requests and answers, and those that make a file durable.
 const TRACED: &str =
     "trace=read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg,fsync,fdatasync";
-/// How long `strace` may take to attach.
+/// The time that `strace` may take to attach.
 const ATTACH_MAX: Duration = Duration::from_secs(20);
 
 /// A running server and a token for it.

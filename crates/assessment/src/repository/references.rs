@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{Kind, Reference};
 
-/// How many referring documents a refusal to delete lists at most.
+/// The number of referring documents that a refusal to delete lists at most.
 const REFERRERS_SHOWN: i64 = 5;
 
 /// The documents that the references mean. The last segment of the address is tried first, with or without `.xml`,

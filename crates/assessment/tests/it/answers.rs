@@ -1,4 +1,4 @@
-//! How an answer is read: for which response variable, and for which variant of the item.
+//! Reading of answers: their response variable and their variant of the item.
 
 use lyceum_assessment::{candidate, parse, respond};
 use lyceum_core::ProblemKind;

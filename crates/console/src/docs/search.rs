@@ -68,7 +68,7 @@ impl SearchIndex {
 }
 
 impl SearchEntry {
-    /// How well the section matches; `None` if a word is missing.
+    /// The score of the section; `None` if a word is missing.
     fn rank(&self, page: &DocsPage, words: &[&str]) -> Option<usize> {
         let page_title = page.title.to_lowercase();
         let mut rank = 0;

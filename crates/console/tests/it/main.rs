@@ -33,7 +33,7 @@ fn query(text: &str) -> ListQuery {
     ListQuery::of("/list", pairs.map(|(name, value)| (Cow::from(name), Cow::from(value))))
 }
 
-/// How often the text contains the part.
+/// The number of times that the text contains the part.
 fn count(text: &str, part: &str) -> usize {
     text.matches(part).count()
 }

@@ -1,4 +1,4 @@
-//! What a project's folder asks for: its name, its secrets, and the desired state.
+//! The requests that follow from a project's folder: its name, its secrets, and the desired state.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the folder of a project asks of a server, and a plan in words.
+//! Requests of a project's folder to a server, and plans in words.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 

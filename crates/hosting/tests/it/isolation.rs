@@ -1,4 +1,4 @@
-//! What a backend must not reach.
+//! Backends are isolated from everything that they must not reach.
 
 use std::net::TcpListener;
 

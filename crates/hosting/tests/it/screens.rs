@@ -1,4 +1,4 @@
-//! What the console shows of projects and on its first page, on both stores.
+//! The content of the console's screens about projects and of its first page, on both stores.
 
 use std::collections::BTreeMap;
 

@@ -180,7 +180,7 @@ async fn a_backend_that_does_not_start_says_why_and_is_retried_with_pauses() {
     }
 }
 
-/// How long it takes until calls fail with that message.
+/// The time until calls fail with that message.
 async fn until_told(host: &Host, what: &str) -> Duration {
     let begun = Instant::now();
     while !host.get("trouble", "/").await.unwrap_err().message.contains(what) {
@@ -304,7 +304,7 @@ async fn round(host: &Host, path: &str) -> Option<(Duration, Duration)> {
     (stolen().saturating_sub(before) < begun.elapsed() / 50).then_some((alone, beside))
 }
 
-/// How long the host took a virtual machine's cores away since its start, summed over all cores.
+/// The time for which the host took a virtual machine's cores away since its start, summed over all cores.
 fn stolen() -> Duration {
     let stat = std::fs::read_to_string("/proc/stat").unwrap();
     let ticks: u64 = stat.split_whitespace().nth(8).unwrap().parse().unwrap();

@@ -31,7 +31,7 @@ pub(crate) struct Doctor {
 
 /// Release date of the first version: a clock before it is wrong.
 const MADE: &str = "2026-11-01T00:00:00Z";
-/// How far two clocks may differ: servers read each other's tokens and events.
+/// The time by which two clocks may differ: servers read each other's tokens and events.
 const CLOCK_TOLERANCE_MS: u64 = 2_000;
 /// Room for one day of a large network.
 const DISK_WARNING_BYTES: u64 = 1 << 30;

@@ -19,7 +19,7 @@ const SEATS: usize = 16;
 /// Questions of the lesson that follows the score, and of the quiz.
 const STEPS: usize = 30;
 const QUIZ: usize = 5;
-/// How long a server may be away.
+/// The time for which a server may be away.
 const AWAY_MAX: Duration = Duration::from_mins(1);
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
@@ -33,7 +33,7 @@ struct Class {
     taken: AtomicUsize,
 }
 
-/// What a student did: the answers that were acknowledged by lesson, and the XP that were told.
+/// The work of a student: acknowledged answers by lesson, and the XP in the replies.
 #[derive(Default)]
 struct Done {
     answers: BTreeMap<&'static str, Vec<(String, String)>>,
@@ -103,7 +103,7 @@ impl Class {
         done
     }
 
-    /// What was kept of a student is what the student did.
+    /// Checks that the stored work of a student is the acknowledged work.
     fn check(&self, student: &str, done: &Done) {
         for (lesson, answers) in &done.answers {
             let log =

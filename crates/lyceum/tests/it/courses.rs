@@ -21,7 +21,7 @@ fn teach(place: &Place, courses: &[(u8, Value)]) {
     place.write("lyceum.config.js", &text);
 }
 
-/// What a plan does with records: action, kind and id.
+/// The changes of a plan to records: action, kind and id.
 fn records(plan: &Value) -> Vec<(String, String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let all = plan["lms"]["records"].as_array().into_iter().flatten();

@@ -123,7 +123,7 @@ fn what_is_served_fits_the_official_schemas(store: Store) {
     fits(&records, "clr_v2p0_profile_schema.json", &get(&http, "/ims/clr/v2p0/profile"));
 }
 
-/// What `@digitalbazaar/vc` says of a credential of the server.
+/// The verdict of `@digitalbazaar/vc` on a credential of the server.
 fn told_by_another(served: &Served, credential: &Value) -> Value {
     let file = served.file("credential.json");
     std::fs::write(&file, credential.to_string()).unwrap();
@@ -138,7 +138,7 @@ fn told_by_another(served: &Served, credential: &Value) -> Value {
     serde_json::from_str(&finished(script, served)).unwrap()
 }
 
-/// What a program printed. Panics where it fails or takes too long.
+/// The output of a program. Panics if it fails or takes too long.
 fn finished(mut program: Command, served: &Served) -> String {
     let (output, errors) = (served.file("program.out"), served.file("program.err"));
     let file = |path: &PathBuf| std::fs::File::create(path).unwrap();

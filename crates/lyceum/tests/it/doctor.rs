@@ -11,7 +11,7 @@ use crate::transcript::Place;
 
 const ANYWHERE: &str = "--listen 127.0.0.1:0";
 
-/// What the doctor finds, and whether all is well.
+/// The exit code and the findings of the doctor.
 fn findings(place: &Place, flags: &str) -> (i32, Vec<Value>) {
     let (code, stdout, _) = place.run(&format!("doctor --json {flags}"));
     (code, serde_json::from_str(&stdout).unwrap())

@@ -1,4 +1,4 @@
-//! What was acknowledged is still there after `kill -9`, because a sync came before the answer.
+//! Acknowledged writes survive `kill -9`, because a sync comes before the answer.
 
 use lyceum_testkit::durability::{Api, SyncTrace};
 use lyceum_testkit::full_size;

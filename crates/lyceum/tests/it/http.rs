@@ -17,7 +17,7 @@ pub(crate) struct Http {
     token: Option<String>,
 }
 
-/// What came back.
+/// An answer.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: String,

@@ -97,7 +97,7 @@ fn sum(report: &Value, what: &str) -> u64 {
     report["files"].as_array().unwrap().iter().map(|file| file[what].as_u64().unwrap()).sum()
 }
 
-/// What the place holds, as bytes: a standard export, in which no time of an import stands.
+/// The records of the place as bytes: a standard export, which contains no time of an import.
 fn exported(place: &Place) -> Vec<u8> {
     place.ok("export out.zip --quiet");
     fs::read(place.path().join("out.zip")).unwrap()

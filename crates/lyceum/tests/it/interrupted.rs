@@ -52,7 +52,7 @@ fn add(served: &Served) {
     client(served).post(STATE).json(&json!({})).expect(200);
 }
 
-/// Which version is served: the same of page, code and schema, with every row that was written.
+/// The version that is served: the same of page, code and schema, with every row that was written.
 fn whole(served: &Served, rows: u32) -> u32 {
     let client = client(served);
     let state: Value = client.get(STATE).expect(200).json();

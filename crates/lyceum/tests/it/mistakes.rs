@@ -1,4 +1,4 @@
-//! What the program prints after a common mistake, and that doing what it says works: `tests/mistakes.md`.
+//! Messages after common mistakes, and that their advice works: `tests/mistakes.md`.
 //!
 //! `LYCEUM_BLESS=1` writes what was printed into the file.
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::served::{Key, Served, root, target, wait};
 
-/// How long one script may take, the making of its environment included.
+/// The time that one script may take, including the creation of its environment.
 const SCRIPT_MAX: Duration = Duration::from_mins(15);
 
 /// Runs a script against the server; its closing lines. Panics with what failed.

@@ -1,4 +1,4 @@
-//! What people see while they deploy again and again.
+//! Visitors get answers while a project is deployed again and again.
 
 use std::fs;
 

@@ -17,7 +17,7 @@ const END_MAX: Duration = Duration::from_secs(15);
 /// A sandbox that runs; it is killed with this value.
 pub(crate) struct Running {
     process: Child,
-    /// What it told at its start.
+    /// The JSON that it printed at its start.
     pub(crate) told: Value,
 }
 

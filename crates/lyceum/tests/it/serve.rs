@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::transcript::Place;
 
-/// How long anything here may take.
+/// The time that each step may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Server {
@@ -132,7 +132,7 @@ fn a_server_without_workerd_starts_with_a_warning() {
     assert_eq!(starts(None), [""; 0]);
 }
 
-/// What a server says at its start until the line that begins so; none when it is ready before.
+/// The output of a server at its start up to the line that begins so; none if it is ready before.
 fn says(place: &Place, begin: &str) -> Option<String> {
     let mut command = place.command("serve --listen 127.0.0.1:0");
     let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

@@ -15,9 +15,9 @@ use tempfile::TempDir;
 
 use crate::http;
 
-/// How long the server may take to its first answer and to its end.
+/// The time that the server may take to its first answer and to its end.
 const START_MAX: Duration = Duration::from_secs(30);
-/// How often a condition is looked at.
+/// The pause between two looks at a condition.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The root of the repository.
@@ -91,7 +91,7 @@ pub(crate) struct Data {
     /// Whether ids that published clients omit are made up.
     allocates_ids: bool,
     settings: &'static [(&'static str, &'static str)],
-    /// What `ulimit` says of files and sockets that the server may open; none: as many as the test.
+    /// The flags of `ulimit` for files and sockets that the server may open; none: as many as the test.
     descriptors: Option<&'static str>,
 }
 
@@ -256,7 +256,7 @@ impl Served {
         self.data.file(name)
     }
 
-    /// What the server wrote.
+    /// The last lines of the server's log.
     pub(crate) fn log(&self) -> String {
         let log = std::fs::read_to_string(self.file("server.log")).unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();

@@ -67,8 +67,8 @@ fn remove(document: &mut Value, pointer: &str) {
     }
 }
 
-/// What our document says of a status: by itself, or with all of its class (`4XX`). Both classes of errors together are
-/// what the official documents call `default`.
+/// The entry of our document for a status: by itself, or with all of its class (`4XX`). Both classes of errors together
+/// are what the official documents call `default`.
 fn response_for<'o>(responses: &'o Value, status: &str) -> Option<&'o Value> {
     let of_class = || match status {
         "default" => responses.get("5XX").and(responses.get("4XX")),

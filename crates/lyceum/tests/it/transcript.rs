@@ -35,7 +35,7 @@ impl Place {
         self.variables.push((name.to_owned(), value.to_owned()));
     }
 
-    /// What the variable is set to here.
+    /// The value of the variable here.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }

@@ -1,5 +1,5 @@
-//! What is generated from the types of the config file: the JSON Schema and the TypeScript types of `@lyceum/cli`, and
-//! the reference in the documentation.
+//! Files that are generated from the types of the config file: the JSON Schema and the TypeScript types of
+//! `@lyceum/cli`, and the reference in the documentation.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What is read from the config file, and which errors are reported at which places.
+//! Reading of config files, and the errors with their places.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod courses;

@@ -1,4 +1,4 @@
-//! What a candidate is shown holds no secret.
+//! The view for candidates contains no secret.
 
 use lyceum_core::random::RandomStream;
 use lyceum_qti::model::{FeedbackKind, Item};
@@ -61,7 +61,7 @@ fn answered_right(item: &Item) -> Outcomes {
     score(item, &responses, ScoringInput::default(), &mut RandomStream::seeded(1))
 }
 
-/// What a view tells that it may not.
+/// The secrets that a view reveals.
 fn leaks_of(xml: &str, item: &Item, outcomes: Option<&Outcomes>) -> impl Iterator<Item = String> {
     let mut leaks: Vec<String> = SECRET
         .iter()

@@ -151,7 +151,7 @@ fn acceptance_agrees_with_the_schema() {
     assert!(differences.is_empty(), "{}:\n{}", differences.len(), differences.join("\n"));
 }
 
-/// What the schema says of each file.
+/// The verdict of the schema on each file.
 fn verdicts(folder: &Path, documents: &[File]) -> Option<BTreeMap<String, bool>> {
     let schema = folder.join("xsd/qtiv3p0/imsqti_asiv3p0_sbacv1p0_v1p0.xsd");
     let mut command = Command::new("xmllint");

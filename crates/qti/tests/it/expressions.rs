@@ -110,7 +110,7 @@ fn expressions_have_the_values_of_the_standard() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What the cases of one expression show.
+/// The findings of the cases of one expression.
 #[derive(Clone, Copy, Default)]
 struct Shown {
     cases: usize,

@@ -14,7 +14,7 @@ fn sent(content: &Json) -> Result<String, Problem> {
     stimulus_xml(&object(&body))
 }
 
-/// What a stimulus shows of HTML.
+/// The content that a stimulus shows of HTML.
 fn shown(html: &str) -> String {
     let xml = sent(&json!(html)).unwrap_or_else(|problem| panic!("{html}: {problem}"));
     let stimulus = read_stimulus(&xml).unwrap_or_else(|faults| panic!("{html}: {faults}\n{xml}"));

@@ -4,7 +4,7 @@ use lyceum_qti::{CandidateSession, candidate_view};
 
 use crate::kit::item_xml;
 
-/// What a learner reads where a value of a type is printed with some attributes.
+/// The text that a learner reads if a value of a type is printed with some attributes.
 fn printed(declared: &str, values: &[&str], attributes: &str) -> String {
     let values: String =
         values.iter().map(|value| format!("<qti-value>{value}</qti-value>")).collect();

@@ -232,7 +232,7 @@ fn refs(names: &[&str]) -> String {
     names.iter().map(one).collect()
 }
 
-/// What candidates meet under many seeds.
+/// The orders that candidates meet under many seeds.
 fn met(test: &lyceum_qti::model::Test) -> Vec<Vec<String>> {
     let refs = test.item_refs();
     (0..200)

@@ -1,4 +1,4 @@
-//! What reading costs, in terms of the tokenizer alone.
+//! The cost of reading, in terms of the tokenizer alone.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

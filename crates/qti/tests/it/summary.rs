@@ -1,4 +1,4 @@
-//! What documents are called and refer to.
+//! The names and references of documents.
 
 use lyceum_qti::{DocumentKind, DocumentPlace, is_document, summary};
 

@@ -1,4 +1,4 @@
-//! Which process has a port, and which port is free.
+//! The process that has a port, and ports that are free.
 
 use std::net::{Ipv4Addr, TcpListener};
 

@@ -36,7 +36,7 @@ fn packages(folder: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// What stands in exports of 1.0 inside a package and belongs outside of it: links to the framework and
+/// Members that exports of 1.0 have inside a package, although they belong outside of it: links to the framework and
 /// the package, which the server makes by itself.
 fn without_owners(mut package: Value) -> Value {
     package["CFDocument"].as_object_mut().unwrap().remove("CFPackageURI");

@@ -1,4 +1,4 @@
-//! What the console shows of a course: its tree, what it covers, its classes.
+//! The console's screen of a course: its tree, the standards that it covers, its classes.
 
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;

@@ -24,7 +24,7 @@ pub(crate) struct Check {
     data: DataArgs,
 }
 
-/// How much was read, and the errors found.
+/// The amount of data that was read, and the errors.
 #[derive(Default)]
 struct CheckReport {
     records: u64,

@@ -20,7 +20,7 @@ use template::{Names, Template};
 const USUAL_NAME: &str = "my-app";
 /// Characters that end a text or begin a tag in one of the languages of the templates.
 const NOT_IN_NAMES: [char; 9] = ['"', '\\', '<', '>', '{', '}', '&', '|', '`'];
-/// How many files of a folder a message names.
+/// The number of files of a folder that a message names.
 const NAMED_FILES: usize = 3;
 
 #[derive(Args)]

@@ -93,7 +93,7 @@ impl Remote {
         Ok(Schema::of(&self.state.database.ddl)?)
     }
 
-    /// How the project changes its schema.
+    /// The way in which the project changes its schema.
     pub(super) fn strategy(&self) -> Result<Strategy> {
         Ok(self.sources.strategy()?)
     }

@@ -12,7 +12,7 @@ use super::{Of, elements};
 use crate::failure::Result;
 use crate::printer::Printer;
 
-/// How often a followed log is polled.
+/// The pause between two polls of a followed log.
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Args)]

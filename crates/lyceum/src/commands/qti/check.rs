@@ -11,7 +11,7 @@ use super::files::{self, Source};
 use super::library::Library;
 use crate::printer::{Printer, counted};
 
-/// How many documents were checked, and what was found.
+/// The number of checked documents, and the findings.
 pub(super) struct Check<'p> {
     printer: &'p Printer,
     bar: &'p ProgressBar,

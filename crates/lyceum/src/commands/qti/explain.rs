@@ -83,7 +83,7 @@ fn lines<'v>(values: impl Iterator<Item = (&'v str, &'v Value)>) -> String {
     values.fold(String::new(), |lines, (name, value)| lines + &format!("       {name} = {value}\n"))
 }
 
-/// How the item is scored.
+/// The way in which the item is scored.
 fn processing_name(item: &Item) -> String {
     match &item.processing {
         None => "the item has no processing: outcomes keep their defaults".into(),

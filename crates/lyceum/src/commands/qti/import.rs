@@ -29,7 +29,7 @@ pub(crate) struct Import {
     data: DataArgs,
 }
 
-/// How many documents of a kind were created, updated or rejected.
+/// The numbers of documents of a kind that were created, updated or rejected.
 #[derive(Clone, Copy, Default)]
 struct Count {
     created: usize,

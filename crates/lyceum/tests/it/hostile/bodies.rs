@@ -10,7 +10,7 @@ use super::target::{Cost, Target};
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
 
-/// What takes a body without a token.
+/// Routes that accept a body without a token.
 const OPEN: [(&str, &str); 5] = [
     ("/oauth2/token", FORM),
     ("/oauth2/device_authorization", FORM),

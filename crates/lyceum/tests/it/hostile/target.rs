@@ -19,7 +19,7 @@ const MEMORY_MAX_KB: u64 = 64 * 1024;
 const CONNECTION_MAX_KB: u64 = 16;
 /// The slowest of a hundred calls of another caller may take so long. The machine may run other tests.
 const WAIT_MAX: Duration = Duration::from_millis(500);
-/// How long an attack may take until others were served as often as is wanted.
+/// The time in which others must be served often enough during an attack.
 const ATTACK_MAX: Duration = Duration::from_mins(2);
 /// A record that the other caller reads.
 const READ: &str = "/ims/oneroster/rostering/v1p2/orgs?limit=10";
@@ -34,7 +34,7 @@ pub(super) struct Target {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// What an attack may cost.
+/// The cost that an attack may have.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cost {
     /// Connections that are open at once.
@@ -108,7 +108,7 @@ impl Target {
         });
     }
 
-    /// How long each call of another caller took. Each twentieth comes by a new connection.
+    /// The time of each call of another caller. Each twentieth comes by a new connection.
     fn calls(&self, is_over: &AtomicBool, calls: &AtomicUsize) -> Vec<Duration> {
         let mut waits = Vec::new();
         while !is_over.load(Relaxed) {

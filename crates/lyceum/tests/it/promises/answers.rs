@@ -8,7 +8,7 @@
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
-/// What is wrong with the answer, each with its place.
+/// The errors in the answer, each with its place.
 pub(super) fn differences(expected: &Value, actual: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(expected, actual, "", &mut found);

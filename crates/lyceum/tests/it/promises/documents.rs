@@ -31,7 +31,7 @@ struct Reader {
     section: String,
     /// The columns of the table that is being read; none outside of tables.
     columns: Vec<String>,
-    /// How many rules the section has so far.
+    /// The number of rules in the section so far.
     rules: usize,
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Step {
     /// Files that are removed before.
     pub(super) remove: Vec<String>,
 
-    /// What the answer must hold; see [`super::answers`].
+    /// The expected answer; see [`super::answers`].
     pub(super) answer: Option<String>,
     /// Names for values of the answer, each with its JSON pointer.
     pub(super) keep: BTreeMap<String, String>,

@@ -20,7 +20,7 @@ use crate::served::{Served, root, wait};
 use crate::transcript::Place;
 use crate::typing::Typing;
 
-/// How long a command may take.
+/// The time that a command may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Everything that the steps meet, and what was wrong so far.
