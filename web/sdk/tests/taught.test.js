@@ -95,8 +95,12 @@ test("the time of a page that is left reaches the server", { skip }, async (t) =
   const begun = Date.now();
   await until("half a second", () => Date.now() - begun > 500);
   await tab.goto("about:blank");
-  const spent = await until("the beacon's arrival", async () => (await facts("bob"))?.timeSpentMetrics.activeSeconds);
-  assert.ok(spent >= 0.5 && spent <= (Date.now() - begun) / 1000 + 1, `${spent} s`);
+  // On a busy machine, the page may have told a part of the time before it was left.
+  const spent = await until("the beacon's arrival", async () => {
+    const seconds = (await facts("bob"))?.timeSpentMetrics.activeSeconds;
+    return seconds >= 0.5 && seconds;
+  });
+  assert.ok(spent <= (Date.now() - begun) / 1000 + 1, `${spent} s`);
   // The next visit has nothing left to tell.
   await tab.goto(`${origin}/?again`);
   await until("the empty queue", () => tab.evaluate(() => window.client?.queue.pending().length === 0));
