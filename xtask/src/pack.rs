@@ -38,13 +38,6 @@ enum Format {
     Container,
 }
 
-/// Packages of releases are small. Those of other builds, which tests make, are ready in a tenth of the time.
-#[derive(Clone, Copy)]
-enum Compression {
-    Small,
-    Fast,
-}
-
 const FORMATS: [(&str, Format); 4] = [
     ("npm", Format::Npm),
     ("tarball", Format::Tarball),
@@ -109,15 +102,11 @@ pub(crate) fn pack(options: &Options) -> Result<()> {
     }
     build::installed("tests/hosting").context("the runtime of backends was not installed")?;
     let tree = FileTree::create(&program, &out.join("tree"))?;
-    let compression = match options.program {
-        None => Compression::Small,
-        Some(_) => Compression::Fast,
-    };
     for format in &options.formats {
         match format {
             Format::Npm => {}
-            Format::Tarball => tarball(&tree, out, compression)?,
-            Format::Deb => debian_package(&tree, out, compression)?,
+            Format::Tarball => tarball(&tree, out)?,
+            Format::Deb => debian_package(&tree, out)?,
             Format::Container => container(&tree, &out.join("container"))?,
         }
     }
@@ -144,14 +133,11 @@ fn size_of_npm_program(folder: &Path) -> Result<u64> {
 }
 
 /// Packs the tree below one folder with the version in its name.
-fn tarball(tree: &FileTree, out: &Path, compression: Compression) -> Result<()> {
+fn tarball(tree: &FileTree, out: &Path) -> Result<()> {
     let name = format!("lyceum-{}-linux-{}", tree.version, npm_architecture()?);
     let file = out.join(format!("{name}.tar.gz"));
-    let mut tar = command("tar", ["--create", "--owner=0", "--group=0", "--numeric-owner"]);
-    tar.arg(match compression {
-        Compression::Small => "--gzip",
-        Compression::Fast => "--use-compress-program=gzip -1",
-    });
+    let mut tar =
+        command("tar", ["--create", "--gzip", "--owner=0", "--group=0", "--numeric-owner"]);
     // `usr/bin/lyceum` and `etc` stand in the tarball as `NAME/bin/lyceum` and `NAME/etc`.
     tar.arg(format!("--transform=s,^\\./usr/,{name}/,;s,^\\./,{name}/,"));
     tar.arg("--file").arg(&file).arg("--directory").arg(&tree.root);
@@ -161,7 +147,7 @@ fn tarball(tree: &FileTree, out: &Path, compression: Compression) -> Result<()> 
     Ok(())
 }
 
-fn debian_package(tree: &FileTree, out: &Path, compression: Compression) -> Result<()> {
+fn debian_package(tree: &FileTree, out: &Path) -> Result<()> {
     let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
     let scripts = tree.root.join("DEBIAN");
     fs::create_dir_all(&scripts)?;
@@ -187,9 +173,6 @@ fn debian_package(tree: &FileTree, out: &Path, compression: Compression) -> Resu
     )?;
     let file = out.join(format!("lyceum_{}_{architecture}.deb", tree.version));
     let mut dpkg = command("dpkg-deb", ["--build", "--root-owner-group", "-Zzstd"]);
-    if matches!(compression, Compression::Fast) {
-        dpkg.arg("-z1");
-    }
     dpkg.arg(&tree.root).arg(&file);
     run(dpkg).context("Debian packages are made by dpkg-deb, from Debian's package dpkg")?;
     Ok(fs::remove_dir_all(&scripts)?)

@@ -29,7 +29,7 @@ fn part_of(file: &str) -> Part {
     match file {
         "tests/console.test.js" => Part::FirstScreens,
         "tests/console-more.test.js" => Part::OtherScreens,
-        "tests/newcomer.test.js" | "tests/play.test.js" | "tests/templates.test.js" => Part::Apps,
+        "tests/newcomer.test.js" | "tests/templates.test.js" => Part::Apps,
         _ => Part::Packages,
     }
 }
