@@ -165,11 +165,9 @@ fn failed(error: ZipError) -> Problem {
 fn index(report: &ExportReport, now: Timestamp, title: &str) -> String {
     let mut rows = String::new();
     for (name, count) in &report.files {
-        rows += &format!(
-            "<tr><td><a href=\"{name}\">{}</a></td><td>{count}</td></tr>\n",
-            escaped(name),
-            name = escaped(name)
-        );
+        let name = escaped(name);
+        rows.extend(["<tr><td><a href=\"", &name, "\">", &name, "</a></td><td>"]);
+        rows.extend([&count.to_string(), "</td></tr>\n"]);
     }
     format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\n\

@@ -192,6 +192,6 @@ pub(super) fn repacked(texts: &[(i64, &str)]) -> Result<Vec<u8>> {
         packer.add(*seq, text)?;
     }
     packer.end_block()?;
-    let (_, packed) = packer.packed.pop().expect("the caller passes at least one text");
-    Ok(packed)
+    let (_, block) = packer.packed.pop().expect("the caller passes at least one text");
+    Ok(block)
 }

@@ -168,12 +168,12 @@ fn a_limited_client_reads_its_organizations_alone() {
             let orgs = body["orgs"].as_array().unwrap_or_else(|| panic!("{body}"));
             orgs.iter().map(|org| org["sourcedId"].clone()).collect::<Vec<_>>()
         };
-        let signed = |path: &str| get(server, path, &signer.sign(path, clock.now(), path));
-        assert_eq!(ids(signed(ORGS)), ["s1"]);
+        let by_signature = |path: &str| get(server, path, &signer.sign(path, clock.now(), path));
+        assert_eq!(ids(by_signature(ORGS)), ["s1"]);
         assert_eq!(ids(by_token.get(ORGS).send()), ["s1"]);
         for (id, status) in [("s1", 200), ("s2", 404)] {
             let path = format!("{ORGS}/{id}");
-            assert_eq!(signed(&path).status, status);
+            assert_eq!(by_signature(&path).status, status);
             by_token.get(&path).expect(status);
         }
     });
