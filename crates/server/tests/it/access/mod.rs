@@ -5,6 +5,8 @@ mod early;
 mod matrix;
 mod organizations;
 mod reach;
+mod work;
+mod work_routes;
 
 use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
 use lyceum_core::Reach;
