@@ -166,8 +166,10 @@ impl PlayerTrust {
     /// The trust of a token that this caller requests.
     pub fn of_maker(maker: Caller<'_>) -> Self {
         match reach(maker) {
-            AccessReach::Everything { people: true } => Self::Person,
-            AccessReach::Everything { people: false } => Self::Games,
+            AccessReach::Everything { people } | AccessReach::Roster { people } => match people {
+                true => Self::Person,
+                false => Self::Games,
+            },
             _ => Self::Game,
         }
     }
@@ -222,22 +224,22 @@ pub enum RequestSubject<'a> {
     Player {
         /// The user's sourcedId.
         user: &'a str,
-        /// Whether the user has played a game of the caller's.
+        /// Whether the user has played a game of the caller's, or lies within the caller's part of the roster.
         is_own: bool,
     },
     /// The data of a player across all games: XP, level, notifications and items of the platform.
     PlayerOfAllGames {
         /// The user's sourcedId.
         user: &'a str,
-        /// Whether the user is a student of a course that a game of the caller's teaches. Schools enrol;
-        /// callers cannot make it true.
+        /// Whether the user is a student of a course that a game of the caller's teaches, or lies within the
+        /// caller's part of the roster. Schools enrol; callers cannot make it true.
         is_student: bool,
     },
     /// The public data of a player in a game: id and username.
     Name {
         /// The user's sourcedId.
         user: &'a str,
-        /// Whether the user has played a game of the caller's, or is a student of one.
+        /// As for a player, or whether the user is a student of a game of the caller's.
         is_own: bool,
     },
     /// A change of what all games share: the table of levels, items that belong to no game.
@@ -254,8 +256,11 @@ pub enum AccessReach {
         /// Whether names, e-mail addresses and enrollments of people are part of it.
         people: bool,
     },
-    /// A part of the roster.
-    Roster(Reach),
+    /// The part of the roster that the caller is limited to, and all games with the players in this part.
+    Roster {
+        /// Whether names, e-mail addresses and enrollments of people are part of it.
+        people: bool,
+    },
     /// The projects that belong to the caller, with their games.
     OwnProjects,
     /// One project, with its game.
@@ -274,13 +279,13 @@ pub enum AccessReach {
 impl AccessReach {
     /// Whether it holds the names and e-mail addresses of people whatever their game shares.
     pub fn names_people(&self) -> bool {
-        matches!(self, Self::Everything { people: true })
+        matches!(self, Self::Everything { people: true } | Self::Roster { people: true })
     }
 
     /// Whether it goes as far as the caller's games and no further, but for their students.
     pub fn is_of_own_games(&self) -> bool {
         match self {
-            Self::Open | Self::Everything { .. } | Self::Roster(_) => false,
+            Self::Open | Self::Everything { .. } | Self::Roster { .. } => false,
             Self::OwnProjects | Self::Project(_) | Self::Game(_) => true,
             Self::Player { trust, .. } => *trust == PlayerTrust::Game,
         }
@@ -398,7 +403,7 @@ fn reach(caller: Caller<'_>) -> AccessReach {
         }
         Caller::Sandbox(..) => AccessReach::Everything { people: true },
         _ if caller.roster_reach().is_limited() => {
-            AccessReach::Roster(caller.roster_reach().clone())
+            AccessReach::Roster { people: caller.rights().allow(Scope::OrRosterReadonly) }
         }
         Caller::Client(..) | Caller::Person(..) | Caller::Key(_, None, _) => {
             AccessReach::Everything { people: caller.rights().allow(Scope::OrRosterReadonly) }
@@ -418,8 +423,8 @@ fn on_game(
 ) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_own = match &reach {
-        AccessReach::Open | AccessReach::Roster(_) => false,
-        AccessReach::Everything { .. } => true,
+        AccessReach::Open => false,
+        AccessReach::Everything { .. } | AccessReach::Roster { .. } => true,
         AccessReach::OwnProjects => is_member,
         AccessReach::Project(own) => own == slug,
         AccessReach::Game(own) => own == id,
@@ -431,10 +436,10 @@ fn on_game(
 fn on_player(caller: Caller<'_>, user: &str, is_own: bool) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_own = match &reach {
-        AccessReach::Open | AccessReach::Roster(_) => false,
+        AccessReach::Open => false,
         // A backend names the players of its game, also for the first time; it sees no other game.
         AccessReach::Everything { .. } | AccessReach::Game(_) => true,
-        AccessReach::OwnProjects | AccessReach::Project(_) => is_own,
+        AccessReach::OwnProjects | AccessReach::Project(_) | AccessReach::Roster { .. } => is_own,
         AccessReach::Player { player, .. } => player.user == user,
     };
     if is_own { Ok(reach) } else { Err(AccessDenial::Player(user.to_owned())) }
@@ -447,7 +452,8 @@ fn on_player_of_all_games(
 ) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_named = match &reach {
-        AccessReach::Open | AccessReach::Roster(_) => false,
+        AccessReach::Open => false,
+        AccessReach::Roster { .. } => is_student,
         AccessReach::Player { player, .. } => player.user == user,
         _ => true,
     };
@@ -460,7 +466,7 @@ fn on_player_of_all_games(
 fn on_name(caller: Caller<'_>, user: &str, is_own: bool) -> Result<AccessReach, AccessDenial> {
     let reach = reach(caller);
     let is_open = match (&reach, caller) {
-        (AccessReach::Open | AccessReach::Roster(_), _) => false,
+        (AccessReach::Open, _) => false,
         (AccessReach::Everything { .. }, _) => true,
         (AccessReach::Player { player, .. }, _) if player.user == user => true,
         (_, Caller::DemoVisitor(_)) => return Err(AccessDenial::Demo),
@@ -475,7 +481,9 @@ fn on_project(
     is_member: bool,
 ) -> Result<AccessReach, AccessDenial> {
     let is_own = match caller {
-        Caller::Client(..) | Caller::Sandbox(..) | Caller::Key(_, None, _) => true,
+        Caller::Sandbox(..) => true,
+        // A project holds data of players of all organizations.
+        Caller::Client(..) | Caller::Key(_, None, _) => !caller.roster_reach().is_limited(),
         Caller::Person(role, _) => role == Role::Administrator || is_member,
         Caller::Key(_, Some(own), _) => own == slug,
         Caller::Nobody | Caller::Player { .. } | Caller::DemoVisitor(_) | Caller::Backend(_) => {

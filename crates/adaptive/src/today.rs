@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use lyceum_bridge::need::{self, Need, RULES};
 use lyceum_bridge::today::{self, StudentDay, SubjectDay};
 use lyceum_bridge::zone::Zone;
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
@@ -14,9 +14,14 @@ use crate::lesson;
 use crate::placement::is_refusal;
 use crate::repository::attempts::{self, RunningAnswer};
 
-/// The work of each active student on the day of `now`, including failed and running lessons.
-pub fn students(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
-    let mut days = today::of_all(tx, now, zone)?;
+/// The work of each active student within the reach on the day of `now`, including failed and running lessons.
+pub fn students(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    reach: &Reach,
+) -> Result<Vec<StudentDay>> {
+    let mut days = today::of_all(tx, now, zone, reach)?;
     let mut failed: HashMap<String, (String, i64)> = HashMap::new();
     for (student, lesson, count) in attempts::failed(tx, today::range(now, zone))? {
         let most = failed.entry(student).or_default();

@@ -50,12 +50,18 @@ pub fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
     zone.start_of(day).milliseconds()..zone.start_of(behind).milliseconds()
 }
 
-/// All active students with their work on the day of `now`, in the order of their creation. Events belong to students
-/// by the rules of [`crate::analytics::activity`].
-pub fn of_all(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone) -> Result<Vec<StudentDay>> {
+/// All active students within the reach with their work on the day of `now`, in the order of their creation. Events
+/// belong to students by the rules of [`crate::analytics::activity`].
+pub fn of_all(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    zone: &Zone,
+    reach: &Reach,
+) -> Result<Vec<StudentDay>> {
     let day = range(now, zone);
-    let learners = repository::learners(tx)?;
-    let orgs = fields::of_all(tx, &ORG, learners.iter().map(|learner| learner.org.as_str()))?;
+    let learners = repository::learners(tx, reach)?;
+    let orgs = learners.iter().map(|learner| learner.org.as_str());
+    let orgs = fields::of_all_within(tx, &ORG, orgs, reach)?;
     let name =
         |learner: &ListedStudent| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
     let mut days: Vec<StudentDay> = learners

@@ -4,17 +4,16 @@ use askama::Template;
 
 use crate::{Frame, List, Tab, Tabs};
 
-/// The tabs of the screen. `waiting` is the number of rejected envelopes that wait to be replayed.
-pub fn tabs(here: &'static str, waiting: i64) -> Tabs {
-    let counted = (waiting > 0).then(|| waiting.to_string());
-    Tabs::new(
-        here,
-        vec![
-            Tab::new("Log", "/console/events"),
-            Tab::new("Live", "/console/events/live"),
-            Tab { count: counted, ..Tab::new("Rejected", "/console/events/refused") },
-        ],
-    )
+/// The tabs of the screen. `waiting` is the number of rejected envelopes that wait to be replayed; `None` for people who
+/// do not see them.
+pub fn tabs(here: &'static str, waiting: Option<i64>) -> Tabs {
+    let mut tabs =
+        vec![Tab::new("Log", "/console/events"), Tab::new("Live", "/console/events/live")];
+    if let Some(waiting) = waiting {
+        let count = (waiting > 0).then(|| waiting.to_string());
+        tabs.push(Tab { count, ..Tab::new("Rejected", "/console/events/refused") });
+    }
+    Tabs::new(here, tabs)
 }
 
 /// The page with the event log, or with the rejected envelopes.

@@ -44,6 +44,15 @@ pub struct Health {
     pub has_button: bool,
 }
 
+/// The incoming events of the server.
+#[derive(Debug)]
+pub struct EventFlow {
+    /// Numbers about them.
+    pub figures: Vec<Figure>,
+    /// A chart of events by minute.
+    pub minutes: Svg,
+}
+
 /// The home page.
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -56,10 +65,8 @@ pub struct HomePage {
     pub steps: Vec<SetupStep>,
     /// The amounts of stored data.
     pub figures: Vec<Figure>,
-    /// Numbers about incoming events.
-    pub flow: Vec<Figure>,
-    /// A chart of events by minute.
-    pub minutes: Svg,
+    /// The incoming events; none for people who are limited to a part of the roster.
+    pub flow: Option<EventFlow>,
     /// The health of the server, for administrators.
     pub health: Option<Health>,
     /// The project and the student of a sandbox: a label, the name and the page of each.

@@ -9,7 +9,7 @@ use lyceum_core::messages::unknown_reference;
 use lyceum_core::random::secret_id;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
@@ -148,14 +148,15 @@ fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SentInst
 }
 
 /// Finds the achievement and the learner of the request and builds the credential, in a write transaction. The same
-/// request again finds the award that it made. Errors: `Invalid` for an unknown `achievementId` or `userId`, and for a
-/// `validUntil` that is too early.
+/// request again finds the award that it made. Errors: `Invalid` for an unknown `achievementId` or `userId`, for a user
+/// outside of the reach, and for a `validUntil` that is too early.
 pub fn prepare(
     tx: &mut Tx<'_>,
     now: Timestamp,
     base_url: &str,
     request: &AwardRequest,
     signer: Signer,
+    reach: &Reach,
 ) -> Result<Prepared> {
     if let (Some(from), Some(until)) = (request.begins(), &request.valid_until)
         && until.at <= from.at
@@ -176,7 +177,7 @@ pub fn prepare(
         return Err(Problem::invalid("achievementId", message));
     }
     let learner = request.learner(base_url);
-    let Ok(user) = fields::in_use(tx, &USER, &learner) else {
+    let Ok(user) = fields::in_use_within(tx, &USER, &learner, reach) else {
         return Err(Problem::invalid("userId", unknown_reference("user", &learner)));
     };
     let award = request.key(&signer.issuer.id, &learner);

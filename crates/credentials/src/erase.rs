@@ -3,7 +3,7 @@
 
 use lyceum_core::redaction::Redaction;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 
 use crate::repository::{erase as repository, records};
@@ -13,10 +13,10 @@ use crate::{clr, issued};
 pub fn learner(tx: &mut Tx<'_>, now: Timestamp, base_url: &str, learner: &str) -> Result<u64> {
     let (credentials, records) = repository::of_learner(tx, learner)?;
     for id in &credentials {
-        issued::revoke(tx, now, id, None)?;
+        issued::revoke(tx, now, id, None, &Reach::Everything)?;
     }
     for id in &records {
-        match clr::revoke(tx, now, base_url, id, None) {
+        match clr::revoke(tx, now, base_url, id, None, &Reach::Everything) {
             // Another server signed it.
             Err(Problem { kind: ProblemKind::Invalid, .. }) => {}
             // It was deleted, or its content was erased.

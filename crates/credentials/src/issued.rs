@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::{Tx, outbox};
@@ -215,28 +215,43 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, signed: &CredentialText) -> Resul
 /// Adds a credential that this server signed.
 pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Result<Issued> {
     repository::insert(tx, new, now)?;
-    let issued = found(tx, &new.id)?;
+    let issued = found(tx, &new.id, &Reach::Everything)?;
     announce(tx, now, "badge.issued", &issued)?;
     Ok(issued)
 }
 
-/// The credential with the random id of its path, or with the id in its body. Errors: `NotFound`.
-pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
-    repository::find(tx, id)?.ok_or_else(|| {
-        let message = format!("Unknown Object: there is no credential '{id}'");
-        Problem::new(ProblemKind::NotFound, message)
-    })
+/// The credential with the random id of its path, or with the id in its body. Errors: `NotFound`, also for one of a
+/// learner outside of the reach.
+pub fn found(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Issued> {
+    let issued = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
+    match is_within(tx, issued.learner.as_deref(), reach)? {
+        true => Ok(issued),
+        false => Err(unknown(id)),
+    }
 }
 
 /// The credential with that random id, which gives access to its public page. Errors: `NotFound`.
 pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
-    let issued = found(tx, id)?;
-    match issued.id == id {
-        true => Ok(issued),
-        false => Err(Problem::new(
-            ProblemKind::NotFound,
-            format!("Unknown Object: there is no credential '{id}'"),
-        )),
+    of_random_id(tx, id, &Reach::Everything)
+}
+
+/// The credential with that random id. Errors: `NotFound`, also for one of a learner outside of the reach.
+pub(crate) fn of_random_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Issued> {
+    let issued = found(tx, id, reach)?;
+    if issued.id == id { Ok(issued) } else { Err(unknown(id)) }
+}
+
+fn unknown(id: &str) -> Problem {
+    let message = format!("Unknown Object: there is no credential '{id}'");
+    Problem::new(ProblemKind::NotFound, message)
+}
+
+/// Whether a learner lies within the reach. A credential without a learner of this server belongs to no organization, and
+/// only callers without a limit see it.
+pub(crate) fn is_within(tx: &mut Tx<'_>, learner: Option<&str>, reach: &Reach) -> Result<bool> {
+    match learner {
+        Some(learner) => roster::is_within(tx, &USER, learner, reach),
+        None => Ok(!reach.is_limited()),
     }
 }
 
@@ -278,6 +293,8 @@ pub struct Page {
     pub since: Option<Timestamp>,
     /// Only credentials of the user with this sourcedId.
     pub learner: Option<String>,
+    /// Only credentials of learners within this reach.
+    pub reach: Reach,
 }
 
 /// A page of the credentials in the order in which they became valid, and the number on all pages.
@@ -285,10 +302,10 @@ pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
     repository::list(tx, page)
 }
 
-/// [`list`], which fails if the page names an unknown user. Errors: `NotFound`.
+/// [`list`], which fails if the page names a user who is unknown or outside of the reach. Errors: `NotFound`.
 pub fn list_of(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
     if let Some(learner) = &page.learner
-        && roster::find(tx, &USER, learner)?.is_none()
+        && roster::find_within(tx, &USER, learner, &page.reach)?.is_none()
     {
         return Err(Problem::not_found(USER.one, learner));
     }
@@ -301,9 +318,15 @@ pub fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Iss
 }
 
 /// Revokes a credential for good; one that is revoked already keeps its day and reason.
-/// Errors: `NotFound`; `Invalid` for one that was issued elsewhere.
-pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str, reason: Option<&str>) -> Result<Issued> {
-    let known = found(tx, id)?;
+/// Errors: as [`found`]; `Invalid` for one that was issued elsewhere.
+pub fn revoke(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    reason: Option<&str>,
+    reach: &Reach,
+) -> Result<Issued> {
+    let known = found(tx, id, reach)?;
     if known.issued_by.is_none() {
         let message = "was issued by another server; only its issuer can revoke it";
         return Err(Problem::invalid("id", message));
@@ -312,7 +335,7 @@ pub fn revoke(tx: &mut Tx<'_>, now: Timestamp, id: &str, reason: Option<&str>) -
         return Ok(known);
     }
     repository::revoke(tx, &known.id, reason, now)?;
-    let revoked = found(tx, &known.id)?;
+    let revoked = found(tx, &known.id, reach)?;
     announce(tx, now, "badge.revoked", &revoked)?;
     Ok(revoked)
 }

@@ -1,6 +1,6 @@
 //! Players: users of the roster and visitors, with the platform's data about them.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
@@ -166,9 +166,15 @@ pub fn public_player(tx: &mut Tx<'_>, user: &str) -> Result<PlayerName> {
     Ok(PlayerName { id, username })
 }
 
-/// The active users who have played one of the games, as others see them, in the order in which they were created.
-pub fn list(tx: &mut Tx<'_>, games: &VisibleGames, page: PageRequest) -> Result<Vec<PlayerName>> {
-    let found = repository::players::list(tx, games, page)?;
+/// The active users within the reach who have played one of the games, as others see them, in the order in which they
+/// were created.
+pub fn list(
+    tx: &mut Tx<'_>,
+    games: &VisibleGames,
+    page: PageRequest,
+    reach: &Reach,
+) -> Result<Vec<PlayerName>> {
+    let found = repository::players::list(tx, games, page, reach)?;
     let seen = |(id, chosen, given): (String, String, String)| {
         let username = public_name(&chosen, &given).to_owned();
         PlayerName { id, username }

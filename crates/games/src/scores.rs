@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
@@ -203,15 +203,17 @@ pub fn of_user(
     repository::of_user(tx, board, user, games, page)
 }
 
-/// A page of a leader board: each player once, best scores first.
+/// A page of a leader board of the players within the reach: each player once, best scores first.
 pub fn leaderboard(
     tx: &mut Tx<'_>,
     now: Timestamp,
     (game, board): (&str, Board),
     timeframe: Timeframe,
     page: PageRequest,
+    reach: &Reach,
 ) -> Result<Vec<LeaderboardLine>> {
-    let mut lines = repository::best(tx, board, game, &timeframe.period(now), page)?;
+    let period = timeframe.period(now);
+    let mut lines = repository::best(tx, (game, board), &period, page, reach)?;
     let users = fields::of_all(tx, &USER, lines.iter().map(|line| line.user_id.as_str()))?;
     let others =
         lines.iter().map(|line| line.user_id.as_str()).filter(|id| !users.contains_key(*id));

@@ -122,3 +122,20 @@ pub fn of_all<'a>(
     let stored = repository::present(tx, kind, &ids)?;
     stored.into_iter().map(|(id, stored)| Ok((id, of(&stored)?))).collect()
 }
+
+/// As [`of_all`], without the records outside of the reach.
+pub fn of_all_within<'a>(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    ids: impl Iterator<Item = &'a str>,
+    reach: &Reach,
+) -> Result<std::collections::HashMap<String, Object>> {
+    let mut found = of_all(tx, kind, ids)?;
+    if reach.is_limited() {
+        let ids: Vec<&str> = found.keys().map(String::as_str).collect();
+        let see = repository::RecordUse::See;
+        let within = repository::ids_within(tx, kind, &ids, reach, see)?;
+        found.retain(|id, _| within.contains(id));
+    }
+    Ok(found)
+}

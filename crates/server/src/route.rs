@@ -149,7 +149,11 @@ where
         method,
         path: path.into(),
         access,
-        limited_callers: LimitedCallers::Refused,
+        // A public route does not know its caller.
+        limited_callers: match access {
+            Access::Public => LimitedCallers::Unaffected,
+            _ => LimitedCallers::Refused,
+        },
         screen: None,
         handler: Arc::new(move |context| Box::pin(handler(context))),
         name: Cow::Borrowed(""),
@@ -211,6 +215,17 @@ impl Route {
     #[must_use]
     pub fn of_no_organization(mut self) -> Self {
         self.limited_callers = LimitedCallers::Unaffected;
+        self
+    }
+
+    /// A route of content that all organizations share: callers who are limited to a part of the roster read it like
+    /// everybody, and change none of it.
+    #[must_use]
+    pub fn of_shared_content(mut self) -> Self {
+        self.limited_callers = match self.method {
+            Method::GET => LimitedCallers::Unaffected,
+            _ => LimitedCallers::Refused,
+        };
         self
     }
 

@@ -1,22 +1,28 @@
 //! Alignment: which records cover which items. Some records are aligned here. Others name the items themselves: line
 //! items and results in their `learningObjectiveSet`; resources, questions and tests in their metadata.
 
-use std::borrow::Cow;
+mod documents;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_assessment as assessment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::{kinds as roster_kinds, repository as roster};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_roster::repository::{self as roster, RecordUse};
+use lyceum_roster::{kinds as roster_kinds, reach};
 use lyceum_store::Tx;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fault::{Faults, Path};
 use crate::limits;
 use crate::record::is_uuid;
 use crate::repository::{self, Alignment};
+
+pub(crate) use documents::ItemIdentifier;
+pub use documents::{
+    AddedAlignments, AlignmentList, AlignmentSource, Coverage, CoveredItem, CoveredItems,
+    CoveringRecord, ItemList,
+};
 
 /// A kind of record that can be aligned.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +82,16 @@ impl Kind {
         })
     }
 
-    /// The record, unless it does not exist.
-    fn find(self, tx: &mut Tx<'_>, id: &str) -> Result<Option<AlignedRecord>> {
+    /// The record, unless it does not exist or lies outside of the reach.
+    fn find(self, tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Option<AlignedRecord>> {
         match self {
             // Neither store can hold the character U+0000.
             _ if id.contains('\0') => Ok(None),
             Self::Named(_) => Ok(Some(AlignedRecord { title: None, says: Vec::new() })),
             Self::Roster(kind) => {
-                let Some(stored) = roster::find(tx, kind, id)? else { return Ok(None) };
+                let Some(stored) = roster::find_within(tx, kind, id, reach)? else {
+                    return Ok(None);
+                };
                 let body: Value = serde_json::from_str(&stored.body).map_err(Problem::internal)?;
                 if body["status"] == "tobedeleted" {
                     return Ok(None);
@@ -99,6 +107,22 @@ impl Kind {
                 let says = metadata.map(|metadata| mentioned(&metadata)).unwrap_or_default();
                 Ok(Some(AlignedRecord { title: Some(stored.title), says }))
             }
+        }
+    }
+
+    /// Refuses to change the alignments of a record that does not lie within the reach. Errors: `NotFound`;
+    /// `Forbidden`.
+    fn check_change(self, tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<()> {
+        match self {
+            Self::Roster(kind) => reach::check_change(tx, kind, id, reach),
+            Self::Content(..) | Self::Named(_) if reach.is_limited() => {
+                let message = format!(
+                    "all organizations share the {} '{id}', and your access is limited to {reach}",
+                    self.name()
+                );
+                Err(Problem::new(ProblemKind::Forbidden, message))
+            }
+            Self::Content(..) | Self::Named(_) => Ok(()),
         }
     }
 
@@ -150,10 +174,11 @@ pub struct Statement {
     pub said: bool,
 }
 
-/// The items that a record covers, without deleted ones. Errors: `NotFound` for an unknown kind or record.
-pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<Vec<Statement>> {
+/// The items that a record covers, without deleted ones. Errors: `NotFound` for an unknown kind or record, or one outside
+/// of the reach.
+pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str, reach: &Reach) -> Result<Vec<Statement>> {
     let kind = Kind::from_name(kind)?;
-    let found = kind.find(tx, id)?.ok_or_else(|| kind.missing(id))?;
+    let found = kind.find(tx, id, reach)?.ok_or_else(|| kind.missing(id))?;
     let aligned = repository::aligned(tx, kind.name(), id)?;
     let all: BTreeSet<&str> = aligned.iter().chain(&found.says).map(String::as_str).collect();
     let all: Vec<&str> = all.into_iter().collect();
@@ -200,161 +225,14 @@ pub fn covered_by_all(
     Ok(covered.filter(|(_, statements)| !statements.is_empty()).collect())
 }
 
-/// The reason why a record covers an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AlignmentSource {
-    /// The record is aligned to the item.
-    Alignment,
-    /// The record itself names the item.
-    Record,
-}
-
-/// A record that covers an item.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CoveringRecord {
-    /// The kind of record.
-    pub kind: String,
-    /// Its id.
-    pub id: String,
-    /// Its title, if it has one.
-    pub title: Option<String>,
-    /// The item, or an item below it.
-    #[schemars(with = "ItemIdentifier")]
-    pub item: String,
-    /// Why the record covers the item.
-    pub source: AlignmentSource,
-}
-
-/// The records that cover an item.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Coverage {
-    /// The identifier of the item.
-    #[schemars(with = "ItemIdentifier")]
-    pub sourced_id: String,
-    /// The records.
-    pub coverage: Vec<CoveringRecord>,
-    /// False if searching for records that name the item themselves took too long; they are missing then.
-    pub complete: bool,
-}
-
-/// An item that a record covers, as clients read it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CoveredItem {
-    /// The identifier of the item.
-    #[schemars(with = "ItemIdentifier")]
-    sourced_id: String,
-    /// The item's address.
-    uri: Option<String>,
-    /// The item's code, such as `3.NF.A.1`.
-    human_coding_scheme: Option<String>,
-    /// The item's text.
-    full_statement: Option<String>,
-    /// Why the record covers the item.
-    source: AlignmentSource,
-}
-
-impl From<Statement> for CoveredItem {
-    fn from(Statement { item, body, said }: Statement) -> Self {
-        let text = |name: &str| body[name].as_str().map(str::to_owned);
-        Self {
-            uri: text("uri"),
-            human_coding_scheme: text("humanCodingScheme"),
-            full_statement: text("fullStatement"),
-            source: if said { AlignmentSource::Record } else { AlignmentSource::Alignment },
-            sourced_id: item,
-        }
-    }
-}
-
-/// The items that a record covers, as clients read them.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct CoveredItems {
-    /// The kind of record.
-    pub kind: String,
-    /// The record's id.
-    pub id: String,
-    /// The items.
-    pub items: Vec<CoveredItem>,
-}
-
-/// The items to which a record is to be aligned.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct ItemList {
-    /// The identifiers of the items.
-    #[schemars(with = "Vec<ItemIdentifier>")]
-    items: Vec<String>,
-}
-
-impl ItemList {
-    /// Errors: `Invalid` for texts that are not UUIDs; `TooLarge` above [`limits::ALIGNMENT_MAX_RECORDS`].
-    pub fn checked(self) -> Result<Vec<String>> {
-        check_count(self.items.len(), "items")?;
-        let mut faults = Faults::default();
-        for (index, _) in self.items.iter().enumerate().filter(|(_, item)| !is_uuid(item)) {
-            faults.add(Path::Record("items", Some(index)), "must be the UUID of a CFItem");
-        }
-        faults.refuse().map(|()| self.items)
-    }
-}
-
-/// Alignments.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-pub struct AlignmentList {
-    /// The alignments, in the order in which they were added.
-    pub alignments: Vec<Alignment>,
-}
-
-impl AlignmentList {
-    /// Errors: `TooLarge` above [`limits::ALIGNMENT_MAX_RECORDS`].
-    pub fn checked(self) -> Result<Vec<Alignment>> {
-        check_count(self.alignments.len(), "alignments").map(|()| self.alignments)
-    }
-}
-
-fn check_count(count: usize, what: &str) -> Result<()> {
-    let most = limits::ALIGNMENT_MAX_RECORDS;
-    if count <= most {
-        return Ok(());
-    }
-    Err(Problem::new(ProblemKind::TooLarge, format!("a request has at most {most} {what}")))
-}
-
-/// The number of alignments in a request, and how many of them were new.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct AddedAlignments {
-    /// Alignments in the request.
-    pub sent: usize,
-    /// Alignments that did not exist before.
-    pub added: u64,
-}
-
-/// The schema of an item's identifier. Fields name it: `#[schemars(with = "ItemIdentifier")]`.
-pub(crate) struct ItemIdentifier;
-
-impl JsonSchema for ItemIdentifier {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "ItemIdentifier".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "uuid" })
-    }
-}
-
-/// The records that are aligned to an item, and this item. With `children`, also records of the items below it, and
+/// The records within the reach that are aligned to an item, and this item. With `children`, also records of the items below it, and
 /// these items. Deleted records are left out. Errors: `NotFound`; `TooLarge` above
 /// [`limits::COVERAGE_MAX_RECORDS`].
 pub fn coverage(
     tx: &mut Tx<'_>,
     item: &str,
     children: bool,
+    reach: &Reach,
 ) -> Result<(Vec<CoveringRecord>, Vec<String>)> {
     if repository::known(tx, &[item])?.is_empty() {
         return Err(Problem::not_found("CFItem", item));
@@ -366,7 +244,7 @@ pub fn coverage(
             return Err(too_many());
         }
         let record = match Kind::from_name(&kind) {
-            Ok(kind) => kind.find(tx, &id)?,
+            Ok(kind) => kind.find(tx, &id, reach)?,
             Err(_) => None,
         };
         if let Some(record) = record {
@@ -387,9 +265,13 @@ fn too_many() -> Problem {
 /// Up to this many texts are searched for with SQL; more are compared in memory.
 const FEW: usize = 8;
 
-/// The records that name one of the items themselves. Reads whole tables: for a scan with a deadline.
+/// The records within the reach that name one of the items themselves. Reads whole tables: for a scan with a deadline.
 /// Errors: `TooLarge` above [`limits::COVERAGE_MAX_RECORDS`].
-pub fn records_naming(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<CoveringRecord>> {
+pub fn records_naming(
+    tx: &mut Tx<'_>,
+    items: &[String],
+    reach: &Reach,
+) -> Result<Vec<CoveringRecord>> {
     let wanted: HashSet<&str> = items.iter().map(String::as_str).collect();
     let texts = if items.len() > FEW { &[] } else { items };
     let mut found: Vec<CoveringRecord> = Vec::new();
@@ -416,16 +298,38 @@ pub fn records_naming(tx: &mut Tx<'_>, items: &[String]) -> Result<Vec<CoveringR
             Kind::Named(_) => {}
         }
     }
+    retain_within(tx, &mut found, reach)?;
     Ok(found)
 }
 
+fn retain_within(tx: &mut Tx<'_>, found: &mut Vec<CoveringRecord>, reach: &Reach) -> Result<()> {
+    if !reach.is_limited() {
+        return Ok(());
+    }
+    for kind in kinds().into_iter().chain(kinds_that_only_name()) {
+        let Kind::Roster(of) = kind else { continue };
+        let ids = found.iter().filter(|one| one.kind == of.one).map(|one| one.id.as_str());
+        let ids: Vec<&str> = ids.collect();
+        let within = roster::ids_within(tx, of, &ids, reach, RecordUse::See)?;
+        found.retain(|one| one.kind != of.one || within.contains(&one.id));
+    }
+    Ok(())
+}
+
 /// Aligns a record to exactly these items. Errors: `NotFound` for a record that does not
-/// exist; `Invalid` for items that do not exist.
-pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[String]) -> Result<()> {
+/// exist; `Invalid` for items that do not exist; `Forbidden` for a record that does not lie only within the reach.
+pub fn set(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (kind, id): (&str, &str),
+    items: &[String],
+    reach: &Reach,
+) -> Result<()> {
     let kind = Kind::from_name(kind)?;
-    if kind.find(tx, id)?.is_none() {
+    if kind.find(tx, id, reach)?.is_none() {
         return Err(kind.missing(id));
     }
+    kind.check_change(tx, id, reach)?;
     let wanted: Vec<&str> = items.iter().map(String::as_str).collect();
     let there = repository::known(tx, &wanted)?;
     let mut faults = Faults::default();
@@ -445,9 +349,27 @@ pub fn set(tx: &mut Tx<'_>, now: Timestamp, kind: &str, id: &str, items: &[Strin
     repository::align(tx, now, &new).map(drop)
 }
 
+/// Removes the alignments of a record, or the one to an item. Errors: `NotFound` for an unknown kind, or a record outside
+/// of the reach; `Forbidden` for a record that does not lie only within it.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    (kind, id): (&str, &str),
+    item: Option<&str>,
+    reach: &Reach,
+) -> Result<()> {
+    let kind = Kind::from_name(kind)?;
+    kind.check_change(tx, id, reach)?;
+    repository::unalign(tx, kind.name(), id, item).map(drop)
+}
+
 /// Adds all alignments or none, and returns how many were new. Errors: `Invalid` with each that names a kind,
-/// record or item that does not exist.
-pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<u64> {
+/// record or item that does not exist; `Forbidden` for a record that does not lie only within the reach.
+pub fn add(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    alignments: &[Alignment],
+    reach: &Reach,
+) -> Result<u64> {
     let items = alignments.iter().map(|one| one.item.as_str()).filter(|item| is_uuid(item));
     let there = repository::known(tx, &items.collect::<Vec<_>>())?;
     let mut faults = Faults::default();
@@ -460,10 +382,13 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, alignments: &[Alignment]) -> Result<
         }
         match Kind::from_name(&one.kind) {
             Err(problem) => faults.add(Path::Member(&path, "kind"), problem.message),
-            Ok(kind) if seen.insert((&one.kind, &one.id)) && kind.find(tx, &one.id)?.is_none() => {
-                let message = format!("there is no {} with the id '{}'", one.kind, one.id);
-                faults.add(Path::Member(&path, "id"), message);
-            }
+            Ok(kind) if seen.insert((&one.kind, &one.id)) => match kind.find(tx, &one.id, reach)? {
+                Some(_) => kind.check_change(tx, &one.id, reach)?,
+                None => {
+                    let message = format!("there is no {} with the id '{}'", one.kind, one.id);
+                    faults.add(Path::Member(&path, "id"), message);
+                }
+            },
             Ok(_) => {}
         }
     }

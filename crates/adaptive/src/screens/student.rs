@@ -60,8 +60,9 @@ pub fn read(
     zone: &Zone,
     id: &str,
     day_count: u32,
+    reach: &Reach,
 ) -> Result<StudentDetails> {
-    let user = fields::in_use(tx, &USER, id)?;
+    let user = fields::in_use_within(tx, &USER, id, reach)?;
     let (need, today) = crate::today::student(tx, now, zone, id)?;
     let dates: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
@@ -82,7 +83,7 @@ pub fn read(
         }
     }
     let primary = std::iter::once(fields::reference(&user, "primaryOrg"));
-    let school = fields::of_all(tx, &ORG, primary)?.into_values().next();
+    let school = fields::of_all_within(tx, &ORG, primary, reach)?.into_values().next();
     Ok(StudentDetails {
         name: name(&user),
         grades: fields::texts(&user, "grades"),
@@ -103,8 +104,8 @@ fn name(user: &Object) -> String {
     if name.is_empty() { fields::text(user, "sourcedId").to_owned() } else { name }
 }
 
-fn name_of(tx: &mut Tx<'_>, id: &str) -> Result<String> {
-    Ok(name(&fields::in_use(tx, &USER, id)?))
+fn name_of(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<String> {
+    Ok(name(&fields::in_use_within(tx, &USER, id, reach)?))
 }
 
 fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
@@ -131,8 +132,14 @@ pub struct LessonAttempt {
 }
 
 /// Reads the page of an attempt, by its number from 1. Errors: `NotFound`.
-pub fn attempt(tx: &mut Tx<'_>, id: &str, lesson: &str, number: &str) -> Result<LessonAttempt> {
-    let student = name_of(tx, id)?;
+pub fn attempt(
+    tx: &mut Tx<'_>,
+    id: &str,
+    lesson: &str,
+    number: &str,
+    reach: &Reach,
+) -> Result<LessonAttempt> {
+    let student = name_of(tx, id, reach)?;
     let mut answers = answers(tx, id)?;
     answers.retain(|LessonAnswer { asked, .. }| {
         asked.lesson == lesson && asked.attempt.to_string() == number
@@ -179,8 +186,9 @@ pub fn events_behind(
     zone: &Zone,
     id: &str,
     selection: &Selection,
+    reach: &Reach,
 ) -> Result<EventsBehind> {
-    let student = name_of(tx, id)?;
+    let student = name_of(tx, id, reach)?;
     let mut selection = selection.clone();
     for day in [&mut selection.from, &mut selection.to] {
         if day.is_empty() {
@@ -207,8 +215,8 @@ pub struct StudentEvent {
 }
 
 /// Reads the page of an event of a student, by its number in the log. Errors: `NotFound`.
-pub fn event(tx: &mut Tx<'_>, id: &str, number: i64) -> Result<StudentEvent> {
-    let student = name_of(tx, id)?;
+pub fn event(tx: &mut Tx<'_>, id: &str, number: i64, reach: &Reach) -> Result<StudentEvent> {
+    let student = name_of(tx, id, reach)?;
     let mut found = None;
     lyceum_events::scan(tx, number.saturating_sub(1), 1, |logged| {
         found = Some(logged).filter(|logged| logged.seq == number);

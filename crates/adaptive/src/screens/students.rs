@@ -2,9 +2,9 @@
 
 use lyceum_bridge::today::StudentDay;
 use lyceum_bridge::zone::Zone;
-use lyceum_core::Result;
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
 /// The students to list. An empty field admits everybody.
@@ -34,14 +34,15 @@ pub struct StudentList {
     pub days: Vec<StudentDay>,
 }
 
-/// Reads the page.
+/// Reads the page, with the people within the reach.
 pub fn read(
     tx: &mut Tx<'_>,
     now: Timestamp,
     zone: &Zone,
     filter: &StudentFilter,
+    reach: &Reach,
 ) -> Result<StudentList> {
-    let mut days = crate::today::students(tx, now, zone)?;
+    let mut days = crate::today::students(tx, now, zone, reach)?;
     let schools = distinct(days.iter().map(|day| &day.school));
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));

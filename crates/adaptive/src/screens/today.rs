@@ -2,9 +2,9 @@
 
 use lyceum_bridge::need::{self, Need, RULES};
 use lyceum_bridge::zone::Zone;
-use lyceum_core::Result;
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
 /// The students to list. An empty field admits everybody.
@@ -39,14 +39,15 @@ pub struct TodayList {
     pub needs: Vec<Need>,
 }
 
-/// Reads the page.
+/// Reads the page, with the people within the reach.
 pub fn read(
     tx: &mut Tx<'_>,
     now: Timestamp,
     zone: &Zone,
     filter: &TodayFilter,
+    reach: &Reach,
 ) -> Result<TodayList> {
-    let students = crate::today::students(tx, now, zone)?;
+    let students = crate::today::students(tx, now, zone, reach)?;
     let student_count = students.len();
     let mut needs = need::needs(students, RULES, now, zone);
     let need_count = needs.len();

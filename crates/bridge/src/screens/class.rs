@@ -1,8 +1,8 @@
 //! One class: the work of each of its students, day by day.
 
-use lyceum_core::Result;
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::facts::MeasureSums;
 use lyceum_roster::repository::{self, ClassMember};
 use lyceum_roster::screens::classes::{self, ListedClass};
@@ -44,8 +44,9 @@ impl StudentWork {
     }
 }
 
-/// Reads the data of the page for the last days up to now, for one subject or, if `subject` is empty, for all subjects.
-/// It needs a fixed number of statements for any number of students. Errors: `NotFound`.
+/// Reads the data of the page, of the students within the reach, for the last days up to now, for one subject or, if
+/// `subject` is empty, for all subjects. It needs a fixed number of statements for any number of students. Errors:
+/// `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -53,15 +54,16 @@ pub fn read(
     id: &str,
     day_count: u32,
     subject: &str,
+    reach: &Reach,
 ) -> Result<ClassWork> {
-    let class = classes::one(tx, id)?;
+    let class = classes::one(tx, id, reach)?;
     let days: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let range = InstantRange::inclusive(
         zone,
         days.first().map(String::as_str),
         days.last().map(String::as_str),
     )?;
-    let members = repository::in_class(tx, id, "student")?;
+    let members = repository::in_class(tx, id, "student", reach)?;
     let users: Vec<(&str, &str)> = members.iter().map(|one| (&*one.id, &*one.email)).collect();
     let reports = analytics::activities(tx, &users, range, zone)?;
     let known = reports.iter().flat_map(|report| report.facts.values()).flat_map(|day| day.keys());

@@ -2,7 +2,7 @@
 
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use super::{CONTEXTS, LearnerRecord, Unsigned, Version};
 use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
-use crate::issued::CredentialForm;
+use crate::issued::{self, CredentialForm};
 
 /// Under this namespace the id of a credential follows from its record and achievement: an update does
 /// not make another credential of what stays.
@@ -31,13 +31,14 @@ const MEMBERS: &[&str] = &[
 ];
 
 /// Builds the credential of an unsigned record. Its issuer is `issuer`; the issuer that was sent becomes the creator of the
-/// achievements. The subject must be a user of this server. Errors: `Invalid`, naming the member.
+/// achievements. The subject must be a user of this server within the reach. Errors: `Invalid`, naming the member.
 pub fn unsigned(
     tx: &mut Tx<'_>,
     now: Timestamp,
     base_url: &str,
     issuer: &Object,
     LearnerRecord(given): &LearnerRecord,
+    reach: &Reach,
 ) -> Result<Unsigned> {
     super::record_type(given)?;
     let id = match given.get("id") {
@@ -48,7 +49,7 @@ pub fn unsigned(
     let Some(Value::Object(subject)) = given.get("credentialSubject") else {
         return Err(Problem::invalid("credentialSubject", "is required; send an object"));
     };
-    let learner = learner(tx, base_url, subject)?;
+    let learner = learner(tx, base_url, subject, reach)?;
     let mut credential = json!({
         "@context": contexts(given),
         "id": id,
@@ -74,8 +75,8 @@ pub fn unsigned(
     Ok(Unsigned { version, credential })
 }
 
-/// The user whom the subject names. Errors: `Invalid` if it names no user or an unknown one.
-fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object) -> Result<String> {
+/// The user whom the subject names. Errors: `Invalid` if it names no user, or one who is unknown or outside of the reach.
+fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object, reach: &Reach) -> Result<String> {
     let path = "credentialSubject.id";
     let form = format!("write the address of a user, such as {}", user_address(base_url, "ID"));
     let Some(id) = body::opt_text(subject, "id", path)? else {
@@ -84,8 +85,10 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object) -> Result<String> 
     if !body::is_uri(id) {
         return Err(Problem::invalid(path, format!("must be an absolute URI; {form}")));
     }
-    known_learner(tx, id)?
-        .ok_or_else(|| Problem::invalid(path, format!("there is no user '{id}'; {form}")))
+    match known_learner(tx, id)? {
+        Some(learner) if issued::is_within(tx, Some(&learner), reach)? => Ok(learner),
+        _ => Err(Problem::invalid(path, format!("there is no user '{id}'; {form}"))),
+    }
 }
 
 /// The contexts of a record of ours, and the further ones that were sent behind the standard's.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use lyceum_core::random::secret_id;
 use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{
@@ -57,8 +57,9 @@ pub fn compile(
     base_url: &str,
     issuer: &Object,
     id: &str,
+    reach: &Reach,
 ) -> Result<Unsigned> {
-    let (learner, record) = learner(tx, base_url, id)?;
+    let (learner, record) = learner(tx, base_url, id, reach)?;
     let user = fields::in_use(tx, &USER, &learner)?;
     let badges = issued::of_learner(tx, &learner, limits::CLR_CREDENTIALS_MAX_COUNT)?;
     let mut nested: Vec<Value> = Vec::new();
@@ -96,14 +97,14 @@ pub fn compile(
     given.insert("validFrom".to_owned(), now.to_string().into());
     given.insert("partial".to_owned(), is_partial.into());
     given.insert("credentialSubject".to_owned(), without_empty(subject));
-    let mut unsigned = build::unsigned(tx, now, base_url, issuer, &LearnerRecord(given))?;
+    let mut unsigned = build::unsigned(tx, now, base_url, issuer, &LearnerRecord(given), reach)?;
     unsigned.version.compiled_for = Some(learner);
     Ok(unsigned)
 }
 
 /// The learner and the id of the record.
-fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<(String, String)> {
-    match super::found_or_deleted(tx, base_url, id) {
+fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<(String, String)> {
+    match super::found_or_deleted(tx, base_url, id, reach) {
         Ok(record) => match record.of.learner {
             Some(learner) => Ok((learner, record.of.id)),
             None => Err(Problem::invalid(
@@ -112,7 +113,7 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<(String, String)
             )),
         },
         Err(problem) if problem.kind == ProblemKind::NotFound => {
-            if fields::in_use(tx, &USER, id).is_err() {
+            if fields::in_use_within(tx, &USER, id, reach).is_err() {
                 let message = format!("Unknown Object: there is no learner record or user '{id}'");
                 return Err(Problem::new(ProblemKind::NotFound, message));
             }

@@ -8,7 +8,7 @@ mod documents;
 mod update;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -195,8 +195,11 @@ pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
     version: &Version,
+    reach: &Reach,
 ) -> Result<(Record, StoreOutcome)> {
-    match repository::find(tx, &version.id)? {
+    let known = repository::find(tx, &version.id)?;
+    let known = known.map(|known| within(tx, known, &version.id, reach)).transpose()?;
+    match known {
         Some(known) if known.deleted.is_none() && !is_same(&known, version) => Err(Problem::new(
             ProblemKind::Conflict,
             format!(
@@ -205,16 +208,22 @@ pub fn create(
                 version.id
             ),
         )),
-        _ => put(tx, now, version),
+        _ => put(tx, now, version, reach),
     }
 }
 
 /// Stores a version of a record: the first one, or the next one. The same body again is no new version.
-/// Errors: `Conflict` for a record that is deleted or revoked.
-pub fn put(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<(Record, StoreOutcome)> {
+/// Errors: `Conflict` for a record that is deleted or revoked; `NotFound` for one of a learner outside of the reach.
+pub fn put(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    version: &Version,
+    reach: &Reach,
+) -> Result<(Record, StoreOutcome)> {
     let Some(known) = repository::find(tx, &version.id)? else {
         return Ok((repository::insert(tx, version, now)?, StoreOutcome::Created));
     };
+    let known = within(tx, known, &version.id, reach)?;
     if known.deleted.is_some() {
         let message = format!("id: {}", deleted(&known.of.id));
         return Err(Problem::new(ProblemKind::Conflict, message));
@@ -275,8 +284,9 @@ pub fn delete(
     base_url: &str,
     id: &str,
     expected: Option<i64>,
+    reach: &Reach,
 ) -> Result<()> {
-    let known = found(tx, base_url, id)?;
+    let known = found(tx, base_url, id, reach)?;
     known.expect(expected)?;
     repository::delete(tx, &known.of.id, now)
 }
@@ -289,8 +299,9 @@ pub fn revoke(
     base_url: &str,
     id: &str,
     reason: Option<&str>,
+    reach: &Reach,
 ) -> Result<Record> {
-    let known = found(tx, base_url, id)?;
+    let known = found(tx, base_url, id, reach)?;
     // A record that names an issuer of this server was verified before it was stored.
     let credential = known.object()?;
     let signed_by = body::issuer_id(&credential);
@@ -307,7 +318,7 @@ pub fn revoke(
     if known.revoked.is_none() {
         repository::revoke(tx, &known.of.id, reason, now)?;
     }
-    found(tx, base_url, &known.of.id)
+    found(tx, base_url, &known.of.id, reach)
 }
 
 /// Stores the version that follows `read`, and restores a deleted record.
@@ -326,18 +337,31 @@ pub fn follow(tx: &mut Tx<'_>, now: Timestamp, version: &Version, read: &Record)
 }
 
 /// Stores a version of a record that another issuer signed, unless the stored version is not older (Open Badges 3.0,
-/// equality and comparison).
-pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, version: &Version) -> Result<StoreOutcome> {
+/// equality and comparison). Errors: `Forbidden` for a caller with a limit, because such a record belongs to no
+/// organization; as [`put`].
+pub fn upsert(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    version: &Version,
+    reach: &Reach,
+) -> Result<StoreOutcome> {
+    if reach.is_limited() {
+        let message = format!(
+            "records of other issuers belong to no organization, and your access is limited to {reach}; send the \
+             record without a proof"
+        );
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
     match repository::find(tx, &version.id)? {
         Some(known) if version.valid_from <= known.of.valid_from => Ok(StoreOutcome::Unchanged),
-        _ => Ok(put(tx, now, version)?.1),
+        _ => Ok(put(tx, now, version, reach)?.1),
     }
 }
 
 /// The newest version of the record with that id. For a record of this server, the last part of the id is enough.
-/// Errors: `NotFound`; its message says whether the record is deleted.
-pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
-    let record = found_or_deleted(tx, base_url, id)?;
+/// Errors: `NotFound`, also for a record of a learner outside of the reach; its message says whether the record is deleted.
+pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<Record> {
+    let record = found_or_deleted(tx, base_url, id, reach)?;
     match record.deleted {
         None => Ok(record),
         Some(_) => {
@@ -348,14 +372,30 @@ pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
 }
 
 /// [`found`], of deleted records too.
-pub fn found_or_deleted(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Record> {
-    if let Some(record) = repository::find(tx, id)? {
-        return Ok(record);
+pub fn found_or_deleted(
+    tx: &mut Tx<'_>,
+    base_url: &str,
+    id: &str,
+    reach: &Reach,
+) -> Result<Record> {
+    let record = match repository::find(tx, id)? {
+        Some(record) => record,
+        None => repository::find(tx, &address(base_url, id))?.ok_or_else(|| unknown(id))?,
+    };
+    within(tx, record, id, reach)
+}
+
+/// The record, if its learner lies within the reach. Errors: `NotFound`.
+fn within(tx: &mut Tx<'_>, record: Record, id: &str, reach: &Reach) -> Result<Record> {
+    match issued::is_within(tx, record.of.learner.as_deref(), reach)? {
+        true => Ok(record),
+        false => Err(unknown(id)),
     }
-    repository::find(tx, &address(base_url, id))?.ok_or_else(|| {
-        let message = format!("Unknown Object: there is no learner record '{id}'");
-        Problem::new(ProblemKind::NotFound, message)
-    })
+}
+
+fn unknown(id: &str) -> Problem {
+    let message = format!("Unknown Object: there is no learner record '{id}'");
+    Problem::new(ProblemKind::NotFound, message)
 }
 
 /// The address of a record of this server, which is its id.
@@ -364,8 +404,14 @@ pub fn address(base_url: &str, id: &str) -> String {
 }
 
 /// A version of a record by its number. Errors: `NotFound`.
-pub fn version(tx: &mut Tx<'_>, base_url: &str, id: &str, number: i64) -> Result<Record> {
-    let record = found(tx, base_url, id)?;
+pub fn version(
+    tx: &mut Tx<'_>,
+    base_url: &str,
+    id: &str,
+    number: i64,
+    reach: &Reach,
+) -> Result<Record> {
+    let record = found(tx, base_url, id, reach)?;
     repository::version(tx, &record.of.id, number)?.ok_or_else(|| {
         let message = format!("Unknown Object: the learner record '{id}' has no version {number}");
         Problem::new(ProblemKind::NotFound, message)
@@ -373,8 +419,8 @@ pub fn version(tx: &mut Tx<'_>, base_url: &str, id: &str, number: i64) -> Result
 }
 
 /// The versions of a record, the newest first. Errors: `NotFound`.
-pub fn versions(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<Vec<Record>> {
-    let record = found(tx, base_url, id)?;
+pub fn versions(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<Vec<Record>> {
+    let record = found(tx, base_url, id, reach)?;
     repository::versions(tx, &record.of.id)
 }
 

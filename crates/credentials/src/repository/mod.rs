@@ -9,12 +9,14 @@ pub(crate) mod records;
 pub(crate) mod status;
 
 use lyceum_core::Result;
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository as roster;
 use lyceum_store::{FromRow, Sql, Tx};
 
 use crate::issued::Page;
 
-/// A page of the rows that are valid after `page.since` and about `page.learner`, in the order of time, and
-/// how many there are. The table is called `r`; `join` brings columns that the number of rows does not
+/// A page of the rows that are valid after `page.since`, about `page.learner` and of learners within `page.reach`, in the
+/// order of time, and how many there are. The table is called `r`; `join` brings columns that the number of rows does not
 /// depend on; `only` is a condition that all rows fulfil.
 fn page<T: for<'r> FromRow<'r>>(
     tx: &mut Tx<'_>,
@@ -26,7 +28,7 @@ fn page<T: for<'r> FromRow<'r>>(
 ) -> Result<(Vec<T>, u64)> {
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let since = page.since.map(|since| since.to_string());
-    let chosen = |sql: &mut Sql| {
+    let chosen = |sql: &mut Sql| -> Result<()> {
         sql.push(&format!(" WHERE {only}"));
         if let Some(since) = &since {
             sql.push(" AND r.valid_from > ").bind(since.as_str());
@@ -34,16 +36,21 @@ fn page<T: for<'r> FromRow<'r>>(
         if let Some(learner) = &page.learner {
             sql.push(" AND r.learner = ").bind(learner.as_str());
         }
+        if page.reach.is_limited() {
+            sql.push(" AND ");
+            roster::refers_within(sql, (&USER, "r.learner"), &page.reach)?;
+        }
+        Ok(())
     };
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT {columns} FROM {table} {join}"));
-    chosen(&mut sql);
+    chosen(&mut sql)?;
     sql.push(" ORDER BY r.valid_from, r.seq LIMIT ").bind(number(page.limit));
     sql.push(" OFFSET ").bind(number(page.offset));
     let found = tx.rows(&sql.text, &sql.values())?;
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!("SELECT COUNT(*) FROM {table}"));
-    chosen(&mut sql);
+    chosen(&mut sql)?;
     let total = tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
     Ok((found, u64::try_from(total).unwrap_or(0)))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -50,9 +50,9 @@ pub struct Badges {
     pub badges: Vec<Badge>,
 }
 
-/// Reads the list of issued badges.
-pub fn read(tx: &mut Tx<'_>, filter: &Filter) -> Result<Badges> {
-    let found = newest(|page| issued::list(tx, &page))?;
+/// Reads the list of badges of learners within the reach.
+pub fn read(tx: &mut Tx<'_>, filter: &Filter, reach: &Reach) -> Result<Badges> {
+    let found = newest(reach, |page| issued::list(tx, &page))?;
     let names = UserNames::of(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
     let mut badges =
         found.iter().map(|issued| badge(issued, &names)).collect::<Result<Vec<Badge>>>()?;
@@ -102,10 +102,10 @@ pub struct Definitions {
     pub definitions: Vec<BadgeDefinition>,
 }
 
-/// Reads the list of badge definitions.
-pub fn definitions(tx: &mut Tx<'_>) -> Result<Definitions> {
+/// Reads the list of badge definitions, and counts the badges of learners within the reach.
+pub fn definitions(tx: &mut Tx<'_>, reach: &Reach) -> Result<Definitions> {
     let (stored, _) = definition::list(tx, MOST, 0)?;
-    let issued = newest(|page| issued::list(tx, &page))?;
+    let issued = newest(reach, |page| issued::list(tx, &page))?;
     let mut counts: HashMap<String, usize> = HashMap::new();
     for issued in issued.iter().filter(|issued| issued.learner.is_some()) {
         *counts.entry(achievement(&Value::from(issued.object()?))).or_default() += 1;
@@ -132,8 +132,8 @@ pub struct OneBadge {
 }
 
 /// Reads the page of a badge, by its random id. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<OneBadge> {
-    let issued = issued::public(tx, id)?;
+pub fn one(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<OneBadge> {
+    let issued = issued::of_random_id(tx, id, reach)?;
     let names = UserNames::of(tx, issued.learner.as_deref().into_iter())?;
     let learner = issued.learner.as_deref().filter(|id| names.0.contains_key(*id));
     let learner = learner.map(|id| names.learner(id));
@@ -148,15 +148,16 @@ pub fn revoke(
     who: &str,
     id: &str,
     reason: &str,
+    reach: &Reach,
 ) -> Result<Issued> {
     let most = limits::REVOCATION_REASON_MAX_BYTES;
     if reason.is_empty() || reason.len() > most {
         return Err(Problem::invalid("reason", format!("is required, {most} bytes at most")));
     }
-    let issued = issued::public(tx, id)?;
+    let issued = issued::of_random_id(tx, id, reach)?;
     if issued.revoked.is_none() {
         let change = AuditChange { who, what: "badge.revoke", subject: &issued.id };
         change.note(tx, now, &json!({ "reason": reason }))?;
     }
-    issued::revoke(tx, now, &issued.id, Some(reason))
+    issued::revoke(tx, now, &issued.id, Some(reason), reach)
 }

@@ -1,7 +1,7 @@
 //! Issuing a badge: the learners whom a search finds, and the badges to choose from.
 
-use lyceum_core::Result;
 use lyceum_core::text::folded;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ORG;
 use lyceum_roster::repository::{self, ListedStudent};
@@ -33,18 +33,23 @@ pub struct Candidate {
     pub school: String,
 }
 
-/// Reads the page. The search is a part of a name or e-mail address, or a sourcedId; an empty one finds nobody.
-pub fn read(tx: &mut Tx<'_>, search: &str) -> Result<Choices> {
+/// Reads the page with learners within the reach. The search is a part of a name or e-mail address, or a sourcedId; an
+/// empty one finds nobody.
+pub fn read(tx: &mut Tx<'_>, search: &str, reach: &Reach) -> Result<Choices> {
     let (stored, _) = definition::list(tx, MOST, 0)?;
     let badges = stored.into_iter().map(|stored| {
         let name = stored.definition.name().to_owned();
         (stored.definition.achievement, name)
     });
     let badges = badges.collect();
-    let mut found = if search.is_empty() { Vec::new() } else { find(tx, &folded(search))? };
+    let mut found = match search {
+        "" => Vec::new(),
+        search => find(tx, &folded(search), reach)?,
+    };
     let more_count = found.len().saturating_sub(CHOICES);
     found.truncate(CHOICES);
-    let orgs = fields::of_all(tx, &ORG, found.iter().map(|learner| learner.org.as_str()))?;
+    let orgs = found.iter().map(|learner| learner.org.as_str());
+    let orgs = fields::of_all_within(tx, &ORG, orgs, reach)?;
     let candidate = |learner: ListedStudent| {
         let school = orgs.get(&learner.org).map(|org| fields::text(org, "name").to_owned());
         Candidate { school: school.unwrap_or_default(), learner }
@@ -53,8 +58,8 @@ pub fn read(tx: &mut Tx<'_>, search: &str) -> Result<Choices> {
 }
 
 /// The learner with that sourcedId alone, or all whose name, address or sourcedId contains the search.
-fn find(tx: &mut Tx<'_>, search: &str) -> Result<Vec<ListedStudent>> {
-    let mut learners = repository::learners(tx)?;
+fn find(tx: &mut Tx<'_>, search: &str, reach: &Reach) -> Result<Vec<ListedStudent>> {
+    let mut learners = repository::learners(tx, reach)?;
     if let Some(at) = learners.iter().position(|learner| folded(&learner.id) == search) {
         return Ok(vec![learners.swap_remove(at)]);
     }

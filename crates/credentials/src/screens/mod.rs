@@ -6,7 +6,7 @@ pub mod records;
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
@@ -41,11 +41,12 @@ impl UserNames {
     }
 }
 
-/// The newest of a list that begins with the oldest, as many as a page can show.
-fn newest<T>(mut list: impl FnMut(Page) -> Result<(Vec<T>, u64)>) -> Result<Vec<T>> {
-    let (_, total) = list(Page::default())?;
+/// The newest within the reach of a list that begins with the oldest, as many as a page can show.
+fn newest<T>(reach: &Reach, mut list: impl FnMut(Page) -> Result<(Vec<T>, u64)>) -> Result<Vec<T>> {
+    let page = Page { reach: reach.clone(), ..Page::default() };
+    let (_, total) = list(page.clone())?;
     let offset = total.saturating_sub(MOST);
-    let (mut found, _) = list(Page { limit: MOST, offset, ..Page::default() })?;
+    let (mut found, _) = list(Page { limit: MOST, offset, ..page })?;
     found.reverse();
     Ok(found)
 }

@@ -1,7 +1,7 @@
 //! Learner records: the newest ones, one of them.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -26,9 +26,9 @@ pub struct LearnerRecord {
     pub version: i64,
 }
 
-/// Reads the list: the newest records, as many as a page can show.
-pub fn read(tx: &mut Tx<'_>) -> Result<Vec<LearnerRecord>> {
-    let found = newest(|page| clr::list(tx, &page))?;
+/// Reads the list: the newest records of learners within the reach, as many as a page can show.
+pub fn read(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<LearnerRecord>> {
+    let found = newest(reach, |page| clr::list(tx, &page))?;
     let names = UserNames::of(tx, found.iter().filter_map(|record| record.of.learner.as_deref()))?;
     let summary = |record: &Record| {
         let object = record.object()?;
@@ -76,8 +76,8 @@ pub struct OneRecord {
 }
 
 /// Reads the page of a record. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, base_url: &str, id: &str) -> Result<OneRecord> {
-    let record = clr::found(tx, base_url, id)?;
+pub fn one(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<OneRecord> {
+    let record = clr::found(tx, base_url, id, reach)?;
     let names = UserNames::of(tx, record.of.learner.as_deref().into_iter())?;
     let body = record.object()?;
     let achievement = |achievement: &Value| {

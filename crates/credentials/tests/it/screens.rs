@@ -1,8 +1,8 @@
 //! What the console shows of badges and learner records, on both stores.
 
 use lyceum_access::audit;
-use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_credentials::definition::{self, Definition};
 use lyceum_credentials::issued::{self, CredentialText};
 use lyceum_credentials::limits;
@@ -11,6 +11,8 @@ use lyceum_credentials::{MIGRATIONS, clr};
 use lyceum_store::{Db, Migration};
 use lyceum_testkit::{both_stores, records};
 use serde_json::json;
+
+const ALL: &Reach = &Reach::Everything;
 
 fn both(body: impl Fn(&Db)) {
     let migrations: Vec<Migration> = [
@@ -51,7 +53,7 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
             "UPDATE issued_credentials SET learner = $1, issued_by = $2 WHERE credential = $3";
         let issued_by = learner.map(|_| "urn:issuer");
         tx.execute(sql, &[learner.into(), issued_by.into(), (&id).into()])?;
-        issued::found(tx, &id)
+        issued::found(tx, &id, ALL)
     })
     .unwrap()
     .id
@@ -76,7 +78,9 @@ fn badges_stand_newest_first_with_their_learners_and_can_be_chosen() {
         let (first, second) = (badge(db, 1, "urn:a", Some("ann")), badge(db, 2, "urn:b", None));
         badge(db, 3, "urn:a", Some("gone"));
         let revoke = |reason: &str| {
-            db.write_blocking(|tx| badges::revoke(tx, at(9), "ada@example.org", &first, reason))
+            db.write_blocking(|tx| {
+                badges::revoke(tx, at(9), "ada@example.org", &first, reason, ALL)
+            })
         };
         for wrong in [String::new(), "x".repeat(limits::REVOCATION_REASON_MAX_BYTES + 1)] {
             assert_eq!(revoke(&wrong).unwrap_err().kind, ProblemKind::Invalid);
@@ -88,7 +92,7 @@ fn badges_stand_newest_first_with_their_learners_and_can_be_chosen() {
         assert_eq!(noted.unwrap().total, 1, "a revocation is noted once");
         let read = |is_revoked, achievement: &str| {
             let filter = badges::Filter { is_revoked, achievement: achievement.to_owned() };
-            db.read_blocking(|tx| badges::read(tx, &filter)).unwrap()
+            db.read_blocking(|tx| badges::read(tx, &filter, ALL)).unwrap()
         };
         let all = read(None, "");
         let titles: Vec<&str> = all.badges.iter().map(|badge| badge.title.as_str()).collect();
@@ -102,9 +106,9 @@ fn badges_stand_newest_first_with_their_learners_and_can_be_chosen() {
         assert_eq!(all.badges[0].issuer, "Academy");
         assert_eq!(read(Some(true), "").badges, [all.badges[2].clone()]);
         assert_eq!(read(Some(false), "urn:a").badges, [all.badges[0].clone()]);
-        let one = db.read_blocking(|tx| badges::one(tx, &second)).unwrap();
+        let one = db.read_blocking(|tx| badges::one(tx, &second, ALL)).unwrap();
         assert_eq!((one.title.as_str(), one.learner), ("Badge 2", None));
-        let missing = db.read_blocking(|tx| badges::one(tx, "none").map(drop));
+        let missing = db.read_blocking(|tx| badges::one(tx, "none", ALL).map(drop));
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }
@@ -115,14 +119,14 @@ fn definitions_count_what_this_server_issued_and_learners_are_searched() {
         define(db, "urn:a");
         badge(db, 1, "urn:a", Some("ann"));
         badge(db, 2, "urn:a", None);
-        let list = db.read_blocking(badges::definitions).unwrap();
+        let list = db.read_blocking(|tx| badges::definitions(tx, ALL)).unwrap();
         assert_eq!((list.read_count, list.definitions.len()), (2, 1));
         assert_eq!(
             (list.definitions[0].name.as_str(), list.definitions[0].issued_count),
             ("Rivers", 1)
         );
         let found = |search: &str| {
-            let choices = db.read_blocking(|tx| issuing::read(tx, search)).unwrap();
+            let choices = db.read_blocking(|tx| issuing::read(tx, search, ALL)).unwrap();
             assert_eq!(choices.badges, [("urn:a".to_owned(), "Rivers".to_owned())]);
             assert_eq!(choices.more_count, 0);
             choices.learners.into_iter().map(|one| (one.learner.id, one.school)).collect::<Vec<_>>()
@@ -142,9 +146,9 @@ fn a_search_shows_the_first_learners_and_counts_the_others() {
         for number in 0..25 {
             records::student(db, &format!("student-{number}"), "s", "3");
         }
-        let choices = db.read_blocking(|tx| issuing::read(tx, "student-")).unwrap();
+        let choices = db.read_blocking(|tx| issuing::read(tx, "student-", ALL)).unwrap();
         assert_eq!((choices.learners.len(), choices.more_count), (20, 5));
-        let one = db.read_blocking(|tx| issuing::read(tx, "student-1")).unwrap();
+        let one = db.read_blocking(|tx| issuing::read(tx, "student-1", ALL)).unwrap();
         assert_eq!(
             (one.learners.len(), one.more_count),
             (1, 0),
@@ -165,13 +169,14 @@ fn learner_records_count_their_achievements() {
         });
         let mut version = clr::signed(record.as_object().unwrap(), &record.to_string()).unwrap();
         version.learner = Some("ann".to_owned());
-        db.write_blocking(|tx| clr::put(tx, at(0), &version).map(drop)).unwrap();
-        let list = db.read_blocking(record_screen::read).unwrap();
+        db.write_blocking(|tx| clr::put(tx, at(0), &version, ALL).map(drop)).unwrap();
+        let list = db.read_blocking(|tx| record_screen::read(tx, ALL)).unwrap();
         let [listed] = list.as_slice() else { panic!("{list:?}") };
         assert_eq!((listed.title.as_str(), listed.achievement_count), ("Learner record", 2));
         assert_eq!(listed.learner.as_ref().unwrap().name, "ann Example");
-        let read =
-            |id: &str| db.read_blocking(|tx| record_screen::one(tx, "https://lyceum.test", id));
+        let read = |id: &str| {
+            db.read_blocking(|tx| record_screen::one(tx, "https://lyceum.test", id, ALL))
+        };
         let one = read(&listed.id).unwrap();
         let names: Vec<&str> = one.achievements.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(

@@ -312,13 +312,16 @@ pub fn lookup(tx: &mut Tx<'_>, game: &Game) -> Result<Option<Integration>> {
 
 /// The courses that a game teaches. Errors: `NotFound` if it has none.
 pub fn find(tx: &mut Tx<'_>, game: &Game) -> Result<Integration> {
-    lookup(tx, game)?.ok_or_else(|| {
-        let message = format!(
-            "the game '{}' has no courses yet; set them up with POST /api/lms/setup",
-            game.slug
-        );
-        Problem::new(ProblemKind::NotFound, message)
-    })
+    lookup(tx, game)?.ok_or_else(|| without_courses(game))
+}
+
+/// The problem for a game that teaches no courses.
+pub fn without_courses(game: &Game) -> Problem {
+    let message = format!(
+        "the game '{}' has no courses yet; set them up with POST /api/lms/setup",
+        game.slug
+    );
+    Problem::new(ProblemKind::NotFound, message)
 }
 
 /// Ends a game's courses: the courses, components and resources that its setups created are marked `tobedeleted`.

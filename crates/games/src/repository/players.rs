@@ -1,31 +1,36 @@
 //! The platform's data about players, besides the roster.
 
-use lyceum_core::Result;
-use lyceum_store::{SqlDialect, Tx, dialect};
+use lyceum_core::{Reach, Result};
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository as roster;
+use lyceum_store::{Sql, SqlDialect, Tx, dialect};
 
 use super::list_of;
 use crate::input::PageRequest;
 use crate::players::PlayerRole;
 use crate::visible_games::VisibleGames;
 
-/// The active users who have played one of the games: id, username and given name, in the order in which they were
-/// created.
+/// The active users within the reach who have played one of the games: id, username and given name, in the order in which
+/// they were created.
 pub(crate) fn list(
     tx: &mut Tx<'_>,
     games: &VisibleGames,
     page: PageRequest,
+    reach: &Reach,
 ) -> Result<Vec<(String, String, String)>> {
-    let (list, which) = match games {
-        VisibleGames::Every => (String::new(), "$1 = ''".to_owned()),
-        VisibleGames::Only(games) => {
-            (list_of(games)?, played(tx.dialect(), "users.sourced_id", "$1"))
-        }
-    };
-    let sql = format!(
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
         "SELECT sourced_id, COALESCE(username, ''), COALESCE(given_name, '') FROM users \
-         WHERE status = 'active' AND {which} ORDER BY seq LIMIT $2 OFFSET $3"
+         WHERE status = 'active'",
     );
-    tx.rows(&sql, &[list.as_str().into(), page.limit.into(), page.offset.into()])
+    if let VisibleGames::Only(games) = games {
+        let placeholder = sql.placeholder(list_of(games)?.as_str());
+        sql.push(" AND ").push(&played(tx.dialect(), "users.sourced_id", &placeholder));
+    }
+    sql.push(" AND ");
+    roster::refers_within(&mut sql, (&USER, "users.sourced_id"), reach)?;
+    sql.push(" ORDER BY seq LIMIT ").bind(page.limit).push(" OFFSET ").bind(page.offset);
+    tx.rows(&sql.text, &sql.values())
 }
 
 /// Whether a user has played one of the games.

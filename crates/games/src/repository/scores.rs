@@ -1,7 +1,9 @@
 //! Scores, and each player's best score in each period.
 
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, Value, columns, dialect};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository as roster;
+use lyceum_store::{Sql, Tx, Value, columns, dialect};
 
 use super::{list_of, ms};
 use crate::input::{PageRequest, text_of};
@@ -110,20 +112,21 @@ pub(crate) fn of_user(
     tx.rows(&sql, &params)
 }
 
-/// The best scores of a period, without ranks and names of players.
+/// The best scores of a period of players within the reach, without ranks and names.
 pub(crate) fn best(
     tx: &mut Tx<'_>,
-    board: Board,
-    game: &str,
+    (game, board): (&str, Board),
     period: &str,
     page: PageRequest,
+    reach: &Reach,
 ) -> Result<Vec<LeaderboardLine>> {
     let (_, bests) = tables(board);
-    let sql = format!(
-        "SELECT user_id, score, at_ms FROM {bests} WHERE game_id = $1 AND period = $2 \
-         ORDER BY score DESC, seq LIMIT $3 OFFSET $4"
-    );
-    let params = [game.into(), period.into(), page.limit.into(), page.offset.into()];
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT b.user_id, b.score, b.at_ms FROM {bests} b WHERE b.game_id = "));
+    sql.bind(game).push(" AND b.period = ").bind(period).push(" AND ");
+    roster::refers_within(&mut sql, (&USER, "b.user_id"), reach)?;
+    sql.push(" ORDER BY b.score DESC, b.seq LIMIT ").bind(page.limit);
+    sql.push(" OFFSET ").bind(page.offset);
     let line = |(user_id, score, achieved_at)| LeaderboardLine {
         rank: 0,
         user_id,
@@ -131,5 +134,5 @@ pub(crate) fn best(
         score,
         achieved_at,
     };
-    Ok(tx.rows(&sql, &params)?.into_iter().map(line).collect())
+    Ok(tx.rows(&sql.text, &sql.values())?.into_iter().map(line).collect())
 }

@@ -1,7 +1,7 @@
 //! Leader boards, and what a score may be.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, Result};
+use lyceum_core::{ProblemKind, Reach, Result};
 use lyceum_games::PageRequest;
 use lyceum_games::limits::SCORE_MAX_COUNT;
 use lyceum_games::scores::{self, Board, GameScore, NewGameScore, Timeframe};
@@ -29,7 +29,10 @@ fn lines(
     page: PageRequest,
 ) -> Vec<(i64, String, f64)> {
     let board = ("rivers", Board::Players);
-    let lines = db.read_blocking(|tx| scores::leaderboard(tx, now, board, timeframe, page));
+    let read = |tx: &mut lyceum_store::Tx<'_>| {
+        scores::leaderboard(tx, now, board, timeframe, page, &Reach::Everything)
+    };
+    let lines = db.read_blocking(read);
     lines.unwrap().into_iter().map(|line| (line.rank, line.user_id, line.score)).collect()
 }
 
@@ -94,7 +97,7 @@ fn lines_name_players_and_scores_are_listed_newest_first() {
         submit(db, noon(), "gone", 0.0);
         let board = ("rivers", Board::Players);
         let all = |tx: &mut lyceum_store::Tx<'_>| {
-            scores::leaderboard(tx, noon(), board, Timeframe::AllTime, ALL)
+            scores::leaderboard(tx, noon(), board, Timeframe::AllTime, ALL, &Reach::Everything)
         };
         let names: Vec<String> =
             db.read_blocking(all).unwrap().into_iter().map(|line| line.username).collect();

@@ -1,6 +1,6 @@
 //! Visitors without a roster record: demo visitors of one game, and persons.
 
-use lyceum_core::ProblemKind;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_games::limits::{DEMO_KEPT_DAYS, DEMO_SCORES_MAX_COUNT};
 use lyceum_games::scores::{self, Board, NewGameScore, Timeframe};
 use lyceum_games::visitors::{self, Visitor};
@@ -17,7 +17,8 @@ fn demo(db: &Db, game: &lyceum_games::games::Game) -> Visitor {
 /// The players on a board of a game.
 fn board(db: &Db, game: &str, board: Board) -> Vec<String> {
     let lines = db.read_blocking(|tx| {
-        scores::leaderboard(tx, noon(), (game, board), Timeframe::AllTime, ALL)
+        let (timeframe, reach) = (Timeframe::AllTime, Reach::Everything);
+        scores::leaderboard(tx, noon(), (game, board), timeframe, ALL, &reach)
     });
     lines.unwrap().into_iter().map(|line| line.username).collect()
 }

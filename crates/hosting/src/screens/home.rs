@@ -3,12 +3,13 @@
 use lyceum_access::screens::system;
 use lyceum_access::{Player, Role, api_key, audit, client, person};
 use lyceum_bridge::repository::unknown_actors;
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::repository::{self as events, ArrivalRange, Flow};
 use lyceum_games::games;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
+use lyceum_roster::screens::home::{self as roster, RecordCounts};
 use lyceum_store::Tx;
 
 const MINUTE_MS: i64 = 60_000;
@@ -24,12 +25,8 @@ const BACKUP_OLD_S: i64 = 7 * 86_400;
 /// The data of the page.
 #[derive(Debug)]
 pub struct Home {
-    /// The number of students.
-    pub students: i64,
-    /// The number of courses.
-    pub courses: i64,
-    /// The number of enrollments.
-    pub enrollments: i64,
+    /// The numbers of students, courses and enrollments.
+    pub roster: RecordCounts,
     /// The number of events.
     pub events: i64,
     /// The number of actors who are not in the roster.
@@ -114,24 +111,20 @@ pub struct SandboxPlayer {
 
 /// Reads the page, of a sandbox with its demo user.
 pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<Home> {
-    let [students, courses, enrollments, events] = ["students", "courses", "enrollments", "events"]
-        .map(|collection| tx.tally_total(collection));
-    let (students, courses, enrollments, events) = (students?, courses?, enrollments?, events?);
+    let (roster, events) = (roster::counts(tx, &Reach::Everything)?, tx.tally_total("events")?);
     let system = system::overview(tx)?;
     let has_client = client::list(tx)?.iter().any(|client| client.revoked.is_none());
     let has_key = api_key::list(tx)?.iter().any(|key| key.revoked.is_none());
     let people = person::list(tx)?;
     let steps = SetupSteps {
-        has_roster: students > 0 && courses > 0,
-        has_enrollments: enrollments > 0,
+        has_roster: roster.students > 0 && roster.courses > 0,
+        has_enrollments: roster.enrollments > 0,
         has_app: has_client || has_key,
         has_events: events > 0,
         has_guide: people.iter().any(|one| one.role == Role::Guide && one.disabled.is_none()),
     };
     Ok(Home {
-        students,
-        courses,
-        enrollments,
+        roster,
         events,
         unknown_actors: unknown_actors::count(tx)?,
         intake: intake(tx, now)?,

@@ -188,7 +188,7 @@ fn home_counts_and_says_what_a_new_server_needs() {
     both(|db| {
         let read = || db.read_blocking(|tx| home::read(tx, now(), None)).unwrap();
         let new = read();
-        assert_eq!((new.students, new.events, new.steps), (0, 0, SetupSteps::default()));
+        assert_eq!((new.roster.students, new.events, new.steps), (0, 0, SetupSteps::default()));
         assert_eq!((new.intake.minutes.len(), new.intake.newest.is_none()), (60, true));
         assert!(
             new.last_backup.is_none() && new.sandbox.is_none() && new.intake.rate_arrived.is_none()
@@ -208,8 +208,13 @@ fn home_counts_and_says_what_a_new_server_needs() {
         let change = AuditChange { who: "ada", what: system::BACKUP, subject: "backups/1" };
         db.write_blocking(|tx| change.note(tx, week_ago, &Value::Null)).unwrap();
         let home = read();
-        let counts =
-            [home.students, home.courses, home.enrollments, home.events, home.unknown_actors];
+        let counts = [
+            home.roster.students,
+            home.roster.courses,
+            home.roster.enrollments,
+            home.events,
+            home.unknown_actors,
+        ];
         assert_eq!(counts, [1, 1, 1, 2, 1]);
         let all = SetupSteps {
             has_roster: true,

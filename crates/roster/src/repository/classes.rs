@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, Value, dialect};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_store::{Sql, Tx, dialect};
+
+use super::reach::{self, RecordUse};
+use crate::kinds::{CLASS, USER};
 
 /// The numbers of people in a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,24 +17,29 @@ pub struct MemberCounts {
     pub teachers: i64,
 }
 
-/// The numbers of active users with active enrollments in each of the classes that has any, or in each of all
-/// classes, by its sourcedId.
+/// The numbers of active users within the reach with active enrollments in each of the classes that has any, or in each
+/// of all classes, by its sourcedId.
 pub fn class_sizes(
     tx: &mut Tx<'_>,
     classes: Option<&[&str]>,
+    reach: &Reach,
 ) -> Result<HashMap<String, MemberCounts>> {
-    let mut sql = "SELECT e.class_id, e.role, COUNT(DISTINCT e.user_id) FROM enrollments e \
-                   JOIN users u ON u.sourced_id = e.user_id WHERE e.status = 'active' \
-                   AND u.status = 'active' AND e.role IN ('student', 'teacher')"
-        .to_owned();
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT e.class_id, e.role, COUNT(DISTINCT e.user_id) FROM enrollments e \
+         JOIN users u ON u.sourced_id = e.user_id WHERE e.status = 'active' \
+         AND u.status = 'active' AND e.role IN ('student', 'teacher')",
+    );
     let ids = classes.map(serde_json::to_string).transpose().map_err(Problem::internal)?;
-    if ids.is_some() {
-        sql += " AND ";
-        sql += &dialect::is_one_of(tx.dialect(), "e.class_id", "$1");
+    if let Some(ids) = &ids {
+        let placeholder = sql.placeholder(ids.as_str());
+        sql.push(" AND ").push(&dialect::is_one_of(tx.dialect(), "e.class_id", &placeholder));
     }
-    sql += " GROUP BY e.class_id, e.role";
+    sql.push(" AND ");
+    reach::condition(&mut sql, (&USER, "u"), reach, RecordUse::See)?;
+    sql.push(" GROUP BY e.class_id, e.role");
     let mut sizes: HashMap<String, MemberCounts> = HashMap::new();
-    tx.query(&sql, &ids.iter().map(Value::from).collect::<Vec<_>>(), |row| {
+    tx.query(&sql.text, &sql.values(), |row| {
         let members = sizes.entry(row.text(0)?.to_owned()).or_default();
         match row.text(1)? {
             "student" => members.students = row.int(2)?,
@@ -42,11 +50,17 @@ pub fn class_sizes(
     Ok(sizes)
 }
 
-/// How many active classes each course has that has any, by its sourcedId.
-pub fn class_counts(tx: &mut Tx<'_>) -> Result<HashMap<String, i64>> {
-    let sql = "SELECT course_id, COUNT(*) FROM classes \
-               WHERE status = 'active' AND course_id IS NOT NULL GROUP BY course_id";
-    let counts = tx.all(sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
+/// How many active classes within the reach each course has that has any, by its sourcedId.
+pub fn class_counts(tx: &mut Tx<'_>, reach: &Reach) -> Result<HashMap<String, i64>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT t.course_id, COUNT(*) FROM classes t \
+         WHERE t.status = 'active' AND t.course_id IS NOT NULL AND ",
+    );
+    reach::condition(&mut sql, (&CLASS, "t"), reach, RecordUse::See)?;
+    sql.push(" GROUP BY t.course_id");
+    let counts =
+        tx.all(&sql.text, &sql.values(), |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
     Ok(counts.into_iter().collect())
 }
 
@@ -61,14 +75,24 @@ pub struct ClassMember {
     pub email: String,
 }
 
-/// Active users with an active enrollment of that role in a class, by their names.
-pub fn in_class(tx: &mut Tx<'_>, class: &str, role: &str) -> Result<Vec<ClassMember>> {
-    let sql = "SELECT DISTINCT u.sourced_id, u.given_name, u.family_name, u.email \
-               FROM enrollments e JOIN users u ON u.sourced_id = e.user_id \
-               WHERE e.class_id = $1 AND e.role = $2 AND e.status = 'active' \
-               AND u.status = 'active' ORDER BY u.family_name, u.given_name, u.sourced_id";
+/// Active users within the reach with an active enrollment of that role in a class, by their names.
+pub fn in_class(
+    tx: &mut Tx<'_>,
+    class: &str,
+    role: &str,
+    reach: &Reach,
+) -> Result<Vec<ClassMember>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT DISTINCT u.sourced_id, u.given_name, u.family_name, u.email \
+         FROM enrollments e JOIN users u ON u.sourced_id = e.user_id WHERE e.class_id = ",
+    );
+    sql.bind(class).push(" AND e.role = ").bind(role);
+    sql.push(" AND e.status = 'active' AND u.status = 'active' AND ");
+    reach::condition(&mut sql, (&USER, "u"), reach, RecordUse::See)?;
+    sql.push(" ORDER BY u.family_name, u.given_name, u.sourced_id");
     let mut found = Vec::new();
-    tx.query(sql, &[class.into(), role.into()], |row| {
+    tx.query(&sql.text, &sql.values(), |row| {
         let text = |column| row.opt_text(column).map(|text| text.unwrap_or_default().to_owned());
         let name = format!("{} {}", text(1)?, text(2)?).trim().to_owned();
         found.push(ClassMember { id: text(0)?, name, email: text(3)? });

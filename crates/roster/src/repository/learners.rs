@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, dialect};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_store::{Sql, Tx, dialect};
+
+use super::reach::{self, RecordUse};
+use crate::kinds::USER;
 
 /// A user with the role of a student.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,15 +33,20 @@ impl ListedStudent {
     }
 }
 
-/// Every active user with the role of a student, in the order of their making.
-pub fn learners(tx: &mut Tx<'_>) -> Result<Vec<ListedStudent>> {
+/// Every active user within the reach with the role of a student, in the order of their making.
+pub fn learners(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ListedStudent>> {
     let grades = first_links(tx, "user.grades")?;
     let orgs = first_links(tx, "user.roles.org")?;
-    let sql = "SELECT t.seq, t.sourced_id, t.given_name, t.family_name, t.email, t.primary_org_id \
-               FROM roster_link r CROSS JOIN users t WHERE r.field = 'user.roles.role' \
-               AND r.value = 'student' AND t.seq = r.owner AND t.status = 'active' ORDER BY r.owner";
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT t.seq, t.sourced_id, t.given_name, t.family_name, t.email, t.primary_org_id \
+         FROM roster_link r CROSS JOIN users t WHERE r.field = 'user.roles.role' \
+         AND r.value = 'student' AND t.seq = r.owner AND t.status = 'active' AND ",
+    );
+    reach::condition(&mut sql, (&USER, "t"), reach, RecordUse::See)?;
+    sql.push(" ORDER BY r.owner");
     let mut learners = Vec::new();
-    tx.query(sql, &[], |row| {
+    tx.query(&sql.text, &sql.values(), |row| {
         let seq = row.int(0)?;
         let text = |column| Ok(row.opt_text(column)?.unwrap_or_default().to_owned());
         let of_link = |links: &HashMap<i64, String>| links.get(&seq).cloned().unwrap_or_default();

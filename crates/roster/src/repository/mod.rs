@@ -46,7 +46,7 @@ pub use put::{
 };
 pub(crate) use put::{add, expect, overwrite, put_among};
 pub use reach::{
-    RecordUse, each_user_within, find_within, ids_within, refers_within, require_within,
+    RecordUse, each_user_within, find_within, ids_within, is_within, refers_within, require_within,
 };
 pub use read::{
     StoredRecord, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,

@@ -106,6 +106,17 @@ pub fn each_user_within(
     })
 }
 
+/// Whether the record of the kind with that sourcedId lies within the reach.
+pub fn is_within(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    sourced_id: &str,
+    reach: &Reach,
+) -> Result<bool> {
+    let see = RecordUse::See;
+    Ok(!reach.is_limited() || !ids_within(tx, kind, &[sourced_id], reach, see)?.is_empty())
+}
+
 /// The record of the kind with that sourcedId if it lies within the reach, deleted ones included.
 pub fn find_within(
     tx: &mut Tx<'_>,

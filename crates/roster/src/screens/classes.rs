@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
 use lyceum_core::text::distinct;
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
 use crate::fields;
 use crate::kinds::{CLASS, COURSE, ORG};
 use crate::record::{Object, members};
-use crate::repository::{self, MemberCounts};
+use crate::repository::{self, MemberCounts, RecordUse};
 
 /// The classes to list. An empty field admits all.
 #[derive(Clone, Debug, Default)]
@@ -59,8 +59,8 @@ pub struct ListedClass {
     pub members: MemberCounts,
 }
 
-/// Reads the list of classes.
-pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter) -> Result<ClassList> {
+/// Reads the list of the classes within the reach.
+pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter, reach: &Reach) -> Result<ClassList> {
     let mut records = Vec::new();
     repository::each(tx, &CLASS, |body, extra| {
         let record = members(body, extra)?;
@@ -69,30 +69,43 @@ pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter) -> Result<ClassList> {
         }
         Ok(())
     })?;
-    let sizes = repository::class_sizes(tx, None)?;
-    let mut classes = names_by_id(tx, &records, &sizes)?;
+    retain_within(tx, &mut records, reach)?;
+    let sizes = repository::class_sizes(tx, None, reach)?;
+    let mut classes = names_by_id(tx, &records, &sizes, reach)?;
     let schools = distinct(classes.iter().map(|class| &class.school));
     let subjects = distinct(classes.iter().flat_map(|class| &class.subjects));
     classes.retain(|class| filter.admits(class));
     Ok(ClassList { schools, subjects, classes })
 }
 
-/// The active classes of a course, by school and title.
-pub fn of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<ListedClass>> {
+/// The active classes of a course within the reach, by school and title.
+pub fn of_course(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<Vec<ListedClass>> {
     let stored = repository::referring_to(tx, &CLASS, "course", &[course])?;
-    some(tx, &stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?)
+    let mut records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
+    retain_within(tx, &mut records, reach)?;
+    some(tx, &records, reach)
 }
 
 /// A class. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<ListedClass> {
-    let record = fields::in_use(tx, &CLASS, id)?;
-    Ok(some(tx, &[record])?.remove(0))
+pub fn one(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<ListedClass> {
+    let record = fields::in_use_within(tx, &CLASS, id, reach)?;
+    Ok(some(tx, &[record], reach)?.remove(0))
 }
 
-fn some(tx: &mut Tx<'_>, records: &[Object]) -> Result<Vec<ListedClass>> {
+fn retain_within(tx: &mut Tx<'_>, records: &mut Vec<Object>, reach: &Reach) -> Result<()> {
+    if reach.is_limited() {
+        let ids: Vec<&str> =
+            records.iter().map(|record| fields::text(record, "sourcedId")).collect();
+        let within = repository::ids_within(tx, &CLASS, &ids, reach, RecordUse::See)?;
+        records.retain(|record| within.contains(fields::text(record, "sourcedId")));
+    }
+    Ok(())
+}
+
+fn some(tx: &mut Tx<'_>, records: &[Object], reach: &Reach) -> Result<Vec<ListedClass>> {
     let ids: Vec<&str> = records.iter().map(|record| fields::text(record, "sourcedId")).collect();
-    let sizes = repository::class_sizes(tx, Some(&ids))?;
-    names_by_id(tx, records, &sizes)
+    let sizes = repository::class_sizes(tx, Some(&ids), reach)?;
+    names_by_id(tx, records, &sizes, reach)
 }
 
 /// The classes of these records, with the names of what they refer to, by school and title.
@@ -100,11 +113,12 @@ fn names_by_id(
     tx: &mut Tx<'_>,
     records: &[Object],
     sizes: &HashMap<String, MemberCounts>,
+    reach: &Reach,
 ) -> Result<Vec<ListedClass>> {
     let courses = records.iter().map(|record| fields::reference(record, "course"));
-    let courses = fields::of_all(tx, &COURSE, courses)?;
+    let courses = fields::of_all_within(tx, &COURSE, courses, reach)?;
     let schools = records.iter().map(|record| fields::reference(record, "school"));
-    let schools = fields::of_all(tx, &ORG, schools)?;
+    let schools = fields::of_all_within(tx, &ORG, schools, reach)?;
     let class = |record: &Object| {
         let (id, course) = (fields::text(record, "sourcedId"), fields::reference(record, "course"));
         let school = schools.get(fields::reference(record, "school"));

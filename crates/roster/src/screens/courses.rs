@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
 use lyceum_core::text::distinct;
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
 use crate::fields;
 use crate::kinds::{COURSE, ORG};
 use crate::record::{Object, members};
-use crate::repository;
+use crate::repository::{self, RecordUse};
 
 /// A course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub struct CourseList {
     pub courses: Vec<ListedCourse>,
 }
 
-/// Reads the list, of one subject or, if it is empty, of all.
-pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<CourseList> {
+/// Reads the list of the courses within the reach, of one subject or, if it is empty, of all.
+pub fn read(tx: &mut Tx<'_>, subject: &str, reach: &Reach) -> Result<CourseList> {
     let mut records = Vec::new();
     repository::each(tx, &COURSE, |body, extra| {
         let record = members(body, extra)?;
@@ -49,8 +49,14 @@ pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<CourseList> {
         }
         Ok(())
     })?;
-    let orgs = fields::of_all(tx, &ORG, records.iter().map(org_of))?;
-    let class_counts = repository::class_counts(tx)?;
+    if reach.is_limited() {
+        let ids: Vec<&str> =
+            records.iter().map(|record| fields::text(record, "sourcedId")).collect();
+        let within = repository::ids_within(tx, &COURSE, &ids, reach, RecordUse::See)?;
+        records.retain(|record| within.contains(fields::text(record, "sourcedId")));
+    }
+    let orgs = fields::of_all_within(tx, &ORG, records.iter().map(org_of), reach)?;
+    let class_counts = repository::class_counts(tx, reach)?;
     let mut courses: Vec<ListedCourse> =
         records.iter().map(|record| course(record, &orgs, &class_counts)).collect();
     courses.sort_by_cached_key(|course| course.title.to_lowercase());
@@ -60,10 +66,10 @@ pub fn read(tx: &mut Tx<'_>, subject: &str) -> Result<CourseList> {
 }
 
 /// A course. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, id: &str) -> Result<ListedCourse> {
-    let record = fields::in_use(tx, &COURSE, id)?;
-    let orgs = fields::of_all(tx, &ORG, std::iter::once(org_of(&record)))?;
-    let class_counts = repository::class_counts(tx)?;
+pub fn one(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<ListedCourse> {
+    let record = fields::in_use_within(tx, &COURSE, id, reach)?;
+    let orgs = fields::of_all_within(tx, &ORG, std::iter::once(org_of(&record)), reach)?;
+    let class_counts = repository::class_counts(tx, reach)?;
     Ok(course(&record, &orgs, &class_counts))
 }
 

@@ -2,4 +2,5 @@
 
 pub mod classes;
 pub mod courses;
+pub mod home;
 pub mod imports;

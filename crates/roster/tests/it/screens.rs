@@ -1,7 +1,7 @@
 //! What the console shows of classes, courses and imports.
 
-use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::csv::RowOutcome;
 use lyceum_roster::imports::{self, NewImport};
 use lyceum_roster::repository::MemberCounts;
@@ -30,7 +30,7 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         records::enroll(db, "ann", "k-north", "north", "student");
         let read = |school: &str, subject: &str| {
             let filter = ClassFilter { school: school.to_owned(), subject: subject.to_owned() };
-            db.read_blocking(|tx| classes::read(tx, &filter)).unwrap()
+            db.read_blocking(|tx| classes::read(tx, &filter, &Reach::Everything)).unwrap()
         };
         let all = read("", "");
         assert_eq!(titles(&all), ["Class k-east", "Class a-north", "Class k-north"]);
@@ -51,7 +51,9 @@ fn courses_stand_by_title_and_can_be_chosen_by_subject() {
         records::course(db, "b", "s", "Math");
         records::course(db, "a", "s", "Reading");
         records::class(db, "k", "b", "s");
-        let read = |subject: &str| db.read_blocking(|tx| courses::read(tx, subject)).unwrap();
+        let read = |subject: &str| {
+            db.read_blocking(|tx| courses::read(tx, subject, &Reach::Everything)).unwrap()
+        };
         let all = read("");
         let ids: Vec<&str> = all.courses.iter().map(|course| course.id.as_str()).collect();
         assert_eq!(
@@ -61,9 +63,9 @@ fn courses_stand_by_title_and_can_be_chosen_by_subject() {
         let math = read("Math");
         assert_eq!((math.courses.len(), math.subjects.len()), (1, 2));
         assert_eq!((math.courses[0].org.as_str(), math.courses[0].class_count), ("School", 1));
-        let one = db.read_blocking(|tx| courses::one(tx, "b")).unwrap();
+        let one = db.read_blocking(|tx| courses::one(tx, "b", &Reach::Everything)).unwrap();
         assert_eq!(one, math.courses[0]);
-        let missing = db.read_blocking(|tx| courses::one(tx, "c"));
+        let missing = db.read_blocking(|tx| courses::one(tx, "c", &Reach::Everything));
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }

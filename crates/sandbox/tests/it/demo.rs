@@ -1,6 +1,7 @@
 //! The demo data: written once, and never over what the developer did.
 
 use lyceum_access::{Player, person};
+use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
 use lyceum_games::games::{self, NewGame};
 use lyceum_games::inventory::{self, CREDITS};
@@ -59,8 +60,9 @@ fn a_new_sandbox_has_a_player_with_history_and_classmates() {
     assert_eq!(level.level, 1);
     assert!(level.total_xp.0 > 0, "the demo user has learned before");
     let board = (game.as_str(), Board::Players);
-    let lines =
-        db.read_blocking(|tx| scores::leaderboard(tx, now(), board, Timeframe::AllTime, ALL));
+    let lines = db.read_blocking(|tx| {
+        scores::leaderboard(tx, now(), board, Timeframe::AllTime, ALL, &Reach::Everything)
+    });
     let names: Vec<String> = lines.unwrap().into_iter().map(|line| line.username).collect();
     assert_eq!(names, ["nova", "milo", "ines"]);
     let goals = db.read_blocking(|tx| achievements::of_user(tx, game, user)).unwrap();

@@ -43,6 +43,7 @@ pub(super) fn area() -> Area {
                 .param(ParamPlace::Query, "mode", words(&["demo"]), "The demo, without an account.")
                 .answers_empty(303, "The visitor signs in first."),
             post("/{slug}/token", Access::SignedIn, token_of)
+                .of_no_organization()
                 .named("createPlayToken")
                 .description("A token of whoever is signed in for this game alone, for ten minutes: the page asks for it again and again.")
                 .answers::<GameToken>(200, "The token."),

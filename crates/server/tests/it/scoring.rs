@@ -2,6 +2,7 @@
 
 use lyceum_adaptive::today;
 use lyceum_bridge::zone::Zone;
+use lyceum_core::Reach;
 use lyceum_events::facts::Measure;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
@@ -277,7 +278,7 @@ fn today_counts_the_answers_of_lessons_that_go_on() {
         let counted = |server: &TestServer| {
             let now = server.setup().clock.now();
             let read = server.db().read_blocking(|tx| {
-                let all = today::students(tx, now, &Zone::UTC)?;
+                let all = today::students(tx, now, &Zone::UTC, &Reach::Everything)?;
                 let (own, subjects) = today::student(tx, now, &Zone::UTC, "amy")?;
                 Ok((all, own.day, subjects))
             });

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::repository as roster;
 use lyceum_store::{Param, Sql, Tx, Value, dialect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::write::present;
-use crate::alignment::ItemIdentifier;
+use crate::alignment::{self, ItemIdentifier, Kind};
 use crate::class::CHILD_OF;
 use crate::limits;
 
@@ -78,29 +79,39 @@ pub fn aligned_of_all(
     Ok(found)
 }
 
-/// A page of alignments in the order in which they were added, and the number of all.
+/// A page of the alignments of records within the reach, in the order in which they were added, and the number of all.
 pub fn alignments(
     tx: &mut Tx<'_>,
-    kind: Option<&str>,
-    item: Option<&str>,
+    (kind, item): (Option<&str>, Option<&str>),
+    reach: &Reach,
     limit: u64,
     offset: u64,
 ) -> Result<(Vec<Alignment>, u64)> {
-    let conditions = |sql: &mut Sql| {
-        sql.push(" FROM case_alignment WHERE TRUE");
+    let conditions = |sql: &mut Sql| -> Result<()> {
+        sql.push(" FROM case_alignment a WHERE TRUE");
         for (column, wanted) in [("kind", kind), ("item", item)] {
             if let Some(wanted) = wanted {
                 sql.push(&format!(" AND {column} = ")).bind(wanted);
             }
         }
+        if reach.is_limited() {
+            sql.push(" AND CASE kind");
+            for of in alignment::kinds() {
+                let Kind::Roster(of) = of else { continue };
+                sql.push(&format!(" WHEN '{}' THEN ", of.one));
+                roster::refers_within(sql, (of, "a.record"), reach)?;
+            }
+            sql.push(" ELSE TRUE END");
+        }
+        Ok(())
     };
     let mut counted = Sql::new(tx.dialect());
     counted.push("SELECT COUNT(*)");
-    conditions(&mut counted);
+    conditions(&mut counted)?;
     let total = tx.query_one(&counted.text, &counted.values(), |row| row.int(0))?.unwrap_or(0);
     let mut sql = Sql::new(tx.dialect());
     sql.push("SELECT kind, record, item");
-    conditions(&mut sql);
+    conditions(&mut sql)?;
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
     sql.push(" ORDER BY seq LIMIT ").bind(number(limit)).push(" OFFSET ").bind(number(offset));
     let mut found = Vec::new();

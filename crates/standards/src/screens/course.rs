@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lyceum_console::courses::{CourseNode, CourseStandard, CoveredStandard};
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_roster::course_tree::{self, CourseTree};
 use lyceum_roster::fields;
 use lyceum_roster::record::{Object, Status, members};
@@ -33,15 +33,15 @@ pub struct CourseContent {
 }
 
 /// Reads the page. Errors: `NotFound`.
-pub fn read(tx: &mut Tx<'_>, id: &str) -> Result<CourseContent> {
-    let course = courses::one(tx, id)?;
+pub fn read(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<CourseContent> {
+    let course = courses::one(tx, id, reach)?;
     let tree = course_tree::read(tx, id, Status::Active)?;
     let coverage = Coverage::of(tx, &tree)?;
     let nodes = nodes(&tree, &coverage)?;
     Ok(CourseContent {
         component_count: nodes.iter().filter(|node| node.is_component).count(),
         covered: covered(&nodes, &coverage.standards("course", id)),
-        classes: classes::of_course(tx, id)?,
+        classes: classes::of_course(tx, id, reach)?,
         course,
         nodes,
     })

@@ -1,7 +1,7 @@
 //! The console's screen of a course: its tree, the standards that it covers, its classes.
 
-use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_standards::alignment;
 use lyceum_standards::screens::course;
 use lyceum_testkit::records;
@@ -69,13 +69,14 @@ fn a_course_is_a_numbered_tree_with_the_standards_that_each_part_covers() {
         let now: Timestamp = WHEN.parse().unwrap();
         let align = |kind: &str, id: &str, item: &str| {
             let items = [item.to_owned()];
-            db.write_blocking(|tx| alignment::set(tx, now, kind, id, &items)).unwrap();
+            db.write_blocking(|tx| alignment::set(tx, now, (kind, id), &items, &Reach::Everything))
+                .unwrap();
         };
         align("course", "c", HALVES);
         align("courseComponent", "deep", HALVES);
         align("resource", "r", QUARTERS);
         align("componentResource", "l", QUARTERS);
-        let content = db.read_blocking(|tx| course::read(tx, "c")).unwrap();
+        let content = db.read_blocking(|tx| course::read(tx, "c", &Reach::Everything)).unwrap();
         let places: Vec<(&str, &str, &str)> = content
             .nodes
             .iter()
@@ -100,7 +101,7 @@ fn a_course_is_a_numbered_tree_with_the_standards_that_each_part_covers() {
             .collect();
         // A standard that a resource and its link cover is named once for both.
         assert_eq!(covered, [("Knows quarters and what ", vec!["1.1"]), ("N.1", vec!["", "1.2"])]);
-        let missing = db.read_blocking(|tx| course::read(tx, "none").map(drop));
+        let missing = db.read_blocking(|tx| course::read(tx, "none", &Reach::Everything).map(drop));
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }

@@ -1,4 +1,5 @@
-//! Feedback on lessons and questions.
+//! Feedback on lessons and questions. Its users need not be in the roster, so callers who are limited to organizations are
+//! refused.
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{QtiRead, QtiWrite};

@@ -37,11 +37,13 @@ pub(super) fn routes() -> Vec<Route> {
             .with_headers(headers::CREATED),
         // Callers with this scope know the answers. To students, the scores would reveal them.
         post("/{identifier}/process-response", QtiRead, responded)
+            .of_no_organization()
             .named("processResponse")
             .description("Scores an answer to an item; nothing is stored.")
             .reads::<ItemAnswer>()
             .answers::<Scored>(200, "The result."),
         get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
+            .of_no_organization()
             .named("getCandidateView")
             .description("Reads the part of an item that a student sees: no keys, no processing, no hidden feedback.")
             .param(

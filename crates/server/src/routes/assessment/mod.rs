@@ -19,16 +19,21 @@ use crate::render::Rendering;
 use crate::route::{Area, Route};
 
 pub(super) fn areas() -> Vec<Area> {
-    let mut of_items = documents::routes::<ItemDocument, ItemInput>(Kind::Item);
+    let mut of_items = shared(documents::routes::<ItemDocument, ItemInput>(Kind::Item));
     of_items.extend(items::routes());
     let mut of_tests = documents::routes::<TestDocument, TestInput>(Kind::Test);
     of_tests.extend(structure::routes());
     let of_stimuli = documents::routes::<StimulusDocument, StimulusInput>(Kind::Stimulus);
     vec![
         area("items", "/assessment-items", "Questions, and the scoring of answers.", of_items),
-        area("tests", "/assessment-tests", "Tests that consist of items.", of_tests),
-        area("banks", "/assessment-banks", "Variations of tests that take turns.", banks::routes()),
-        area("stimuli", "/stimuli", "Texts and pictures that items share.", of_stimuli),
+        area("tests", "/assessment-tests", "Tests that consist of items.", shared(of_tests)),
+        area(
+            "banks",
+            "/assessment-banks",
+            "Variations of tests that take turns.",
+            shared(banks::routes()),
+        ),
+        area("stimuli", "/stimuli", "Texts and pictures that items share.", shared(of_stimuli)),
         area(
             "validation",
             "/validate",
@@ -45,6 +50,12 @@ pub(super) fn areas() -> Vec<Area> {
             vec![documents::delete_any("Below")],
         ),
     ]
+}
+
+/// Assessment content belongs to no organization. The turns of banks belong to users whom the roster need not have, so
+/// that no organization limits them.
+fn shared(routes: Vec<Route>) -> Vec<Route> {
+    routes.into_iter().map(Route::of_shared_content).collect()
 }
 
 fn area(

@@ -22,6 +22,7 @@ struct Results {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("", [QtiRead, QtiWrite], one)
+            .of_no_organization()
             .named("validate")
             .description("Checks a document, or a stored one by its identifier.")
             .reads::<ValidationRequest>()
@@ -31,6 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "The result. `success` says whether the document is valid.",
             ),
         post("/batch", [QtiRead, QtiWrite], batch)
+            .of_no_organization()
             .named("validateBatch")
             .description("Checks several documents.")
             .reads::<Batch>()

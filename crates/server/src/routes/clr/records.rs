@@ -7,7 +7,7 @@ use lyceum_access::Scope::{
     ClrCredentialReadonly, ClrCredentialUpsert, CredentialsRead, CredentialsWrite,
 };
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_credentials::body;
 use lyceum_credentials::clr::{
     self, LearnerRecord, LearnerRecordUpdate, Record, RecordAchievements, RecordVersion,
@@ -46,7 +46,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "Another server signed the record, and the stored version is not older.",
             )
     };
-    vec![
+    let routes = vec![
         list_parameters(
             get("/credentials", reads, listed)
                 .named("getClrCredentials")
@@ -107,13 +107,19 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Compiles the badges and results of a learner into a new version of the learner's record. The id is that of the record or of the user.")
             .answers::<Credential>(201, "The new record.")
             .answers::<Credential>(200, "The new version of the record."),
-    ]
+    ];
+    routes.into_iter().map(Route::within_reach).collect()
 }
 
 async fn listed(context: Context) -> Result<Answer> {
     let slice = slice(&context)?;
-    let page =
-        Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner: None };
+    let page = Page {
+        limit: slice.limit,
+        offset: slice.offset,
+        since: since(&context)?,
+        learner: None,
+        reach: context.reach(),
+    };
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) = context.app.db.scan(deadline, move |tx| clr::list(tx, &page)).await?;
     let texts = found.iter().map(|record| (record.of.form, record.of.body.as_str()));
@@ -146,8 +152,8 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
 /// The unsigned record.
 async fn unsigned(context: &Context, signer: &Signer, record: LearnerRecord) -> Result<Unsigned> {
     let (now, base_url) = (context.app.clock.now(), context.base_url().to_owned());
-    let profile = signer.issuer.profile.clone();
-    let read = move |tx: &mut Tx<'_>| clr::unsigned(tx, now, &base_url, &profile, &record);
+    let (profile, reach) = (signer.issuer.profile.clone(), context.reach());
+    let read = move |tx: &mut Tx<'_>| clr::unsigned(tx, now, &base_url, &profile, &record, &reach);
     context.app.db.read(read).await
 }
 
@@ -164,8 +170,8 @@ async fn signed(context: &Context, signer: Signer, unsigned: Unsigned) -> Result
 async fn upserted(context: &Context, version: Version) -> Result<Answer> {
     check_own(context, &version.body, own_issuer(context, &version.body).await?).await?;
     let (form, body) = (version.form, version.body.clone());
-    let now = context.app.clock.now();
-    let outcome = context.app.db.write(move |tx| clr::upsert(tx, now, &version)).await?;
+    let (now, reach) = (context.app.clock.now(), context.reach());
+    let outcome = context.app.db.write(move |tx| clr::upsert(tx, now, &version, &reach)).await?;
     let status = match outcome {
         StoreOutcome::Created => StatusCode::CREATED,
         StoreOutcome::Updated => StatusCode::OK,
@@ -186,10 +192,10 @@ async fn sign_and_store(
     existing: Existing,
 ) -> Result<Answer> {
     let version = signed(context, signer, unsigned).await?;
-    let now = context.app.clock.now();
+    let (now, reach) = (context.app.clock.now(), context.reach());
     let store = move |tx: &mut Tx<'_>| match existing {
-        Existing::Replaced => clr::put(tx, now, &version),
-        Existing::Conflicts => clr::create(tx, now, &version),
+        Existing::Replaced => clr::put(tx, now, &version, &reach),
+        Existing::Conflicts => clr::create(tx, now, &version, &reach),
     };
     let (record, outcome) = context.app.db.write(store).await?;
     let status = match outcome {
@@ -209,9 +215,14 @@ fn shown(record: &Record) -> Answer {
     .header(header::ETAG, etag::tag(record.number))
 }
 
+/// The id in the path, the address of the server, and the caller's reach.
+fn named(context: &Context) -> (String, String, Reach) {
+    (context.param("id").to_owned(), context.base_url().to_owned(), context.reach())
+}
+
 async fn found(context: &Context) -> Result<Record> {
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    context.app.db.read(move |tx| clr::found(tx, &base_url, &id)).await
+    let (id, base_url, reach) = named(context);
+    context.app.db.read(move |tx| clr::found(tx, &base_url, &id, &reach)).await
 }
 
 async fn read(context: Context) -> Result<Answer> {
@@ -237,8 +248,8 @@ async fn read(context: Context) -> Result<Answer> {
 
 async fn updated(context: Context) -> Result<Answer> {
     let sent: LearnerRecordUpdate = body::read(&context.body)?;
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id);
+    let (id, base_url, reach) = named(&context);
+    let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id, &reach);
     let record = context.app.db.read(find).await?;
     record.expect(etag::expected(&context)?)?;
     let now = context.app.clock.now();
@@ -251,17 +262,18 @@ async fn updated(context: Context) -> Result<Answer> {
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let (id, base_url, reach) = named(&context);
     let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
-    context.app.db.write(move |tx| clr::delete(tx, now, &base_url, &id, expected)).await?;
+    let delete = move |tx: &mut Tx<'_>| clr::delete(tx, now, &base_url, &id, expected, &reach);
+    context.app.db.write(delete).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn revoked(context: Context) -> Result<Answer> {
     let reason = context.body_as::<RevocationRequest>()?.reason();
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    let now = context.app.clock.now();
-    let revoke = move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref());
+    let ((id, base_url, reach), now) = (named(&context), context.app.clock.now());
+    let revoke =
+        move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref(), &reach);
     let record = context.app.db.write(revoke).await?;
     let report = report(&context.app, record.of.body.clone().into()).await?;
     Ok(Answer::of(&VerifiedCredential {
@@ -277,8 +289,8 @@ async fn achievements(context: Context) -> Result<Answer> {
 }
 
 async fn versions(context: Context) -> Result<Answer> {
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id)).await?;
+    let (id, base_url, reach) = named(&context);
+    let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id, &reach)).await?;
     let base = format!("{}{}", context.base_url(), context.uri.path().trim_end_matches('/'));
     let versions = found.iter().map(|record| RecordVersion::of(record, &base)).collect();
     Ok(Answer::of(&RecordVersions { versions }))
@@ -292,16 +304,16 @@ async fn version(context: Context) -> Result<Answer> {
         );
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number);
+    let (id, base_url, reach) = named(&context);
+    let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number, &reach);
     Ok(shown(&context.app.db.read(read).await?))
 }
 
 async fn compiled(context: Context) -> Result<Answer> {
     let signer = signer(&context).await?;
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
+    let (id, base_url, reach) = named(&context);
     let (now, issuer) = (context.app.clock.now(), signer.issuer.profile.clone());
-    let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id);
+    let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id, &reach);
     let deadline = Duration::from_millis(limits::COURSE_READ_MAX_MS);
     let unsigned = context.app.db.scan(deadline, compile).await?;
     sign_and_store(&context, signer, unsigned, Existing::Replaced).await

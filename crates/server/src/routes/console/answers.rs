@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/students/{id}/attempt", &screens::STUDENTS, attempt)]
+    vec![page("/students/{id}/attempt", &screens::STUDENTS, attempt).within_reach()]
 }
 
 /// All answers of a student, newest first.
@@ -82,8 +82,8 @@ fn describe_reason(reason: &QuestionReason) -> String {
 async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query) = (context.param("id").to_owned(), query(&context));
     let (lesson, number) = (query.own("lesson").to_owned(), query.own("attempt").to_owned());
-    let (of, wanted) = (id.clone(), number.clone());
-    let read = move |tx: &mut Tx<'_>| screen::attempt(tx, &of, &lesson, &wanted);
+    let (of, wanted, reach) = (id.clone(), number.clone(), context.reach());
+    let read = move |tx: &mut Tx<'_>| screen::attempt(tx, &of, &lesson, &wanted, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let questions = found.questions.iter().zip(1..);
     let rows = questions.map(|(asked, number)| question(asked, number, &visitor.zone)).collect();

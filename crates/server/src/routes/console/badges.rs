@@ -28,18 +28,19 @@ use crate::routes::credentials;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        page("/badges", &screens::BADGES, all),
-        page("/badges/definitions", &screens::BADGES, definitions),
-        page("/badges/records", &screens::BADGES, all_records),
-        page("/badges/records/{id}", &screens::BADGES, record),
-        page("/badges/issue", &screens::BADGES, issue),
-        action("/badges/issue", &screens::BADGES, issued_now),
-        page("/badges/verify", &screens::BADGES, verify),
+        page("/badges", &screens::BADGES, all).within_reach(),
+        page("/badges/definitions", &screens::BADGES, definitions).within_reach(),
+        page("/badges/records", &screens::BADGES, all_records).within_reach(),
+        page("/badges/records/{id}", &screens::BADGES, record).within_reach(),
+        page("/badges/issue", &screens::BADGES, issue).within_reach(),
+        action("/badges/issue", &screens::BADGES, issued_now).within_reach(),
+        page("/badges/verify", &screens::BADGES, verify).of_no_organization(),
         action("/badges/verify", &screens::BADGES, verified_file)
+            .of_no_organization()
             .reads_as(multipart::MEDIA)
             .reads_up_to(limits::CREDENTIAL_MAX_BYTES),
-        page("/badges/credentials/{id}", &screens::BADGES, one),
-        action("/badges/credentials/{id}/revoke", &screens::BADGES, revoke),
+        page("/badges/credentials/{id}", &screens::BADGES, one).within_reach(),
+        action("/badges/credentials/{id}/revoke", &screens::BADGES, revoke).within_reach(),
     ]
 }
 
@@ -56,7 +57,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         },
         achievement: query.own("achievement").to_owned(),
     };
-    let read = move |tx: &mut Tx<'_>| badges::read(tx, &filter);
+    let reach = context.reach();
+    let read = move |tx: &mut Tx<'_>| badges::read(tx, &filter, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let states = [("valid", "Valid"), ("revoked", "Revoked")];
     let rows = found.badges.iter().map(|badge| row(badge, &visitor)).collect();
@@ -89,7 +91,9 @@ fn learner(learner: &KnownLearner) -> Cell {
 }
 
 async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
-    let found = context.app.db.scan(deadline(), badges::definitions).await?;
+    let reach = context.reach();
+    let read = move |tx: &mut Tx<'_>| badges::definitions(tx, &reach);
+    let found = context.app.db.scan(deadline(), read).await?;
     let rows = found.definitions.iter().map(|definition| {
         vec![
             Cell::text(&definition.name).to(links::issue_badge(&definition.achievement)),
@@ -110,7 +114,9 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
-    let found = context.app.db.scan(deadline(), records::read).await?;
+    let reach = context.reach();
+    let read = move |tx: &mut Tx<'_>| records::read(tx, &reach);
+    let found = context.app.db.scan(deadline(), read).await?;
     let rows = found.iter().map(|record| {
         let to = links::learner_record(&record.id);
         vec![
@@ -130,8 +136,9 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (id, base_url) = (context.param("id").to_owned(), context.base_url().to_owned());
-    let found = context.app.db.read(move |tx| records::one(tx, &base_url, &id)).await?;
+    let (id, base_url, reach) =
+        (context.param("id").to_owned(), context.base_url().to_owned(), context.reach());
+    let found = context.app.db.read(move |tx| records::one(tx, &base_url, &id, &reach)).await?;
     let record = &found.record;
     let mut facts = vec![
         ("Learner", found.learner.as_ref().map_or_else(Cell::none, learner)),
@@ -157,8 +164,8 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
     let search = query.own("learner").trim().to_owned();
-    let sought = search.clone();
-    let read = move |tx: &mut Tx<'_>| issuing::read(tx, &sought);
+    let (sought, reach) = (search.clone(), context.reach());
+    let read = move |tx: &mut Tx<'_>| issuing::read(tx, &sought, &reach);
     let choices = context.app.db.scan(deadline(), read).await?;
     show_page(&IssuePage {
         frame: visitor.frame("Issue a badge"),
@@ -200,9 +207,9 @@ async fn issued_now(context: Context, visitor: Visitor, form: Form) -> Result<An
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
-    let id = context.param("id").to_owned();
+    let (id, reach) = (context.param("id").to_owned(), context.reach());
     let badges::OneBadge { issued, title, learner } =
-        context.app.db.read(move |tx| badges::one(tx, &id)).await?;
+        context.app.db.read(move |tx| badges::one(tx, &id, &reach)).await?;
     let report = credentials::report(&context.app, issued.signed.body.clone().into()).await?;
     let done = match query(&context).own("done") {
         "issued" => "The badge is issued. You can share its public page.",
@@ -225,8 +232,9 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
 
 async fn revoke(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let (id, reason) = (context.param("id").to_owned(), form.field("reason").trim().to_owned());
-    let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
-    let revoke = move |tx: &mut Tx<'_>| badges::revoke(tx, now, &who, &id, &reason);
+    let (now, who, reach) =
+        (context.app.clock.now(), visitor.person.email.clone(), context.reach());
+    let revoke = move |tx: &mut Tx<'_>| badges::revoke(tx, now, &who, &id, &reason, &reach);
     let revoked = context.app.db.write(revoke).await?;
     Ok(on_to(&format!("{}?done=revoked", links::badge(&revoked.id))))
 }

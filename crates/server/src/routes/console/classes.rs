@@ -24,7 +24,10 @@ const SPANS: [u32; 4] = [14, 7, 28, 90];
 const BAND: (f64, f64) = (80.0, 85.0);
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/classes", &screens::CLASSES, all), page("/classes/{id}", &screens::CLASSES, one)]
+    vec![
+        page("/classes", &screens::CLASSES, all).within_reach(),
+        page("/classes/{id}", &screens::CLASSES, one).within_reach(),
+    ]
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -33,7 +36,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         school: query.own("school").to_owned(),
         subject: query.own("subject").to_owned(),
     };
-    let read = move |tx: &mut Tx<'_>| classes::read(tx, &filter);
+    let reach = context.reach();
+    let read = move |tx: &mut Tx<'_>| classes::read(tx, &filter, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let rows = found.classes.iter().map(row).collect();
     let list = List::new("Classes", COLUMNS, query, rows)
@@ -65,7 +69,9 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let chosen = SPANS.into_iter().find(|days| query.own("days") == days.to_string());
     let day_count = chosen.unwrap_or(SPANS[0]);
     let (id, subject) = (context.param("id").to_owned(), query.own("subject").to_owned());
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &id, day_count, &subject);
+    let reach = context.reach();
+    let read =
+        move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &id, day_count, &subject, &reach);
     let work = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
     let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query);

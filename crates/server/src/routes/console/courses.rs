@@ -15,13 +15,16 @@ use crate::limits;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/courses", &screens::COURSES, all), page("/courses/{id}", &screens::COURSES, one)]
+    vec![
+        page("/courses", &screens::COURSES, all).within_reach(),
+        page("/courses/{id}", &screens::COURSES, one).within_reach(),
+    ]
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let subject = query.own("subject").to_owned();
-    let read = move |tx: &mut Tx<'_>| list_screen::read(tx, &subject);
+    let (subject, reach) = (query.own("subject").to_owned(), context.reach());
+    let read = move |tx: &mut Tx<'_>| list_screen::read(tx, &subject, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let rows = found.courses.iter().map(row).collect();
     let list = List::new("Courses", COLUMNS, query, rows)
@@ -48,8 +51,8 @@ fn row(course: &list_screen::ListedCourse) -> Row {
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (id, query) = (context.param("id").to_owned(), query(&context));
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, &id);
+    let (id, query, reach) = (context.param("id").to_owned(), query(&context), context.reach());
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, &id, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     if query.export.is_some() {
         let frame = visitor.frame(&found.course.title);

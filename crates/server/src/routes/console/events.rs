@@ -1,18 +1,19 @@
 //! Events: the event log, new events as they arrive, and rejected envelopes, which can be replayed.
 
 use lyceum_access::audit::AuditChange;
+use lyceum_bridge::reach::actors_within;
 use lyceum_console::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_console::{
-    Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, events as view, links,
-    screens, words,
+    Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, Tabs, events as view,
+    links, screens, words,
 };
 use lyceum_core::time::{NotAnInstant, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_events::limits;
 use lyceum_events::repository::{
     self, ArrivalRange, EventFilter, EventOrder, EventOrderKey, LoggedEvent, StoredRejection,
 };
 use lyceum_events::screens::{log as screen, rejected};
-use lyceum_events::{ActorFilter, limits};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -47,10 +48,11 @@ const REJECTED: &[Column] = &[
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        page("/events", &screens::EVENTS, log),
-        page("/events/live", &screens::EVENTS, live),
-        page("/events/stream", &screens::EVENTS, streamed),
-        page("/events/one", &screens::EVENTS, one),
+        page("/events", &screens::EVENTS, log).within_reach(),
+        page("/events/live", &screens::EVENTS, live).within_reach(),
+        page("/events/stream", &screens::EVENTS, streamed).within_reach(),
+        page("/events/one", &screens::EVENTS, one).within_reach(),
+        // A rejected envelope may contain events of people of all organizations.
         page("/events/refused", &screens::EVENTS, rejected_list),
         page("/events/refused/{id}", &screens::EVENTS, rejected_one),
         action("/events/refused/{id}/replay", &screens::EVENTS, replay),
@@ -61,25 +63,21 @@ pub(super) fn routes() -> Vec<Route> {
 async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
     let (filter, order) = (filter(&context, &visitor, &query)?, order(&query));
-    let arrived = filter.arrived;
+    let (arrived, actors) = (filter.arrived, actors_within(&context.reach()));
     let by_words = ["type", "action", "who"].contains(&query.order().0);
     if let Some(export) = query.export.filter(|_| !by_words) {
         let add = move |tx: &mut Tx<'_>, file: &mut ExportFile, most| {
-            screen::each(tx, &filter, &ActorFilter::Everyone, order, most, |event| {
-                file.add(&row(&visitor, event))
-            })
+            screen::each(tx, &filter, &actors, order, most, |event| file.add(&row(&visitor, event)))
         };
         return first_rows(&context, "events", (&MANY, export), add).await;
     }
     let page = (to_i64(CONSOLE_PAGE_ROWS_COUNT)?, to_i64(query.skipped())?);
-    let read = move |tx: &mut Tx<'_>| {
-        screen::read(tx, &filter, &ActorFilter::Everyone, order, by_words, page)
-    };
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, &filter, &actors, order, by_words, page);
     let longest = query.export.map_or_else(deadline, |_| longest_export());
     let found = context.app.db.scan(longest, read).await?;
     let page = view::EventsPage {
         frame: visitor.frame("Events"),
-        tabs: view::tabs("Log", found.waiting_count),
+        tabs: tabs(&context, "Log", found.waiting_count),
         list: log_list(&visitor, query, by_words, &found)?,
         waiting: 0,
         which: arrived.map(|at| {
@@ -187,11 +185,16 @@ fn person(person: &str) -> Cell {
     Cell::text(person).to(links::events_of(person))
 }
 
+/// The tabs of the screen. People who are limited to a part of the roster do not see rejected envelopes.
+fn tabs(context: &Context, here: &'static str, waiting: i64) -> Tabs {
+    view::tabs(here, (!context.reach().is_limited()).then_some(waiting))
+}
+
 async fn live(context: Context, visitor: Visitor) -> Result<Answer> {
     let (waiting, _) = context.app.db.read(repository::refused_counts).await?;
     show_page(&view::LiveEventsPage {
         frame: visitor.frame("Events"),
-        tabs: view::tabs("Live", waiting),
+        tabs: tabs(&context, "Live", waiting),
         stream: "/console/events/stream",
     })
 }
@@ -202,8 +205,8 @@ async fn streamed(context: Context, _: Visitor) -> Result<Answer> {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = query(&context).own("id").to_owned();
-    let logged =
-        context.app.db.read(move |tx| screen::event(tx, &id, &ActorFilter::Everyone)).await?;
+    let actors = actors_within(&context.reach());
+    let logged = context.app.db.read(move |tx| screen::event(tx, &id, &actors)).await?;
     let event = &logged.event;
     let fields = event.content();
     let facts = FactList::new(vec![
@@ -256,7 +259,7 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         .days();
     let page = view::EventsPage {
         frame: visitor.frame("Events"),
-        tabs: view::tabs("Rejected", found.waiting_count),
+        tabs: view::tabs("Rejected", Some(found.waiting_count)),
         list,
         waiting: found.waiting_count,
         which: since

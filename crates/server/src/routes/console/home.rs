@@ -3,12 +3,15 @@
 use lyceum_access::Role;
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_console::chart::{self, Bar};
-use lyceum_console::home::{Figure, Health, HomePage, SetupStep, UNKNOWN, UnknownActorsPage};
+use lyceum_console::home::{
+    EventFlow, Figure, Health, HomePage, SetupStep, UNKNOWN, UnknownActorsPage,
+};
 use lyceum_console::{Cell, List, links, screens, words};
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::repository::ArrivalRange;
 use lyceum_hosting::screens::home::{self as screen, EventIntake, SetupSteps};
+use lyceum_roster::screens::home::{self as roster, RecordCounts};
 use lyceum_store::{SqlDialect, Tx};
 
 use super::system::database;
@@ -23,10 +26,18 @@ use crate::route::Route;
 const SLOW_MS: i64 = 100;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("", &screens::HOME, show), page("/unknown", &screens::HOME, unknown_students)]
+    // Unknown students are in no organization, so the list is for people without a limit.
+    vec![
+        page("", &screens::HOME, show).within_reach(),
+        page("/unknown", &screens::HOME, unknown_students),
+    ]
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let reach = context.reach();
+    if reach.is_limited() {
+        return show_part(&context, &visitor, reach).await;
+    }
     let now = context.app.clock.now();
     context.app.db.ping().await?;
     let ping_ms = context.app.clock.now().milliseconds() - now.milliseconds();
@@ -35,6 +46,30 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let home = context.app.db.scan(deadline(), read).await?;
     let dialect = context.app.db.dialect();
     show_page(&view(&visitor, now, dialect, ping_ms, &home))
+}
+
+/// Home for a person who is limited to a part of the roster: its numbers, and nothing about the server.
+async fn show_part(context: &Context, visitor: &Visitor, reach: Reach) -> Result<Answer> {
+    let is_developer = visitor.person.role == Role::Developer;
+    let read = move |tx: &mut Tx<'_>| roster::counts(tx, &reach);
+    let counts = context.app.db.scan(deadline(), read).await?;
+    show_page(&HomePage {
+        frame: visitor.frame("Home"),
+        about: about(visitor, context.app.db.dialect()),
+        figures: if is_developer { Vec::new() } else { figures(counts) },
+        flow: None,
+        health: None,
+        steps: Vec::new(),
+        sandbox: Vec::new(),
+    })
+}
+
+fn about(visitor: &Visitor, dialect: SqlDialect) -> Vec<String> {
+    vec![
+        format!("Lyceum {}", env!("CARGO_PKG_VERSION")),
+        database(dialect).to_owned(),
+        format!("time zone {}", visitor.zone.name()),
+    ]
 }
 
 fn view(
@@ -54,14 +89,12 @@ fn view(
     };
     HomePage {
         frame: visitor.frame("Home"),
-        about: vec![
-            format!("Lyceum {}", env!("CARGO_PKG_VERSION")),
-            database(dialect).to_owned(),
-            format!("time zone {}", visitor.zone.name()),
-        ],
-        figures: if role == Role::Developer { Vec::new() } else { seen(figures(home)) },
-        flow: seen(flow(home, now)),
-        minutes: minutes(&home.intake, sees_events),
+        about: about(visitor, dialect),
+        figures: if role == Role::Developer { Vec::new() } else { seen(all_figures(home)) },
+        flow: Some(EventFlow {
+            figures: seen(flow(home, now)),
+            minutes: minutes(&home.intake, sees_events),
+        }),
         health: (role == Role::Administrator).then(|| Health {
             figures: vec![answer_time(ping_ms), failed_jobs(home), last_backup(home)],
             has_button: dialect == SqlDialect::Sqlite,
@@ -173,12 +206,17 @@ fn figure(name: &'static str, count: i64, href: &'static str) -> Figure {
     }
 }
 
-fn figures(home: &screen::Home) -> Vec<Figure> {
+fn all_figures(home: &screen::Home) -> Vec<Figure> {
+    let mut all = figures(home.roster);
+    all.push(figure("Events", home.events, screens::EVENTS.path));
+    all
+}
+
+fn figures(counts: RecordCounts) -> Vec<Figure> {
     vec![
-        figure("Students", home.students, screens::STUDENTS.path),
-        figure("Courses", home.courses, screens::COURSES.path),
-        figure("Enrollments", home.enrollments, screens::CLASSES.path),
-        figure("Events", home.events, screens::EVENTS.path),
+        figure("Students", counts.students, screens::STUDENTS.path),
+        figure("Courses", counts.courses, screens::COURSES.path),
+        figure("Enrollments", counts.enrollments, screens::CLASSES.path),
     ]
 }
 

@@ -20,14 +20,15 @@ const NEW: &str = "/console/keys/new";
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::KEYS;
+    // People see the keys that they made, and these have the limit of their maker.
     vec![
-        page("/keys", screen, keys),
-        page("/keys/new", screen, new_key),
-        action("/keys/new", screen, create_key),
-        page("/keys/api/{key}", screen, key),
+        page("/keys", screen, keys).of_no_organization(),
+        page("/keys/new", screen, new_key).of_no_organization(),
+        action("/keys/new", screen, create_key).of_no_organization(),
+        page("/keys/api/{key}", screen, key).of_no_organization(),
         action("/keys/api/{key}/limit", screen, limit_key),
-        action("/keys/api/{key}/rotate", screen, rotate_key),
-        action("/keys/api/{key}/revoke", screen, revoke_key),
+        action("/keys/api/{key}/rotate", screen, rotate_key).of_no_organization(),
+        action("/keys/api/{key}/revoke", screen, revoke_key).of_no_organization(),
     ]
 }
 

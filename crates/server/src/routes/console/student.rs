@@ -26,9 +26,9 @@ const RANGES: [u32; 3] = [30, 7, 90];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        page("/students/{id}", &screens::STUDENTS, show),
-        page("/students/{id}/facts", &screens::STUDENTS, facts),
-        page("/students/{id}/event", &screens::STUDENTS, event),
+        page("/students/{id}", &screens::STUDENTS, show).within_reach(),
+        page("/students/{id}/facts", &screens::STUDENTS, facts).within_reach(),
+        page("/students/{id}/event", &screens::STUDENTS, event).within_reach(),
     ]
 }
 
@@ -36,8 +36,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
     let id = context.param("id").to_owned();
     let chosen = RANGES.into_iter().find(|days| query.own("days") == days.to_string());
-    let (day_count, of) = (chosen.unwrap_or(RANGES[0]), id.clone());
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &of, day_count);
+    let (day_count, of, reach) = (chosen.unwrap_or(RANGES[0]), id.clone(), context.reach());
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &of, day_count, &reach);
     let student = context.app.db.scan(deadline(), read).await?;
     let view = view(&visitor, id, query, &student);
     show_list("answers", &view.answers, &view)
@@ -158,8 +158,9 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
     let own = |name| query.own(name).to_owned();
     let selection = screen::Selection { from: own("from"), to: own("to"), subject: own("subject") };
     let id = context.param("id").to_owned();
-    let of = id.clone();
-    let read = move |tx: &mut Tx<'_>| screen::events_behind(tx, now, &zone, &of, &selection);
+    let (of, reach) = (id.clone(), context.reach());
+    let read =
+        move |tx: &mut Tx<'_>| screen::events_behind(tx, now, &zone, &of, &selection, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let screen::Selection { from, to, subject } = &found.selection;
     let days = if from == to { from.clone() } else { format!("{from} to {to}") };
@@ -200,8 +201,8 @@ fn fact(id: &str, behind: &ContributingEvent, zone: &Zone) -> Row {
 async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let number: i64 = query(&context).own("number").parse().unwrap_or_default();
-    let of = id.clone();
-    let found = context.app.db.read(move |tx| screen::event(tx, &of, number)).await?;
+    let (of, reach) = (id.clone(), context.reach());
+    let found = context.app.db.read(move |tx| screen::event(tx, &of, number, &reach)).await?;
     let logged = &found.logged;
     let body = serde_json::to_string_pretty(&logged.event.content()).map_err(Problem::internal)?;
     let facts = vec![

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/students", &screens::STUDENTS, show)]
+    vec![page("/students", &screens::STUDENTS, show).within_reach()]
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -25,7 +25,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         school: query.own("school").to_owned(),
         grade: query.own("grade").to_owned(),
     };
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter);
+    let reach = context.reach();
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter, &reach);
     let students = context.app.db.scan(deadline(), read).await?;
     let day = visitor.zone.day_of(now).to_string();
     let rows = students.days.iter().map(|student| row(student, now, &day)).collect();

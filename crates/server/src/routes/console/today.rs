@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/today", &screens::TODAY, show)]
+    vec![page("/today", &screens::TODAY, show).within_reach()]
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -25,7 +25,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         rule: query.own("rule").to_owned(),
         school: query.own("school").to_owned(),
     };
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter);
+    let reach = context.reach();
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter, &reach);
     let today = context.app.db.scan(deadline(), read).await?;
     let view = view(&visitor, now, query, &today);
     show_list("today", &view.list, &view)

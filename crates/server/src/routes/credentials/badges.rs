@@ -37,6 +37,7 @@ struct DefinitionPage {
 pub(super) fn routes() -> Vec<Route> {
     let award = |path, name: &'static str| {
         post(path, [ObCredentialUpsert, CredentialsWrite], issued)
+            .within_reach()
             .named(name)
             .description("Issues a badge to a learner: signs a credential with the achievement of the definition.")
             .reads::<AwardRequest>()
@@ -45,6 +46,7 @@ pub(super) fn routes() -> Vec<Route> {
     };
     vec![
         get("/badges", [ObCredentialReadonly, CredentialsRead], listed)
+            .of_shared_content()
             .named("listBadges")
             .description("Lists the definitions of badges in the order of creation.")
             .param(
@@ -62,16 +64,19 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<DefinitionPage>(200, "The page.")
             .with_headers(PAGED),
         post("/badges", [ObCredentialUpsert, CredentialsWrite], posted)
+            .of_shared_content()
             .named("createBadge")
             .description("Stores a definition of a badge. The same definition again changes nothing; another definition with its id is a conflict.")
             .reads::<BadgeDefinition>()
             .answers::<BadgeDefinition>(201, "The definition was stored.")
             .answers::<BadgeDefinition>(200, "The same definition is stored already."),
         get("/badges/{id}", [ObCredentialReadonly, CredentialsRead], read)
+            .of_shared_content()
             .named("getBadge")
             .description("Reads a definition by its id or by the id of its achievement.")
             .answers::<BadgeDefinition>(200, "The definition."),
         put("/badges/{id}", writes(), replaced)
+            .of_shared_content()
             .of_version()
             .named("replaceBadge")
             .description("Replaces a definition, or restores a deleted one.")
@@ -81,6 +86,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "The definition was replaced. Badges that were issued before do not change.",
             ),
         delete("/badges/{id}", writes(), deleted)
+            .of_shared_content()
             .of_version()
             .named("deleteBadge")
             .description("Deletes a definition, so that it cannot be awarded. Badges that were issued before stay valid.")
@@ -172,10 +178,10 @@ pub(in crate::routes) async fn issue(
     note: impl Fn(&mut Tx<'_>, &Issued) -> Result<()> + Send + 'static,
 ) -> Result<(Issued, bool)> {
     let (signer, now) = (signer(context).await?, context.app.clock.now());
-    let base_url = context.base_url().to_owned();
+    let (base_url, reach) = (context.base_url().to_owned(), context.reach());
     let db = &context.app.db;
     let prepare =
-        move |tx: &mut Tx<'_>| award::prepare(tx, now, &base_url, &request, signer.clone());
+        move |tx: &mut Tx<'_>| award::prepare(tx, now, &base_url, &request, signer.clone(), &reach);
     match db.write(prepare).await? {
         Prepared::Known(issued) => Ok((*issued, false)),
         Prepared::New(unsigned) => {

@@ -35,15 +35,18 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
     };
     vec![
         get("/profile", reads, shown)
+            .of_no_organization()
             .named(format!("get{one}Profile"))
             .description("Reads the profile in whose name the caller issues: its own, or the server's if it has none.")
             .answers::<IssuerProfile>(200, "The profile."),
+        // The profile may be that of the server, so that limited callers create their own instead.
         put("/profile", writes, replaced)
             .named(format!("put{one}Profile"))
             .description("Replaces the profile in whose name the caller issues. Credentials that were issued before do not change.")
             .reads::<IssuerProfile>()
             .answers::<IssuerProfile>(200, "The new profile."),
         post("/profile", writes, created)
+            .of_no_organization()
             .named(format!("create{one}Profile"))
             .description("Creates a profile for the caller, with its own key.")
             .reads::<IssuerProfile>()

@@ -46,12 +46,14 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         list_parameters(
             get("/credentials", [ObCredentialReadonly, CredentialsRead], listed)
+                .within_reach()
                 .named("getCredentials")
                 .description("Lists the stored credentials in the order in which they became valid.")
                 .param(ParamPlace::Query, "userId", text(), OF_USER),
         )
         .answers::<SignedCredentials>(200, "The page.")
         .with_headers(PAGED),
+        // Credentials of other issuers and definitions belong to no organization, so that limited callers store none.
         post("/credentials", [ObCredentialUpsert, CredentialsWrite], posted)
             .named("upsertCredential")
             .description("Stores a signed credential or the definition of a badge. The type of the subject decides which of both it is.")
@@ -62,6 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_empty(304, "The stored credential is not older, so nothing changed."),
         list_parameters(
             get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
+                .within_reach()
                 .named("listAssertions")
                 .description("Lists the stored credentials of a student, or of all students.")
                 .param(ParamPlace::Query, "userId", text(), OF_USER),
@@ -69,12 +72,14 @@ pub(super) fn routes() -> Vec<Route> {
         .answers::<SignedCredentials>(200, "The page.")
         .with_headers(PAGED),
         get("/assertions/{id}", [ObCredentialReadonly, CredentialsRead], read)
+            .within_reach()
             .named("getAssertion")
             .description("Reads a credential and verifies it.")
             .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers only the credential, as a JWT.")
             .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
             .answers::<VerifiedCredential>(200, "The credential and the result of each check."),
         post("/assertions/{id}/revoke", [ObCredentialUpsert, CredentialsWrite], revoked)
+            .within_reach()
             .named("revokeAssertion")
             .description("Revokes a credential of this server permanently.")
             .reads::<RevocationRequest>()
@@ -119,8 +124,13 @@ pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::
 
 async fn listed(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
-    let learner = context.query_value("userId");
-    let page = Page { limit: slice.limit, offset: slice.offset, since: since(&context)?, learner };
+    let page = Page {
+        limit: slice.limit,
+        offset: slice.offset,
+        since: since(&context)?,
+        learner: context.query_value("userId"),
+        reach: context.reach(),
+    };
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) =
         context.app.db.scan(deadline, move |tx| issued::list_of(tx, &page)).await?;
@@ -202,8 +212,8 @@ pub(in crate::routes) async fn check_own(
 }
 
 async fn read(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    let issued = context.app.db.read(move |tx| issued::found(tx, &id)).await?;
+    let (id, reach) = (context.param("id").to_owned(), context.reach());
+    let issued = context.app.db.read(move |tx| issued::found(tx, &id, &reach)).await?;
     if wants_jws(&context) {
         return jwt(&context, &issued).await;
     }
@@ -213,9 +223,11 @@ async fn read(context: Context) -> Result<Answer> {
 /// `POST …/revoke` of a credential.
 async fn revoked(context: Context) -> Result<Answer> {
     let reason = context.body_as::<RevocationRequest>()?.reason();
-    let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
-    let revoke =
-        move |tx: &mut lyceum_store::Tx<'_>| issued::revoke(tx, now, &id, reason.as_deref());
+    let (id, now, reach) =
+        (context.param("id").to_owned(), context.app.clock.now(), context.reach());
+    let revoke = move |tx: &mut lyceum_store::Tx<'_>| {
+        issued::revoke(tx, now, &id, reason.as_deref(), &reach)
+    };
     let issued = context.app.db.write(revoke).await?;
     verified(&context, &issued).await
 }

@@ -47,6 +47,7 @@ enum CredentialFile {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         post("/verify", [ObCredentialReadonly, CredentialsRead], verified)
+            .of_no_organization()
             .named("verifyCredential")
             .description("Verifies a credential of any issuer: JSON, a compact JWS, or a badge image that contains a credential.")
             .reads_as(MEDIA)

@@ -17,21 +17,25 @@ use crate::route::{Access, Route, get, post, put};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(get("/games/{gameId}/achievements", Access::player(GamesRead), list_achievements))
+            .within_reach()
             .named("getAchievements")
             .description("Lists the achievements of a game with a player's progress.")
             .answers::<Vec<AchievementProgress>>(200, "The achievements."),
         put("/games/{gameId}/achievements/{name}", GamesWrite, defined)
+            .of_no_organization()
             .named("putAchievement")
             .description("Creates or replaces an achievement of a game. Players keep their progress.")
             .reads::<AchievementDefinition>()
             .answers::<Achievement>(201, "The achievement was created.")
             .answers::<Achievement>(200, "The achievement was replaced."),
         once(post("/games/{gameId}/achievements/{name}/progress", Access::player(GamesWrite), advanced))
+            .within_reach()
             .named("advanceAchievement")
             .description("Records a player's progress, which never decreases. At the goal the achievement is unlocked.")
             .reads::<NewAchievementProgress>()
             .answers::<AchievementProgress>(200, "The player's progress."),
         once(post("/games/{gameId}/achievements/{name}/unlock", Access::player(GamesWrite), unlocked))
+            .within_reach()
             .named("unlockAchievement")
             .description("Unlocks an achievement for a player, with its rewards and a notification: once.")
             .reads::<IgnoredBody>()
@@ -53,7 +57,7 @@ async fn defined(context: Context) -> Result<Answer> {
     let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let define = move |tx: &mut Tx<'_>| {
-        let game = play.game(tx)?;
+        let game = play.game_to_change(tx, None)?;
         achievements::define(tx, &game.id, play.context.param("name"), definition.clone())
     };
     let (achievement, is_new) = db.write(define).await?;

@@ -54,31 +54,37 @@ pub(crate) struct GameToken {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
+        // Players of all organizations share a game, so that limited callers do not share their names with it.
         put("/games/{gameId}/identity", RosterWrite, identity)
             .named("putGameIdentity")
             .description("Sets whether a game receives the names and email addresses of its players. Otherwise it receives only an id and a username.")
             .reads::<IdentityRequest>()
             .answers::<Game>(200, "The game."),
         paged(get("/games", Access::player(GamesRead), list_games))
+            .of_no_organization()
             .named("getGames")
             .description("Lists the games by name.")
             .answers::<Vec<Game>>(200, "A page of games."),
         post("/games", GamesWrite, created)
+            .of_no_organization()
             .named("createGame")
             .description("Registers a game under its slug. A repeated request with the same members changes nothing.")
             .reads::<NewGame>()
             .answers::<Game>(201, "The game was registered.")
             .answers::<Game>(200, "The same game was already registered."),
         get("/games/{gameId}", Access::visitor(GamesRead), read_game)
+            .of_no_organization()
             .named("getGame")
             .description("A game, by id or slug.")
             .answers::<Game>(200, "The game."),
         patch("/games/{gameId}", GamesWrite, changed)
+            .of_no_organization()
             .named("changeGame")
             .description("Changes a game. Members that are not sent and the slug stay the same.")
             .reads::<GameChange>()
             .answers::<Game>(200, "The game."),
         post("/games/{gameId}/token", GamesWrite, token)
+            .within_reach()
             .named("createGameToken")
             .description("Issues a token for a player of this game, valid for one hour. It gives access only to this player and game. In a sandbox the player is by default the demo user.")
             .reads::<GameTokenRequest>()
@@ -122,7 +128,7 @@ async fn changed(context: Context) -> Result<Answer> {
     let play = GameRequest::of(context)?;
     let db = play.context.app.db.clone();
     let write = move |tx: &mut lyceum_store::Tx<'_>| {
-        let game = play.game(tx)?;
+        let game = play.game_to_change(tx, None)?;
         games::change(tx, play.now, &game.id, change.clone())
     };
     Ok(Answer::of(&db.write(write).await?))
@@ -161,6 +167,7 @@ async fn token(context: Context) -> Result<Answer> {
     let play = GameRequest::of(context)?;
     let find = move |tx: &mut lyceum_store::Tx<'_>| {
         let game = play.game(tx)?;
+        play.check_within_reach(tx, &user)?;
         let user = players::public_player(tx, &user)?.id;
         // This refuses a demo visitor of another game.
         scores::Board::of(tx, &user, &game.id)?;

@@ -29,29 +29,35 @@ pub(super) fn routes() -> Vec<Route> {
     };
     vec![
         of_game(paged(get("/items", Access::player(GamesRead), items)))
+            .of_no_organization()
             .named("getItems")
             .description("Lists the items by slug. For a game, it lists the items of the game and of the platform.")
             .answers::<Vec<InventoryItem>>(200, "A page of items."),
         post("/items", GamesWrite, created)
+            .of_no_organization()
             .named("createItem")
             .description("Creates an item. A repeated request with the same members changes nothing. Only administrators and clients create items of the platform.")
             .reads::<NewInventoryItem>()
             .answers::<InventoryItem>(201, "The item was created.")
             .answers::<InventoryItem>(200, "The same item exists already."),
         get("/items/{itemId}", Access::player(GamesRead), item)
+            .of_no_organization()
             .named("getItem")
             .description("An item, by id or slug.")
             .answers::<InventoryItem>(200, "The item."),
         of_player(get("/inventory", Access::player(GamesRead), list_held))
+            .within_reach()
             .named("getInventory")
             .description("Lists a player's inventory, credits first.")
             .answers::<Vec<HeldItem>>(200, "The items and how many of each."),
         moved(post("/inventory/add", Access::player(GamesWrite), |context| moving(context, true)))
+            .within_reach()
             .named("addToInventory")
             .description("Adds a quantity of an item to a player's inventory. An item of the platform can be given to the token's player or to a student of the caller's game."),
         moved(post("/inventory/remove", Access::player(GamesWrite), |context| {
             moving(context, false)
         }))
+        .within_reach()
         .named("removeFromInventory")
         .description("Removes a quantity of an item from a player's inventory. It answers 409 if the player has fewer."),
     ]
@@ -78,7 +84,7 @@ async fn created(context: Context) -> Result<Answer> {
     let db = play.context.app.db.clone();
     let make = move |tx: &mut Tx<'_>| {
         match &new.game_id {
-            Some(game) => drop(play.game_or(tx, Some(game))?),
+            Some(game) => drop(play.game_to_change(tx, Some(game))?),
             None => drop(play.decide(RequestSubject::Platform)?),
         }
         inventory::create_item(tx, new.clone())

@@ -60,32 +60,38 @@ pub(super) fn routes() -> Vec<Route> {
     let (may_read, may_write) = (Access::player(GamesRead), Access::player(GamesWrite));
     vec![
         learning(once(of_game(post("/lms/end-activity", may_write, ended))), remote_learning::ended)
+            .within_reach()
             .named("endActivity")
             .description("Records the result of an activity. One minute of active time earns 1 XP. It is multiplied by accuracy (1.25 if all answers are right, 1 from 80 %, otherwise 0) and by attempt (1, 0.5, 0.25, then 0). 'xpEarned' replaces this computation. Level, XP and the event log change at once.")
             .reads::<EndedActivity>()
             .answers::<EarnedXp>(200, "The XP of the activity."),
         learning(once(of_game(post("/lms/time-spent", may_write, record_time))), remote_learning::record_time)
+            .within_reach()
             .named("addTimeSpent")
             .description("Records time in an activity. This time is not counted again when the activity ends.")
             .reads::<SpentTime>()
             .answers::<RecordedEvent>(200, "The XP were recorded."),
         learning(zoned(get("/lms/xp/today", may_read, today)), remote_learning::today)
             .param(ParamPlace::Query, "date", date(), "The day to correct, if it is not today.")
+            .within_reach()
             .named("getXpToday")
             .description("Reads a player's XP of today in a time zone.")
             .answers::<DayXp>(200, "The XP."),
         learning(once(of_game(put("/lms/xp/today", may_write, today_set))), remote_learning::today_set)
+            .within_reach()
             .named("putXpToday")
             .description("Sets a student's XP of today with an event in a course of the game that adds or subtracts the difference. Developers, API keys, backends and game tokens can subtract at most the XP that the game's courses gave.")
             .reads::<NewDayXp>()
             .answers::<DayXp>(200, "The XP."),
         learning(of_player(get("/lms/xp/total", may_read, total)), remote_learning::total)
+            .within_reach()
             .named("getXpTotal")
             .description("All XP of a player.")
             .answers::<Total>(200, "The XP."),
         learning(zoned(get("/lms/xp/history", may_read, history)), remote_learning::history)
             .param(ParamPlace::Query, "startDate", date(), "The first day.")
             .param(ParamPlace::Query, "endDate", date(), "The last day.")
+            .within_reach()
             .named("getXpHistory")
             .description("Lists a player's XP by day, including the first and the last day; by default of the last 30 days.")
             .answers::<History>(200, "The days, earliest first."),

@@ -22,13 +22,16 @@ struct Levels {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(get("/levels/me", Access::player(GamesRead), progress))
+            .within_reach()
             .named("getLevel")
             .description("Reads a player's level, XP and the distance to the next level.")
             .answers::<LevelProgress>(200, "The level."),
         get("/levels/config", Access::player(GamesRead), table)
+            .of_no_organization()
             .named("getLevels")
             .description("Lists the levels with the XP at which they begin and their credits.")
             .answers::<Levels>(200, "The table."),
+        // All games and organizations share the table, so that limited callers do not set it.
         put("/levels/config", GamesWrite, replaced)
             .named("putLevels")
             .description("Sets the table of levels, which all games share. Only administrators and clients may do this. The levels of all players follow at once.")

@@ -12,6 +12,8 @@ use lyceum_games::lms::{
     self, CheckedCourse, Integration, IntegrationSetup, LearningOrganization, RecordState,
     TaughtCourse, WritableRecords,
 };
+use lyceum_roster::kinds::ORG;
+use lyceum_roster::repository;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,6 +87,7 @@ struct ConfiguredCourse {
 
 pub(super) fn routes() -> Vec<Route> {
     let integration = get("/lms/integrations/{gameId}", Access::player(GamesRead), check_resources)
+        .within_reach()
         .named("getIntegration")
         .description("Reads the integration of a game: its organization and courses.")
         .answers::<Integration>(200, "The integration.");
@@ -97,6 +100,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// A setup writes records of the roster for all players of the game, so that limited callers are refused.
 fn setup() -> Route {
     let dry = json!({ "type": "boolean" });
     of_game(post("/lms/setup", GamesWrite, set_up))
@@ -107,6 +111,7 @@ fn setup() -> Route {
         .answers::<SetUp>(200, "The integration.")
 }
 
+/// As [`setup`], for all callers with a limit.
 fn deletion() -> Route {
     delete("/lms/integrations/{gameId}", GamesWrite, deleted)
         .named("deleteIntegration")
@@ -116,6 +121,7 @@ fn deletion() -> Route {
 
 fn verify() -> Route {
     get("/lms/verify/{gameId}", GamesRead, verified)
+        .within_reach()
         .named("verifyIntegration")
         .description("Checks whether the roster has each record that a game's courses need, and lists the missing ones.")
         .answers::<Verification>(200, "The records with their states.")
@@ -123,6 +129,7 @@ fn verify() -> Route {
 
 fn configuration() -> Route {
     get("/lms/config/{gameId}", Access::player(GamesRead), config)
+        .within_reach()
         .named("getIntegrationConfig")
         .description("The integration of a game, in the format of a project's config.")
         .answers::<IntegrationConfig>(200, "The member 'integrations.lms'.")
@@ -178,6 +185,18 @@ fn off() -> Answer {
     game_refusal(StatusCode::SERVICE_UNAVAILABLE, "LMS_DISABLED", message)
 }
 
+/// The integration of a game, if its organization lies within the caller's reach.
+///
+/// Errors: `NotFound`.
+fn find_within(tx: &mut Tx<'_>, play: &GameRequest, game: &Game) -> Result<Integration> {
+    let reach = play.context.reach();
+    let integration = lms::find(tx, game)?;
+    match repository::is_within(tx, &ORG, &integration.organization.id, &reach)? {
+        true => Ok(integration),
+        false => Err(lms::without_courses(game)),
+    }
+}
+
 /// Whether a setup is a dry run. Errors: `Invalid` if the value is neither true nor false.
 pub(super) fn is_dry(context: &Context) -> Result<bool> {
     match context.query_value("dryRun").as_deref() {
@@ -190,7 +209,7 @@ pub(super) fn is_dry(context: &Context) -> Result<bool> {
 async fn check_resources(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
-        lms::find(tx, &game)
+        find_within(tx, play, &game)
     })
     .await
 }
@@ -237,6 +256,7 @@ async fn deleted(context: Context) -> Result<Answer> {
 async fn verified(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
+        find_within(tx, play, &game)?;
         let courses = lms::verify(tx, &game)?;
         Ok(verification(&game, courses))
     })
@@ -270,7 +290,7 @@ fn missing(courses: &[CheckedCourse]) -> Vec<String> {
 async fn config(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let game = play.game(tx)?;
-        Ok(config_of(lms::find(tx, &game)?))
+        Ok(config_of(find_within(tx, play, &game)?))
     })
     .await
 }

@@ -24,16 +24,19 @@ struct NewlyRead {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(paged(get("/notifications", Access::player(GamesRead), list_notifications)))
+            .within_reach()
             .named("getNotifications")
             .description("Lists a player's notifications, newest first.")
             .param(ParamPlace::Query, "unread", flag(), "Only what the player has not seen.")
             .answers::<Vec<Notification>>(200, "A page."),
         once(post("/notifications/read", Access::player(GamesWrite), all_read))
+            .within_reach()
             .named("readNotifications")
             .description("Marks all notifications as read.")
             .reads::<IgnoredBody>()
             .answers::<NewlyRead>(200, "The number of notifications that were unread."),
         once(post("/notifications/{id}/read", Access::player(GamesWrite), one_read))
+            .within_reach()
             .named("readNotification")
             .description("Marks a notification as read.")
             .reads::<IgnoredBody>()

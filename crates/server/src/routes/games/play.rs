@@ -13,6 +13,8 @@ use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
 use lyceum_games::limits::REQUEST_KEY_MAX_BYTES;
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_games::{PageRequest, lms, players};
+use lyceum_roster::kinds::USER;
+use lyceum_roster::repository;
 use lyceum_store::Tx;
 use serde::Serialize;
 
@@ -107,6 +109,7 @@ impl GameRequest {
         match self.decide_route()? {
             // Players may see everything that they have, whichever game it comes from.
             AccessReach::Everything { .. }
+            | AccessReach::Roster { .. }
             | AccessReach::Player { trust: PlayerTrust::Games | PlayerTrust::Person, .. } => {
                 Ok(VisibleGames::Every)
             }
@@ -119,10 +122,29 @@ impl GameRequest {
         player.is_some_and(|player| player.user == user)
     }
 
+    /// Whether the user lies within the part of the roster that the caller has access to.
+    fn is_within_reach(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+        repository::is_within(tx, &USER, user, &self.context.reach())
+    }
+
+    /// Refuses a user outside of the part of the roster that the caller has access to.
+    pub(super) fn check_within_reach(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
+        match self.is_within_reach(tx, user)? {
+            true => Ok(()),
+            false => Err(auth::refusal(&AccessDenial::Player(user.to_owned())).problem),
+        }
+    }
+
     /// Whether the user has played a game of a caller who is limited to some games, or is a student of one of their
-    /// courses.
+    /// courses; for a caller who is limited to a part of the roster, whether the user lies within it.
     fn is_own(&self, tx: &mut Tx<'_>, user: &str) -> Result<bool> {
-        let own = self.own_games(tx)?;
+        if !self.is_within_reach(tx, user)? {
+            return Ok(false);
+        }
+        let own = match self.decide_route()? {
+            AccessReach::Roster { .. } => return Ok(true),
+            _ => self.own_games(tx)?,
+        };
         if own.is_empty() || self.is_player(user) {
             return Ok(false);
         }
@@ -178,8 +200,10 @@ impl GameRequest {
 
     /// Refuses a caller without access to the player's data across all games.
     pub(super) fn check_player_of_all_games(&self, tx: &mut Tx<'_>, user: &str) -> Result<()> {
-        let is_bound = self.decide_route()?.is_of_own_games();
-        let is_student = is_bound && self.is_student(tx, user)?;
+        let reach = self.decide_route()?;
+        let is_student = self.is_within_reach(tx, user)?
+            && (matches!(reach, AccessReach::Roster { .. })
+                || reach.is_of_own_games() && self.is_student(tx, user)?);
         self.decide(RequestSubject::PlayerOfAllGames { user, is_student }).map(drop)
     }
 
@@ -196,7 +220,9 @@ impl GameRequest {
     /// has not played it yet.
     pub(super) fn player_in(&self, tx: &mut Tx<'_>, game: &Game) -> Result<&str> {
         self.check_game(tx, game)?;
-        self.named()
+        let user = self.named()?;
+        self.check_within_reach(tx, user)?;
+        Ok(user)
     }
 
     /// Like [`GameRequest::player_in`], but the body may also name the player. Errors: `Forbidden` if it names another player
@@ -208,13 +234,15 @@ impl GameRequest {
         in_body: Option<&'a str>,
     ) -> Result<&'a str> {
         self.check_game(tx, game)?;
-        match (in_body, self.user.as_deref()) {
+        let user = match (in_body, self.user.as_deref()) {
             (Some(named), Some(user)) if named != user => {
-                Err(auth::refusal(&AccessDenial::Player(named.to_owned())).problem)
+                return Err(auth::refusal(&AccessDenial::Player(named.to_owned())).problem);
             }
-            (Some(named), _) => Ok(named),
-            (None, _) => self.named(),
-        }
+            (Some(named), _) => named,
+            (None, _) => self.named()?,
+        };
+        self.check_within_reach(tx, user)?;
+        Ok(user)
     }
 
     /// The player that the path names as `{userId}`; `me` means the caller. This does not check the caller's access.
@@ -289,6 +317,16 @@ impl GameRequest {
         let game = games::find(tx, named)?;
         self.check_game(tx, &game)?;
         Ok(game)
+    }
+
+    /// Like [`GameRequest::game_or`], to change the game. Players of all organizations share it, so that callers who are
+    /// limited to a part of the roster do not change it.
+    pub(super) fn game_to_change(&self, tx: &mut Tx<'_>, in_body: Option<&str>) -> Result<Game> {
+        let (reach, grant) = (self.decide_route()?, &self.context.grant);
+        if let (AccessReach::Roster { .. }, Some(grant)) = (reach, grant) {
+            return Err(auth::refusal(&AccessDenial::Limited(grant.reach().clone())).problem);
+        }
+        self.game_or(tx, in_body)
     }
 
     /// The game that the query names, if any.

@@ -19,6 +19,7 @@ const USUAL_LINES: i64 = 10;
 pub(super) fn routes() -> Vec<Route> {
     let submits = |route: Route, name: &'static str| {
         once(route)
+            .within_reach()
             .named(name)
             .description("Stores a score of the token's player, or of the named player, in a game.")
             .reads::<NewGameScore>()
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
     let board = |route: Route, name: &'static str| {
         let frames = Timeframe::ALL.map(|(name, _)| name);
         paged(route)
+            .within_reach()
             .param(ParamPlace::Query, "timeframe", words(&frames), "The period of the scores, in UTC; by default all_time.")
             .named(name)
             .description("Lists the best score of each player, highest first. Of equal scores the earlier one comes first.")
@@ -38,6 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
         submits(of_game(post("/scores", write, submitted)), "submitScore"),
         submits(post("/games/{gameId}/scores", write, submitted), "submitScoreOfGame"),
         of_game(paged(get("/users/{userId}/scores", read, of_user)))
+            .within_reach()
             .named("getScoresOfPlayer")
             .description(
                 "Lists a player's scores in all games or in one, newest first; 'me' is the caller.",
@@ -84,7 +87,8 @@ async fn leaderboard(context: Context) -> Result<Answer> {
             None => Board::Players,
         };
         let page = play.page(USUAL_LINES)?;
-        scores::leaderboard(tx, play.now, (&game.id, board), timeframe, page)
+        let reach = play.context.reach();
+        scores::leaderboard(tx, play.now, (&game.id, board), timeframe, page, &reach)
     })
     .await
 }

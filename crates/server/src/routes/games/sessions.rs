@@ -15,15 +15,18 @@ use crate::route::{Access, Route, get, post};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(paged(get("/games/{gameId}/sessions", Access::player(GamesRead), list_sessions)))
+            .within_reach()
             .named("getSessions")
             .description("Lists a player's sessions in a game, newest first.")
             .answers::<Vec<GameSession>>(200, "A page of sessions."),
         once(post("/games/{gameId}/sessions", Access::player(GamesWrite), started))
+            .within_reach()
             .named("startSession")
             .description("Starts a play session of a player.")
             .reads::<IgnoredBody>()
             .answers::<GameSession>(201, "The session has started."),
         once(post("/games/{gameId}/sessions/{sessionId}/end", Access::player(GamesWrite), ended))
+            .within_reach()
             .named("endSession")
             .description("Ends a play session; a session that has ended does not change.")
             .reads::<IgnoredBody>()

@@ -13,10 +13,12 @@ use crate::route::{Access, Route, get, put};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         of_player(get("/games/{gameId}/state", Access::player(GamesRead), loaded))
+            .within_reach()
             .named("loadState")
             .description("Reads a game's state of a player; null and version 0 if nothing was saved.")
             .answers::<GameState>(200, "The state."),
         once(put("/games/{gameId}/state", Access::player(GamesWrite), saved))
+            .within_reach()
             .named("saveState")
             .description("Saves a game's state of a player: any JSON up to 1 MiB. If the request has the loaded version and another save came first, it answers 409.")
             .reads::<NewGameState>()

@@ -41,10 +41,12 @@ struct PlayerWithLearning {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         paged(get("/users", GamesRead, list_players))
+            .within_reach()
             .named("getPlayers")
             .description("Lists the players by id and username, in the order of their arrival. Developers and API keys of one project see the players of their games.")
             .answers::<Vec<PlayerName>>(200, "A page of players."),
         of_player(get("/users/{userId}", Access::visitor(GamesRead), read_player))
+            .within_reach()
             .named("getPlayer")
             .description(
                 "Reads a player. 'me' is the token's player with all data; others have only a username. Administrators, guides and clients with a roster scope also see names, email addresses and enrollments of others.",
@@ -57,7 +59,7 @@ async fn list_players(context: Context) -> Result<Answer> {
     let page = PageRequest::of(limits::GAME_PAGE_MAX_RECORDS, context.query())?;
     scan(context, move |tx, play| {
         let games = play.games(tx)?;
-        players::list(tx, &games, page)
+        players::list(tx, &games, page, &play.context.reach())
     })
     .await
 }

@@ -34,7 +34,7 @@ use crate::learning::Learning;
 use crate::limits;
 use crate::render::Rendering;
 use crate::route::ParamPlace::Query;
-use crate::route::{Area, HandlerFuture, delete, get, post};
+use crate::route::{Area, HandlerFuture, Route, delete, get, post};
 use crate::routes::adaptive::shape::whole_number;
 use crate::routes::games::writable;
 use crate::state::App;
@@ -92,6 +92,8 @@ pub(super) fn areas() -> [Area; 2] {
             .description("Deletes a project: its versions, secrets, database, KV and bucket. The game, its players' results, the members and the audit log stay.")
             .answers_empty(204, "The project is deleted."),
     );
+    // Projects belong to their members. Callers who are limited to organizations reach those that they are members of.
+    let routes = routes.into_iter().map(Route::of_no_organization).collect();
     let projects = Area {
         name: "projects",
         base: "/api/projects",

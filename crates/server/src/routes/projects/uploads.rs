@@ -44,17 +44,20 @@ pub(super) fn area() -> Area {
         description: "File uploads: in pieces, resumable, and skipped if the server has the content.",
         routes: vec![
             post("", ProjectsWrite, start)
+                .of_no_organization()
                 .named("beginUpload")
                 .description("Starts the upload of a file, or returns its progress if it was started before. If the server already has the file, the upload is complete.")
                 .reads::<UploadRequest>()
                 .answers::<FileUpload>(200, "How far it is.")
                 .with_headers(OFFSET_TOLD),
             get("/{id}", ProjectsWrite, progress)
+                .of_no_organization()
                 .named("getUpload")
                 .description("Reads the progress of an upload; HEAD returns it only in the header.")
                 .answers::<FileUpload>(200, "How far it is.")
                 .with_headers(OFFSET_TOLD),
             put("/{id}", ProjectsWrite, continued)
+                .of_no_organization()
                 .named("continueUpload")
                 .description("Receives a piece of the file at the upload's offset. With a wrong offset it answers 409 with the right one. The last piece completes the file.")
                 .reads_as(BYTES)

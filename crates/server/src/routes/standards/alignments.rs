@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::{StandardsRead, StandardsWrite};
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_standards::alignment::{
     self, AddedAlignments, AlignmentList, Coverage, CoveredItem, CoveredItems, CoveringRecord,
     ItemList,
@@ -25,6 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
     let whole = |least: u32| json!({ "type": "integer", "minimum": least });
     vec![
         get("/CFItems/{sourcedId}/coverage", StandardsRead, coverage)
+            .within_reach()
             .named("getCoverage")
             .description("Lists the records that cover an item: those that are aligned to it, and those that name it themselves.")
             .param(
@@ -41,6 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
             )
             .answers::<Coverage>(200, "The records."),
         get("/alignments", StandardsRead, listed)
+            .within_reach()
             .named("listAlignments")
             .description("Lists alignments in the order in which they were added.")
             .param(ParamPlace::Query, "kind", text(), "The kind of record.")
@@ -49,15 +51,18 @@ pub(super) fn routes() -> Vec<Route> {
             .param(ParamPlace::Query, "offset", whole(0), "Alignments before the page.")
             .answers::<AlignmentList>(200, "A page."),
         post("/alignments", StandardsWrite, added)
+            .within_reach()
             .named("addAlignments")
             .description("Adds many alignments, all or none. Alignments that exist already stay.")
             .reads::<AlignmentList>()
             .answers::<AddedAlignments>(200, "The number of new alignments."),
         get("/alignments/{kind}/{id}", StandardsRead, covered)
+            .within_reach()
             .named("getAlignment")
             .description("Lists the items that a record covers: those that it is aligned to, and those that it names itself.")
             .answers::<CoveredItems>(200, "The items."),
         put("/alignments/{kind}/{id}", StandardsWrite, set)
+            .within_reach()
             .named("putAlignment")
             .description("Aligns a record to exactly these items.")
             .reads::<ItemList>()
@@ -65,12 +70,14 @@ pub(super) fn routes() -> Vec<Route> {
         delete("/alignments/{kind}/{id}", StandardsWrite, |context| async move {
             removed(context, false).await
         })
+        .within_reach()
         .named("deleteAlignment")
         .description("Removes all alignments of a record.")
         .answers_empty(204, "Removed."),
         delete("/alignments/{kind}/{id}/{item}", StandardsWrite, |context| async move {
             removed(context, true).await
         })
+        .within_reach()
         .named("deleteAlignmentToItem")
         .description("Removes the alignment of a record to an item.")
         .answers_empty(204, "Removed."),
@@ -82,13 +89,14 @@ async fn coverage(context: Context) -> Result<Answer> {
     let flag =
         |name: &str, value: &str| context.query().any(|(key, text)| key == name && text == value);
     let (children, said) = (flag("children", "true"), !flag("said", "false"));
-    let db = &context.app.db;
-    let item = id.clone();
-    let (mut records, items) = db.read(move |tx| alignment::coverage(tx, &item, children)).await?;
+    let (db, reach) = (&context.app.db, context.reach());
+    let (item, part) = (id.clone(), reach.clone());
+    let (mut records, items) =
+        db.read(move |tx| alignment::coverage(tx, &item, children, &part)).await?;
     let mut complete = true;
     if said {
         let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
-        match db.scan(deadline, move |tx| alignment::records_naming(tx, &items)).await {
+        match db.scan(deadline, move |tx| alignment::records_naming(tx, &items, &reach)).await {
             Ok(naming) => add(&mut records, naming),
             // Alignments were found by an index. If the scan is too slow, only alignments inside records are left out.
             Err(problem) if lyceum_store::is_too_slow(&problem) => complete = false,
@@ -116,8 +124,9 @@ async fn listed(context: Context) -> Result<Answer> {
     let paging = pairs.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
     let paging = paging.filter(|(key, _)| matches!(*key, "limit" | "offset"));
     let Query { limit, offset, .. } = Query::read(&class::DOCUMENT, paging)?;
+    let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| {
-        repository::alignments(tx, kind.as_deref(), item.as_deref(), limit, offset)
+        repository::alignments(tx, (kind.as_deref(), item.as_deref()), &reach, limit, offset)
     };
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (found, total) = context.app.db.scan(deadline, read).await?;
@@ -129,33 +138,33 @@ async fn listed(context: Context) -> Result<Answer> {
 
 async fn added(context: Context) -> Result<Answer> {
     let alignments = context.body_as::<AlignmentList>()?.checked()?;
-    let (now, sent) = (context.app.clock.now(), alignments.len());
-    let added = context.app.db.write(move |tx| alignment::add(tx, now, &alignments)).await?;
+    let (now, sent, reach) = (context.app.clock.now(), alignments.len(), context.reach());
+    let add = move |tx: &mut Tx<'_>| alignment::add(tx, now, &alignments, &reach);
+    let added = context.app.db.write(add).await?;
     Ok(Answer::of(&AddedAlignments { sent, added }))
 }
 
 async fn covered(context: Context) -> Result<Answer> {
-    let (kind, id) = named(&context);
-    let found = context.app.db.read(move |tx| shown(tx, &kind, &id)).await?;
+    let ((kind, id), reach) = (named(&context), context.reach());
+    let found = context.app.db.read(move |tx| shown(tx, &kind, &id, &reach)).await?;
     Ok(Answer::of(&found))
 }
 
 async fn set(context: Context) -> Result<Answer> {
     let items = context.body_as::<ItemList>()?.checked()?;
-    let ((kind, id), now) = (named(&context), context.app.clock.now());
+    let ((kind, id), now, reach) = (named(&context), context.app.clock.now(), context.reach());
     let work = move |tx: &mut Tx<'_>| {
-        alignment::set(tx, now, &kind, &id, &items)?;
-        shown(tx, &kind, &id)
+        alignment::set(tx, now, (&kind, &id), &items, &reach)?;
+        shown(tx, &kind, &id, &reach)
     };
     Ok(Answer::of(&context.app.db.write(work).await?))
 }
 
 async fn removed(context: Context, one: bool) -> Result<Answer> {
-    let (kind, id) = named(&context);
+    let ((kind, id), reach) = (named(&context), context.reach());
     let item = one.then(|| identifier(context.param("item"))).transpose()?;
     let work = move |tx: &mut Tx<'_>| {
-        let kind = alignment::Kind::from_name(&kind)?;
-        repository::unalign(tx, kind.name(), &id.replace('\0', ""), item.as_deref())
+        alignment::remove(tx, (&kind, &id.replace('\0', "")), item.as_deref(), &reach)
     };
     context.app.db.write(work).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
@@ -165,8 +174,8 @@ fn named(context: &Context) -> (String, String) {
     (context.param("kind").to_owned(), context.param("id").to_owned())
 }
 
-fn shown(tx: &mut Tx<'_>, kind: &str, id: &str) -> Result<CoveredItems> {
-    let covered = alignment::covered(tx, kind, id)?;
+fn shown(tx: &mut Tx<'_>, kind: &str, id: &str, reach: &Reach) -> Result<CoveredItems> {
+    let covered = alignment::covered(tx, kind, id, reach)?;
     let items = covered.into_iter().map(CoveredItem::from).collect();
     Ok(CoveredItems { kind: kind.to_owned(), id: id.to_owned(), items })
 }

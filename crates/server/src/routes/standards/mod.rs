@@ -21,10 +21,11 @@ use crate::route::{Access, Area, Route, get};
 
 /// The areas of both versions. Version 1.0 has only reads.
 pub(super) fn areas() -> Vec<Area> {
-    let mut of_v1p0 = read::routes(CaseVersion::V1p0);
+    let shared = |routes: Vec<Route>| routes.into_iter().map(Route::of_shared_content);
+    let mut of_v1p0: Vec<Route> = shared(read::routes(CaseVersion::V1p0)).collect();
     of_v1p0.extend(discovery(CaseVersion::V1p0));
-    let mut of_v1p1 = read::routes(CaseVersion::V1p1);
-    of_v1p1.extend(write::routes());
+    let mut of_v1p1: Vec<Route> = shared(read::routes(CaseVersion::V1p1)).collect();
+    of_v1p1.extend(shared(write::routes()));
     of_v1p1.extend(alignments::routes());
     of_v1p1.extend(discovery(CaseVersion::V1p1));
     vec![

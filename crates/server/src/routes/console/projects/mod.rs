@@ -32,7 +32,8 @@ use crate::routes::projects::place;
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::PROJECTS;
-    vec![
+    // Projects belong to their members and to no organization.
+    let routes = vec![
         page("/projects", screen, all),
         page("/projects/{slug}", screen, one),
         action("/projects/{slug}/rollback", screen, roll_back),
@@ -48,7 +49,8 @@ pub(super) fn routes() -> Vec<Route> {
         page("/projects/{slug}/diff", screen, diff),
         page("/projects/{slug}/secrets", screen, secrets),
         page("/projects/{slug}/changes", screen, changes),
-    ]
+    ];
+    routes.into_iter().map(Route::of_no_organization).collect()
 }
 
 const PROJECTS: &[Column] = &[
