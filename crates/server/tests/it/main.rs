@@ -33,6 +33,7 @@ mod kv;
 mod lesson_plans;
 mod lesson_rules;
 mod lessons;
+mod limited;
 mod limits;
 mod lms;
 mod lms_records;

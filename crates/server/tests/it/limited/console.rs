@@ -1,0 +1,192 @@
+//! The console of people with a limit: a crawl along all links, and the addresses of what lies outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lyceum_access::Role;
+use lyceum_core::Reach;
+use lyceum_testkit::client::Reply;
+use lyceum_testkit::server::{TestServer, both};
+use serde_json::Value;
+
+use super::{FAR, NEAR, NEXT, limited_person, near, plant};
+use crate::people::form_token;
+
+fn open(server: &TestServer, cookie: &str, path: &str) -> Reply {
+    server.anonymous().get(path).header("cookie", cookie).send()
+}
+
+/// The addresses within the console to which a page links, without other orders and spans of the same page.
+fn links(page: &str) -> Vec<String> {
+    let targets = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let targets = targets.map(|target| target.replace("&#38;", "&").replace("&amp;", "&"));
+    let target = |target: String| target.split('#').next().unwrap_or_default().to_owned();
+    let is_page = |target: &String| {
+        target.starts_with("/console")
+            && !target.starts_with("/console/assets/")
+            && !target.contains("sort=")
+            && !target.contains("days=")
+    };
+    targets.map(target).filter(is_page).collect()
+}
+
+/// All pages and files to which a person comes from Home, by their address. Each link must work.
+fn crawl(server: &TestServer, cookie: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open_links = vec!["/console".to_owned()];
+    while let Some(path) = open_links.pop() {
+        if found.contains_key(&path) {
+            continue;
+        }
+        let reply = open(server, cookie, &path);
+        assert_eq!(reply.status, 200, "a link leads to {path}: {}", reply.text());
+        let page = reply.text();
+        open_links.extend(links(&page));
+        found.insert(path, page);
+        assert!(found.len() < 2000, "the crawl does not end");
+    }
+    found
+}
+
+/// The first two parts of the paths of the pages that contain the word.
+fn screens_with(pages: &BTreeMap<String, String>, word: &str) -> BTreeSet<String> {
+    let with_word = pages.iter().filter(|(_, page)| page.contains(word));
+    let screen = |path: &str| path.split(['?', '/']).skip(1).take(2).collect::<Vec<_>>().join("/");
+    with_word.map(|(path, _)| screen(path)).collect()
+}
+
+#[test]
+fn no_page_of_the_console_has_a_name_from_outside() {
+    both(|server| {
+        plant(server);
+        let far = [FAR];
+        let of_class = [FAR, NEXT];
+        let teacher = Reach::ClassesOf(format!("{NEAR}-teacher"));
+        let all =
+            crawl(server, &limited_person(server, "all@x.test", Role::Guide, &Reach::Everything));
+        let due: BTreeSet<String> = ["today", "students", "classes", "courses", "badges"]
+            .map(|name| format!("console/{name}"))
+            .into();
+        let learning: BTreeSet<String> =
+            due.iter().filter(|name| !name.ends_with("today")).cloned().collect();
+        for word in [FAR, NEAR, NEXT] {
+            assert!(screens_with(&all, word).is_superset(&learning), "{word} is on all screens");
+        }
+        for (email, reach, words) in
+            [("org@x.test", near(), &far[..]), ("teacher@x.test", teacher, &of_class[..])]
+        {
+            let cookie = limited_person(server, email, Role::Guide, &reach);
+            let pages = crawl(server, &cookie);
+            for (path, page) in &pages {
+                for word in words {
+                    assert!(!page.contains(word), "{email} finds '{word}' at {path}: {page}");
+                    assert!(!path.contains(word), "{email} comes to {path}");
+                }
+            }
+            assert!(screens_with(&pages, NEAR).is_superset(&learning), "{email}");
+            let screens: BTreeSet<String> = screens_with(&pages, "<main");
+            assert!(screens.is_superset(&due), "{email}: {screens:?}");
+        }
+        let org = limited_person(server, "count@x.test", Role::Guide, &near());
+        let home = open(server, &org, "/console").text();
+        assert!(home.contains(">4</a>") && !home.contains("Incoming events"), "{home}");
+    });
+}
+
+#[test]
+fn a_page_of_somebody_outside_is_answered_like_one_of_nobody() {
+    both(|server| {
+        plant(server);
+        let client = server.client();
+        let listed: Value =
+            client.get(&format!("/ims/ob/v3p0/assertions?userId={FAR}-ann")).expect(200).json();
+        let address = listed["credential"][0]["id"].as_str().unwrap().to_owned();
+        let badge = address.rsplit('/').next().unwrap();
+        let compiled: Value = client
+            .post(&format!("/ims/clr/v2p0/clr/{FAR}-ann/compile"))
+            .json(&serde_json::json!({}))
+            .expect(200)
+            .json();
+        let record = compiled["id"].as_str().unwrap().rsplit('/').next().unwrap();
+        let pages = [
+            format!("/console/students/{FAR}-ann"),
+            format!("/console/students/{FAR}-ann/facts"),
+            format!("/console/students/{FAR}-ann/event?number=1"),
+            format!("/console/students/{FAR}-ann/attempt?lesson=x&attempt=1"),
+            format!("/console/classes/{FAR}-class"),
+            format!("/console/courses/{FAR}-course"),
+            format!("/console/badges/credentials/{badge}"),
+            format!("/console/badges/records/{record}"),
+        ];
+        let teacher = Reach::ClassesOf(format!("{NEAR}-teacher"));
+        let org = limited_person(server, "org@x.test", Role::Guide, &near());
+        let teacher = limited_person(server, "teacher@x.test", Role::Guide, &teacher);
+        for cookie in [&org, &teacher] {
+            for path in &pages {
+                assert_eq!(open(server, cookie, path).status, 404, "{path}");
+            }
+        }
+        let next = format!("/console/students/{NEXT}-ann");
+        assert_eq!(
+            (open(server, &org, &next).status, open(server, &teacher, &next).status),
+            (200, 404)
+        );
+        for path in ["/console/unknown"] {
+            assert_eq!(open(server, &org, path).status, 403, "{path}");
+        }
+        // Nothing changes.
+        let token = form_token(&open(server, &org, "/console/badges/issue"));
+        let send = |path: &str, fields: &[(&str, &str)]| {
+            let fields = [&[("token", token.as_str())], fields].concat();
+            let call = server.anonymous().post(path).form(&fields).header("cookie", &org);
+            call.header("sec-fetch-site", "same-origin").send().status
+        };
+        let revoke = format!("/console/badges/credentials/{badge}/revoke");
+        assert_eq!(send(&revoke, &[("reason", "Mistake")]), 404);
+        let achievement =
+            crate::badges::definition()["credentialSubject"]["id"].as_str().unwrap().to_owned();
+        let learner = format!("{FAR}-ann");
+        let wish = [("achievement", achievement.as_str()), ("learner", learner.as_str())];
+        assert_ne!(send("/console/badges/issue", &wish), 303);
+        let after: Value =
+            client.get(&format!("/ims/ob/v3p0/assertions?userId={FAR}-ann")).expect(200).json();
+        assert_eq!(after, listed);
+        let read: Value =
+            client.get(&format!("/ims/ob/v3p0/assertions/{badge}")).expect(200).json();
+        assert!(read["revoked"].is_null(), "{read}");
+        let own = format!("{NEAR}-ann");
+        let wish = [("achievement", achievement.as_str()), ("learner", own.as_str())];
+        assert_eq!(send("/console/badges/issue", &wish), 303);
+    });
+}
+
+#[test]
+fn the_event_log_of_a_limited_developer_has_events_of_the_own_district() {
+    both(|server| {
+        plant(server);
+        let all = limited_person(server, "all@x.test", Role::Developer, &Reach::Everything);
+        let own = limited_person(server, "own@x.test", Role::Developer, &near());
+        let stream = |cookie: &str| {
+            let path = "/console/events/stream?follow=false";
+            let call = server.anonymous().get(path).header("cookie", cookie);
+            call.header("last-event-id", "0").expect(200).text()
+        };
+        let lists =
+            ["", "?export=csv", "?export=json"].map(|query| format!("/console/events{query}"));
+        for path in &lists {
+            let page = open(server, &own, path).text();
+            assert!(page.contains(NEAR) && !page.contains(FAR), "{path}: {page}");
+            assert!(!page.contains("/console/events/refused"), "{path}: {page}");
+            assert!(open(server, &all, path).text().contains(FAR), "{path}");
+        }
+        let (own_stream, all_stream) = (stream(&own), stream(&all));
+        assert!(own_stream.contains(NEAR) && !own_stream.contains(FAR), "{own_stream}");
+        assert!(all_stream.contains(FAR), "{all_stream}");
+        for path in ["/console", "/console/events/live", "/console/keys", "/console/projects"] {
+            assert_eq!(open(server, &own, path).status, 200, "{path}");
+        }
+        assert_eq!(open(server, &own, "/console/events/refused").status, 403);
+        let far = super::event(&format!("{FAR}-ann"));
+        let one = format!("/console/events/one?id={}", far["data"][0]["id"].as_str().unwrap());
+        assert_eq!((open(server, &own, &one).status, open(server, &all, &one).status), (404, 200));
+    });
+}
