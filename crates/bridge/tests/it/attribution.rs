@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_bridge::analytics::{StudentName, activity, enrollment};
 use lyceum_bridge::screens::class;
 use lyceum_bridge::zone::{InstantRange, Zone};
-use lyceum_core::ProblemKind;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_events::facts::Measure;
 use lyceum_roster::screens::classes;
 use lyceum_store::Db;
@@ -201,13 +201,13 @@ fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         let class = lyceum_roster::repository::MemberCounts { students: 4, teachers: 0 };
-        let of_course = db.read_blocking(|tx| classes::of_course(tx, "c")).unwrap();
+        let of_course = db.read_blocking(|tx| classes::of_course(tx, "c", &Reach::Everything)).unwrap();
         let [own] = of_course.as_slice() else { panic!("{of_course:?}") };
         assert_eq!(own.members, class);
         // Days of this zone begin within a quarter hour of UTC, so their bounds cut buckets.
         for zone in [Zone::UTC, Zone::from_name("Africa/Monrovia").unwrap()] {
             let read = |days, subject| {
-                db.read_blocking(|tx| class::read(tx, now(), &zone, &own.id, days, subject))
+                db.read_blocking(|tx| class::read(tx, now(), &zone, &own.id, days, subject, &Reach::Everything))
                     .unwrap()
             };
             let month = read(30, "");

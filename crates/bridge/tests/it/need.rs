@@ -5,6 +5,7 @@ use lyceum_bridge::need::{Need, RULES, needs};
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_bridge::today::{self, StudentDay};
 use lyceum_bridge::zone::{InstantRange, Zone};
+use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
 use lyceum_store::Db;
@@ -38,7 +39,7 @@ fn spent(active: u32, waste: u32) -> Value {
 }
 
 fn days(db: &Db) -> Vec<StudentDay> {
-    db.read_blocking(|tx| today::of_all(tx, noon(), &zone())).unwrap()
+    db.read_blocking(|tx| today::of_all(tx, noon(), &zone(), &Reach::Everything)).unwrap()
 }
 
 /// The students who need attention, each with the rules that apply.

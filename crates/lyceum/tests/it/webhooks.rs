@@ -133,7 +133,8 @@ fn dead_targets_do_not_delay_the_others(store: Store) {
             let (http, sent_by_object) = (sign_in(&served), &sent_by_object);
             scope.spawn(move || {
                 for event in (sender..per_second * seconds).step_by(senders) {
-                    let [number, per_second] = [event, per_second].map(|count| u32::try_from(count).unwrap());
+                    let [number, per_second] =
+                        [event, per_second].map(|count| u32::try_from(count).unwrap());
                     let due = Duration::from_secs(1) * number / per_second;
                     thread::sleep(due.saturating_sub(began.elapsed()));
                     let target = event % targets;

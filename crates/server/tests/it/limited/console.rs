@@ -137,7 +137,8 @@ fn a_page_of_somebody_outside_is_answered_like_one_of_nobody() {
         let token = form_token(&open(server, &org, "/console/badges/issue"));
         let send = |path: &str, fields: &[(&str, &str)]| {
             let fields = [&[("token", token.as_str())], fields].concat();
-            let call = server.anonymous().post(path).form(&fields).header("cookie", &org);
+            let nobody = server.anonymous();
+            let call = nobody.post(path).form(&fields).header("cookie", &org);
             call.header("sec-fetch-site", "same-origin").send().status
         };
         let revoke = format!("/console/badges/credentials/{badge}/revoke");
@@ -167,7 +168,8 @@ fn the_event_log_of_a_limited_developer_has_events_of_the_own_district() {
         let own = limited_person(server, "own@x.test", Role::Developer, &near());
         let stream = |cookie: &str| {
             let path = "/console/events/stream?follow=false";
-            let call = server.anonymous().get(path).header("cookie", cookie);
+            let nobody = server.anonymous();
+            let call = nobody.get(path).header("cookie", cookie);
             call.header("last-event-id", "0").expect(200).text()
         };
         let lists =
