@@ -3,8 +3,8 @@
 use lyceum_adaptive::MIGRATIONS;
 use lyceum_adaptive::screens::{student, students, today};
 use lyceum_bridge::zone::Zone;
-use lyceum_core::{ProblemKind, Reach};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
 use lyceum_store::{Db, Migration};
@@ -104,7 +104,8 @@ fn today_counts_all_students_and_lists_the_filtered_ones() {
     both(|db| {
         let read = |rule: &str, school: &str| {
             let filter = today::TodayFilter { rule: rule.to_owned(), school: school.to_owned() };
-            db.read_blocking(|tx| today::read(tx, noon(), &Zone::UTC, &filter, &Reach::Everything)).unwrap()
+            db.read_blocking(|tx| today::read(tx, noon(), &Zone::UTC, &filter, &Reach::Everything))
+                .unwrap()
         };
         let all = read("", "");
         assert_eq!((all.student_count, all.need_count, all.behind_count), (3, 1, 0));
@@ -125,7 +126,10 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
         let read = |school: &str, grade: &str| {
             let filter =
                 students::StudentFilter { school: school.to_owned(), grade: grade.to_owned() };
-            db.read_blocking(|tx| students::read(tx, noon(), &Zone::UTC, &filter, &Reach::Everything)).unwrap()
+            db.read_blocking(|tx| {
+                students::read(tx, noon(), &Zone::UTC, &filter, &Reach::Everything)
+            })
+            .unwrap()
         };
         let all = read("", "");
         assert_eq!(ids(&all.days), ["ann", "ben", "cem"]);
@@ -142,8 +146,10 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
 #[test]
 fn a_student_has_sums_by_day_and_subject_and_every_answer() {
     both(|db| {
-        let read =
-            |id: &str| db.read_blocking(|tx| student::read(tx, noon(), &Zone::UTC, id, 7, &Reach::Everything)).unwrap();
+        let read = |id: &str| {
+            db.read_blocking(|tx| student::read(tx, noon(), &Zone::UTC, id, 7, &Reach::Everything))
+                .unwrap()
+        };
         let ben = read("ben");
         assert_eq!((ben.name.as_str(), ben.school.as_str()), ("ben Example", "South"));
         assert_eq!((ben.days.len(), ben.days[6].0.as_str()), (7, "2026-03-14"));
@@ -158,7 +164,9 @@ fn a_student_has_sums_by_day_and_subject_and_every_answer() {
         assert_eq!(ann.answers.iter().map(asked).collect::<Vec<_>>(), ["q3", "q2", "q1"]);
         assert_eq!(ann.answers[0].lesson_title, "quiz", "a lesson without a record");
         assert_eq!(ann.reasons[0].rule.id, "failures");
-        let missing = db.read_blocking(|tx| student::read(tx, noon(), &Zone::UTC, "nobody", 7, &Reach::Everything));
+        let missing = db.read_blocking(|tx| {
+            student::read(tx, noon(), &Zone::UTC, "nobody", 7, &Reach::Everything)
+        });
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }
@@ -182,7 +190,9 @@ fn an_attempt_and_an_event_belong_to_the_student() {
                 subject: subject.to_owned(),
             };
             let zone = &Zone::UTC;
-            db.read_blocking(|tx| student::events_behind(tx, noon(), zone, "ben", &selection, &Reach::Everything))
+            db.read_blocking(|tx| {
+                student::events_behind(tx, noon(), zone, "ben", &selection, &Reach::Everything)
+            })
         };
         let today = behind("math", "").unwrap();
         assert_eq!((today.selection.from.as_str(), today.events.len()), ("2026-03-14", 1));
@@ -190,7 +200,8 @@ fn an_attempt_and_an_event_belong_to_the_student() {
         assert_eq!(behind("Reading", "2026-03-01").unwrap().events.len(), 0);
         assert_eq!(behind("", "2027-01-01").unwrap_err().kind, ProblemKind::Invalid);
         let number = today.events[0].logged.seq;
-        let event = |id: &str| db.read_blocking(|tx| student::event(tx, id, number, &Reach::Everything));
+        let event =
+            |id: &str| db.read_blocking(|tx| student::event(tx, id, number, &Reach::Everything));
         assert_eq!(event("ben").unwrap().logged.seq, number);
         assert_eq!(event("ann").unwrap_err().kind, ProblemKind::NotFound);
     });
