@@ -397,6 +397,7 @@ pub fn create(
     lesson: &str,
 ) -> Result<StartedAttempt> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
+    desk.check_changes(student)?;
     let last = repository::last(tx, student, &lesson.id)?;
     if let Some(last) = last.as_ref().filter(|last| last.completed.is_none()) {
         return Err(Problem::new(
