@@ -2,6 +2,8 @@
 
 /// Members of one array field at most.
 pub const LIST_MAX_MEMBERS: usize = 10_000;
+/// Organizations above one another at most, the lowest included. Each one is stored with all above it.
+pub const ORG_TREE_MAX_LEVELS: usize = 100;
 /// Bytes of one line of an imported CSV file at most.
 pub const CSV_LINE_MAX_BYTES: usize = 1024 * 1024;
 /// Files in an imported zip at most.

@@ -9,6 +9,7 @@ use lyceum_store::{Tx, dialect};
 use super::targets::depend_on;
 use crate::kind::RecordKind;
 use crate::kinds::ORG;
+use crate::limits;
 
 /// The organizations above those of the ids, with these themselves, as the query `above (root, org)`.
 fn above(tx: &Tx<'_>, placeholder: &str) -> String {
@@ -20,7 +21,8 @@ fn above(tx: &Tx<'_>, placeholder: &str) -> String {
     )
 }
 
-/// Stores the places of organizations that are new or have another parent, and of all below them.
+/// Stores the places of organizations that are new or have another parent, and of all below them. Errors: `Invalid` for
+/// a tree with more than [`limits::ORG_TREE_MAX_LEVELS`].
 pub(super) fn place(tx: &mut Tx<'_>, kind: &RecordKind, ids: &[&str]) -> Result<()> {
     if *kind != ORG || ids.is_empty() {
         return Ok(());
@@ -41,7 +43,24 @@ pub(super) fn place(tx: &mut Tx<'_>, kind: &RecordKind, ids: &[&str]) -> Result<
         "INSERT INTO roster_org_below (root, org) {} SELECT root, org FROM above",
         above(tx, "$1")
     );
-    tx.send(&insert, &[moved.as_str().into()])
+    tx.send(&insert, &[moved.as_str().into()])?;
+    let deep = format!(
+        "SELECT org FROM roster_org_below WHERE {is_moved} GROUP BY org HAVING COUNT(*) > {} LIMIT 1",
+        limits::ORG_TREE_MAX_LEVELS
+    );
+    match tx.query_one(&deep, &[moved.as_str().into()], |row| row.string(0))? {
+        Some(org) => Err(too_deep(&org)),
+        None => Ok(()),
+    }
+}
+
+fn too_deep(org: &str) -> Problem {
+    let rule = format!(
+        "must have fewer organizations above it: a tree of organizations has at most {} levels (got '{org}' on a deeper \
+         one)",
+        limits::ORG_TREE_MAX_LEVELS
+    );
+    Problem::invalid("org.parent.sourcedId", rule)
 }
 
 /// Makes a transaction that is not serializable, such as an import, depend on the organizations above: another

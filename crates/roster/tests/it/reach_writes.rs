@@ -2,6 +2,7 @@
 
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::kinds::COURSE;
+use lyceum_roster::limits::ORG_TREE_MAX_LEVELS;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_roster::{bulk, repository};
 use lyceum_store::Db;
@@ -218,5 +219,22 @@ fn a_write_that_relies_on_the_place_of_a_school_excludes_its_move() {
             );
             assert!(created.is_ok() != moved.unwrap(), "round {round}");
         }
+    });
+}
+
+#[test]
+fn a_tree_of_organizations_has_a_limited_number_of_levels() {
+    both(|db| {
+        let org = |level: usize| {
+            let parent =
+                level.checked_sub(1).map(|above| json!({ "sourcedId": format!("o-{above}") }));
+            json!({ "sourcedId": format!("o-{level}"), "name": "O", "type": "local", "parent": parent })
+        };
+        for level in 0..ORG_TREE_MAX_LEVELS {
+            create(db, "orgs", org(level));
+        }
+        let deeper = put(db, "orgs", &org(ORG_TREE_MAX_LEVELS), &Reach::Everything);
+        assert_eq!(deeper, Err(ProblemKind::Invalid));
+        is_consistent(db);
     });
 }
