@@ -50,7 +50,9 @@ impl Role {
     /// Its role.
     pub fn scopes(self) -> Scopes {
         match self {
-            Self::Administrator => Scopes::EVERYTHING.with(Scope::PasswordsRead),
+            Self::Administrator => {
+                Scopes::EVERYTHING.with(Scope::PasswordsRead).with(Scope::PeopleManage)
+            }
             Self::Guide => [
                 Scope::RosterRead,
                 Scope::GradebookRead,

@@ -66,6 +66,7 @@ pub enum Scope {
     OrV1p1RosterDemographicsReadonly,
     OrV1p1GradebookReadonly,
     OrV1p1ResourceReadonly,
+    PeopleManage,
 }
 
 use Scope::{
@@ -78,7 +79,7 @@ use Scope::{
     OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
     OrRosterDemographicsReadonly, OrRosterReadonly, OrV1p1GradebookReadonly,
     OrV1p1ResourceReadonly, OrV1p1RosterCoreReadonly, OrV1p1RosterDemographicsReadonly,
-    OrV1p1RosterReadonly, PasswordsRead, ProjectsRead, ProjectsWrite, QtiRead, QtiWrite,
+    OrV1p1RosterReadonly, PasswordsRead, PeopleManage, ProjectsRead, ProjectsWrite, QtiRead, QtiWrite,
     ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
     WebhooksRead, WebhooksWrite,
 };
@@ -96,7 +97,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 53] = [
+const NAMES: [(Scope, &str); 54] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -150,6 +151,7 @@ const NAMES: [(Scope, &str); 53] = [
     (OrV1p1RosterDemographicsReadonly, standard!("or/v1p1", "roster-demographics.readonly")),
     (OrV1p1GradebookReadonly, standard!("or/v1p1", "gradebook.readonly")),
     (OrV1p1ResourceReadonly, standard!("or/v1p1", "resource.readonly")),
+    (PeopleManage, "lyceum/people.manage"),
 ];
 
 impl Scope {
@@ -220,6 +222,7 @@ impl Scope {
             OrV1p1RosterDemographicsReadonly => "Read demographics by OneRoster 1.1.",
             OrV1p1GradebookReadonly => "Read the gradebook by OneRoster 1.1.",
             OrV1p1ResourceReadonly => "Read the resources by OneRoster 1.1.",
+            PeopleManage => "Export and erase persons, for clients that are granted it by name.",
         }
     }
 
@@ -312,8 +315,7 @@ impl FromStr for Scope {
 pub struct Scopes(u64);
 
 impl Scopes {
-    /// All scopes of the platform except [`Scope::PasswordsRead`]: the scopes of a client without a list. They
-    /// give access to every route except the one that decrypts passwords, whose scope must be granted by name.
+    /// The scopes of a client without a list: all of the platform except those that must be granted by name.
     pub const EVERYTHING: Self = Self(
         RosterRead.bit()
             | RosterWrite.bit()
@@ -438,21 +440,23 @@ mod tests {
     }
 
     #[test]
-    fn everything_opens_every_scope_but_that_for_passwords() {
+    fn everything_opens_every_scope_but_those_that_are_granted_by_name() {
         let rights = Scopes::EVERYTHING.rights();
         for scope in Scope::all() {
-            assert_eq!(rights.allow(scope), scope != PasswordsRead, "{scope}");
+            assert_eq!(rights.allow(scope), ![PasswordsRead, PeopleManage].contains(&scope));
         }
     }
 
     #[test]
-    fn of_all_scopes_and_roles_only_the_administrator_opens_passwords() {
-        for scope in Scope::all().filter(|scope| *scope != PasswordsRead) {
-            assert!(!Scopes::from_iter([scope]).rights().allow(PasswordsRead), "{scope}");
-        }
-        for role in crate::Role::ALL {
-            let is_administrator = role == crate::Role::Administrator;
-            assert_eq!(role.scopes().rights().allow(PasswordsRead), is_administrator, "{role}");
+    fn only_the_administrator_has_the_scopes_that_are_granted_by_name() {
+        for named in [PasswordsRead, PeopleManage] {
+            for scope in Scope::all().filter(|scope| *scope != named) {
+                assert!(!Scopes::from_iter([scope]).rights().allow(named), "{scope}");
+            }
+            for role in crate::Role::ALL {
+                let is_administrator = role == crate::Role::Administrator;
+                assert_eq!(role.scopes().rights().allow(named), is_administrator, "{role}");
+            }
         }
     }
 

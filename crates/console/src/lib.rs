@@ -10,7 +10,7 @@
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
-//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `webhooks`, `system` |
+//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `person`, `webhooks`, `system` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | the public page of a credential | `credential` |
 //! | the documentation and its search | `docs` |
@@ -35,6 +35,7 @@ pub mod limits;
 pub mod links;
 mod list;
 mod parts;
+pub mod person;
 pub mod play;
 pub mod plot;
 pub mod projects;

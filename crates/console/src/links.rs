@@ -9,6 +9,16 @@ pub fn student(id: &str) -> String {
     format!("/console/students/{}", segment(id))
 }
 
+/// The page for exporting and erasing a person.
+pub fn person(id: &str) -> String {
+    format!("/console/people/{}", segment(id))
+}
+
+/// The page of the erasure of the person who had this id.
+pub fn erasure(id: &str) -> String {
+    format!("{}/erasure", person(id))
+}
+
 /// The events of a student from one day to another, in one subject or, if `subject` is empty, in all subjects.
 pub fn events_behind(id: &str, from: &str, to: &str, subject: &str) -> String {
     let subject = segment(subject);

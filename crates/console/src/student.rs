@@ -72,6 +72,8 @@ pub struct StudentPage {
     pub frame: Frame,
     /// The sourcedId.
     pub id: String,
+    /// The page for exporting and erasing the student.
+    pub person: String,
     /// Grade, school and other facts.
     pub about: Vec<String>,
     /// The reasons to help the student today.

@@ -9,7 +9,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{self as events, ErasedActor, ErasedTexts};
 use lyceum_roster::{imports, kinds, repository as roster};
 use lyceum_store::jobs::{self, ClaimedJob};
-use lyceum_store::{Tx, parsed};
+use lyceum_store::{Tx, outbox, parsed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -448,5 +448,15 @@ fn finish(tx: &mut Tx<'_>, now: Timestamp, mut work: Work) -> Result<()> {
     let who = row(tx, work.id)?.asked_by;
     AuditChange { who: &who, what: "person.erased", subject: &work.pseudonym }
         .note(tx, now, &removed)?;
+    if let Some(user) = &work.subject.user {
+        announce(tx, now, user, &work.pseudonym)?;
+    }
     sql::finish(tx, now, work.id, &report)
+}
+
+/// Tells programs with a webhook, such as projects, that they must erase the user, too. The message has to contain the
+/// id; it goes with the log of deliveries.
+fn announce(tx: &mut Tx<'_>, now: Timestamp, user: &str, pseudonym: &str) -> Result<()> {
+    let data = || Ok(json!({ "pseudonym": pseudonym }).to_string().into());
+    outbox::announce(tx, "user.erased", user, now, data)
 }

@@ -2,11 +2,13 @@
 //! master key, which is not in the database.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use lyceum_access::MasterKey;
 use lyceum_core::text::hex;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_events::{Event, local_id};
+use lyceum_roster::csv::ErasedUsers;
 use lyceum_store::Tx;
 use ring::hmac;
 
@@ -43,6 +45,15 @@ impl ErasureKey {
         let erased: HashSet<String> = sql::erased_among(tx, &hashes)?.into_iter().collect();
         let pairs = ids.iter().zip(hashes);
         Ok(pairs.filter(|(_, hash)| erased.contains(hash)).map(|(id, _)| *id).collect())
+    }
+
+    /// Refuses the rows of erased users in an import.
+    pub fn erased_users(&self) -> ErasedUsers {
+        let key = self.clone();
+        let find = move |tx: &mut Tx<'_>, ids: &[&str]| -> Result<HashSet<String>> {
+            Ok(key.erased(tx, ids)?.into_iter().map(str::to_owned).collect())
+        };
+        ErasedUsers(Arc::new(find))
     }
 
     /// The erasure of the person with this id, if it was begun.

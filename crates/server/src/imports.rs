@@ -11,7 +11,7 @@ use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::csv::{self, CsvReport, ImportOptions};
+use lyceum_roster::csv::{self, CsvReport, ErasedUsers, ImportOptions};
 use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState};
 use lyceum_store::jobs::ClaimedJob;
 use lyceum_store::{Db, Tx};
@@ -156,14 +156,15 @@ async fn read(app: &App, import: &Import) -> Result<ImportReport> {
             let progress = ImportProgress { file, rows: progress.rows, percent };
             app.imports.known().insert(import.id, progress);
         };
-        run(&app.db, &app.blobs, &import, now, told)
+        let erased = crate::erasure::key(&app).erased_users();
+        run((&app.db, &app.blobs), erased, &import, now, told)
     })
     .await
 }
 
 fn run(
-    db: &Db,
-    blobs: &Blobs,
+    (db, blobs): (&Db, &Blobs),
+    erased: ErasedUsers,
     import: &Import,
     now: Timestamp,
     mut told: impl FnMut(csv::CsvProgress),
@@ -181,7 +182,13 @@ fn run(
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
     let check = import.state == ImportState::Checking;
     let rejects = (check || import.keep_going).then_some(refused);
-    let options = ImportOptions { rejects, check, notes: Some(notes.clone()), strict: false };
+    let options = ImportOptions {
+        rejects,
+        check,
+        notes: Some(notes.clone()),
+        erased: Some(erased),
+        strict: false,
+    };
     // The message shows the name that the uploader knows, not the path on this server.
     let by_name = |problem: Problem| {
         let message = problem.message.replace(&path.display().to_string(), &import.name);

@@ -169,7 +169,7 @@ pub const IMPORT_POLL_MS: u64 = 2000;
 /// Milliseconds between two checks for erasures that another process began or did not finish.
 pub const ERASURE_POLL_MS: u64 = 1000;
 /// Milliseconds after which a server that searches or compacts for an erasure reports again.
-pub const ERASURE_RENEW_MS: u64 = 10_000;
+pub const ERASURE_RENEW_MS: u64 = 3000;
 /// Lines of a backend's log that are answered where nobody asks for another number.
 pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
 /// Versions of projects that a server remembers.

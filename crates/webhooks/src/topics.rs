@@ -33,7 +33,12 @@ pub const TOPICS: &[TopicGroup] = &[
     record("courseComponent"),
     record("componentResource"),
     record("class"),
-    record("user"),
+    TopicGroup {
+        subject: "user",
+        actions: &["created", "updated", "deleted", "erased"],
+        object: SOURCED_ID,
+        data: "the OneRoster record after the change; of `user.erased`, the `pseudonym` that replaces the user",
+    },
     record("demographics"),
     record("enrollment"),
     record("category"),

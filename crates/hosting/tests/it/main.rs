@@ -16,5 +16,6 @@ mod quotas;
 mod records;
 mod screens;
 mod shares;
+mod text_search;
 mod uploads;
 mod watchdog;

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_erasure::ErasureKey;
 use lyceum_roster::csv::{self, CsvReport, ImportOptions};
 use serde_json::json;
 
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::settings::{DataArgs, Missing};
+use crate::settings::{DataArgs, Missing, master};
 
 /// Maximum number of errors and warnings that are printed. The JSON output has more.
 const SHOWN_FAULTS: usize = 20;
@@ -31,13 +32,14 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let (_, db) = self.data.open(Missing::Make)?;
+        let (loaded, db) = self.data.open_loaded(Missing::Make)?;
+        let erased = Some(ErasureKey::new(master(&loaded)?).erased_users());
         let rejects = self.keep_going.then(|| self.rejects());
         let bar = printer.progress("importing", 1);
         let report = csv::import(
             &db,
             &self.source,
-            &ImportOptions { rejects, strict: self.strict, ..ImportOptions::default() },
+            &ImportOptions { rejects, erased, strict: self.strict, ..ImportOptions::default() },
             SystemClock.now(),
             &mut |progress| {
                 bar.set_length(progress.total_bytes.max(1));

@@ -242,6 +242,12 @@ impl Served {
         self.data.run(arguments)
     }
 
+    /// Starts another command of the program on the same data.
+    pub(crate) fn begin(&self, arguments: &[&str]) -> Child {
+        let mut command = self.data.command(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
     /// Runs a command that must fail; what it told.
     pub(crate) fn fails(&self, arguments: &[&str]) -> String {
         let output = self.data.command(arguments).output().unwrap();

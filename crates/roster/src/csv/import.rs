@@ -10,6 +10,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Db, Spool};
 
 use super::candidate::{CandidateRow, FileLayout, RejectedRow};
+use super::erased::ErasedUsers;
 use super::fault::CsvError;
 use super::files::{self, CsvFile, JoinedFile};
 use super::manifest::{self, FileMode, Manifest};
@@ -31,6 +32,8 @@ pub struct ImportOptions {
     pub notes: Option<PathBuf>,
     /// Whether everything that the binding forbids is an error, including warnings.
     pub strict: bool,
+    /// Refuses the rows of users who were erased. Without it, none were.
+    pub erased: Option<ErasedUsers>,
 }
 
 /// The progress of an import.
@@ -100,6 +103,7 @@ pub fn import(
             meter: ProgressMeter { rows: 0, bytes, total_bytes, progress },
             now,
             is_strict: options.strict,
+            erased: options.erased.clone(),
         };
         for file in files::ALL.iter().filter(|file| file.part.is_none()) {
             run.records(file)?;
@@ -127,6 +131,7 @@ struct ImportRun<'r, 'w, 'tx> {
     meter: ProgressMeter<'r>,
     now: Timestamp,
     is_strict: bool,
+    erased: Option<ErasedUsers>,
 }
 
 /// Counts the rows and reports the progress.
@@ -189,7 +194,7 @@ impl ImportRun<'_, '_, '_> {
         mode: FileMode,
         parts: &PartFiles,
     ) -> Result<()> {
-        let Self { source, writer, spool, meter, now, is_strict, .. } = self;
+        let Self { source, writer, spool, meter, now, is_strict, erased, .. } = self;
         let is_strict = *is_strict;
         writer.refusals.report.of(file.name, mode);
         let is_new = repository::is_empty(writer.tx, file.kind)?;
@@ -199,7 +204,7 @@ impl ImportRun<'_, '_, '_> {
         let (send, receive) = sync_channel(BATCHES_AHEAD);
         std::thread::scope(|scope| {
             let reading = scope.spawn(move || read_records(source, spool, order, &send));
-            let written = write_all(writer, receive, is_new, |writer, rows| {
+            let written = write_all(writer, receive, (is_new, erased.as_ref()), |writer, rows| {
                 writer.refusals.report.of(file.name, mode).rows += rows;
                 meter.count(file.name, rows);
             });
@@ -229,7 +234,7 @@ impl ImportRun<'_, '_, '_> {
 fn write_all(
     writer: &mut CandidateWriter<'_, '_>,
     receive: Receiver<ReadBatch>,
-    is_new: bool,
+    (is_new, erased): (bool, Option<&ErasedUsers>),
     mut count: impl FnMut(&mut CandidateWriter<'_, '_>, u64),
 ) -> Result<Option<FileProgress>> {
     let mut at: Option<FileProgress> = None;
@@ -238,8 +243,11 @@ fn write_all(
             (ReadBatch::Begin(layout, faults), at) => {
                 *at = Some(writer.begin(*layout, faults, is_new)?);
             }
-            (ReadBatch::Rows(rows), Some(at)) => {
+            (ReadBatch::Rows(mut rows), Some(at)) => {
                 let read = rows.len() as u64;
+                if let Some(erased) = erased {
+                    rows = erased.reject(writer, &at.layout, rows)?;
+                }
                 writer.batch(at, rows)?;
                 count(writer, read);
             }

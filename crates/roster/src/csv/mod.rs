@@ -5,6 +5,7 @@ mod candidate;
 mod cell;
 mod dangling;
 mod export;
+mod erased;
 mod fault;
 pub mod files;
 mod header;
@@ -27,6 +28,7 @@ mod writing;
 
 pub use export::{ExportContent, ExportReport, export};
 pub use fault::CsvError;
+pub use erased::{ErasedUsers, FindErased};
 pub use import::{CsvProgress, ImportOptions, import};
 pub use manifest::FileMode;
 pub use report::{CsvReport, FileReport};

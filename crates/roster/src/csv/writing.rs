@@ -425,7 +425,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
     }
 
     /// Reports the errors of a candidate, and remembers that its record is missing.
-    fn refuse(&mut self, kind: &RecordKind, candidate: CandidateRow) -> Result<()> {
+    pub(super) fn refuse(&mut self, kind: &RecordKind, candidate: CandidateRow) -> Result<()> {
         if !candidate.id.is_empty() {
             self.refused.insert(self.known.hash(kind.one, &candidate.id));
         }

@@ -262,8 +262,7 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (CsvReport, Vec<Vec<S
     let options = ImportOptions {
         rejects: Some(rejects.clone()),
         notes: Some(notes.clone()),
-        check: false,
-        strict: false,
+        ..ImportOptions::default()
     };
     let report = import(db, &path, &options, now(), &mut |_| {}).unwrap();
     assert_eq!(report.rejects.is_some(), rejects.exists());

@@ -12,6 +12,7 @@ mod events;
 pub(crate) mod games;
 pub(crate) mod health;
 pub(crate) mod oneroster;
+pub(crate) mod people;
 mod play;
 pub(crate) mod projects;
 mod sign_in;
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Area> {
     areas.push(bridge::area());
     areas.push(games::area());
     areas.extend(projects::areas());
+    areas.push(people::area());
     areas.extend(assessment::areas());
     areas.extend(credentials::areas());
     areas.push(clr::area());

@@ -10,6 +10,7 @@ mod events;
 mod home;
 mod imports;
 mod keys;
+mod personal_data;
 mod projects;
 mod student;
 mod students;
@@ -61,6 +62,7 @@ pub(super) fn area() -> Area {
         today::routes(),
         students::routes(),
         student::routes(),
+        personal_data::routes(),
         answers::routes(),
         events::routes(),
         projects::routes(),

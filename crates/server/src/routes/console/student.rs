@@ -70,6 +70,7 @@ fn view(
         xp: chart::bars(&bars(Measure::Xp, "XP", 1.0), "XP by day", "XP", goal),
         time: chart::bars(&minutes, "Active minutes by day", "min", None),
         totals: totals(&id, student),
+        person: links::person(&id),
         answers: answers(&id, query, &student.answers, &visitor.zone),
         id,
     }

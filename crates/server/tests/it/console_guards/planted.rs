@@ -77,6 +77,11 @@ fn students(server: &TestServer, planted: &mut Planted) {
     planted.params.insert("/students/{id}", "evil".into());
     planted.queries.insert("/students/{id}/event", vec!["number=1".into()]);
     planted.shown_on.extend(["/students", "/students/{id}"]);
+    planted.params.insert("/people/{id}", "evil".into());
+    // The tests of `people` cover the zip, and what is shown after an erasure.
+    for page in ["export", "erasure"] {
+        planted.elsewhere.push(format!("/people/{{id}}/{page}"));
+    }
 }
 
 fn keys(server: &TestServer, planted: &mut Planted) {

@@ -1,0 +1,106 @@
+//! The data about one person: an export, and an erasure that demands typing the id.
+
+use std::collections::BTreeMap;
+
+use lyceum_console::person::{ErasurePage, PersonPage};
+use lyceum_console::{Cell, Column, FactList, List, links, screens};
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_erasure::{Erasure, Subject};
+
+use super::visitor::query;
+use super::{Form, Visitor, action, deadline, on_to, page, show_list, show_page};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::erasure::{self, PersonalData, history_ends};
+use crate::route::Route;
+use crate::routes::people::{self, export};
+
+pub(super) fn routes() -> Vec<Route> {
+    let screen = &screens::SYSTEM;
+    vec![
+        page("/people/{id}", screen, show),
+        page("/people/{id}/export", screen, exported),
+        action("/people/{id}/erase", screen, erase),
+        page("/people/{id}/erasure", screen, erasure),
+    ]
+}
+
+const ROWS: &[Column] = &[Column::text("table", "Table"), Column::number("rows", "Rows")];
+
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    person_page(&context, &visitor, None).await
+}
+
+async fn person_page(
+    context: &Context,
+    visitor: &Visitor,
+    problem: Option<&str>,
+) -> Result<Answer> {
+    let (id, key) = (context.param("id").to_owned(), erasure::key(&context.app));
+    let asked = id.clone();
+    let counts = context.app.db.scan(deadline(), move |tx| match key.erasure_of(tx, &asked)? {
+        Some(_) => Ok(None),
+        None => Subject::find(tx, &asked)?.counts(tx).map(Some),
+    });
+    let Some(counts) = counts.await? else { return Ok(on_to(&links::erasure(&id))) };
+    let view = PersonPage {
+        frame: visitor.frame("Data about a person"),
+        path: links::person(&id),
+        rows: rows(context, "What an erasure changes", &counts),
+        id,
+        problem: problem.map(str::to_owned),
+    };
+    show_list("person", &view.rows, &view)
+}
+
+fn rows(context: &Context, title: &'static str, counts: &BTreeMap<String, u64>) -> List {
+    let row = |(name, count): (&String, &u64)| vec![Cell::text(name), Cell::count(*count)];
+    List::new(title, ROWS, query(context), counts.iter().map(row).collect()).or_else("Nothing yet.")
+}
+
+async fn exported(context: Context, visitor: Visitor) -> Result<Answer> {
+    export(&context.app, &visitor.person.email, context.param("id")).await
+}
+
+async fn erase(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    if form.field("confirmed") != id {
+        let problem = "The typed id is another one, so nothing was erased.";
+        return person_page(&context, &visitor, Some(problem)).await;
+    }
+    let data = PersonalData::of(&context.app);
+    match data.begin(&visitor.person.email, &id).await {
+        Ok(_) => Ok(on_to(&links::erasure(&id))),
+        // Such as the last administrator.
+        Err(Problem { kind: ProblemKind::Conflict, message, .. }) => {
+            person_page(&context, &visitor, Some(&message)).await
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+async fn erasure(context: Context, visitor: Visitor) -> Result<Answer> {
+    let erasure: Erasure = people::find(&context.app, context.param("id")).await?;
+    let until = erasure.ended.map(|ended| history_ends(&context.app.config, ended));
+    let mut facts = vec![
+        ("Pseudonym", Cell::text(&erasure.pseudonym)),
+        ("Asked by", Cell::text(&erasure.asked_by)),
+        ("Asked", visitor.time(erasure.asked)),
+        ("Ended", visitor.time_if_any(erasure.ended)),
+        ("Phase", Cell::text(&erasure.phase)),
+        ("In backups until", visitor.time_if_any(until)),
+    ];
+    let place = |found: &lyceum_erasure::erase::ProjectTable| {
+        format!("{}: {} ({} rows)", found.project, found.table, found.rows)
+    };
+    let places: Vec<String> = erasure.projects.iter().map(place).collect();
+    if !places.is_empty() {
+        facts.push(("Still named in projects", Cell::text(places.join(", "))));
+    }
+    show_page(&ErasurePage {
+        frame: visitor.frame("Erasure"),
+        is_done: erasure.is_done(),
+        facts: FactList::new(facts),
+        removed: rows(&context, "What was removed", &erasure.removed),
+    })
+}
