@@ -79,9 +79,9 @@ use Scope::{
     OrGradebookReadonly, OrResourceCoreReadonly, OrResourceReadonly, OrRosterCoreReadonly,
     OrRosterDemographicsReadonly, OrRosterReadonly, OrV1p1GradebookReadonly,
     OrV1p1ResourceReadonly, OrV1p1RosterCoreReadonly, OrV1p1RosterDemographicsReadonly,
-    OrV1p1RosterReadonly, PasswordsRead, PeopleManage, ProjectsRead, ProjectsWrite, QtiRead, QtiWrite,
-    ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead, StandardsWrite,
-    WebhooksRead, WebhooksWrite,
+    OrV1p1RosterReadonly, PasswordsRead, PeopleManage, ProjectsRead, ProjectsWrite, QtiRead,
+    QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead,
+    StandardsWrite, WebhooksRead, WebhooksWrite,
 };
 
 macro_rules! standard {

@@ -13,8 +13,8 @@ use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
 use serde_json::{Value, json};
 
-use crate::http::Http;
 use self::school::{ID, OTHER, ROSTERING, STRINGS, School, envelope};
+use crate::http::Http;
 use crate::served::{Served, Store, on_both_stores};
 
 on_both_stores!(
