@@ -123,7 +123,9 @@ fn an_erasure_continues_after_every_kill_and_nothing_comes_back(store: Store) {
     in_no_event(&school);
     let mut folders = vec![school.served.file("data")];
     folders.extend(database.map(|address| pages_of(&address)));
-    folders.iter().for_each(|folder| nowhere_in(folder));
+    for folder in folders {
+        nowhere_in(&folder);
+    }
 }
 
 fn administrators_export_and_erase_over_the_api(store: Store) {
