@@ -1,4 +1,4 @@
-//! What `cargo xtask pack` refuses. Cargo, npm and Node are scripts here; `packages.rs` of the program makes real packages.
+//! What `cargo xtask pack` says about sizes. Cargo, npm and Node are scripts here; `packages.rs` of the program makes real packages.
 
 use crate::demo::{script, scripts, text, xtask_with};
 
@@ -17,11 +17,11 @@ fn pack(bytes: u32, flags: &[&str]) -> (bool, String) {
 }
 
 #[test]
-fn the_npm_package_of_a_release_has_at_most_15_mb() {
+fn an_npm_package_of_a_release_above_15_mb_is_reported() {
     let (is_packed, printed) = pack(15_000_000, &[]);
     assert!(is_packed && printed.contains("program has 15.0 MB"), "{printed}");
     let (is_packed, printed) = pack(15_000_001, &[]);
-    assert!(!is_packed && printed.contains("15000001 bytes; the limit is 15000000"), "{printed}");
+    assert!(is_packed && printed.contains("15000001 bytes; the goal is 15000000"), "{printed}");
     let (is_packed, printed) = pack(50_000_000, &["--program", "debug/lyceum"]);
     assert!(is_packed && printed.contains("program has 50.0 MB"), "{printed}");
 }

@@ -122,8 +122,13 @@ fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
     let mut earlier = Command::new("psql");
     earlier.args([url, "--set=ON_ERROR_STOP=1", "-c"]);
     earlier.arg(
-        "DROP TABLE nodes, project_homes, deleted_projects; \
+        "DROP TABLE nodes, project_homes, deleted_projects, roster_org_below, outbox, outbox_topics, webhooks, \
+             webhook_filters, webhook_sender, webhook_messages, webhook_deliveries, client_signing_secrets, \
+             signed_request_nonces, erasures, erased_ids; \
          ALTER TABLE game_players DROP COLUMN highest_xp; \
+         ALTER TABLE clients DROP COLUMN reach; \
+         ALTER TABLE people DROP COLUMN reach; \
+         ALTER TABLE api_keys DROP COLUMN reach; \
          DELETE FROM refinery_schema_history WHERE version >= 86",
     );
     ran(earlier);

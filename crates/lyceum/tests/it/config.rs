@@ -46,7 +46,7 @@ fn settings_are_listed_as_a_table() {
 fn the_default_file_can_be_had_and_used() {
     let place = Place::new();
     let defaults = place.ok("config --default");
-    assert!(defaults.starts_with("# Every setting of Lyceum"));
+    assert!(defaults.starts_with("# All settings of Lyceum"));
     place.write("lyceum.toml", &defaults);
     let [was, is] =
         ["config --json", "config --json --config lyceum.toml"].map(|line| place.json(line));

@@ -10,6 +10,7 @@ use super::targets::depend_on;
 use crate::kind::RecordKind;
 use crate::kinds::ORG;
 use crate::limits;
+use crate::record::Record;
 
 /// The organizations above those of the ids, with these themselves, as the query `above (root, org)`.
 fn above(tx: &Tx<'_>, placeholder: &str) -> String {
@@ -51,6 +52,18 @@ pub(super) fn place(tx: &mut Tx<'_>, kind: &RecordKind, ids: &[&str]) -> Result<
     match tx.query_one(&deep, &[moved.as_str().into()], |row| row.string(0))? {
         Some(org) => Err(too_deep(&org)),
         None => Ok(()),
+    }
+}
+
+/// Refuses a new organization below the last level of a tree, before it is stored. Errors: `Invalid`.
+pub(super) fn check_new(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
+    let parent = if *record.kind == ORG { record.column("parent") } else { None };
+    let Some(parent) = parent else { return Ok(()) };
+    let sql = "SELECT COUNT(*) FROM roster_org_below WHERE org = $1";
+    let above = tx.query_one(sql, &[parent.into()], |row| row.int(0))?.unwrap_or(0);
+    match usize::try_from(above).is_ok_and(|above| above < limits::ORG_TREE_MAX_LEVELS) {
+        true => Ok(()),
+        false => Err(too_deep(&record.sourced_id)),
     }
 }
 

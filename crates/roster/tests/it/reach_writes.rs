@@ -233,8 +233,11 @@ fn a_tree_of_organizations_has_a_limited_number_of_levels() {
         for level in 0..ORG_TREE_MAX_LEVELS {
             create(db, "orgs", org(level));
         }
-        let deeper = put(db, "orgs", &org(ORG_TREE_MAX_LEVELS), &Reach::Everything);
-        assert_eq!(deeper, Err(ProblemKind::Invalid));
+        let deeper = object(org(ORG_TREE_MAX_LEVELS));
+        let refused = db.write_blocking(move |tx| {
+            write::create(tx, collection("orgs"), deeper.clone(), &rules()).map(drop)
+        });
+        assert_eq!(refused.map_err(|problem| problem.kind), Err(ProblemKind::Invalid));
         is_consistent(db);
     });
 }

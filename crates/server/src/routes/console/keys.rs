@@ -37,7 +37,6 @@ const KEY_COLUMNS: &[Column] = &[
     Column::text("role", "Role"),
     Column::text("project", "Project"),
     Column::text("access", "Access"),
-    Column::text("environment", "Environment"),
     Column::text("maker", "Created by"),
     Column::text("created", "Created"),
     Column::text("used", "Last used"),
@@ -51,13 +50,12 @@ pub(super) fn state(is_revoked: bool) -> Cell {
     }
 }
 
-fn key_cells(visitor: &Visitor, KeyOfPerson { key, maker }: &KeyOfPerson) -> [Cell; 8] {
+fn key_cells(visitor: &Visitor, KeyOfPerson { key, maker }: &KeyOfPerson) -> [Cell; 7] {
     let project = key.project.as_deref();
     [
         Cell::text(key.role.name()),
         project.map_or_else(|| Cell::text("all"), |slug| Cell::text(slug).to(links::project(slug))),
         access_cell(&key.reach),
-        Cell::text(key.environment.name()),
         Cell::text(maker.as_deref().unwrap_or("a command")),
         visitor.time(key.created),
         visitor.time_if_any(key.used),
@@ -86,9 +84,9 @@ async fn keys(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, person) = (context.param("key").to_owned(), visitor.person.clone());
     let one = context.app.db.read(move |tx| screen::read(tx, &person, &id)).await?;
-    let names =
-        ["Role", "Project", "Access", "Environment", "Created by", "Created", "Last used", "State"];
-    let facts = names.into_iter().zip(key_cells(&visitor, &one)).collect();
+    let names = ["Role", "Project", "Access", "Created by", "Created", "Last used", "State"];
+    let environment = ("Environment", Cell::text(one.key.environment.name()));
+    let facts = names.into_iter().zip(key_cells(&visitor, &one)).chain([environment]).collect();
     let is_active = one.key.revoked.is_none();
     let can_be_limited = is_active
         && visitor.person.role == Role::Administrator
