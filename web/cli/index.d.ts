@@ -103,7 +103,7 @@ export interface Course {
   grade: number | string;
   /** All XP that a student can earn in the course. It is needed before the course is set up. Example: `1000`. */
   totalXp?: number | null;
-  /** How many units a student can master. Example: `12`. */
+  /** The number of units that a student can master. Example: `12`. */
   masterableUnits?: number | null;
   /** The title. Example: `"Fractions {grade}"`. */
   title?: string | null;

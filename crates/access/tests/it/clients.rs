@@ -217,20 +217,20 @@ fn a_client_is_granted_its_own_scopes() {
 }
 
 #[test]
-fn a_client_without_a_list_has_every_scope_but_that_for_passwords() {
+fn a_client_without_a_list_has_every_scope_but_those_that_must_be_named() {
     on_both_stores(|db| {
         let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let found = db.read_blocking(|tx| client::find(tx, &made.id)).unwrap().unwrap();
         assert_eq!(found.scopes, made.scopes);
         let rights = found.grant(None).unwrap().rights();
         for scope in Scope::all() {
-            let is_had = scope != Scope::PasswordsRead;
+            let is_had = !matches!(scope, Scope::PasswordsRead | Scope::PeopleManage);
             assert_eq!(rights.allow(scope), is_had, "{scope}");
             assert_eq!(found.grant(Some(scope.name())).is_ok(), is_had, "{scope}");
         }
-        let scopes = [Scope::PasswordsRead].into_iter().collect();
+        let scopes = [Scope::PasswordsRead, Scope::PeopleManage].into_iter().collect();
         let named = NewClient { scopes, ..NewClient::named("y") };
         let (named, _) = write(db, |tx| client::create(tx, morning(), &named));
-        assert!(named.grant(Some("lyceum/passwords.read")).is_ok());
+        assert!(named.grant(Some("lyceum/passwords.read lyceum/people.manage")).is_ok());
     });
 }

@@ -294,8 +294,8 @@ fn one_roster_1_1_is_read() {
 fn rows_may_refer_to_later_rows() {
     both(|db| {
         let mut package = Package::default();
-        // Trees of 100 levels, each row above its parent.
-        let parent = |n: u32| if n % 100 == 99 { String::new() } else { format!("o{}", n + 1) };
+        // Trees of 7 levels, each row above its parent; batches end within trees.
+        let parent = |n: u32| if n % 7 == 6 { String::new() } else { format!("o{}", n + 1) };
         let chain: Vec<String> =
             (0..2500).map(|n| format!("o{n},,,Org {n},local,,{}", parent(n))).collect();
         let mut rows: Vec<&str> = chain.iter().map(String::as_str).collect();

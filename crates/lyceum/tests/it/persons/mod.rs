@@ -137,6 +137,8 @@ fn administrators_export_and_erase_over_the_api(store: Store) {
     let key = school.served.client("platform", &["lyceum/people.manage"]);
     let http = Http::sign_in(&school.served.base, &key, None);
     let granted = TestClient::new(&school.served.base).with_token(http.token());
+    let hook = json!({ "name": "Erasures", "targetUrl": "https://example.org/hook", "secret": "s", "active": true });
+    let hook: Value = everything.post("/webhooks").json(&hook).expect(201).json();
     granted.get("/api/people/nobody/export").expect(404);
     granted.get(&format!("/api/people/{ID}/erasure")).expect(404);
     let zip = granted.get(&format!("/api/people/{ID}/export")).expect(200);
@@ -156,8 +158,24 @@ fn administrators_export_and_erase_over_the_api(store: Store) {
     };
     assert_eq!(ended["pseudonym"], begun["pseudonym"]);
     assert!(ended["historyEnds"].is_string());
+    is_announced(&everything, hook["webhook"]["id"].as_str().unwrap());
     comes_not_back(&school);
     in_no_event(&school);
+}
+
+/// Programs with a webhook learn that they must erase the person, too.
+fn is_announced(client: &TestClient, webhook: &str) {
+    let since = Instant::now();
+    let path = format!("/webhooks/{webhook}/deliveries");
+    loop {
+        let log: Value = client.get(&path).expect(200).json();
+        let mut deliveries = log["deliveries"].as_array().unwrap().iter();
+        if deliveries.any(|one| one["type"] == "user.erased" && one["object"] == ID) {
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_mins(1), "{log:#}");
+        sleep(Duration::from_millis(50));
+    }
 }
 
 /// The files of the export by name.
