@@ -167,7 +167,7 @@ pub struct TestAssignmentsTable {
 /// all, the test-out lesson of a course that the student learns in, then another test-out lesson, a
 /// placement test, a unit test.
 ///
-/// Errors: `NotFound` for the student, and if there is no such test; `Forbidden` for the reach of a teacher.
+/// Errors: `NotFound` if the student or the test does not exist; `Forbidden` under the reach of a teacher.
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -65,7 +65,7 @@ pub struct CredentialDate {
 }
 
 impl CredentialDate {
-    /// The day of an instant in ISO 8601; text that is no instant is shown as it is.
+    /// Reads an instant in ISO 8601. Other text is shown unchanged.
     pub fn of(exact: &str) -> Self {
         let at: Option<Timestamp> = exact.parse().ok();
         let day = at.map_or_else(|| exact.to_owned(), long_day);

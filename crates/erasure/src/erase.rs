@@ -179,8 +179,9 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Erasure> {
 }
 
 fn row(tx: &mut Tx<'_>, id: i64) -> Result<ErasureRow> {
-    sql::find(tx, id)?
-        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no erasure {id}")))
+    sql::find(tx, id)?.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, format!("the erasure {id} does not exist"))
+    })
 }
 
 /// Claims an erasure that is due: its job and its number.

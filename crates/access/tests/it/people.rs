@@ -166,7 +166,7 @@ fn an_entry_link_signs_in_once_before_it_expires_and_sets_no_password() {
         assert_eq!(write(db, |tx| person::enter(tx, soon, &link)), ada);
         let again = db.write_blocking(|tx| person::enter(tx, soon, &link));
         assert_eq!(again.unwrap_err().kind, ProblemKind::NotFound);
-        // A link that sets a password is no way in without one.
+        // A link that sets a password does not sign anyone in.
         let link = write(db, |tx| person::new_link(tx, morning(), &ada));
         let refused = db.write_blocking(|tx| person::enter(tx, morning(), &link));
         assert_eq!(refused.unwrap_err().kind, ProblemKind::NotFound);

@@ -87,7 +87,7 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object, reach: &Reach) -> 
     }
     match known_learner(tx, id)? {
         Some(learner) if issued::is_within(tx, Some(&learner), reach)? => Ok(learner),
-        _ => Err(Problem::invalid(path, format!("there is no user '{id}'; {form}"))),
+        _ => Err(Problem::invalid(path, format!("the user '{id}' does not exist; {form}"))),
     }
 }
 
