@@ -15,8 +15,8 @@ fn asked(store: &Store) -> [&'static str; 4] {
     let is_full = variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
     let (examples, part) = match store {
         _ if is_full => ("12", "1/1"),
-        Store::Sqlite => ("2", "1/4"),
-        Store::Postgres(_) => ("2", "3/4"),
+        Store::Sqlite => ("1", "1/4"),
+        Store::Postgres(_) => ("1", "3/4"),
     };
     ["--examples", examples, "--part", part]
 }
