@@ -50,7 +50,7 @@ pub struct Db(Arc<Store>);
 
 enum Store {
     Sqlite(Box<Sqlite>),
-    Postgres(Postgres),
+    Postgres(Box<Postgres>),
 }
 
 impl Db {
@@ -74,7 +74,7 @@ impl Db {
                 Store::Sqlite(Box::new(Sqlite::start(file)?))
             }
             StoreLocation::Postgres(url) => {
-                Store::Postgres(Postgres::open(url, migrations, options)?)
+                Store::Postgres(Box::new(Postgres::open(url, migrations, options)?))
             }
         };
         Ok(Self(Arc::new(store)))

@@ -238,12 +238,20 @@ impl PostgresSession {
         written
     }
 
+    /// The session again, if the server still answers on its connection.
+    pub(crate) fn if_it_answers(mut self) -> Option<Self> {
+        self.client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
+        self.command("SELECT 1").ok().filter(|()| !self.is_out_of_step)?;
+        Some(self)
+    }
+
     /// Runs a read of any length once.
     pub(crate) fn read_once<T>(
         &mut self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
         self.client.set_patience(None);
+        self.fault = None;
         self.is_writing = false;
         self.send_command(BEGIN_READ)?;
         let result = work(&mut Tx::new(tx::TxConnection::Postgres(self)));
@@ -257,6 +265,7 @@ impl PostgresSession {
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
         self.client.set_patience(None);
+        self.fault = None;
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
         self.is_writing = true;

@@ -5,7 +5,7 @@
 
 use std::any::TypeId;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub(crate) struct Postgres {
     options: StoreOptions,
     short: ConnectionPool,
     long: ConnectionPool,
+    /// The connection of the last blocking read or write, for the next one.
+    spare: Mutex<Option<PostgresSession>>,
 }
 
 /// The mode of a task's transaction.
@@ -97,6 +99,7 @@ impl Postgres {
             long: ConnectionPool::new(&address, options, POSTGRES_SCAN_CONNECTIONS),
             address,
             options,
+            spare: Mutex::default(),
         })
     }
 
@@ -120,14 +123,39 @@ impl Postgres {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        PostgresSession::connect(&self.address, self.options)?.read_once(work)
+        self.run_blocking(|session| session.read_once(work))
     }
 
     pub(crate) fn write_blocking<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        PostgresSession::connect(&self.address, self.options)?.write_once(work)
+        self.run_blocking(|session| session.write_once(work))
+    }
+
+    fn run_blocking<T>(&self, run: impl FnOnce(&mut PostgresSession) -> Result<T>) -> Result<T> {
+        let spare = self.spare().take();
+        let mut session = match spare.and_then(PostgresSession::if_it_answers) {
+            Some(session) => session,
+            None => PostgresSession::connect(&self.address, self.options)?,
+        };
+        // After a failure, the transaction ends with the connection.
+        let result = run(&mut session)?;
+        *self.spare() = Some(session);
+        Ok(result)
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Option<PostgresSession>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Postgres {
+    /// The client has a runtime of its own, which may not end on a thread of another one.
+    fn drop(&mut self) {
+        if let Some(session) = self.spare().take() {
+            thread::spawn(move || drop(session));
+        }
     }
 }
 
@@ -344,7 +372,7 @@ impl PoolShared {
         self.threads.load(Ordering::SeqCst) == 0
     }
 
-    fn refused(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+    fn refused(&self) -> MutexGuard<'_, Option<Instant>> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
