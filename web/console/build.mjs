@@ -1,6 +1,6 @@
 // Builds the files that the server embeds: the console's styles and scripts, bundled under names with a hash of their
-// content, and the unchanged files of the API explorer.
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+// content, the pictures of class secrets, and the unchanged files of the API explorer.
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
@@ -12,7 +12,8 @@ const files = [
   "src/docs.js",
   "src/docs.css",
 ];
-const bundles = ["src/console.css", "src/console.js", "src/play.css", "src/play.js"];
+const pictures = readdirSync(from("src/pictures")).map((name) => `src/pictures/${name}`);
+const bundles = ["src/console.css", "src/console.js", "src/play.css", "src/play.js", "src/learn.css", ...pictures];
 
 rmSync(from("dist"), { recursive: true, force: true });
 mkdirSync(from("dist"));
@@ -23,6 +24,8 @@ await build({
   entryPoints: bundles.map((path) => fileURLToPath(from(path))),
   outdir: fileURLToPath(from("dist")),
   entryNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
+  loader: { ".svg": "copy" },
   bundle: true,
   minify: true,
   format: "esm",

@@ -1,127 +1,15 @@
 //! Who may do what: the one rule of access. It is pure. What it needs from the store, such as whether a
 //! person is a member of a project, the caller of [`allowed`] reads in its transaction and passes in.
 
-use std::fmt;
+mod access;
 
 use lyceum_core::Reach;
 
 use crate::person::Role;
 use crate::scope::{Rights, Scope, Scopes};
+use crate::student::StudentSession;
 use crate::token::Player;
-
-/// The callers that may use a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Everybody, without a token.
-    Public,
-    /// Everybody who is signed in: a person by a session, or any valid token or key.
-    SignedIn,
-    /// A person who is signed in in a browser, with one of these roles.
-    Page(Roles),
-    /// A token with one of these scopes.
-    Any(Scopes),
-    /// A token with one of the first scopes and one of the second.
-    Both(Scopes, Scopes),
-    /// As `Any`; without a token the route answers what is open to everybody.
-    Optional(Scopes),
-    /// A game token, which names a player, or a token with one of these scopes.
-    Player(Scopes),
-    /// As `Player`; the token of a demo visitor opens it, too.
-    Visitor(Scopes),
-}
-
-impl Access {
-    /// Players, and clients with the scope.
-    pub fn player(scope: Scope) -> Self {
-        Self::Player([scope].into_iter().collect())
-    }
-
-    /// Players, demo visitors, and clients with the scope.
-    pub fn visitor(scope: Scope) -> Self {
-        Self::Visitor([scope].into_iter().collect())
-    }
-
-    /// The scopes of which a client's token must hold one; none on routes without scopes.
-    pub fn scopes(self) -> Option<Scopes> {
-        match self {
-            Self::Public | Self::SignedIn | Self::Page(_) => None,
-            Self::Any(scopes)
-            | Self::Both(scopes, _)
-            | Self::Optional(scopes)
-            | Self::Player(scopes)
-            | Self::Visitor(scopes) => Some(scopes),
-        }
-    }
-
-    /// Whether callers may sign requests with OAuth 1.0a instead of sending a token.
-    pub fn takes_signed_requests(self) -> bool {
-        self.scopes().is_some_and(|scopes| scopes.intersect(Scopes::OF_SIGNED_REQUESTS))
-    }
-
-    /// The scopes of which a token needs one in addition to one of [`Access::scopes`].
-    pub fn also(self) -> Option<Scopes> {
-        match self {
-            Self::Both(_, also) => Some(also),
-            _ => None,
-        }
-    }
-}
-
-impl From<Scope> for Access {
-    fn from(scope: Scope) -> Self {
-        Self::from([scope])
-    }
-}
-
-impl<const N: usize> From<[Scope; N]> for Access {
-    fn from(scopes: [Scope; N]) -> Self {
-        Self::Any(scopes.into_iter().collect())
-    }
-}
-
-/// The roles that see a page. Administrators see every page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Roles(u8);
-
-impl Roles {
-    /// The administrator and the roles of these names.
-    ///
-    /// # Panics
-    /// Panics if no role has one of the names. Only constants of the program are passed here.
-    pub fn named(names: &[&str]) -> Self {
-        let roles = names.iter().map(|name| name.parse().expect("a page names roles that exist"));
-        Self(roles.fold(Self::bit(Role::Administrator), |all, role| all | Self::bit(role)))
-    }
-
-    /// Whether the role is one of them.
-    pub fn contain(self, role: Role) -> bool {
-        self.0 & Self::bit(role) != 0
-    }
-
-    const fn bit(role: Role) -> u8 {
-        1 << role as u8
-    }
-}
-
-impl fmt::Display for Roles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = Role::ALL.into_iter().filter(|role| self.contain(*role));
-        let named: Vec<String> = named.map(|role| format!("'{role}'")).collect();
-        f.write_str(&named.join(" or "))
-    }
-}
-
-/// What a route does for callers who are limited to a part of the roster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LimitedCallers {
-    /// It refuses them, because it reads or changes more than their part.
-    #[default]
-    Refused,
-    /// It serves them their part: its handler passes their reach to every query.
-    Served,
-    /// It serves them like everybody, because nothing that it is about belongs to an organization.
-    Unaffected,
-}
+pub use access::{Access, LimitedCallers, Roles};
 
 /// The caller.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +20,8 @@ pub enum Caller<'a> {
     Client(Rights, &'a Reach),
     /// A person who is signed in, with the reach of the account.
     Person(Role, &'a Reach),
+    /// A student who is signed in in a browser.
+    Student(StudentSession),
     /// An API key with a role, the slug of the one project that it is for, and its reach.
     Key(Role, Option<&'a str>, &'a Reach),
     /// A game token.
@@ -178,9 +68,11 @@ impl PlayerTrust {
 impl<'a> Caller<'a> {
     fn rights(self) -> Rights {
         match self {
-            Self::Nobody | Self::Player { .. } | Self::DemoVisitor(_) | Self::Backend(_) => {
-                Rights::default()
-            }
+            Self::Nobody
+            | Self::Student(_)
+            | Self::Player { .. }
+            | Self::DemoVisitor(_)
+            | Self::Backend(_) => Rights::default(),
             Self::Client(rights, _) | Self::Sandbox(rights, _) => rights,
             Self::Person(role, _) | Self::Key(role, ..) => role.scopes().rights(),
         }
@@ -194,6 +86,7 @@ impl<'a> Caller<'a> {
             }
             Self::Client(_, reach) | Self::Person(_, reach) | Self::Key(_, _, reach) => reach,
             Self::Nobody
+            | Self::Student(_)
             | Self::Player { .. }
             | Self::DemoVisitor(_)
             | Self::Backend(_)
@@ -301,6 +194,10 @@ pub enum AccessDenial {
     Scope(Scopes),
     /// The person has none of these roles.
     Role(Roles),
+    /// A student asks for more than the student's own pages.
+    Student,
+    /// A student asks for more than lessons with the session of a class sign-in.
+    ClassSession,
     /// A demo visitor asks for more than the demo.
     Demo,
     /// The project of this slug does not belong to the caller.
@@ -370,10 +267,17 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), AccessDenial> {
     };
     match access {
         Access::SignedIn if is_nobody => Err(AccessDenial::SignedOut),
+        Access::SignedIn if matches!(caller, Caller::Student(_)) => Err(AccessDenial::Student),
         Access::Public | Access::SignedIn => Ok(()),
         Access::Page(roles) => match caller {
             Caller::Person(role, _) if roles.contain(role) => Ok(()),
-            Caller::Person(..) => Err(AccessDenial::Role(roles)),
+            Caller::Person(..) | Caller::Student(_) => Err(AccessDenial::Role(roles)),
+            _ => Err(AccessDenial::SignedOut),
+        },
+        Access::Student(least) => match caller {
+            Caller::Student(session) if session >= least => Ok(()),
+            Caller::Student(_) => Err(AccessDenial::ClassSession),
+            Caller::Person(..) => Err(AccessDenial::Role(Roles::STUDENT)),
             _ => Err(AccessDenial::SignedOut),
         },
         Access::Optional(_) if is_nobody => Ok(()),
@@ -394,7 +298,8 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), AccessDenial> {
 /// The widest access that a caller can have.
 fn reach(caller: Caller<'_>) -> AccessReach {
     match caller {
-        Caller::Nobody => AccessReach::Open,
+        // What a student may see, the handlers of student routes find by the student's own id.
+        Caller::Nobody | Caller::Student(_) => AccessReach::Open,
         Caller::Person(Role::Developer, _) => AccessReach::OwnProjects,
         Caller::Key(_, Some(slug), _) => AccessReach::Project(slug.to_owned()),
         // The user of a sandbox who does not make games plays and nothing else.
@@ -486,9 +391,11 @@ fn on_project(
         Caller::Client(..) | Caller::Key(_, None, _) => !caller.roster_reach().is_limited(),
         Caller::Person(role, _) => role == Role::Administrator || is_member,
         Caller::Key(_, Some(own), _) => own == slug,
-        Caller::Nobody | Caller::Player { .. } | Caller::DemoVisitor(_) | Caller::Backend(_) => {
-            false
-        }
+        Caller::Nobody
+        | Caller::Student(_)
+        | Caller::Player { .. }
+        | Caller::DemoVisitor(_)
+        | Caller::Backend(_) => false,
     };
     match is_own {
         true => Ok(AccessReach::Project(slug.to_owned())),

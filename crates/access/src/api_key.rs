@@ -71,6 +71,10 @@ pub fn create(
         let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
+    if new.role == Role::Student {
+        let rule = "must be 'administrator', 'guide' or 'developer'; students have no API keys";
+        return Err(Problem::invalid("role", rule));
+    }
     if new.project.is_some() && new.role == Role::Administrator {
         let rule = "must be left out for a key of an administrator, which has access to everything";
         return Err(Problem::invalid("project", rule));

@@ -15,12 +15,15 @@ use crate::repository::{api_keys, members, sessions};
 use crate::scope::Scopes;
 use crate::secret;
 use crate::session::SessionKind;
+use crate::student::{Student, StudentSession};
 
 /// The caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenHolder {
-    /// A person, by a session.
+    /// A person who is no student, by a session.
     Person(Person),
+    /// A student, by a session in a browser.
+    Student(Student),
     /// A program, by an API key.
     Key(ApiKey),
 }
@@ -107,12 +110,13 @@ pub fn of_session(
     if found.expires <= now || found.used.plus_seconds(sort.idle_s()) <= now {
         return Ok(Err(TokenRejection::Ended));
     }
-    Ok(match person::find(tx, &found.person)? {
-        Some(person) if person.disabled.is_none() => {
-            Ok((TokenHolder::Person(person), is_stale(found.used, now)))
-        }
-        _ => Err(TokenRejection::Unknown),
-    })
+    let session = match found.class {
+        Some(_) => StudentSession::Class,
+        None => StudentSession::Own,
+    };
+    let person = person::find(tx, &found.person)?;
+    let holder = person.and_then(|person| TokenHolder::of_person(person, session));
+    Ok(holder.map(|holder| (holder, is_stale(found.used, now))).ok_or(TokenRejection::Unknown))
 }
 
 /// Whether an id is a person's or an API key's, and not a client's.
@@ -123,8 +127,8 @@ pub fn is_id(id: &str) -> bool {
 /// The person or key with an id, if they have access: for tokens that they created for others.
 pub fn by_id(tx: &mut Tx<'_>, environment: Environment, id: &str) -> Result<Option<TokenHolder>> {
     if id.starts_with(person::ID_PREFIX) {
-        let person = person::find(tx, id)?.filter(|person| person.disabled.is_none());
-        return Ok(person.map(TokenHolder::Person));
+        let person = person::find(tx, id)?;
+        return Ok(person.and_then(|person| TokenHolder::of_person(person, StudentSession::Own)));
     }
     let key = api_keys::by_id(tx, id)?;
     let is_in_force =
@@ -147,10 +151,21 @@ fn is_stale(used: Timestamp, now: Timestamp) -> bool {
 }
 
 impl TokenHolder {
+    /// The holder of an account's session; `None` if the account is disabled.
+    fn of_person(person: Person, session: StudentSession) -> Option<Self> {
+        if person.disabled.is_some() {
+            return None;
+        }
+        Some(match person.roster_user.clone() {
+            Some(user) => Self::Student(Student { person, user, session }),
+            None => Self::Person(person),
+        })
+    }
+
     /// Its id, for logs and shares.
     pub fn id(&self) -> &str {
         match self {
-            Self::Person(person) => &person.id,
+            Self::Person(person) | Self::Student(Student { person, .. }) => &person.id,
             Self::Key(key) => &key.id,
         }
     }
@@ -158,7 +173,7 @@ impl TokenHolder {
     /// Its name for people.
     pub fn name(&self) -> &str {
         match self {
-            Self::Person(person) => &person.name,
+            Self::Person(person) | Self::Student(Student { person, .. }) => &person.name,
             Self::Key(key) => &key.name,
         }
     }
@@ -166,7 +181,7 @@ impl TokenHolder {
     /// Its role.
     pub fn role(&self) -> Role {
         match self {
-            Self::Person(person) => person.role,
+            Self::Person(person) | Self::Student(Student { person, .. }) => person.role,
             Self::Key(key) => key.role,
         }
     }
@@ -175,6 +190,7 @@ impl TokenHolder {
     pub fn caller(&self) -> Caller<'_> {
         match self {
             Self::Person(person) => Caller::Person(person.role, &person.reach),
+            Self::Student(student) => Caller::Student(student.session),
             Self::Key(key) => Caller::Key(key.role, key.project.as_deref(), &key.reach),
         }
     }
@@ -188,7 +204,7 @@ impl TokenHolder {
     pub fn is_member(&self, tx: &mut Tx<'_>, project: &str) -> Result<bool> {
         match self {
             Self::Person(person) => members::is_member(tx, project, &person.id),
-            Self::Key(_) => Ok(false),
+            Self::Student(_) | Self::Key(_) => Ok(false),
         }
     }
 
@@ -196,6 +212,7 @@ impl TokenHolder {
     pub fn projects(&self, tx: &mut Tx<'_>) -> Result<Vec<String>> {
         match self {
             Self::Person(person) => members::of_person(tx, &person.id),
+            Self::Student(_) => Ok(Vec::new()),
             Self::Key(key) => Ok(key.project.iter().cloned().collect()),
         }
     }
@@ -208,7 +225,7 @@ impl TokenHolder {
     ) -> Result<HashSet<String>> {
         let memberships = match self {
             Self::Person(person) => members::of_person(tx, &person.id)?,
-            Self::Key(_) => Vec::new(),
+            Self::Student(_) | Self::Key(_) => Vec::new(),
         };
         let is_changeable = |slug: &&str| {
             let is_member = memberships.iter().any(|own| own == slug);

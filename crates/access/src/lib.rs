@@ -9,6 +9,7 @@
 //! | the access rule: caller, route and target | `allowed` |
 //! | clients and their secrets, scopes | `client`, `secret`, `scope` |
 //! | people: accounts, passwords, the first administrator | `person`, `password`, `first_administrator` |
+//! | students: accounts of users of the roster | `student` |
 //! | sessions in browsers and on the command line, limits on guessing | `session`, `device`, `guess` |
 //! | API keys, and who holds a session or key | `api_key`, `holder` |
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
@@ -40,6 +41,7 @@ pub mod screens;
 mod secret;
 pub mod session;
 pub mod signed_request;
+pub mod student;
 mod token;
 
 use lyceum_store::Migration;
@@ -57,6 +59,7 @@ pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{has_members, join, leave};
 pub use scope::{Rights, Scope, Scopes, UnknownScope};
 pub use signed_request::{SignatureRefusal, SignedRequest};
+pub use student::{Student, StudentSession};
 pub use token::{DEMO_CLIENT, Grant, IssuedToken, Player, TokenError};
 
 /// The tables of this crate.
@@ -85,5 +88,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 93,
         name: "signed_requests",
         sql: include_str!("../migrations/V93__signed_requests.sql"),
+    },
+    Migration {
+        version: 95,
+        name: "students",
+        sql: include_str!("../migrations/V95__students.sql"),
     },
 ];

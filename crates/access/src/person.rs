@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::limits;
-pub use crate::repository::people::{any, find, list, password};
+pub use crate::repository::people::{any, find, list, of_roster_user, password};
 use crate::repository::{api_keys, device, links, people as repository, sessions};
 use crate::scope::{Scope, Scopes};
 use crate::secret;
@@ -32,11 +32,16 @@ pub enum Role {
     Guide,
     /// Makes apps and games: their projects, and the content that they show.
     Developer,
+    /// Learns: sees and does what is the student's own, on the student pages alone.
+    Student,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 3] = [Self::Administrator, Self::Guide, Self::Developer];
+    pub const ALL: [Self; 4] = [Self::Administrator, Self::Guide, Self::Developer, Self::Student];
+
+    /// The roles of everybody but students, which API keys can have.
+    pub const STAFF: [Self; 3] = [Self::Administrator, Self::Guide, Self::Developer];
 
     /// Its name in commands, tables and answers.
     pub fn name(self) -> &'static str {
@@ -44,6 +49,7 @@ impl Role {
             Self::Administrator => "administrator",
             Self::Guide => "guide",
             Self::Developer => "developer",
+            Self::Student => "student",
         }
     }
 
@@ -81,6 +87,7 @@ impl Role {
             ]
             .into_iter()
             .collect(),
+            Self::Student => Scopes::default(),
         }
     }
 }
@@ -105,7 +112,7 @@ impl FromStr for Role {
 pub struct Person {
     /// Its own id.
     pub id: String,
-    /// The email address of its owner, in lower case.
+    /// The email address of its owner, in lower case; empty for a student without one.
     pub email: String,
     /// The name of its owner.
     pub name: String,
@@ -119,6 +126,15 @@ pub struct Person {
     pub disabled: Option<Timestamp>,
     /// The part of the roster that it has access to.
     pub reach: Reach,
+    /// The sourcedId of the user in the roster whose account it is: students have one, others have none.
+    pub roster_user: Option<String>,
+}
+
+impl Person {
+    /// The name of the account in commands and in the audit log: its e-mail address, or its id without one.
+    pub fn account_name(&self) -> &str {
+        if self.email.is_empty() { &self.id } else { &self.email }
+    }
 }
 
 /// An account to create.
@@ -134,34 +150,52 @@ pub struct NewPerson {
     pub password: Option<String>,
 }
 
-/// Creates an account. Errors: a wrong address or name; an address that has an account.
+/// Creates an account. Errors: a wrong address or name; the role of students, whom [`crate::student::create`] gives
+/// access; an address that has an account.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person> {
-    let email = address(&new.email).ok_or_else(|| {
-        Problem::invalid("email", "must be an e-mail address such as ada@example.org")
-    })?;
-    let name = new.name.trim();
-    if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
-        let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
-        return Err(Problem::invalid("name", rule));
+    if new.role == Role::Student {
+        let rule = "must be 'administrator', 'guide' or 'developer'; a student's account needs a user of the roster";
+        return Err(Problem::invalid("role", rule));
     }
     let person = Person {
         id: secret::random_text::<16>(ID_PREFIX),
-        email,
-        name: name.to_owned(),
+        email: checked_address(&new.email)?,
+        name: checked_name(&new.name)?,
         role: new.role,
         has_password: new.password.is_some(),
         created: now,
         disabled: None,
         reach: Reach::Everything,
+        roster_user: None,
     };
     if !repository::insert(tx, &person, new.password.as_deref())? {
-        let message = format!(
-            "there is already an account for '{}'; `lyceum admin user link` makes a link that sets its password",
-            person.email
-        );
-        return Err(Problem::new(ProblemKind::Conflict, message));
+        return Err(taken(&person.email));
     }
     Ok(person)
+}
+
+/// The address as it is stored. Errors: `Invalid`.
+pub(crate) fn checked_address(email: &str) -> Result<String> {
+    let rule = "must be an e-mail address such as ada@example.org";
+    address(email).ok_or_else(|| Problem::invalid("email", rule))
+}
+
+/// The name as it is stored. Errors: `Invalid`.
+pub(crate) fn checked_name(name: &str) -> Result<String> {
+    let name = name.trim();
+    if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
+        let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
+        return Err(Problem::invalid("name", rule));
+    }
+    Ok(name.to_owned())
+}
+
+/// The problem with an address that has an account.
+pub(crate) fn taken(email: &str) -> Problem {
+    let message = format!(
+        "there is already an account for '{email}'; `lyceum admin user link` makes a link that sets its password"
+    );
+    Problem::new(ProblemKind::Conflict, message)
 }
 
 /// The account of an address, however it is spelled.
@@ -172,16 +206,19 @@ pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Person>> {
     }
 }
 
-/// The account for an address. Errors: `NotFound`.
-pub fn require(tx: &mut Tx<'_>, email: &str) -> Result<Person> {
-    by_email(tx, email)?
-        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("'{email}' has no account")))
+/// The account with this e-mail address or id. Errors: `NotFound`.
+pub fn require(tx: &mut Tx<'_>, account: &str) -> Result<Person> {
+    let found = match account.starts_with(ID_PREFIX) {
+        true => find(tx, account)?,
+        false => by_email(tx, account)?,
+    };
+    found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("'{account}' has no account")))
 }
 
 /// Lets nobody sign in to the account from now on, ends what let anybody in and revokes the keys that its
 /// owner made; doing so twice keeps the first instant. Errors: there is none; nobody else could administer.
-pub fn disable(tx: &mut Tx<'_>, now: Timestamp, email: &str) -> Result<Person> {
-    let mut person = require(tx, email)?;
+pub fn disable(tx: &mut Tx<'_>, now: Timestamp, account: &str) -> Result<Person> {
+    let mut person = require(tx, account)?;
     if person.disabled.is_none() {
         let was_administered = repository::active_administrators(tx)? > 0;
         repository::disable(tx, &person.id, now)?;
@@ -205,12 +242,12 @@ pub fn limit(tx: &mut Tx<'_>, email: &str, reach: &Reach) -> Result<Person> {
     Ok(person)
 }
 
-/// Refuses to limit an administrator. Errors: `Invalid`.
+/// Refuses to limit an administrator or a student. Errors: `Invalid`.
 pub(crate) fn check_limit(role: Role, reach: &Reach) -> Result<()> {
     match role {
-        Role::Administrator if reach.is_limited() => {
-            let message =
-                "must be 'guide' or 'developer'; administrators have access to everything";
+        Role::Administrator | Role::Student if reach.is_limited() => {
+            let message = "must be 'guide' or 'developer'; administrators have access to everything, and students to \
+                           what is their own";
             Err(Problem::invalid("role", message))
         }
         _ => Ok(()),

@@ -12,6 +12,7 @@
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `person`, `webhooks`, `system` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
+//! | pages of students | `learn` |
 //! | the public page of a credential | `credential` |
 //! | the documentation and its search | `docs` |
 //! | styles and scripts from `web/console` | `assets` |
@@ -31,6 +32,7 @@ mod frame;
 pub mod home;
 pub mod imports;
 pub mod keys;
+pub mod learn;
 pub mod limits;
 pub mod links;
 mod list;

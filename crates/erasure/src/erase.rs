@@ -157,9 +157,7 @@ pub fn begin(
     }
     let subject = Subject::find(tx, id)?;
     for account in &subject.accounts {
-        if let Some(account) = person::find(tx, account)? {
-            person::disable(tx, now, &account.email)?;
-        }
+        person::disable(tx, now, account)?;
     }
     let pseudonym = format!("erased-{}", Uuid::new_v4().simple());
     let plain = serde_json::to_vec(&subject).map_err(Problem::internal)?;

@@ -107,7 +107,7 @@ pub const TABLES: &[Table] = &[
     table("access", "person_identities", PERSON, Delete),
     table("access", "project_members", PERSON, Delete),
     table("access", "api_keys", Column(&["maker"]), Pseudonymise(&[])).mentions(&["name"]),
-    table("access", "people", Column(&["id", "email"]), Delete),
+    table("access", "people", Column(&["id", "email", "roster_user"]), Delete),
     table("access", "audit_log", Column(&["who", "subject"]), Pseudonymise(&[]))
         .mentions(&["details"]),
     // Roster. Records of the person stay under the pseudonym.

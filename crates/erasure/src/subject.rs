@@ -42,7 +42,12 @@ impl Subject {
     /// The person with that sourcedId, or with the account of that id or e-mail address. Errors: `NotFound`.
     pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Self> {
         let mut subject = Self::default();
-        let user = match roster::find(tx, &USER, id)? {
+        let account = match person::find(tx, id)? {
+            None => person::by_email(tx, &id.to_ascii_lowercase())?,
+            account => account,
+        };
+        let user = account.and_then(|account| account.roster_user);
+        let user = match roster::find(tx, &USER, user.as_deref().unwrap_or(id))? {
             None if id.contains('@') => roster::first_user_with_email(tx, id)?,
             user => user,
         };
@@ -57,6 +62,11 @@ impl Subject {
         }
         if let Some(account) = person::find(tx, id)? {
             subject.add_account(&account);
+        }
+        if let Some(user) = &subject.user {
+            for account in person::of_roster_user(tx, user)? {
+                subject.add_account(&account);
+            }
         }
         if subject.user.is_none() && subject.accounts.is_empty() {
             let message = format!(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
-use lyceum_access::LimitedCallers;
+use lyceum_access::{LimitedCallers, Student, TokenHolder};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,22 @@ impl Context {
             self.route.name
         );
         self.grant.as_ref().map_or(Reach::Everything, |grant| grant.reach().clone())
+    }
+
+    /// The sourcedId of the signed-in student in the roster. Every handler of a student route finds what it shows and
+    /// changes by this id alone. Errors: `Internal` on a route that others than students may call.
+    pub fn student(&self) -> Result<String> {
+        self.signed_in_student().map(|student| student.user.clone())
+    }
+
+    /// The signed-in student. Errors: as of [`Context::student`].
+    pub(crate) fn signed_in_student(&self) -> Result<&Student> {
+        match self.grant.as_ref().and_then(Grant::holder) {
+            Some(TokenHolder::Student(student)) => Ok(student),
+            _ => Err(Problem::internal(
+                "a route that others than students may call asks for the student",
+            )),
+        }
     }
 
     /// A percent-decoded path parameter of the route.

@@ -253,9 +253,14 @@ impl Call<'_> {
         let params = self.parts.extract::<RawPathParams>().await;
         let mut context = self.context(route);
         if let Err(denied) = decided {
-            let Some(screen) = route.screen else { return Err(auth::refusal(&denied)) };
             self.leaves_body = true;
-            return Ok(routes::console::turn_away(&context, screen, &denied)?);
+            return match (route.screen, route.access, rendering) {
+                (Some(screen), ..) => Ok(routes::console::turn_away(&context, screen, &denied)?),
+                (None, Access::Student(_), Rendering::Page) => {
+                    Ok(routes::learn::turn_away(&context, &denied)?)
+                }
+                _ => Err(auth::refusal(&denied)),
+            };
         }
         let peer = &self.info.peer;
         // From here on, the request's memory counts for its client.

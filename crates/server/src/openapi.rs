@@ -172,6 +172,7 @@ impl SharedParts {
         }
         let mut security: Vec<Value> = match route.access {
             Access::Public | Access::Page(_) => Vec::new(),
+            Access::Student(_) => vec![json!({ "session": [] })],
             Access::SignedIn => vec![json!({ "client": [] }), json!({ "session": [] })],
             // One of the scopes is enough, so each is a separate alternative.
             Access::Any(scopes) => of_clients(scopes).collect(),

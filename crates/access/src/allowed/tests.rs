@@ -47,6 +47,38 @@ fn a_scope_is_needed_where_a_route_names_it() {
 }
 
 #[test]
+fn a_student_has_access_to_the_routes_of_students_alone() {
+    let (own, class) =
+        (Caller::Student(StudentSession::Own), Caller::Student(StudentSession::Class));
+    let lessons = Access::Student(StudentSession::Class);
+    let whole = Access::Student(StudentSession::Own);
+    for (caller, access) in [(own, whole), (own, lessons), (class, lessons)] {
+        assert_eq!(on_route(caller, access), Ok(AccessReach::Open));
+    }
+    assert_eq!(on_route(class, whole), Err(AccessDenial::ClassSession));
+    for caller in [Caller::Nobody, client(&[Scope::RosterRead]), Caller::Backend("g1")] {
+        assert_eq!(on_route(caller, lessons), Err(AccessDenial::SignedOut));
+    }
+    for role in [Role::Administrator, Role::Guide, Role::Developer] {
+        let refused = on_route(Caller::Person(role, &Reach::Everything), lessons);
+        assert_eq!(refused, Err(AccessDenial::Role(Roles::STUDENT)), "{role}");
+    }
+    for caller in [own, class] {
+        assert_eq!(on_route(caller, Access::SignedIn), Err(AccessDenial::Student));
+        let page = Access::Page(Roles::named(&["guide", "developer"]));
+        assert!(matches!(on_route(caller, page), Err(AccessDenial::Role(_))));
+        for scope in Scope::all() {
+            assert!(matches!(on_route(caller, scope), Err(AccessDenial::Scope(_))), "{scope}");
+        }
+        assert!(about(caller, game("rivers", true)).is_err());
+        assert!(about(caller, RequestSubject::Player { user: "ann", is_own: true }).is_err());
+        assert!(about(caller, RequestSubject::Project("rivers", true)).is_err());
+        assert!(about(caller, RequestSubject::NewProject("lakes")).is_err());
+        assert!(about(caller, RequestSubject::Platform).is_err());
+    }
+}
+
+#[test]
 fn a_page_is_for_people_with_its_roles() {
     let page = Access::Page(Roles::named(&["guide"]));
     for role in [Role::Administrator, Role::Guide] {

@@ -1,21 +1,22 @@
 //! Accounts of people.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Reach, Result};
-use lyceum_store::{Tx, Value, columns, parsed};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_store::{Tx, Value, columns, dialect, parsed};
 
 use super::reach;
 use crate::person::Person;
 
 columns!(Person {
     id: "id",
-    email: "email",
+    email: "CASE WHEN email = id THEN '' ELSE email END",
     name: "name",
     role: "role" => parsed,
     has_password: "password IS NOT NULL",
     created: "created_ms",
     disabled: "disabled_ms",
     reach: "reach" => reach::parsed,
+    roster_user: "roster_user",
 });
 
 const COLUMNS: &str = Person::COLUMNS;
@@ -28,6 +29,21 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Person>> {
 /// The account of an address in lower case.
 pub(crate) fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Person>> {
     tx.row(&format!("SELECT {COLUMNS} FROM people WHERE email = $1"), &[email.into()])
+}
+
+/// The accounts of a user of the roster: one that is active at most, and disabled ones.
+pub fn of_roster_user(tx: &mut Tx<'_>, user: &str) -> Result<Vec<Person>> {
+    tx.rows(&format!("SELECT {COLUMNS} FROM people WHERE roster_user = $1"), &[user.into()])
+}
+
+/// The active accounts of these users of the roster.
+pub(crate) fn of_roster_users(tx: &mut Tx<'_>, users: &[&str]) -> Result<Vec<Person>> {
+    let list = serde_json::to_string(users).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM people WHERE {} AND disabled_ms IS NULL",
+        dialect::is_one_of(tx.dialect(), "roster_user", "$1")
+    );
+    tx.rows(&sql, &[list.as_str().into()])
 }
 
 /// Every account in the order of its making, disabled ones too.
@@ -52,18 +68,19 @@ pub fn password(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>> {
     Ok(found.flatten())
 }
 
-/// Adds an account. Returns false if its address has one already.
+/// Adds an account. Returns false if its address or its user of the roster has one already.
 pub(crate) fn insert(tx: &mut Tx<'_>, person: &Person, password: Option<&str>) -> Result<bool> {
     let inserted = tx.execute(
-        "INSERT INTO people (id, email, name, role, password, created_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (email) DO NOTHING",
+        "INSERT INTO people (id, email, name, role, password, created_ms, roster_user) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
         &[
             Value::from(&person.id),
-            Value::from(&person.email),
+            Value::from(person.account_name()),
             Value::from(&person.name),
             Value::from(person.role.name()),
             Value::from(password),
             Value::from(person.created.milliseconds()),
+            Value::from(person.roster_user.as_deref()),
         ],
     )?;
     Ok(inserted == 1)

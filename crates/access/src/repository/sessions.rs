@@ -13,6 +13,8 @@ pub(crate) struct StoredSession {
     pub(crate) person: String,
     pub(crate) used: Timestamp,
     pub(crate) expires: Timestamp,
+    /// The sourcedId of the class in whose sign-in it began.
+    pub(crate) class: Option<String>,
 }
 
 /// Adds a session.
@@ -48,7 +50,7 @@ pub(crate) fn find(
     environment: Environment,
 ) -> Result<Option<StoredSession>> {
     tx.query_one(
-        "SELECT person, used_ms, expires_ms FROM sessions \
+        "SELECT person, used_ms, expires_ms, class_id FROM sessions \
          WHERE hash = $1 AND sort = $2 AND environment = $3",
         &[Value::from(hash.as_slice()), Value::from(sort.name()), Value::from(environment.name())],
         |row| {
@@ -56,6 +58,7 @@ pub(crate) fn find(
                 person: row.text(0)?.to_owned(),
                 used: Timestamp::from_milliseconds(row.int(1)?),
                 expires: Timestamp::from_milliseconds(row.int(2)?),
+                class: row.opt_text(3)?.map(str::to_owned),
             })
         },
     )

@@ -8,6 +8,7 @@ mod keys;
 mod people;
 mod races;
 mod screens;
+mod students;
 mod tokens;
 
 use lyceum_access::{Keyring, MIGRATIONS, MasterKey, Realm};

@@ -75,6 +75,13 @@ pub struct ClassMember {
     pub email: String,
 }
 
+impl ClassMember {
+    /// The name of the user's account: first and last name, or the sourcedId if both are missing.
+    pub fn account_name(&self) -> &str {
+        if self.name.is_empty() { &self.id } else { &self.name }
+    }
+}
+
 /// Active users within the reach with an active enrollment of that role in a class, by their names.
 pub fn in_class(
     tx: &mut Tx<'_>,

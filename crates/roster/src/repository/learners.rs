@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 
+use super::classes::ClassMember;
 use super::reach::{self, RecordUse};
 use crate::kinds::USER;
 
@@ -62,6 +63,31 @@ pub fn learners(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ListedStudent>> {
         Ok::<_, Problem>(true)
     })?;
     Ok(learners)
+}
+
+/// The active user within the reach with this sourcedId and the role of a student. Errors: `NotFound`.
+pub fn student(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<ClassMember> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT t.given_name, t.family_name, t.email FROM users t WHERE t.status = 'active' \
+         AND EXISTS (SELECT 1 FROM roster_link r WHERE r.field = 'user.roles.role' \
+         AND r.value = 'student' AND r.owner = t.seq) AND t.sourced_id = ",
+    );
+    sql.bind(id).push(" AND ");
+    reach::condition(&mut sql, (&USER, "t"), reach, RecordUse::See)?;
+    let found = tx.query_one(&sql.text, &sql.values(), |row| {
+        let text = |column| row.opt_text(column).map(|text| text.unwrap_or_default().to_owned());
+        let name = format!("{} {}", text(0)?, text(1)?).trim().to_owned();
+        Ok(ClassMember { id: id.to_owned(), name, email: text(2)? })
+    })?;
+    found.ok_or_else(|| Problem::not_found("student", id))
+}
+
+/// The sourcedIds of the active users with this username, however it is spelled.
+pub fn users_with_username(tx: &mut Tx<'_>, username: &str) -> Result<Vec<String>> {
+    let sql = "SELECT sourced_id FROM users WHERE lower(username) = $1 AND status = 'active' \
+               ORDER BY seq LIMIT 10";
+    tx.all(sql, &[username.to_lowercase().as_str().into()], |row| row.string(0))
 }
 
 /// The first member of that list, by the number of its owner.

@@ -37,7 +37,9 @@ pub use course::{
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
 pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
-pub use learners::{ListedStudent, each_learning, learners, users_with_emails};
+pub use learners::{
+    ListedStudent, each_learning, learners, student, users_with_emails, users_with_username,
+};
 pub use list::{ListQuery, RecordPage, list};
 pub use people::UserSelection;
 pub use purge::{PurgeReport, purge};

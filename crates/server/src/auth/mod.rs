@@ -21,7 +21,7 @@ use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_access::allowed::Caller as Calling;
 use lyceum_access::{
     Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, Rights, Scopes,
-    TokenHolder, allowed,
+    Student, TokenHolder, allowed,
 };
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
@@ -134,7 +134,9 @@ impl Grant {
     /// The caller's name in the audit log: a person's e-mail address, a key's name or a client's id.
     pub(crate) fn name(&self) -> &str {
         match self.holder() {
-            Some(TokenHolder::Person(person)) => &person.email,
+            Some(TokenHolder::Person(person) | TokenHolder::Student(Student { person, .. })) => {
+                person.account_name()
+            }
             Some(TokenHolder::Key(key)) => &key.name,
             None => self.client_id(),
         }
@@ -188,9 +190,9 @@ pub(crate) async fn identify(
     let scopes = match access {
         Access::Public => return Ok(None),
         Access::Page(_) => return Ok(people::open_page(app, headers).await?),
+        Access::Student(_) => return Ok(people::student(app, headers, changes(parts)).await?),
         Access::SignedIn => {
-            let changes = !matches!(parts.method, Method::GET | Method::HEAD);
-            return people::signed_in(app, headers, changes).await.map(Some);
+            return people::signed_in(app, headers, changes(parts)).await.map(Some);
         }
         // Partly public routes can be read without a token. In a sandbox, callers never need a token.
         Access::Optional(_)
@@ -215,6 +217,11 @@ pub(crate) async fn identify(
     Ok(Some(grant))
 }
 
+/// Whether the method is one that changes something.
+fn changes(parts: &Parts) -> bool {
+    !matches!(parts.method, Method::GET | Method::HEAD)
+}
+
 /// Applies the access rule to the identified caller.
 pub(crate) fn decide(
     grant: Option<&Grant>,
@@ -237,6 +244,8 @@ pub(crate) fn refusal(denied: &AccessDenial) -> HeaderRefusal {
             HeaderRefusal::challenge(problem, &challenge)
         }
         AccessDenial::Role(_)
+        | AccessDenial::Student
+        | AccessDenial::ClassSession
         | AccessDenial::Demo
         | AccessDenial::Project(_)
         | AccessDenial::Game(_)
@@ -259,6 +268,11 @@ fn explanation(denied: &AccessDenial) -> String {
             )
         }
         AccessDenial::Role(roles) => format!("this requires the role {roles}"),
+        AccessDenial::Student => "students have access to /learn and /api/learn only".to_owned(),
+        AccessDenial::ClassSession => {
+            "the code of a class opens lessons only; sign in with your own name for the rest"
+                .to_owned()
+        }
         AccessDenial::Demo => {
             "a demo visitor has scores, the leader board and the app's backend; sign \
                          in for the rest"

@@ -9,7 +9,7 @@ use lyceum_access::{
     self as access, Access, Client, Player, PlayerTrust, RequestSubject, TokenHolder, allowed,
 };
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Reach, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_games::{games, visitors};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
@@ -108,7 +108,11 @@ fn trust(tx: &mut Tx<'_>, holder: &TokenHolder, player: &Player) -> Result<Optio
 }
 
 fn is_player(tx: &mut Tx<'_>, holder: &TokenHolder, player: &Player) -> Result<bool> {
-    let TokenHolder::Person(person) = holder else { return Ok(false) };
+    let person = match holder {
+        TokenHolder::Person(person) => person,
+        TokenHolder::Student(student) => return Ok(student.user == player.user),
+        TokenHolder::Key(_) => return Ok(false),
+    };
     let email = person.email.as_str();
     let user = repository::users_with_emails(tx, &[email])?.remove(email);
     Ok(user.as_ref() == Some(&player.user) || visitors::is_person(tx, &player.user, &person.id)?)
@@ -175,6 +179,24 @@ pub(crate) async fn signed_in(
     };
     grant.caller.count_request()?;
     Ok(grant)
+}
+
+/// The grant of a browser's session, for routes of students. Changes are accepted only from pages of this server.
+///
+/// Errors: `Forbidden` for a change that another site sends; too many requests.
+pub(super) async fn student(
+    app: &App,
+    headers: &HeaderMap,
+    changes: bool,
+) -> Result<Option<Grant>> {
+    let Some(grant) = open_page(app, headers).await? else { return Ok(None) };
+    if changes && !is_own(app, headers) {
+        let message =
+            "pages of other sites cannot change anything here; use the pages of this server";
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
+    grant.caller.count_request()?;
+    Ok(Some(grant))
 }
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

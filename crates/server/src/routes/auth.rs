@@ -2,7 +2,7 @@
 
 use axum::http::{StatusCode, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
-use lyceum_access::{Person, Role, Scope, TokenHolder, session};
+use lyceum_access::{Person, Role, Scope, Student, TokenHolder, session};
 use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,7 @@ async fn end(context: Context) -> Result<Answer> {
 async fn me(context: Context) -> Result<Answer> {
     let grant = context.grant.as_ref().expect("the route is not public");
     let identity = match (grant.holder(), grant.player()) {
-        (Some(TokenHolder::Person(person)), _) => {
+        (Some(TokenHolder::Person(person) | TokenHolder::Student(Student { person, .. })), _) => {
             CallerIdentity::Person(SignedInPerson::of(person))
         }
         (Some(TokenHolder::Key(key)), _) => CallerIdentity::Key {

@@ -11,6 +11,7 @@ pub(crate) mod docs;
 mod events;
 pub(crate) mod games;
 pub(crate) mod health;
+pub(crate) mod learn;
 pub(crate) mod oneroster;
 pub(crate) mod people;
 mod play;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Area> {
         vec![health::area(), docs::area(), tokens::area(), auth::area(), sign_in::area()];
     areas.push(console::area());
     areas.push(play::area());
+    areas.extend(learn::areas());
     areas.extend(oneroster::areas());
     areas.extend(events::areas());
     areas.push(adaptive::area());

@@ -69,7 +69,12 @@ async fn show(context: Context) -> Result<Answer> {
         }
     };
     let grant = people::open_page(&context.app, &context.headers).await?;
-    let person = grant.as_ref().and_then(Grant::holder).map(TokenHolder::name);
+    let holder = grant.as_ref().and_then(Grant::holder);
+    if let (Some(TokenHolder::Student(_)), false) = (holder, is_demo) {
+        let message = "students open apps from their lessons, at /learn";
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
+    let person = holder.map(TokenHolder::name);
     let is_sandbox = context.app.sandbox.is_some();
     if !is_demo && person.is_none() && !is_sandbox {
         let next = format!("/play/{slug}");

@@ -30,6 +30,7 @@ mod hosted;
 mod issuers;
 mod keys;
 mod kv;
+mod learn;
 mod lesson_plans;
 mod lesson_rules;
 mod lessons;

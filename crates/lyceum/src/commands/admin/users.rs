@@ -4,13 +4,16 @@ use std::io::{self, Read};
 
 use clap::{Args, Subcommand};
 use lyceum_access::limits;
+use lyceum_access::student::{self, NewStudent};
 use lyceum_access::{NewPerson, Person, Role, password, person};
-use lyceum_core::time::{Clock, SystemClock};
-use lyceum_roster::reach as roster_reach;
+use lyceum_core::Reach;
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_roster::{reach as roster_reach, repository};
+use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use crate::commands::reach::{self, ChangedReach, NewReach};
-use crate::failure::{Failure, Result};
+use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
 use crate::settings::{DataArgs, Missing, noted, reached_at, write};
 
@@ -30,14 +33,18 @@ pub(crate) enum User {
 
 #[derive(Args)]
 pub(crate) struct Create {
-    /// Email address, used to sign in
-    email: String,
-    /// Display name [default: the email address]
+    /// Email address, used to sign in. Students may have none
+    #[arg(required_unless_present = "roster_user")]
+    email: Option<String>,
+    /// Display name [default: the email address, or the name of the student in the roster]
     #[arg(long)]
     name: Option<String>,
     /// Role of the account
-    #[arg(long, value_name = "administrator|guide|developer")]
+    #[arg(long, value_name = "administrator|guide|developer|student")]
     role: Role,
+    /// sourcedId of the student's user in the roster
+    #[arg(long, value_name = "SOURCED_ID", required_if_eq("role", "student"))]
+    roster_user: Option<String>,
     /// Read the password from standard input instead of creating a link
     #[arg(long)]
     password_stdin: bool,
@@ -49,7 +56,7 @@ pub(crate) struct Create {
 
 #[derive(Args)]
 pub(crate) struct Limit {
-    /// Email address of the account
+    /// Email address or id of the account
     email: String,
     #[command(flatten)]
     reach: ChangedReach,
@@ -65,7 +72,7 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct One {
-    /// Email address of the account
+    /// Email address or id of the account
     email: String,
     #[command(flatten)]
     data: DataArgs,
@@ -85,21 +92,26 @@ impl User {
 
 impl Create {
     fn run(self, printer: &Printer) -> Result {
+        if self.roster_user.is_some() && self.role != Role::Student {
+            let message = "--roster-user is for students; add --role student";
+            return Err(Failure::new(Code::Usage, message));
+        }
         let typed = if self.password_stdin { Some(read_password()?) } else { None };
-        let new = NewPerson {
-            name: self.name.unwrap_or_else(|| self.email.clone()),
+        let new = NewAccount {
             email: self.email,
+            name: self.name,
             role: self.role,
+            roster_user: self.roster_user,
             password: typed.as_deref().map(password::hash),
         };
         let reach = self.reach.reach()?;
         let (loaded, db) = self.data.open_loaded(Missing::Make)?;
         let now = SystemClock.now();
         let (person, link) = write(&db, move |tx| {
-            let person = person::create(tx, now, &new)?;
-            noted(tx, now, "user.create", &person.email)?;
+            let person = new.create(tx, now)?;
+            noted(tx, now, "user.create", person.account_name())?;
             roster_reach::check(tx, &reach)?;
-            let person = person::limit(tx, &person.email, &reach)?;
+            let person = person::limit(tx, person.account_name(), &reach)?;
             let link = match new.password {
                 Some(_) => None,
                 None => Some(person::new_link(tx, now, &person)?),
@@ -108,6 +120,29 @@ impl Create {
         })?;
         tell(printer, &reached_at(&loaded, &db)?, &person, link.as_deref());
         Ok(())
+    }
+}
+
+/// The account that the arguments describe. `password` is a hash.
+struct NewAccount {
+    email: Option<String>,
+    name: Option<String>,
+    role: Role,
+    roster_user: Option<String>,
+    password: Option<String>,
+}
+
+impl NewAccount {
+    fn create(&self, tx: &mut Tx<'_>, now: Timestamp) -> lyceum_core::Result<Person> {
+        let (email, password) = (self.email.clone(), self.password.clone());
+        let Some(user) = &self.roster_user else {
+            let email = email.unwrap_or_default();
+            let name = self.name.clone().unwrap_or_else(|| email.clone());
+            return person::create(tx, now, &NewPerson { email, name, role: self.role, password });
+        };
+        let known = repository::student(tx, user, &Reach::Everything)?;
+        let name = self.name.clone().unwrap_or_else(|| known.account_name().to_owned());
+        student::create(tx, now, &NewStudent { roster_user: user.clone(), name, email, password })
     }
 }
 
@@ -134,9 +169,12 @@ fn tell(printer: &Printer, address: &str, person: &Person, link: Option<&str>) {
     let days = limits::SIGN_IN_LINK_LIFETIME_S / 86_400;
     printer.done(&match link {
         Some(_) => {
-            format!("with this link {} can set a password, once, within {days} days", person.email)
+            format!(
+                "with this link {} can set a password, once, within {days} days",
+                person.account_name()
+            )
         }
-        None => format!("created the account of {} ({})", person.email, person.role),
+        None => format!("created the account of {} ({})", person.account_name(), person.role),
     });
 }
 
@@ -154,10 +192,10 @@ impl List {
                     };
                     let role = person.role.to_string();
                     let reach = reach::cell(&person.reach);
-                    vec![person.email.clone(), person.name.clone(), role, reach, state]
+                    vec![person.account_name().to_owned(), person.name.clone(), role, reach, state]
                 };
                 table(
-                    &["email", "name", "role", "access", "state"],
+                    &["account", "name", "role", "access", "state"],
                     &people.iter().map(row).collect::<Vec<_>>(),
                 )
             },
@@ -177,7 +215,11 @@ impl Limit {
             roster_reach::check(tx, &reach)?;
             person::limit(tx, &self.email, &reach)
         })?;
-        printer.done(&format!("the account of {} has access to {}", person.email, person.reach));
+        printer.done(&format!(
+            "the account of {} has access to {}",
+            person.account_name(),
+            person.reach
+        ));
         Ok(())
     }
 }
@@ -189,7 +231,7 @@ impl One {
         let (person, link) = write(&db, move |tx| {
             let person = person::require(tx, &self.email)?;
             let link = person::new_link(tx, now, &person)?;
-            noted(tx, now, "user.link", &person.email)?;
+            noted(tx, now, "user.link", person.account_name())?;
             Ok((person, link))
         })?;
         tell(printer, &reached_at(&loaded, &db)?, &person, Some(&link));
@@ -203,8 +245,10 @@ impl One {
             noted(tx, now, "user.disable", &self.email)?;
             person::disable(tx, now, &self.email)
         })?;
-        printer
-            .done(&format!("disabled the account of {}: nobody can sign in to it", person.email));
+        printer.done(&format!(
+            "disabled the account of {}: nobody can sign in to it",
+            person.account_name()
+        ));
         Ok(())
     }
 }
@@ -215,6 +259,7 @@ fn record(person: &Person) -> Value {
         "email": person.email,
         "name": person.name,
         "role": person.role.name(),
+        "rosterUser": person.roster_user,
         "hasPassword": person.has_password,
         "created": person.created.to_string(),
         "disabled": person.disabled.map(|at| at.to_string()),

@@ -123,7 +123,7 @@ async fn key_form(
         Some(problem) => Some(render::sentence(problem)),
         None => projects.is_empty().then(|| no_project.to_owned()),
     };
-    let roles = if is_administrator { Role::ALL.to_vec() } else { Vec::new() };
+    let roles = if is_administrator { Role::STAFF.to_vec() } else { Vec::new() };
     let choice = |role: &Role| (role.name().to_owned(), role.name().to_owned());
     show_page(&view::NewKeyPage {
         frame: visitor.frame("New key"),

@@ -98,6 +98,11 @@ pub(crate) fn turn_away(
     screen: &'static Screen,
     denied: &AccessDenial,
 ) -> Result<Answer> {
+    let holder = context.grant.as_ref().and_then(Grant::holder);
+    if let Some(TokenHolder::Student(_)) = holder {
+        let message = "this page is for people who accompany students; your lessons are at /learn";
+        return Err(Problem::new(ProblemKind::Forbidden, message));
+    }
     if let AccessDenial::Limited(_) = denied {
         let visitor = Visitor::of(context, screen)?;
         return visitor.refused(&auth::refusal(denied).problem);

@@ -147,7 +147,7 @@ fn check(context: Arc<Context>) -> sse::StillAllowed {
 pub(crate) async fn still_allowed(context: &Context) -> Option<Grant> {
     let (app, headers, access) = (&context.app, &context.headers, context.route.access);
     let grant = match access {
-        Access::Page(_) => people::open_page(app, headers).await.ok()??,
+        Access::Page(_) | Access::Student(_) => people::open_page(app, headers).await.ok()??,
         _ => {
             let scopes = access.scopes().unwrap_or_default();
             auth::authenticate(app, headers, scopes).await.ok()?

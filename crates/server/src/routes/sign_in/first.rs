@@ -57,7 +57,7 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
     match made.await {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
-            Ok(onward(&context, "", &session))
+            Ok(onward(&context, &person, "", &session))
         }
         Err(problem) if problem.cause.is_some() => Err(problem),
         Err(problem) => page(&context, &link, (&email, &name), Some(&problem)).await,

@@ -9,7 +9,7 @@ mod welcome;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
-use lyceum_access::{guess, person, session};
+use lyceum_access::{Person, Role, TokenHolder, guess, person, session};
 use lyceum_console::sign_in::SignInPage;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -49,8 +49,8 @@ pub(super) fn area() -> Area {
         routes: vec![
             get("/", Access::Public, start)
                 .named("getStart")
-                .description("Redirects from the server's address to the console.")
-                .answers_empty(303, "The console is there."),
+                .description("Redirects from the server's address to the console, or a student to the lessons.")
+                .answers_empty(303, "The page is there."),
             page(get("/sign-in", Access::Public, show))
                 .named("getSignInPage")
                 .description(
@@ -120,16 +120,17 @@ struct SignInForm {
 #[derive(JsonSchema)]
 struct SignOutForm {}
 
-async fn start(_: Context) -> Result<Answer> {
-    Ok(elsewhere("/console"))
+async fn start(context: Context) -> Result<Answer> {
+    let grant = people::open_page(&context.app, &context.headers).await?;
+    let role = grant.as_ref().and_then(|grant| grant.holder()).map(TokenHolder::role);
+    Ok(elsewhere(home(role.unwrap_or(Role::Administrator))))
 }
 
 async fn show(context: Context) -> Result<Answer> {
     let next = context.query_value("next");
     let next = local(next.as_deref().unwrap_or_default());
     let signed_in = people::open_page(&context.app, &context.headers).await?;
-    let name =
-        signed_in.as_ref().and_then(|grant| grant.holder()).map(lyceum_access::TokenHolder::name);
+    let name = signed_in.as_ref().and_then(|grant| grant.holder()).map(TokenHolder::name);
     page(&context, "", next, None, name).await
 }
 
@@ -137,7 +138,7 @@ async fn begin(context: Context) -> Result<Answer> {
     let SignInForm { email, password, next } = Form::read(&context).await?.fields();
     let next = local(&next);
     match sign_in::sign_in(&context, &email, password).await {
-        Ok((_, session)) => Ok(onward(&context, next, &session)),
+        Ok((person, session)) => Ok(onward(&context, &person, next, &session)),
         Err(problem) if problem.cause.is_some() => Err(problem),
         Err(problem) => refuse(&context, &email, next, &problem).await,
     }
@@ -173,11 +174,18 @@ async fn page(
     guard.keep(show_page(&page)?)
 }
 
-/// Redirects to the next page and sets the session cookie.
-fn onward(context: &Context, next: &str, session: &str) -> Answer {
+/// Redirects to the next page and sets the session cookie. Students go to their own pages only.
+fn onward(context: &Context, person: &Person, next: &str, session: &str) -> Answer {
     let cookie = SessionCookies::Session.set(&context.app, session, PAGE_SESSION_LIFETIME_S);
-    let next = if next.is_empty() { "/console" } else { next };
+    let home = home(person.role);
+    let is_elsewhere = person.role == Role::Student && !next.starts_with(home);
+    let next = if next.is_empty() || is_elsewhere { home } else { next };
     elsewhere(next).header(header::SET_COOKIE, cookie)
+}
+
+/// The first page of a role.
+fn home(role: Role) -> &'static str {
+    if role == Role::Student { "/learn" } else { "/console" }
 }
 
 async fn end(context: Context) -> Result<Answer> {

@@ -43,7 +43,7 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
     match person(&context, &attempt).await {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
-            let mut answer = onward(&context, local(&next), &session);
+            let mut answer = onward(&context, &person, local(&next), &session);
             answer.headers.append(header::SET_COOKIE, gone);
             Ok(answer)
         }

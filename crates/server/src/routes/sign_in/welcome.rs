@@ -48,7 +48,7 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
     match set {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
-            Ok(onward(&context, "", &session))
+            Ok(onward(&context, &person, "", &session))
         }
         Err(problem) if problem.kind == ProblemKind::NotFound => {
             page(&context, &link, Some(&problem)).await

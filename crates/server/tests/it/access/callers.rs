@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_access::session::SessionKind;
+use lyceum_access::student::{self, NewStudent};
 use lyceum_access::{
     DEMO_CLIENT, Keyring, Player, Realm, Rights, Role, Scope, Scopes, person, session,
 };
@@ -62,6 +63,13 @@ impl<'s> Callers<'s> {
         let join = server.db().write_blocking(|tx| {
             let developer = person::require(tx, "dev@example.org")?;
             lyceum_access::join(tx, "rivers", &developer.id)?;
+            let ann = NewStudent {
+                roster_user: "ann".to_owned(),
+                name: "Ann".to_owned(),
+                email: Some("ann@example.org".to_owned()),
+                password: None,
+            };
+            student::create(tx, server.setup().clock.now(), &ann)?;
             person::limit(tx, "sue@example.org", &Reach::organizations(["s"])?)
         });
         join.unwrap();
@@ -102,6 +110,7 @@ impl<'s> Callers<'s> {
             ("guide", "gil@example.org"),
             ("sguide", "sue@example.org"),
             ("dev", "dev@example.org"),
+            ("student", "ann@example.org"),
         ] {
             let begin = |sort| {
                 let begun = self.server.db().write_blocking(|tx| {
@@ -111,7 +120,9 @@ impl<'s> Callers<'s> {
                 begun.unwrap()
             };
             let cookie = Some(format!("lyceum={}", begin(SessionKind::Page)));
-            self.fixed.insert(column, Caller { cookie, ..Caller::with(begin(SessionKind::Token)) });
+            let token = (column != "student").then(|| begin(SessionKind::Token));
+            self.fixed
+                .insert(column, Caller { token, cookie, user: "ann".to_owned(), backend: false });
         }
     }
 

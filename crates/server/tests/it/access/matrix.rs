@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 use super::callers::{Caller, Callers};
 
 /// The callers of a server, followed by those of a sandbox.
-const COLUMNS: [&str; 15] = [
-    "nobody", "scope", "others", "school", "admin", "guide", "sguide", "dev", "devkey", "bound",
-    "player", "demo", "local", "mock", "backend",
+const COLUMNS: [&str; 16] = [
+    "nobody", "scope", "others", "school", "admin", "guide", "sguide", "student", "dev", "devkey",
+    "bound", "player", "demo", "local", "mock", "backend",
 ];
 /// The number of columns for callers of a server that is not a sandbox.
-const SERVED: usize = 12;
+const SERVED: usize = 13;
 
 const ABOUT: &str = "\
 # Who may call what: one line for each route, one column for each kind of caller.
@@ -47,6 +47,7 @@ const ABOUT: &str = "\
 #   admin, guide, dev: people by a token,    backend  the backend of rivers
 #            on pages by a session
 #   sguide   a guide limited to a school
+#   student  ann, by a session of her own
 #   devkey   a developer's key
 #   bound    a developer's key for rivers
 #
@@ -142,7 +143,8 @@ impl RouteRequest {
         if self.route.reads.media.is_empty() {
             return None;
         }
-        if let Access::Page(_) = self.route.access {
+        let is_page = matches!(self.route.access, Access::Page(_) | Access::Student(_));
+        if is_page && self.route.reads.media[0].ends_with("form-urlencoded") {
             let cookie = caller.cookie.as_deref()?;
             let token = session::form_token(cookie.split_once('=').unwrap().1);
             let form = format!("token={token}&version=1&revision=1");
@@ -198,9 +200,11 @@ impl RouteRequest {
             self.route.method,
             self.address(caller)
         );
-        let is_page = matches!(self.route.access, Access::Page(_));
+        let is_page = matches!(self.route.access, Access::Page(_) | Access::Student(_));
         match (&caller.token, &caller.cookie) {
-            (_, Some(cookie)) if is_page => write!(head, "Cookie: {cookie}\r\n").unwrap(),
+            (token, Some(cookie)) if is_page || token.is_none() => {
+                write!(head, "Cookie: {cookie}\r\n").unwrap()
+            }
             (Some(token), _) => write!(head, "Authorization: Bearer {token}\r\n").unwrap(),
             _ => {}
         }

@@ -1,0 +1,105 @@
+//! Accounts of students, and their sessions.
+
+use lyceum_access::holder;
+use lyceum_access::session::{self, SessionKind};
+use lyceum_access::student::{self, NewStudent};
+use lyceum_access::{
+    NewApiKey, NewPerson, Person, Role, StudentSession, TokenHolder, api_key, person,
+};
+use lyceum_core::config::Environment;
+use lyceum_core::{ProblemKind, Reach};
+use lyceum_store::Db;
+
+use crate::{morning, on_both_stores, write};
+
+pub(crate) const STAGING: Environment = Environment::Staging;
+
+pub(crate) fn new_student(user: &str, email: Option<&str>) -> NewStudent {
+    NewStudent {
+        roster_user: user.to_owned(),
+        name: format!("Student {user}"),
+        email: email.map(str::to_owned),
+        password: None,
+    }
+}
+
+pub(crate) fn student(db: &Db, user: &str) -> Person {
+    write(db, |tx| student::create(tx, morning(), &new_student(user, None)))
+}
+
+#[test]
+fn a_student_needs_no_address_and_a_user_of_the_roster_has_one_active_account() {
+    on_both_stores(|db| {
+        let ann = student(db, "ann");
+        assert_eq!((ann.email.as_str(), ann.account_name()), ("", ann.id.as_str()));
+        let bob = student(db, "bob");
+        assert_eq!(bob.email, "", "two accounts without an address");
+        assert_eq!(write(db, |tx| person::require(tx, &ann.id)), ann);
+        assert_eq!(write(db, |tx| student::of_user(tx, "ann")), Some(ann.clone()));
+
+        let again =
+            db.write_blocking(|tx| student::create(tx, morning(), &new_student("ann", None)));
+        let again = again.unwrap_err();
+        assert_eq!(again.kind, ProblemKind::Conflict);
+        assert!(again.message.contains(&ann.id), "{}", again.message);
+
+        write(db, |tx| person::disable(tx, morning(), &ann.id));
+        assert_eq!(write(db, |tx| student::of_user(tx, "ann")), None);
+        let second = student(db, "ann");
+        assert_ne!(second.id, ann.id);
+        assert_eq!(write(db, |tx| person::of_roster_user(tx, "ann")).len(), 2);
+    });
+}
+
+#[test]
+fn an_address_belongs_to_one_account_whatever_its_role() {
+    on_both_stores(|db| {
+        let new = NewPerson {
+            email: "eve@example.org".to_owned(),
+            name: "Eve".to_owned(),
+            role: Role::Guide,
+            password: None,
+        };
+        write(db, |tx| person::create(tx, morning(), &new));
+        let taken = new_student("eve", Some("EVE@example.org"));
+        let taken = db.write_blocking(|tx| student::create(tx, morning(), &taken)).unwrap_err();
+        assert_eq!(taken.kind, ProblemKind::Conflict);
+        for wrong in ["", "nobody"] {
+            let wrong = new_student("fay", Some(wrong));
+            let refused = db.write_blocking(|tx| student::create(tx, morning(), &wrong));
+            assert_eq!(refused.unwrap_err().kind, ProblemKind::Invalid);
+        }
+    });
+}
+
+#[test]
+fn a_student_has_a_session_in_a_browser_and_nothing_for_programs() {
+    on_both_stores(|db| {
+        let ann = student(db, "ann");
+        let text =
+            write(db, |tx| session::start(tx, morning(), STAGING, &ann, SessionKind::Page, None));
+        let of_session = |text: &str, sort| {
+            db.read_blocking(|tx| holder::of_session(tx, morning(), STAGING, text, sort)).unwrap()
+        };
+        let (holder, _) = of_session(&text, SessionKind::Page).unwrap();
+        let TokenHolder::Student(signed_in) = holder else { panic!("{holder:?}") };
+        assert_eq!((signed_in.user.as_str(), signed_in.session), ("ann", StudentSession::Own));
+        let key = NewApiKey { name: "k".into(), role: Role::Student, project: None, maker: None };
+        let refused = db.write_blocking(|tx| api_key::create(tx, morning(), STAGING, &key));
+        assert_eq!(refused.unwrap_err().kind, ProblemKind::Invalid);
+        let reach = Reach::organizations(["s"]).unwrap();
+        let refused = db.write_blocking(|tx| person::limit(tx, &ann.id, &reach));
+        assert_eq!(refused.unwrap_err().kind, ProblemKind::Invalid);
+        let new = NewPerson {
+            email: "x@example.org".to_owned(),
+            name: "X".to_owned(),
+            role: Role::Student,
+            password: None,
+        };
+        let refused = db.write_blocking(|tx| person::create(tx, morning(), &new));
+        assert_eq!(refused.unwrap_err().kind, ProblemKind::Invalid, "a student without a user");
+
+        write(db, |tx| person::disable(tx, morning(), &ann.id));
+        assert!(of_session(&text, SessionKind::Page).is_err());
+    });
+}

@@ -1,0 +1,31 @@
+//! The pages of students.
+
+use askama::Template;
+
+use crate::assets;
+
+/// The values that the frame of a student's page shows.
+#[derive(Clone, Debug)]
+pub struct StudentFrame {
+    /// The name of the student.
+    pub name: String,
+    /// The environment of the server: `staging`, `production` or `local`.
+    pub environment: &'static str,
+    /// The title of the page.
+    pub title: String,
+    /// The token that each form of the page sends in its field `token`, against forged requests.
+    pub token: String,
+}
+
+/// The address of the stylesheet of all pages of students.
+fn style() -> Option<String> {
+    assets::address("learn.css")
+}
+
+/// The first page of a student.
+#[derive(Template)]
+#[template(path = "learn/home.html")]
+pub struct StudentHomePage {
+    /// The frame.
+    pub frame: StudentFrame,
+}

@@ -1,0 +1,73 @@
+//! The pages of students at `/learn`, and what the scripts of these pages read and change at `/api/learn`.
+//!
+//! Each route has the access [`Access::Student`]. No path, parameter or body names the student: handlers use
+//! [`Context::student`], so a student reaches nobody else's records.
+
+mod home;
+
+use lyceum_access::{AccessDenial, StudentSession};
+use lyceum_console::learn::StudentFrame;
+use lyceum_core::Result;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::console::on_to;
+use super::sign_in::FormGuard;
+use crate::answer::Answer;
+use crate::auth;
+use crate::context::Context;
+use crate::render::Rendering;
+use crate::route::{Access, Area, Route, get};
+
+pub(super) fn areas() -> Vec<Area> {
+    let pages = home::routes();
+    let data: Vec<Route> = Vec::new();
+    vec![
+        Area {
+            name: "student-pages",
+            base: "/learn",
+            rendering: Rendering::Page,
+            description: "The pages on which students learn.",
+            routes: pages,
+        },
+        Area {
+            name: "learn",
+            base: "/api/learn",
+            rendering: Rendering::Problem,
+            description: "What the signed-in student sees and does. The session cookie of a browser opens it, and changes \
+                          are accepted from pages of this server only.",
+            routes: data,
+        },
+    ]
+}
+
+/// A page for students with this session or one that opens more; `path` is relative to `/learn`. A visitor without a
+/// session is redirected to the sign-in page and comes back after it.
+fn page<H, F>(path: &'static str, least: StudentSession, handler: H) -> Route
+where
+    H: Fn(Context) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    get(path, Access::Student(least), handler)
+}
+
+/// The frame of a student's page with this title.
+fn frame(context: &Context, title: impl Into<String>) -> Result<StudentFrame> {
+    let student = context.signed_in_student()?;
+    Ok(StudentFrame {
+        name: student.person.name.clone(),
+        environment: auth::environment(&context.app),
+        title: title.into(),
+        token: FormGuard::of(context, true).token(),
+    })
+}
+
+/// Answers a browser that has no access to a page of students. Without a session, it is redirected to the sign-in page
+/// and comes back. Errors: `Forbidden` for everybody else.
+pub(crate) fn turn_away(context: &Context, denied: &AccessDenial) -> Result<Answer> {
+    if *denied != AccessDenial::SignedOut {
+        return Err(auth::refusal(denied).problem);
+    }
+    let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let next = if context.method == "POST" { "/learn" } else { &here };
+    Ok(on_to(&format!("/sign-in?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC))))
+}
