@@ -12,6 +12,7 @@
 //! | request bodies, list parameters | `body`, `query` |
 //! | deleting by identifier only | `delete` |
 //! | scoring responses, what students see of an item | `scoring` |
+//! | items and stimuli as HTML for browsers of students | `html` |
 //! | checking a document without storing it | `validate` |
 //! | parts, sections and items of tests; banks | `structure`, `banks` |
 //! | comments of people on lessons and questions | `feedback` |
@@ -25,6 +26,7 @@ mod delete;
 pub mod description;
 mod document;
 pub mod feedback;
+mod html;
 mod kind;
 pub mod limits;
 mod query;
@@ -41,6 +43,7 @@ pub use body::{Object, parse, text};
 pub use change::DocumentChange;
 pub use delete::delete_any;
 pub use document::{CheckedDocument, Metadata, Reference};
+pub use html::{ItemPage, answered_html, candidate_html, item_page, stimulus_html};
 pub use kind::Kind;
 pub use query::{Page, Parameters, Query};
 pub use scoring::{

@@ -184,6 +184,19 @@ struct AnswerMembers {
 /// `min-choices` is scored and marked. Errors: `Invalid` for answers that do not fit the item, each by
 /// its variable.
 pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
+    Ok(score_answer(item, body)?.scored)
+}
+
+/// A scored answer with everything that decides what is shown of the item after it.
+pub(crate) struct ScoredAnswer {
+    pub(crate) scored: Scored,
+    pub(crate) outcomes: Outcomes,
+    pub(crate) variant: Option<Variant>,
+    pub(crate) seed: u64,
+}
+
+/// Scores an answer. Errors: as [`respond`].
+pub(crate) fn score_answer(item: &Item, body: &Object) -> Result<ScoredAnswer> {
     let seed = seed(body.get("seed"))?;
     let responses = responses(item, body)?;
     let faults = check(item, &responses);
@@ -194,13 +207,14 @@ pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
     let attempt = ScoringInput { number: 1, variant: variant.as_ref(), ..ScoringInput::default() };
     let outcomes = score(item, &responses, attempt, &mut random);
-    Ok(Scored {
+    let scored = Scored {
         max_score: full_score(item, seed),
         needs_manual_scoring: needs_manual_scoring(item, &responses),
         is_valid: faults.is_empty(),
         faults,
         ..scored(item, &outcomes)
-    })
+    };
+    Ok(ScoredAnswer { scored, outcomes, variant, seed })
 }
 
 /// Like [`respond`], for tests that validate responses (`validate-responses`). Errors: `Invalid` also for answers

@@ -9,7 +9,7 @@
 //! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `file` |
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
-//! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `badges` |
+//! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `item`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `person`, `webhooks`, `system` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | pages of students | `learn` |
@@ -31,6 +31,7 @@ mod file;
 mod frame;
 pub mod home;
 pub mod imports;
+pub mod item;
 pub mod keys;
 pub mod learn;
 pub mod limits;

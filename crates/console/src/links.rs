@@ -46,6 +46,16 @@ pub fn course(id: &str) -> String {
     format!("/console/courses/{}", segment(id))
 }
 
+/// The preview of an item.
+pub fn item(id: &str) -> String {
+    format!("/console/items/{}/preview", segment(id))
+}
+
+/// The preview of an item with another seed.
+pub fn item_variant(id: &str, seed: u64) -> String {
+    format!("{}?seed={seed}", item(id))
+}
+
 /// A badge, by its random id.
 pub fn badge(id: &str) -> String {
     format!("/console/badges/credentials/{}", segment(id))

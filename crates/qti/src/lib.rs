@@ -9,7 +9,8 @@
 //! | the schema and validation; errors with line and column | `schema`, `pattern`, `validate`, `fault` |
 //! | the model of a document, read from the tree | `model`, `read` |
 //! | QTI 2.1 and 2.2 converted to 3.0 | `upgrade` |
-//! | what a student sees | `candidate`, `printed`, `shuffle`, `arranged` |
+//! | what a student sees, as XML | `candidate`, `printed`, `shuffle`, `arranged` |
+//! | what a student sees, as HTML for a browser | `candidate_html` |
 //! | responses, scoring, values | `response`, `score`, `value` |
 //! | the JSON form of documents | `json` |
 //! | title and links of a document; editing tests as text | `summary`, `edit` |
@@ -19,6 +20,7 @@
 
 mod arranged;
 mod candidate;
+mod candidate_html;
 pub mod edit;
 mod fault;
 pub mod features;
@@ -184,6 +186,35 @@ pub fn candidate_view(xml: &str, view: CandidateSession<'_>) -> Result<String, F
             Ok(candidate::candidate(document.root(), &item, view))
         }
         other => Err(another("qti-assessment-item", &other)),
+    }
+}
+
+/// The [`candidate_view`] of an item as HTML for a browser: an element of the class `qti-item`. Interactions and their
+/// choices keep their names, such as `<qti-choice-interaction>`, with the cardinality and base type of their response.
+/// The HTML contains only listed elements and attributes: no script, style or handler of an event. Ids begin with
+/// `qti-`, and of the classes those of the standard's shared vocabulary stay.
+///
+/// `address_of` returns the address on the page's own server for the address of a file, as the item has it. A file
+/// without such an address is described; if its address begins with `https`, a link leads to it. Pictures and sound
+/// inside the document (`data:`) are shown. Errors: it is no item.
+pub fn candidate_html(
+    xml: &str,
+    view: CandidateSession<'_>,
+    address_of: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Faults> {
+    let view = candidate_view(xml, view)?;
+    Ok(candidate_html::html(&Document::parse(&view)?, address_of))
+}
+
+/// A stimulus as HTML, as [`candidate_html`] writes it. Errors: it is no stimulus.
+pub fn stimulus_html(
+    xml: &str,
+    address_of: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Faults> {
+    let (document, version) = parsed(xml)?;
+    match read_document(&document, version)?.content {
+        DocumentContent::Stimulus(_) => Ok(candidate_html::html(&document, address_of)),
+        other => Err(another("qti-assessment-stimulus", &other)),
     }
 }
 

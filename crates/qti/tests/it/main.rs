@@ -14,6 +14,7 @@
 
 mod answers;
 mod candidate;
+mod candidate_html;
 mod corpus;
 mod documents;
 mod edit;

@@ -30,7 +30,7 @@ pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone
             Cell::when(entry.served, zone.format(entry.served)),
             Cell::text(lesson_title),
             Cell::count(asked.attempt).to(&href),
-            Cell::text(&entry.item),
+            Cell::text(&entry.item).to(links::item(&entry.item)),
             outcome(asked),
             score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
             Cell::text(describe_reason(&entry.reason)),
@@ -108,7 +108,7 @@ fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
     vec![
         Cell::count(number),
         Cell::when(entry.served, zone.format(entry.served)),
-        Cell::text(&entry.item),
+        Cell::text(&entry.item).to(links::item(&entry.item)),
         describe_responses,
         outcome(asked),
         points,

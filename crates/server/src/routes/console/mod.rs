@@ -9,6 +9,7 @@ mod courses;
 mod events;
 mod home;
 mod imports;
+mod item;
 mod keys;
 mod personal_data;
 mod projects;
@@ -50,9 +51,10 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 /// Pages load files only from this server and contain no inline code. Forms send only to this server, and other pages
 /// cannot embed the console.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
-     connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; \
+     font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 );
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
 /// The routes of all screens.
@@ -73,6 +75,7 @@ pub(super) fn area() -> Area {
         badges::routes(),
         imports::routes(),
         courses::routes(),
+        item::routes(),
         webhooks::routes(),
     ];
     let mut routes: Vec<Route> = screens.into_iter().flatten().collect();
@@ -163,7 +166,7 @@ fn download(name: &str, export: ExportFormat, file: Vec<u8>) -> Answer {
     let name = format!("attachment; filename=\"{name}.{export}\"");
     Answer::typed(media, Body::from(file))
         .header(header::CONTENT_DISPOSITION, name)
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::CACHE_CONTROL, NO_STORE)
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }
 
@@ -217,14 +220,14 @@ fn longest_export() -> Duration {
 pub(super) fn on_to(path: &str) -> Answer {
     Answer::empty(axum::http::StatusCode::SEE_OTHER)
         .header(header::LOCATION, path)
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::CACHE_CONTROL, NO_STORE)
 }
 
 /// Sends HTML with the security headers of every page. Shared caches must not store it.
 pub(crate) fn as_page(html: String) -> Answer {
     Answer::typed(HTML, Body::from(html))
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::CACHE_CONTROL, NO_STORE)
         .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
         .header(SNIFF, HeaderValue::from_static("nosniff"))
 }

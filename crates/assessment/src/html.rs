@@ -1,0 +1,74 @@
+//! Items and stimuli as HTML for browsers of students.
+//!
+//! `address_of` in these functions returns the address on this server for the address of a file, as a document has it;
+//! see [`lyceum_qti::candidate_html`].
+
+use lyceum_core::random::RandomStream;
+use lyceum_core::{Problem, Result};
+use lyceum_qti::{CandidateSession, variant};
+use lyceum_store::Tx;
+
+use crate::body::Object;
+use crate::scoring::{ScoredAnswer, score_answer};
+use crate::{Kind, Reference, Scored, StoredDocument, repository};
+
+/// An item with everything that a student reads beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemPage {
+    /// The item.
+    pub item: StoredDocument,
+    /// The stimuli that it refers to, in its order. Stimuli that are not stored are left out.
+    pub stimuli: Vec<StoredDocument>,
+}
+
+/// Reads an item and its stimuli. Errors: `NotFound`.
+pub fn item_page(tx: &mut Tx<'_>, identifier: &str) -> Result<ItemPage> {
+    let item = repository::found(tx, Kind::Item, identifier)?;
+    let references: Vec<Reference> = lyceum_qti::read_item(&item.xml)?
+        .stimuli
+        .into_iter()
+        .map(|stimulus| Reference {
+            kind: Kind::Stimulus,
+            identifier: stimulus.identifier.into(),
+            href: stimulus.href.into(),
+        })
+        .collect();
+    let mut stimuli = Vec::with_capacity(references.len());
+    for (kind, identifier) in repository::resolved(tx, &references)? {
+        stimuli.extend(repository::find(tx, kind, &identifier)?);
+    }
+    Ok(ItemPage { item, stimuli })
+}
+
+/// An item before an answer. The seed selects the same variant as in [`crate::respond`], and the order of shuffled
+/// choices.
+pub fn candidate_html(
+    xml: &str,
+    seed: u64,
+    address_of: &dyn Fn(&str) -> Option<String>,
+) -> Result<String> {
+    let item = lyceum_qti::read_item(xml)?;
+    let mut random = RandomStream::seeded(seed);
+    let variant = (!item.templates.is_empty()).then(|| variant(&item, &mut random));
+    let view = CandidateSession { outcomes: None, variant: variant.as_ref(), seed };
+    Ok(lyceum_qti::candidate_html(xml, view, address_of)?)
+}
+
+/// Scores an answer as [`crate::respond`] does, and renders the item with the feedback that the answer selects.
+/// Errors: as [`crate::respond`].
+pub fn answered_html(
+    xml: &str,
+    answer: &Object,
+    address_of: &dyn Fn(&str) -> Option<String>,
+) -> Result<(Scored, String)> {
+    let item = lyceum_qti::read_item(xml)?;
+    let ScoredAnswer { scored, outcomes, variant, seed } = score_answer(&item, answer)?;
+    let view = CandidateSession { outcomes: Some(&outcomes), variant: variant.as_ref(), seed };
+    let html = lyceum_qti::candidate_html(xml, view, address_of)?;
+    Ok((scored, html))
+}
+
+/// A stimulus, as items that refer to it show it.
+pub fn stimulus_html(xml: &str, address_of: &dyn Fn(&str) -> Option<String>) -> Result<String> {
+    lyceum_qti::stimulus_html(xml, address_of).map_err(Problem::from)
+}

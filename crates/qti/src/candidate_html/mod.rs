@@ -1,0 +1,232 @@
+//! An item or stimulus as HTML for a student's browser. The HTML contains no scripts, no styles and no addresses of
+//! other servers that a browser would load by itself.
+
+mod allowed;
+mod math;
+mod media;
+
+use crate::model::InteractionKind;
+use crate::xml::{ChildNode, Document, Element, ElementNamespace};
+
+/// Put before each id, so that an item cannot take an id of the page.
+const ID_PREFIX: &str = "qti-";
+
+/// Writes the HTML of one document.
+pub(crate) struct HtmlWriter<'a> {
+    out: String,
+    /// Name, cardinality and base type of each response variable.
+    responses: Vec<[&'a str; 3]>,
+    /// The address on the page's own server for the address of a file as the document has it.
+    address_of: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// The HTML of a candidate view, or of a stimulus: an element of the class `qti-item`.
+pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<String>) -> String {
+    let root = document.root();
+    let declared = root.all("qti-response-declaration").map(|declaration| {
+        let attribute = |name| declaration.attribute(name).unwrap_or_default().trim();
+        [attribute("identifier"), attribute("cardinality"), attribute("base-type")]
+    });
+    let mut writer = HtmlWriter { out: String::new(), responses: declared.collect(), address_of };
+    writer.out.push_str("<div class=\"qti-item\"");
+    writer.language(root);
+    writer.out.push('>');
+    const SHOWN: [&str; 4] =
+        ["qti-item-body", "qti-stimulus-body", "qti-catalog-info", "qti-modal-feedback"];
+    for part in root.elements().filter(|part| SHOWN.iter().any(|name| part.is(name))) {
+        writer.element(part);
+    }
+    writer.out.push_str("</div>");
+    writer.out
+}
+
+impl HtmlWriter<'_> {
+    fn children(&mut self, element: Element<'_>) {
+        for child in element.children() {
+            match child {
+                ChildNode::Text(text, _) => self.text(text),
+                ChildNode::Element(inner) => self.element(inner),
+            }
+        }
+    }
+
+    fn element(&mut self, element: Element<'_>) {
+        match element.space() {
+            ElementNamespace::Qti3 => self.qti(element),
+            ElementNamespace::MathMl => self.math(element),
+            ElementNamespace::Ssml => self.spoken(element),
+            _ => {}
+        }
+    }
+
+    fn qti(&mut self, element: Element<'_>) {
+        let name = element.name();
+        match name {
+            "img" | "picture" | "object" | "audio" | "video" | "track" | "source" => {
+                self.media(element);
+            }
+            "a" => self.link(element),
+            "qti-file-href" => self.file_reference(element),
+            _ if allowed::is_qti_element(name) || InteractionKind::of_element(name).is_some() => {
+                self.qti_element(element);
+            }
+            // Modules, stylesheets, templates and parameters are not shown.
+            _ => {
+                if let Some(shown) = allowed::html_element(name) {
+                    self.html_element(element, shown);
+                }
+            }
+        }
+    }
+
+    fn qti_element(&mut self, element: Element<'_>) {
+        let name = element.name();
+        self.out.extend(["<", name]);
+        for attribute in element.attributes() {
+            if allowed::is_qti_attribute(name, &attribute.name) {
+                self.attribute(&attribute.name, &attribute.value);
+            }
+        }
+        match name {
+            // What is in a catalog is shown only when a student asks for it.
+            "qti-catalog-info" => self.out.push_str(" hidden"),
+            // Elements refer to catalogs by their own ids.
+            "qti-catalog" => self.attribute("name", element.attribute("id").unwrap_or_default()),
+            _ => {}
+        }
+        let response = element.attribute("response-identifier").map(str::trim);
+        let declared = self.responses.iter().find(|[own, ..]| Some(*own) == response).copied();
+        if let Some([_, cardinality, base_type]) = declared {
+            self.attribute("cardinality", cardinality);
+            self.attribute("base-type", base_type);
+        }
+        self.common(element, &[]);
+        self.out.push('>');
+        if name != "qti-portable-custom-interaction" && name != "qti-custom-interaction" {
+            self.children(element);
+        }
+        self.out.extend(["</", name, ">"]);
+    }
+
+    fn html_element(&mut self, element: Element<'_>, shown: &str) {
+        self.out.extend(["<", shown]);
+        let mut classes = Vec::new();
+        for attribute in element.attributes() {
+            if allowed::is_html_attribute(shown, &attribute.name) {
+                self.attribute(&attribute.name, &attribute.value);
+            }
+            classes.extend(allowed::alignment_class(&attribute.name, &attribute.value));
+        }
+        self.common(element, &classes);
+        self.out.push('>');
+        if allowed::is_void(shown) {
+            return;
+        }
+        if shown == "pre" {
+            // A browser drops the first line break.
+            self.out.push('\n');
+        }
+        self.children(element);
+        self.out.extend(["</", shown, ">"]);
+    }
+
+    /// The attributes of every element.
+    fn common(&mut self, element: Element<'_>, classes: &[String]) {
+        let own = element.attribute("class").unwrap_or_default().split_whitespace();
+        // Other classes belong to stylesheets of the item, which a page does not load, or are those of the page.
+        let own = own.filter(|class| class.starts_with("qti-"));
+        let classes: Vec<&str> = own.chain(classes.iter().map(String::as_str)).collect();
+        if !classes.is_empty() {
+            self.attribute("class", &classes.join(" "));
+        }
+        for attribute in element.attributes() {
+            let name = &*attribute.name;
+            if name == "id" && element.name() != "qti-catalog" {
+                self.attribute("id", &prefixed(&attribute.value));
+            } else if allowed::is_reference(name) {
+                self.attribute(name, &prefixed(&attribute.value));
+            } else if allowed::is_common_attribute(name) {
+                self.attribute(name, &attribute.value);
+            }
+        }
+        self.language(element);
+    }
+
+    fn language(&mut self, element: Element<'_>) {
+        if let Some(language) = element.attribute("xml:lang").or(element.attribute("lang")) {
+            self.attribute("lang", language);
+        }
+    }
+
+    /// A link to another page, or to a place of the item.
+    fn link(&mut self, element: Element<'_>) {
+        let href = element.attribute("href").unwrap_or_default().trim();
+        if let Some(place) = href.strip_prefix('#') {
+            self.out.push_str("<a");
+            self.attribute("href", &["#", ID_PREFIX, place].concat());
+        } else if is_secure(href) {
+            self.out.push_str("<a");
+            self.outside(href);
+        } else {
+            self.out.push_str("<span");
+        }
+        self.common(element, &[]);
+        self.out.push('>');
+        self.children(element);
+        let is_link = href.starts_with('#') || is_secure(href);
+        self.out.push_str(if is_link { "</a>" } else { "</span>" });
+    }
+
+    /// The attributes of a link that leads to another server, in a tab of its own.
+    fn outside(&mut self, href: &str) {
+        self.attribute("href", href);
+        self.out.push_str(" target=\"_blank\" rel=\"noopener noreferrer\"");
+    }
+
+    /// A text with directions for speech (SSML): its text is shown, and a substitute is kept for reading aloud.
+    fn spoken(&mut self, element: Element<'_>) {
+        let alias = element.attribute("alias").filter(|_| element.name() == "sub");
+        match alias {
+            Some(alias) => {
+                self.out.push_str("<span");
+                self.attribute("data-say", alias);
+                self.out.push('>');
+                self.children(element);
+                self.out.push_str("</span>");
+            }
+            None => self.children(element),
+        }
+    }
+
+    fn attribute(&mut self, name: &str, value: &str) {
+        self.out.extend([" ", name, "=\""]);
+        self.text(value);
+        self.out.push('"');
+    }
+
+    fn text(&mut self, text: &str) {
+        for character in text.chars() {
+            match character {
+                '&' => self.out.push_str("&amp;"),
+                '<' => self.out.push_str("&lt;"),
+                '>' => self.out.push_str("&gt;"),
+                '"' => self.out.push_str("&quot;"),
+                '\u{a0}' => self.out.push_str("&nbsp;"),
+                // A browser reads it as a line break.
+                '\r' => self.out.push_str("&#13;"),
+                other => self.out.push(other),
+            }
+        }
+    }
+}
+
+/// Ids with [`ID_PREFIX`].
+fn prefixed(ids: &str) -> String {
+    let ids: Vec<String> = ids.split_whitespace().map(|id| [ID_PREFIX, id].concat()).collect();
+    ids.join(" ")
+}
+
+/// Whether an address leads to another page over an encrypted connection.
+fn is_secure(href: &str) -> bool {
+    href.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
+}

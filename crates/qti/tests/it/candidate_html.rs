@@ -1,0 +1,384 @@
+//! The HTML for browsers of students: it is safe whatever the item contains, and shows what the item asks.
+
+use lyceum_core::random::RandomStream;
+use lyceum_qti::{
+    CandidateSession, DocumentContent, Responses, ScoringInput, candidate_html, candidate_view,
+    read, score, stimulus_html,
+};
+
+use crate::kit::item_xml;
+use crate::standards::{documents, folder};
+
+/// The start of an element in HTML that was written with escaped texts.
+struct Tag<'h> {
+    name: &'h str,
+    attributes: Vec<(&'h str, &'h str)>,
+}
+
+/// The tags of a text. Panics where the text has a `<` that begins no plain tag: elements and attributes could hide there.
+fn tags(html: &str) -> Vec<Tag<'_>> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    let mut tags = Vec::new();
+    for part in html.split('<').skip(1) {
+        let (inside, _) = part.split_once('>').unwrap_or_else(|| panic!("<{part} has no end"));
+        let mut pieces = inside.split('"');
+        let first = pieces.next().unwrap_or_default();
+        let name = first.split(' ').next().unwrap_or_default();
+        if let Some(name) = name.strip_prefix('/') {
+            assert!(is_name(name) && inside.len() == name.len() + 1, "<{inside}>");
+            continue;
+        }
+        assert!(is_name(name), "<{inside}>");
+        let mut attributes = Vec::new();
+        let mut before = &first[name.len()..];
+        loop {
+            let mut words: Vec<&str> = before.split(' ').filter(|word| !word.is_empty()).collect();
+            let valued = words.last().and_then(|last| last.strip_suffix('='));
+            if let Some(valued) = valued {
+                words.pop();
+                assert!(is_name(valued), "<{inside}>");
+                attributes.push((valued, pieces.next().unwrap_or_else(|| panic!("<{inside}>"))));
+            }
+            for word in words {
+                assert!(is_name(word), "<{inside}>");
+                attributes.push((word, ""));
+            }
+            match pieces.next() {
+                Some(next) => before = next,
+                None => break,
+            }
+        }
+        tags.push(Tag { name, attributes });
+    }
+    tags
+}
+
+/// Elements that would run, load, leave the item or change how a browser reads what follows.
+const UNSAFE: [&str; 26] = [
+    "script",
+    "style",
+    "iframe",
+    "object",
+    "embed",
+    "link",
+    "meta",
+    "base",
+    "form",
+    "input",
+    "button",
+    "textarea",
+    "select",
+    "option",
+    "template",
+    "svg",
+    "foreignobject",
+    "use",
+    "noscript",
+    "plaintext",
+    "xmp",
+    "title",
+    "annotation-xml",
+    "maction",
+    "frame",
+    "portal",
+];
+
+fn assert_safe(html: &str) {
+    for Tag { name, attributes } in tags(html) {
+        assert!(!UNSAFE.contains(&name), "<{name}> in {html}");
+        for (attribute, value) in attributes {
+            let is_free = attribute.starts_with("on")
+                || [
+                    "style",
+                    "srcdoc",
+                    "action",
+                    "formaction",
+                    "srcset",
+                    "xlink",
+                    "name",
+                    "is",
+                    "slot",
+                ]
+                .contains(&attribute);
+            let is_catalog = name == "qti-catalog" && attribute == "name";
+            assert!(!is_free || is_catalog, "{attribute} of <{name}> in {html}");
+            let value = value.trim().to_ascii_lowercase();
+            match attribute {
+                "src" | "poster" => {
+                    let is_own = value.starts_with("/files/");
+                    let is_data = ["data:image/", "data:audio/", "data:video/"]
+                        .iter()
+                        .any(|p| value.starts_with(p));
+                    assert!(is_own || is_data, "{attribute}={value} of <{name}>");
+                }
+                "href" if name == "qti-file-href" => assert!(
+                    value.starts_with("/files/")
+                        || value.starts_with("data:audio/")
+                        || value.starts_with("data:video/")
+                        || value.starts_with("data:image/")
+                ),
+                "href" => {
+                    assert!(value.starts_with("https://") || value.starts_with("#qti-"), "{value}")
+                }
+                "id" => assert!(value.starts_with("qti-") || value.is_empty(), "{value}"),
+                "class" => {
+                    assert!(value.split(' ').all(|class| class.starts_with("qti-")), "{value}")
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The address of files that the server has: those below `files`.
+fn stored(file: &str) -> Option<String> {
+    let name = file.strip_prefix("files/")?;
+    name.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+        .then(|| format!("/files/{name}"))
+}
+
+fn html(parts: &str) -> String {
+    let html = candidate_html(&item_xml(parts), CandidateSession::default(), &stored).unwrap();
+    assert_safe(&html);
+    html
+}
+
+fn body(inside: &str) -> String {
+    html(&format!("<qti-item-body>{inside}</qti-item-body>"))
+}
+
+#[test]
+fn every_item_of_the_standard_is_rendered_safely_without_its_answers() {
+    let Some(folder) = folder("HTML of all items") else { return };
+    let (mut items, mut stimuli, mut leaks) = (0, 0, Vec::new());
+    for file in documents(&folder) {
+        let item = match read(&file.xml).map(|reading| reading.content) {
+            Ok(DocumentContent::Item(item)) => item,
+            Ok(DocumentContent::Stimulus(_)) => {
+                assert_safe(&stimulus_html(&file.xml, &stored).unwrap());
+                stimuli += 1;
+                continue;
+            }
+            _ => continue,
+        };
+        let mut responses = Responses::default();
+        for response in &item.responses {
+            responses.set(&response.declaration.identifier, response.correct.clone());
+        }
+        let right = score(&item, &responses, ScoringInput::default(), &mut RandomStream::seeded(1));
+        for outcomes in [None, Some(&right)] {
+            let view = CandidateSession { outcomes, ..CandidateSession::default() };
+            let html = candidate_html(&file.xml, view, &stored).unwrap();
+            assert_safe(&html);
+            let xml = candidate_view(&file.xml, view).unwrap();
+            let shown = |text: &str| text.matches("-interaction ").count();
+            assert_eq!(shown(&html), shown(&xml), "{}: {html}", file.name);
+            // A value that the view does not contain does not come back.
+            let values = item.responses.iter().flat_map(|response| {
+                let mapped = response.mapping.iter().flat_map(|mapping| mapping.entries.iter());
+                let correct = response.correct.scalars().iter().map(ToString::to_string);
+                correct.chain(mapped.map(|entry| entry.key.to_string())).collect::<Vec<_>>()
+            });
+            let told = values.filter(|value| {
+                html.matches(value.as_str()).count() > xml.matches(value.as_str()).count()
+            });
+            leaks.extend(
+                told.filter(|value| value.len() > 3).map(|value| format!("{}: {value}", file.name)),
+            );
+            items += 1;
+        }
+    }
+    println!("{items} renderings of items, {stimuli} stimuli, {} leaks", leaks.len());
+    assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+    assert!(items > 400, "only {items} renderings");
+}
+
+#[test]
+fn nothing_that_runs_or_loads_gets_into_the_html() {
+    for (inside, expected) in [
+        ("<p>a<script>alert(1)</script>b</p>", "<p>ab</p>"),
+        (
+            "<p onclick=\"alert(1)\" style=\"color:red\" class=\"card qti-italic\">a</p>",
+            "<p class=\"qti-italic\">a</p>",
+        ),
+        ("<p><a href=\"javascript:alert(1)\">a</a></p>", "<p><span>a</span></p>"),
+        (
+            "<p><a href=\" https://example.org/?a&amp;b\">a</a></p>",
+            "<p><a href=\"https://example.org/?a&amp;b\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>",
+        ),
+        (
+            "<p id=\"main\"><a href=\"#main\">a</a></p>",
+            "<p id=\"qti-main\"><a href=\"#qti-main\">a</a></p>",
+        ),
+        (
+            "<p><img src=\"https://example.org/a.png\" alt=\"a cat\"/></p>",
+            "<p><span class=\"qti-missing-file\">a cat <a href=\"https://example.org/a.png\" target=\"_blank\" rel=\"noopener noreferrer\">Open the picture</a></span></p>",
+        ),
+        (
+            "<p><img src=\"data:text/html,x\" alt=\"&lt;b&gt;\"/></p>",
+            "<p><span class=\"qti-missing-file\">&lt;b&gt;</span></p>",
+        ),
+        (
+            "<p><img src=\"files/a.png\" alt=\"\" width=\"20\"/></p>",
+            "<p><img src=\"/files/a.png\" alt=\"\" width=\"20\"></p>",
+        ),
+        (
+            "<object type=\"image/png\" data=\"files/a.png\">a cat</object>",
+            "<img src=\"/files/a.png\" alt=\"a cat\">",
+        ),
+        ("<object type=\"text/html\" data=\"files/a.html\"><p>a</p></object>", "<p>a</p>"),
+        (
+            "<video src=\"files/a.mp4\" autoplay=\"autoplay\" onplay=\"x\"/>",
+            "<video controls preload=\"metadata\"><source src=\"/files/a.mp4\"></video>",
+        ),
+        ("<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"x\"><a/></svg><p>a</p>", "<p>a</p>"),
+        (
+            "<math xmlns=\"http://www.w3.org/1998/Math/MathML\" href=\"x\" display=\"block\"><mtext>a<p xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">b</p></mtext><annotation-xml><mi>c</mi></annotation-xml><mfenced><mi>x</mi><mn>2</mn></mfenced></math>",
+            "<math display=\"block\"><mtext>a</mtext><mrow><mo>(</mo><mi>x</mi><mo>,</mo><mn>2</mn><mo>)</mo></mrow></math>",
+        ),
+        (
+            "<h1>a</h1><table><tr><td align=\"center\" rowspan=\"2\">b</td></tr></table>",
+            "<h2>a</h2><table><tr><td rowspan=\"2\" class=\"qti-align-center\">b</td></tr></table>",
+        ),
+    ] {
+        let html = body(inside);
+        assert_eq!(
+            html,
+            format!("<div class=\"qti-item\"><qti-item-body>{expected}</qti-item-body></div>"),
+            "{inside}"
+        );
+    }
+}
+
+#[test]
+fn interactions_keep_what_a_browser_needs_and_nothing_more() {
+    let html = html(
+        r#"<qti-response-declaration identifier="R" cardinality="multiple" base-type="identifier"><qti-correct-response><qti-value>B</qti-value></qti-correct-response></qti-response-declaration>
+        <qti-item-body xml:lang="de"><qti-choice-interaction response-identifier="R" max-choices="2" shuffle="true" data-max-selections-message="Zwei" data-other="x" class="qti-labels-decimal">
+        <qti-prompt>Welche?</qti-prompt><qti-simple-choice identifier="A" fixed="true" template-identifier="T">a</qti-simple-choice><qti-simple-choice identifier="B">b <span data-catalog-idref="g">c</span></qti-simple-choice></qti-choice-interaction></qti-item-body>
+        <qti-catalog-info><qti-catalog id="g"><qti-card support="glossary-on-screen"><qti-card-entry xml:lang="de" default="true"><qti-html-content><p>d</p></qti-html-content></qti-card-entry></qti-card></qti-catalog></qti-catalog-info>"#,
+    );
+    for part in [
+        "<qti-item-body lang=\"de\">",
+        "<qti-choice-interaction response-identifier=\"R\" max-choices=\"2\" cardinality=\"multiple\" base-type=\"identifier\" class=\"qti-labels-decimal\" data-max-selections-message=\"Zwei\">",
+        "<qti-simple-choice identifier=\"B\">b <span data-catalog-idref=\"g\">c</span></qti-simple-choice>",
+        "<qti-catalog-info hidden><qti-catalog name=\"g\"><qti-card support=\"glossary-on-screen\"><qti-card-entry default=\"true\" lang=\"de\"><qti-html-content><p>d</p>",
+    ] {
+        assert!(html.contains(part), "{part} not in {html}");
+    }
+    assert!(
+        !html.contains("qti-value") && !html.contains("fixed") && !html.contains("data-other"),
+        "{html}"
+    );
+}
+
+const NAMES: [&str; 24] = [
+    "p",
+    "a",
+    "img",
+    "object",
+    "video",
+    "source",
+    "td",
+    "details",
+    "template",
+    "script",
+    "style",
+    "iframe",
+    "SCRIPT",
+    "qti-prompt",
+    "qti-simple-choice",
+    "qti-choice-interaction",
+    "x-interaction",
+    "qti-card",
+    "qti-file-href",
+    "qti-hotspot-choice",
+    "m:math",
+    "m:mtext",
+    "m:annotation-xml",
+    "s:svg",
+];
+const ATTRIBUTES: [&str; 22] = [
+    "href",
+    "src",
+    "data",
+    "type",
+    "alt",
+    "style",
+    "onclick",
+    "onerror",
+    "id",
+    "class",
+    "title",
+    "identifier",
+    "lang",
+    "dir",
+    "aria-label",
+    "aria-describedby",
+    "data-catalog-idref",
+    "data-x",
+    "width",
+    "poster",
+    "coords",
+    "xml:lang",
+];
+const VALUES: [&str; 14] = [
+    "javascript:alert(1)",
+    " JaVaScRiPt:alert(1)",
+    "data:text/html,&lt;script>",
+    "data:image/svg+xml,&lt;svg/onload=x>",
+    "https://example.org/",
+    "//example.org/x",
+    "files/a.png",
+    "image/png",
+    "video/mp4",
+    "&quot;&gt;&lt;script&gt;",
+    "&#10;x",
+    "main qti-italic",
+    "'&lt;!--",
+    "a",
+];
+
+fn random_element(random: &mut RandomStream, depth: usize, out: &mut String) {
+    let mut one =
+        |names: &[&'static str]| names[usize::try_from(random.below(names.len() as u64)).unwrap()];
+    let name = one(&NAMES);
+    out.extend(["<", name]);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let (attribute, value) = (one(&ATTRIBUTES), one(&VALUES));
+        if !seen.contains(&attribute) {
+            seen.push(attribute);
+            out.extend([" ", attribute, "=\"", value, "\""]);
+        }
+    }
+    out.push('>');
+    for _ in 0..random.below(4) {
+        match random.below(3) {
+            0 => out.push_str("&lt;script>alert(1)&lt;/script>"),
+            _ if depth < 6 => random_element(random, depth + 1, out),
+            _ => {}
+        }
+    }
+    out.extend(["</", name, ">"]);
+}
+
+#[test]
+fn random_documents_give_safe_html() {
+    let rounds = if lyceum_testkit::full_size() { 200_000 } else { 3_000 };
+    for seed in 0..rounds {
+        let mut random = RandomStream::seeded(seed);
+        let mut inside = String::new();
+        for _ in 0..4 {
+            random_element(&mut random, 0, &mut inside);
+        }
+        let xml = item_xml(&format!(
+            "<qti-item-body xmlns:m=\"http://www.w3.org/1998/Math/MathML\" xmlns:s=\"http://www.w3.org/2000/svg\">{inside}</qti-item-body>"
+        ));
+        assert_safe(&candidate_html(&xml, CandidateSession::default(), &stored).unwrap());
+    }
+}

@@ -1,0 +1,98 @@
+//! The preview of an item: what a student sees, and the result of an answer that is not stored.
+
+use axum::http::header;
+use lyceum_assessment::{
+    ItemAnswer, ItemPage, Scored, answered_html, candidate, candidate_html, item_page, parse,
+    stimulus_html,
+};
+use lyceum_console::item::ItemPreviewPage;
+use lyceum_console::{links, screens};
+use lyceum_core::{Result, body};
+use serde::Serialize;
+
+use super::visitor::query;
+use super::{Visitor, action, page, show_page};
+use crate::answer::Answer;
+use crate::apart::apart;
+use crate::context::Context;
+use crate::limits;
+use crate::render;
+use crate::route::Route;
+use crate::routes::sign_in::Form;
+
+pub(super) fn routes() -> Vec<Route> {
+    const PATH: &str = "/items/{id}/preview";
+    vec![
+        page(PATH, &screens::COURSES, show).of_no_organization(),
+        action(PATH, &screens::COURSES, check)
+            .of_no_organization()
+            .reads_up_to(limits::ITEM_ANSWER_MAX_BYTES),
+    ]
+}
+
+/// The result of an answer, for the page's script.
+#[derive(Serialize)]
+struct CheckedAnswer {
+    #[serde(flatten)]
+    scored: Scored,
+    /// The item with the feedback that the answer selects.
+    html: String,
+}
+
+/// The reason why an answer was not scored, for the page's script.
+#[derive(Serialize)]
+struct RefusedAnswer {
+    message: String,
+}
+
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let seed = query(&context).own("seed").parse().unwrap_or(0);
+    let read = context.app.db.read(move |tx| item_page(tx, &id));
+    let ItemPage { item, stimuli } = read.await?;
+    let (xml, base_url) = (item.xml, context.base_url().to_owned());
+    let rendering = apart(move || {
+        let address_of = |file: &str| own_path(&base_url, file);
+        let html = candidate_html(&xml, seed, &address_of)?;
+        let stimuli: Result<Vec<_>> = stimuli
+            .into_iter()
+            .map(|stimulus| Ok((stimulus.title, stimulus_html(&stimulus.xml, &address_of)?)))
+            .collect();
+        Ok((html, stimuli?, candidate(&xml, seed)?.varies))
+    });
+    let (html, stimuli, varies) = rendering.await?;
+    show_page(&ItemPreviewPage {
+        frame: visitor.frame(item.title),
+        next: varies.then(|| links::item_variant(&item.identifier, seed.wrapping_add(1))),
+        identifier: item.identifier,
+        version: item.version,
+        seed,
+        stimuli,
+        html,
+    })
+}
+
+async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let ItemPage { item, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
+    let (answer, base_url) = (form.field("answer").to_owned(), context.base_url().to_owned());
+    let checking = apart(move || {
+        let ItemAnswer(answer) = body::of(parse(answer.as_bytes())?.into())?;
+        answered_html(&item.xml, &answer, &|file| own_path(&base_url, file))
+    });
+    match checking.await {
+        Ok((scored, html)) => Ok(Answer::of(&CheckedAnswer { scored, html })),
+        Err(problem) if problem.cause.is_none() => {
+            let refused = RefusedAnswer { message: render::sentence(&problem) };
+            Ok(Answer::of(&refused).status(render::status(problem.kind)))
+        }
+        Err(problem) => Err(problem),
+    }
+    .map(|answer| answer.header(header::CACHE_CONTROL, super::NO_STORE))
+}
+
+/// The path of a file whose address is on this server.
+fn own_path(base_url: &str, address: &str) -> Option<String> {
+    let path = address.strip_prefix(base_url.trim_end_matches('/'))?;
+    path.starts_with('/').then(|| path.to_owned())
+}
