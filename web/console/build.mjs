@@ -13,7 +13,8 @@ const files = [
   "src/docs.css",
 ];
 const pictures = readdirSync(from("src/pictures")).map((name) => `src/pictures/${name}`);
-const bundles = ["src/console.css", "src/console.js", "src/play.css", "src/play.js", "src/learn.css", ...pictures];
+const pages = ["console", "item", "play"];
+const bundles = [...pages.flatMap((page) => [`src/${page}.css`, `src/${page}.js`]), "src/learn.css", ...pictures];
 
 rmSync(from("dist"), { recursive: true, force: true });
 mkdirSync(from("dist"));

@@ -1,0 +1,26 @@
+import { create } from "./base.js";
+import { Picture, nameOfSpot } from "./picture.js";
+import { PlacingInteraction } from "./placing.js";
+import { words } from "./words.js";
+
+/** Texts or pictures onto places of a picture. */
+export class GraphicGapMatchInteraction extends PlacingInteraction {
+  build() {
+    this.nameGroup("group", words.placeHint, words.spots);
+    const spots = [...this.querySelectorAll(":scope > qti-associable-hotspot")];
+    const tokens = [...this.querySelectorAll(":scope > :is(qti-gap-text, qti-gap-img)")];
+    const bank = this.addTokens(tokens, words.bank);
+    const picture = new Picture(this, spots);
+    const places = spots.map((element, at) => {
+      const part = create("div", { class: "qti-spot" });
+      picture.place(part, picture.rangeOf(element));
+      picture.stage.append(part);
+      element.remove();
+      return { element, part, name: nameOfSpot(element, at) };
+    });
+    picture.overlay.remove();
+    if (this.matches(".qti-choices-bottom, .qti-choices-right")) picture.stage.after(bank);
+    else picture.stage.before(bank);
+    this.addPlaces(places);
+  }
+}

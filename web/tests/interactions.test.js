@@ -1,0 +1,191 @@
+// Items in a real browser: each interaction answered by keys and by pointer on the preview page, scored by the server,
+// named for screen readers, and shown again.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { launch, takePicture } from "./chromium.js";
+import { axe, signIn, tabTo } from "./console/kit.js";
+import { ITEMS, itemXml } from "./interactions/items.js";
+import { Server, binary } from "./server.js";
+
+/** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
+const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 844 };
+/** Pages that work at the same time. */
+const WORKERS = 3;
+const STEP_MAX_MS = 20_000;
+const isFull = process.env.LYCEUM_TEST_SIZE === "full";
+/** At the small size, one of so many items of the standard is shown. */
+const SAMPLED = isFull ? 1 : 6;
+const STANDARDS = join(process.env.LYCEUM_STANDARDS ?? fileURLToPath(new URL("../../../shared/standards", import.meta.url)), "qti");
+
+/** A server, and pages of a guide who is signed in. */
+async function begin(t) {
+  const server = await Server.start(t);
+  const browser = await launch(t, ["--autoplay-policy=no-user-gesture-required"]);
+  const context = await browser.newContext({ baseURL: server.base, viewport: WIDE, reducedMotion: "reduce" });
+  await signIn(await context.newPage(), server, "guide");
+  const storageState = await context.storageState();
+  const open = async () => {
+    const own = await browser.newContext({ baseURL: server.base, viewport: WIDE, reducedMotion: "reduce", storageState });
+    const page = await own.newPage();
+    page.setDefaultTimeout(STEP_MAX_MS);
+    const faults = [];
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(String(error)));
+    page.on("request", (request) => /^(data:|blob:)/.test(request.url()) || request.url().startsWith(server.base) || faults.push(`request to ${request.url()}`));
+    return { page, faults };
+  };
+  return { server, open };
+}
+
+/** Does the work for each member, on some pages at the same time. */
+async function eachOnPages(open, members, work) {
+  const left = [...members];
+  await Promise.all(
+    Array.from({ length: WORKERS }, async () => {
+      const own = await open();
+      for (let next = left.shift(); next; next = left.shift()) await work(own, next);
+    }),
+  );
+}
+
+/** What a screen reader finds on a page: role, name and states of each element that is not hidden. */
+async function accessible(page) {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send("Accessibility.getFullAXTree");
+  await session.detach();
+  return nodes
+    .filter(({ ignored }) => !ignored)
+    .map(({ role, name, value, properties = [] }) => {
+      const states = Object.fromEntries(properties.map(({ name, value }) => [name, String(value.value)]));
+      return { role: role?.value, name: name?.value ?? "", value: value === undefined ? undefined : String(value.value), ...states };
+    });
+}
+
+async function isAccessible(page, name) {
+  await page.evaluate(axe);
+  for (const [colorScheme, viewport] of [["light", WIDE], ["dark", NARROW]]) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    const seen = await page.evaluate(async () => {
+      const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+      const root = document.documentElement;
+      return {
+        faults: violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`),
+        wide: root.scrollWidth - root.clientWidth,
+      };
+    });
+    assert.deepEqual(seen, { faults: [], wide: 0 }, `${name}, ${colorScheme}`);
+    await takePicture(page, `item-${name}-${viewport.width}-${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(WIDE);
+}
+
+const result = (page) => page.locator("[data-result]:not([hidden])");
+
+/** What the page sent and the server answered. */
+const details = async (page) => JSON.parse(await page.locator("[data-details]").textContent());
+
+/** Answers an item on an open page and compares the server's score. */
+async function answer(kit, page, name, way) {
+  const { correct } = ITEMS[name];
+  await ITEMS[name][way](page);
+  if (way === "byKeys") {
+    await tabTo(page, "form .main");
+    await page.keyboard.press("Enter");
+  } else {
+    await page.locator("form .main").click();
+  }
+  await result(page).waitFor();
+  const { responses, score } = await details(page);
+  const scored = await kit.server.call("POST", `/assessment-items/${name}/process-response`, { responses });
+  assert.equal(score, scored.score, name);
+  if (!correct) {
+    assert.ok(responses.RESPONSE.data.length > 10, `${name}: ${JSON.stringify(responses)}`);
+    return;
+  }
+  const plain = (response) => [response].flat().map(String);
+  const [sent, expected] = [plain(responses.RESPONSE), plain(correct)];
+  // The pair of a cat and a kitten is that of a kitten and a cat.
+  if (ITEMS[name].cardinality === "multiple") [sent, expected].forEach((list) => list.sort());
+  assert.deepEqual(sent, expected, `${name} ${way}`);
+  assert.equal(scored.score, 1, `${name} ${way}`);
+  assert.match(await result(page).textContent(), /Right: 1 of 1/, name);
+}
+
+test("each interaction is answered, scored and shown again", { skip }, async (t) => {
+  const kit = await begin(t);
+  for (const [name, item] of Object.entries(ITEMS)) {
+    await kit.server.call("POST", "/assessment-items", { format: "xml", xml: itemXml(name, item) });
+  }
+  await eachOnPages(kit.open, Object.keys(ITEMS), async ({ page, faults }, name) => {
+    const { named, state, byPointer } = ITEMS[name];
+    await t.test(name, async () => {
+      await page.goto(`/console/items/${name}/preview`);
+      const before = await accessible(page);
+      for (const [role, names] of Object.entries(named)) {
+        for (const wanted of names) {
+          const found = before.filter((node) => node.role === role).map((node) => node.name);
+          assert.ok(found.includes(wanted), `${name}: no ${role} '${wanted}' among ${JSON.stringify(found)}`);
+        }
+      }
+      await isAccessible(page, name);
+      await answer(kit, page, name, "byKeys");
+      // The page shows the item anew and restores the answer.
+      if (state) {
+        const after = await accessible(page);
+        const found = after.filter((node) => node.role === state.role && node.name === state.name);
+        const wanted = Object.entries(state);
+        assert.ok(found.some((node) => wanted.every(([key, value]) => node[key] === value)), `${name}: ${JSON.stringify(state)} is not among ${JSON.stringify(found)}`);
+      }
+      await isAccessible(page, `${name}-answered`);
+      if (byPointer) {
+        await page.locator("[data-again]").click();
+        await page.waitForFunction(() => !document.querySelector("form .main").hidden);
+        await answer(kit, page, name, "byPointer");
+      }
+      assert.deepEqual(faults.splice(0), [], name);
+    });
+  });
+});
+
+/** The items of the standard's examples. */
+function examples(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".xml"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .filter((path) => !path.includes("xsd"))
+    .map((path) => ({ path, xml: readFileSync(path, "utf8") }))
+    .filter(({ xml }) => xml.includes("<qti-assessment-item ") || xml.includes("<qti-assessment-item\n"));
+}
+
+test("items of the standard are shown without errors", { skip }, async (t) => {
+  if (!existsSync(STANDARDS)) {
+    assert.notEqual(process.env.LYCEUM_REQUIRE_STANDARDS, "1", `no files of the standard in ${STANDARDS}`);
+    t.skip("without the files of the standard, 0 items are shown");
+    return;
+  }
+  const kit = await begin(t);
+  const all = examples(STANDARDS).filter((_, at) => at % SAMPLED === 0);
+  let shown = 0;
+  await eachOnPages(kit.open, all.entries(), async ({ page, faults }, [number, { path, xml }]) => {
+    const id = `example-${number}`;
+    const named = xml.replace(/(<qti-assessment-item[^>]*?\sidentifier=)(["'])[^"']*\2/, `$1"${id}"`);
+    // Other tests cover which items are refused.
+    const stored = await kit.server.call("POST", "/assessment-items", { format: "xml", xml: named }).catch(({ message }) => /: (400|422) /.test(message) || Promise.reject(new Error(message)));
+    if (stored === true) return;
+    await page.goto(`/console/items/${id}/preview`);
+    await page.waitForFunction(() => document.querySelector("[data-reading] select"));
+    assert.deepEqual(faults.splice(0), [], path);
+    shown += 1;
+  });
+  t.diagnostic(`${shown} of ${all.length} items are shown`);
+  assert.ok(shown > all.length / 2, `only ${shown} of ${all.length}`);
+});
