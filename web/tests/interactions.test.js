@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 import { launch, takePicture } from "./chromium.js";
 import { axe, signIn, tabTo } from "./console/kit.js";
-import { ITEMS, itemXml } from "./interactions/items.js";
+import { ITEMS, READING, itemXml } from "./interactions/items.js";
 import { Server, binary } from "./server.js";
 
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
@@ -153,6 +153,62 @@ test("each interaction is answered, scored and shown again", { skip }, async (t)
       assert.deepEqual(faults.splice(0), [], name);
     });
   });
+});
+
+test("help, formulas, limits and reading aloud", { skip }, async (t) => {
+  const { server, open } = await begin(t);
+  await server.call("POST", "/assessment-items", { format: "xml", xml: READING });
+  const { page, faults } = await open();
+  // Test machines have no voices.
+  await page.addInitScript(() => {
+    window.spoken = [];
+    Object.defineProperty(window, "speechSynthesis", { value: { speak: (text) => (window.spoken.push(text.text), setTimeout(() => text.dispatchEvent(new Event("end")))), cancel() {} } });
+  });
+  await page.goto("/console/items/reading/preview");
+  const nodes = await accessible(page);
+  const hasNode = (role, name) => assert.ok(nodes.some((node) => node.role === role && node.name === name), `no ${role} '${name}' among ${JSON.stringify(nodes.map((node) => `${node.role} ${node.name}`))}`);
+  hasNode("MathMLMath", "3 quarters plus x squared");
+  hasNode("link", "Open the picture");
+  await isAccessible(page, "reading");
+
+  // A term opens its help by keyboard, and Escape closes it.
+  await tabTo(page, ".qti-term");
+  await page.keyboard.press("Enter");
+  const help = page.locator(".qti-help:popover-open");
+  await help.waitFor();
+  assert.equal(await help.getAttribute("aria-label"), "Help: fraction");
+  assert.match(await help.textContent(), /Meaning\s*A part of a whole\s*Translation\s*Deutsch\s*Bruch/);
+  await page.keyboard.press("Escape");
+  await help.waitFor({ state: "hidden" });
+
+  // The catalog's text is spoken in place of the visible one; the picture is described.
+  await page.getByRole("button", { name: "Read aloud" }).click();
+  await page.waitForFunction(() => window.spoken.includes("three"));
+  const spoken = await page.evaluate(() => window.spoken);
+  assert.deepEqual(spoken.slice(0, 2), ["A fraction is three quarters and so on.", "A cake in four parts Open the picture"]);
+
+  // Limits are announced and shown where they are broken.
+  for (const name of ["one", "two", "three"]) await page.getByRole("checkbox", { name }).press("Space");
+  assert.equal(await page.locator(".qti-announcer").textContent(), "Only two.");
+  assert.equal(await page.getByRole("checkbox", { name: "three" }).isChecked(), false);
+  await page.getByRole("textbox").fill("7");
+  await page.locator("form .main").click();
+  await result(page).waitFor();
+  assert.match(await result(page).textContent(), /Write two digits\./);
+  await page.getByRole("textbox").fill("77");
+  await page.locator("form .main").click();
+  await page.waitForFunction(() => document.querySelector("[data-details]").textContent !== "");
+  assert.deepEqual((await details(page)).responses, { CODE: "77", MANY: ["A", "B"] });
+
+  // The size of the text stays on the next page.
+  const size = () => page.locator(".qti-item").first().evaluate((item) => Number.parseFloat(getComputedStyle(item).fontSize));
+  const normal = await size();
+  await page.getByRole("combobox", { name: "Text size" }).selectOption({ label: "Very large text" });
+  await page.getByRole("combobox", { name: "Contrast" }).selectOption({ label: "High contrast" });
+  await page.reload();
+  assert.ok((await size()) > normal * 1.4);
+  await isAccessible(page, "reading-large");
+  assert.deepEqual(faults, []);
 });
 
 /** The items of the standard's examples. */

@@ -245,6 +245,13 @@ export const ITEMS = {
     named: { combobox: ["Your answer"] },
     state: { role: "combobox", name: "Your answer", value: "more" },
   },
+  "inline-choice-formulas": {
+    correct: "H",
+    body: `<p>Less than one half: ${interaction("inline-choice", "", '<qti-inline-choice identifier="L"><math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac></math></qti-inline-choice><qti-inline-choice identifier="H"><math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>1</mn><mn>4</mn></mfrac></math></qti-inline-choice>')}</p>`,
+    byKeys: keys("to .qti-open", "Enter", "ArrowDown", "Enter"),
+    byPointer: clicks(".qti-open", "[role=option] >> nth=1"),
+    named: { combobox: ["Your answer"] },
+  },
   match: {
     cardinality: "multiple",
     baseType: "directedPair",
@@ -368,6 +375,27 @@ export const ITEMS = {
     named: { group: ["Hand in your report."], button: ["Hand in your report."] },
   },
 };
+
+/** An item with a formula, help for words, spoken texts, limits and a picture on another server. */
+export const READING = `<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="reading" title="Reading" time-dependent="false" xml:lang="en">
+  <qti-response-declaration identifier="CODE" cardinality="single" base-type="string"/>
+  <qti-response-declaration identifier="MANY" cardinality="multiple" base-type="identifier"/>
+  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
+  <qti-item-body>
+    <p data-catalog-idref="say">A <span data-catalog-idref="word">fraction</span> is <math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac><mo>+</mo><msup><mi>x</mi><mn>2</mn></msup></math>.</p>
+    <p><img src="https://pictures.example.org/cake.png" alt="A cake in four parts"/></p>
+    <p>Two digits: <qti-text-entry-interaction response-identifier="CODE" pattern-mask="[0-9]{2}" data-patternmask-message="Write two digits."/></p>
+    <qti-choice-interaction response-identifier="MANY" max-choices="2" data-max-selections-message="Only two.">
+      <qti-prompt>Choose.</qti-prompt><qti-simple-choice identifier="A">one</qti-simple-choice><qti-simple-choice identifier="B">two</qti-simple-choice><qti-simple-choice identifier="C">three</qti-simple-choice>
+    </qti-choice-interaction>
+    <p dir="rtl" lang="ar">مرحبا</p>
+  </qti-item-body>
+  <qti-catalog-info>
+    <qti-catalog id="word"><qti-card support="glossary-on-screen"><qti-html-content><p>A part of a whole</p></qti-html-content></qti-card>
+      <qti-card support="keyword-translation"><qti-card-entry xml:lang="de"><qti-html-content><p>Bruch</p></qti-html-content></qti-card-entry></qti-card></qti-catalog>
+    <qti-catalog id="say"><qti-card support="spoken"><qti-html-content><p>A fraction is three quarters and so on.</p></qti-html-content></qti-card></qti-catalog>
+  </qti-catalog-info>
+</qti-assessment-item>`;
 
 /** A tenth of a second of silence, as a WAV file in Base64. */
 function silence() {

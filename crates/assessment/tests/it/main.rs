@@ -7,6 +7,7 @@
 
 mod answers;
 mod edits;
+mod html;
 
 use lyceum_assessment::banks::{self, BankInput};
 use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;

@@ -11,6 +11,10 @@ use crate::xml::{ChildNode, Document, Element, ElementNamespace};
 /// Put before each id, so that an item cannot take an id of the page.
 const ID_PREFIX: &str = "qti-";
 
+/// The parts of a document that are shown.
+const SHOWN: [&str; 4] =
+    ["qti-item-body", "qti-stimulus-body", "qti-catalog-info", "qti-modal-feedback"];
+
 /// Writes the HTML of one document.
 pub(crate) struct HtmlWriter<'a> {
     out: String,
@@ -31,8 +35,6 @@ pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<
     writer.out.push_str("<div class=\"qti-item\"");
     writer.language(root);
     writer.out.push('>');
-    const SHOWN: [&str; 4] =
-        ["qti-item-body", "qti-stimulus-body", "qti-catalog-info", "qti-modal-feedback"];
     for part in root.elements().filter(|part| SHOWN.iter().any(|name| part.is(name))) {
         writer.element(part);
     }

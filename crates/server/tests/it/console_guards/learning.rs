@@ -32,11 +32,13 @@ pub(super) fn classes(server: &TestServer, planted: &mut Planted) {
 /// A lesson of that course, in which the planted student answered with the planted name.
 pub(super) fn lesson(server: &TestServer, planted: &mut Planted) {
     let client = server.client();
-    let xml = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="evil" title="evil" time-dependent="false">
+    let title = EVIL.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let xml = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="evil" title="TITLE" time-dependent="false">
   <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="string"/>
   <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
   <qti-item-body><p><qti-text-entry-interaction response-identifier="RESPONSE"/></p></qti-item-body>
-</qti-assessment-item>"#;
+</qti-assessment-item>"#
+        .replace("TITLE", &title);
     let metadata = json!({ "difficulty": "easy", "humanApproved": true });
     let question = json!({ "format": "xml", "xml": xml, "metadata": metadata });
     client.post("/assessment-items").json(&question).expect(201);
@@ -58,7 +60,8 @@ pub(super) fn lesson(server: &TestServer, planted: &mut Planted) {
     });
     client.put("/powerpath/updateStudentQuestionResponse").json(&given).expect(200);
     planted.queries.insert("/students/{id}/attempt", vec!["lesson=evil&attempt=1".into()]);
-    planted.shown_on.push("/students/{id}/attempt");
+    planted.params.insert("/items/{id}", "evil".into());
+    planted.shown_on.extend(["/students/{id}/attempt", "/items/{id}/preview"]);
 }
 
 /// A badge that the planted student earned.

@@ -14,7 +14,7 @@ export class PairingInteraction extends Interaction {
     this.parts = elements.map((element, at) => {
       const part = {
         id: element.getAttribute("identifier"),
-        max: Number(element.getAttribute("match-max") ?? 1),
+        max: Number(element.getAttribute("match-max") ?? 0),
         min: Number(element.getAttribute("match-min") ?? 0),
         group: (element.getAttribute("match-group") ?? "").split(/\s+/).filter(Boolean),
       };

@@ -1,34 +1,83 @@
 import { Interaction, create, newId } from "./base.js";
 import { words } from "./words.js";
 
-/** One of a list inside a line of text. */
+/** One of a list inside a line of text: a native list, or one of our own if choices have pictures or formulas. */
 export class InlineChoiceInteraction extends Interaction {
-  #select;
+  #value = "";
+  #show;
 
   build() {
     const label = this.querySelector(":scope > qti-label");
-    const options = [...this.querySelectorAll(":scope > qti-inline-choice")].map((choice) =>
-      create("option", { value: choice.getAttribute("identifier") }, this.nameOf(choice)),
-    );
+    const choices = [...this.querySelectorAll(":scope > qti-inline-choice")];
+    for (const choice of choices) choice.remove();
     const prompt = this.getAttribute("data-prompt") || words.choose;
-    this.#select = create("select", {}, create("option", { value: "" }, prompt), ...options);
+    const isRich = choices.some((choice) => choice.querySelector("img, math"));
+    const control = isRich ? this.#buildList(choices, prompt) : this.#buildSelect(choices, prompt);
     if (label) {
       label.id ||= newId();
-      this.#select.setAttribute("aria-labelledby", label.id);
+      control.setAttribute("aria-labelledby", label.id);
     } else {
-      nameBlank(this, this.#select);
+      nameBlank(this, control);
     }
-    for (const choice of this.querySelectorAll(":scope > qti-inline-choice")) choice.remove();
-    this.append(this.#select);
-    this.#select.addEventListener("change", () => this.changed());
+    this.#show();
+  }
+
+  #choose(value) {
+    this.#value = value;
+    this.#show();
+    this.changed();
+  }
+
+  #buildSelect(choices, prompt) {
+    const options = choices.map((choice) => create("option", { value: choice.getAttribute("identifier") }, this.nameOf(choice)));
+    const select = create("select", {}, create("option", { value: "" }, prompt), ...options);
+    this.append(select);
+    this.#show = () => (select.value = this.#value);
+    select.addEventListener("change", () => this.#choose(select.value));
+    return select;
+  }
+
+  #buildList(choices, prompt) {
+    const list = create("div", { class: "qti-list", role: "listbox", popover: "auto", id: newId(), "aria-label": words.choices });
+    const button = create("button", { type: "button", class: "qti-open", role: "combobox", "aria-haspopup": "listbox", "aria-expanded": "false", "aria-controls": list.id, popovertarget: list.id });
+    const options = choices.map((choice) => create("div", { role: "option", tabindex: "-1", "data-identifier": choice.getAttribute("identifier"), "aria-label": this.nameOf(choice) }, ...choice.childNodes));
+    list.append(...options);
+    this.append(button, list);
+    this.#show = () => {
+      const chosen = options.find((option) => option.dataset.identifier === this.#value);
+      for (const option of options) option.setAttribute("aria-selected", String(option === chosen));
+      button.replaceChildren(...(chosen ? [...chosen.childNodes].map((node) => node.cloneNode(true)) : [prompt]));
+    };
+    const pick = (option) => {
+      list.hidePopover();
+      this.#choose(option.dataset.identifier);
+      button.focus();
+    };
+    list.addEventListener("toggle", ({ newState }) => {
+      button.setAttribute("aria-expanded", String(newState === "open"));
+      if (newState !== "open") return;
+      const { left, bottom } = button.getBoundingClientRect();
+      Object.assign(list.style, { left: `${left}px`, top: `${bottom + 4}px` });
+      (options.find((option) => option.getAttribute("aria-selected") === "true") ?? options[0]).focus();
+    });
+    list.addEventListener("click", ({ target }) => target.closest("[role=option]") && pick(target.closest("[role=option]")));
+    list.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step) options.at((options.indexOf(event.target) + step) % options.length).focus();
+      else if (event.key === "Enter" || event.key === " ") pick(event.target);
+      else return;
+      event.preventDefault();
+    });
+    return button;
   }
 
   get value() {
-    return this.#select.value || null;
+    return this.#value || null;
   }
 
   set value(response) {
-    this.#select.value = Interaction.values(response)[0] ?? "";
+    this.#value = Interaction.values(response)[0] ?? "";
+    this.#show();
   }
 
   problem() {

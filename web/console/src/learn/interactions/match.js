@@ -4,6 +4,7 @@ import { howMany, words } from "./words.js";
 
 /** Pairs from one list to another: things that are put to others, or a table to tick (`qti-match-tabular`). */
 export class MatchInteraction extends PlacingInteraction {
+  defaultMax = 1;
   /** The boxes of the table, by pair. */
   #boxes;
 
@@ -28,7 +29,7 @@ export class MatchInteraction extends PlacingInteraction {
   }
 
   #buildTable(from, to) {
-    this.nameGroup("group", howMany(this.number("min-associations"), this.number("max-associations", 0)), words.pairs);
+    this.nameGroup("group", howMany(this.number("min-associations"), this.number("max-associations", this.defaultMax)), words.pairs);
     const isRadio = from.every((row) => row.getAttribute("match-max") === "1");
     const head = create("tr", {}, create("td", {}, this.getAttribute("data-first-column-header") ?? ""));
     head.append(...to.map((column) => create("th", { scope: "col" }, ...column.childNodes)));
@@ -60,7 +61,7 @@ export class MatchInteraction extends PlacingInteraction {
       [column, count((box) => box.column === column)],
     ];
     const over = limits.find(([part, used]) => Number(part.getAttribute("match-max")) > 0 && used > Number(part.getAttribute("match-max")));
-    const max = this.number("max-associations", 0);
+    const max = this.number("max-associations", this.defaultMax);
     if (over || (max > 0 && count(() => true) > max)) {
       input.checked = false;
       this.show(this.getAttribute("data-max-selections-message") || words.atMost(over ? Number(over[0].getAttribute("match-max")) : max));

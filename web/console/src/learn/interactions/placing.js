@@ -8,7 +8,7 @@ import { words } from "./words.js";
 class Token {
   constructor(element, name) {
     this.id = element.getAttribute("identifier");
-    this.max = Number(element.getAttribute("match-max") ?? 1);
+    this.max = Number(element.getAttribute("match-max") ?? 0);
     this.min = Number(element.getAttribute("match-min") ?? 0);
     this.group = groupOf(element);
     this.name = name;
@@ -29,6 +29,8 @@ class Token {
 const groupOf = (element) => (element.getAttribute("match-group") ?? "").split(/\s+/).filter(Boolean);
 
 export class PlacingInteraction extends Interaction {
+  /** Pairs at most where the item says nothing; 0 is any number. */
+  defaultMax = 0;
   #tokens = [];
   #places = [];
   /** Each pair is of a token and a place. */
@@ -55,7 +57,8 @@ export class PlacingInteraction extends Interaction {
   addPlaces(elements) {
     this.#places = elements.map(({ element, part, name }, at) => ({
       id: element.getAttribute("identifier"),
-      max: Number(element.getAttribute("match-max") ?? 1),
+      // A gap takes one thing; 0 is any number.
+      max: Number(element.getAttribute("match-max") ?? (element.localName === "qti-gap" ? 1 : 0)),
       min: Math.max(Number(element.getAttribute("match-min") ?? 0), element.getAttribute("required") === "true" ? 1 : 0),
       group: groupOf(element),
       name: name || words.place(at + 1),
@@ -161,7 +164,7 @@ export class PlacingInteraction extends Interaction {
       this.show(words.placeIsFull(place.name, place.max));
       return;
     }
-    const max = this.number("max-associations", 0);
+    const max = this.number("max-associations", this.defaultMax);
     if (max > 0 && pairs.length >= max) {
       this.show(words.atMostPlaced(max));
       return;

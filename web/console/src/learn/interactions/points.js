@@ -9,6 +9,8 @@ const STEP_PARTS = 40;
 const STEPS = { ArrowUp: [0, -1], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowRight: [1, 0] };
 
 class PointsInteraction extends Interaction {
+  /** Points at most where the item says nothing; 0 is any number. */
+  defaultMax = 0;
   #points = [];
   #picture;
   #surface;
@@ -34,7 +36,7 @@ class PointsInteraction extends Interaction {
   }
 
   get #max() {
-    return this.number("max-choices", this.getAttribute("cardinality") === "single" ? 1 : 0);
+    return this.getAttribute("cardinality") === "single" ? 1 : this.number("max-choices", this.defaultMax);
   }
 
   add(point) {
@@ -138,6 +140,8 @@ export class SelectPointInteraction extends PointsInteraction {
 
 /** A picture put onto the picture of its stage. */
 export class PositionObjectInteraction extends PointsInteraction {
+  defaultMax = 1;
+
   build() {
     this.nameGroup("group", words.pointHint, words.points);
     const stage = this.closest("qti-position-object-stage") ?? this;

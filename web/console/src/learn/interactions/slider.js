@@ -9,8 +9,7 @@ export class SliderInteraction extends Interaction {
 
   build() {
     const [lower, upper] = ["lower-bound", "upper-bound"].map((name) => Number(this.getAttribute(name)));
-    const isInteger = this.getAttribute("base-type") === "integer";
-    const step = Number(this.getAttribute("step")) || (isInteger ? 1 : "any");
+    const step = Number(this.getAttribute("step") ?? 1) || "any";
     this.nameGroup("group", "", words.slider);
     this.#input = create("input", { type: "range", min: lower, max: upper, step, id: newId() });
     for (const name of ["aria-labelledby", "aria-label"]) if (this.hasAttribute(name)) this.#input.setAttribute(name, this.getAttribute(name));
