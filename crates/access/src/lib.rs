@@ -12,6 +12,7 @@
 //! | students: accounts of users of the roster | `student` |
 //! | sessions in browsers and on the command line, limits on guessing | `session`, `device`, `guess` |
 //! | API keys, and who holds a session or key | `api_key`, `holder` |
+//! | what the owner of a webhook has access to now | `owner` |
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
 //! | access tokens, the keys that sign them, the master key | `token`, `keyring`, `master` |
 //! | requests signed with OAuth 1.0a | `signed_request` |
@@ -33,6 +34,7 @@ mod keyring;
 pub mod limits;
 mod master;
 pub mod oidc;
+mod owner;
 pub mod password;
 pub mod person;
 mod repository;
@@ -54,6 +56,7 @@ pub use client::{Client, ClientRefusal, ClientSecrets, NewClient};
 pub use holder::TokenHolder;
 pub use keyring::{Jwk, JwkSet, Keyring, Realm};
 pub use master::MasterKey;
+pub use owner::{SANDBOX_CLIENT, current_reaches};
 pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{has_members, join, leave};

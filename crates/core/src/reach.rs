@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Problem, Result};
 
 /// The part of the roster that a caller has access to. Each function that lists people takes one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reach {
     /// Everything.

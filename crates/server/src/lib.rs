@@ -20,6 +20,7 @@
 //! | deployed projects | `hosted` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures | `imports`, `backup`, `webhooks`, `erasure` |
+//! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | limits | `limits` |
 
 mod admission;
@@ -60,6 +61,7 @@ mod server;
 mod sse;
 pub mod state;
 mod tls;
+mod webhook_reach;
 mod webhooks;
 
 pub use learning::{Learning, RemoteLearning};

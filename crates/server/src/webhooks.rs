@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::guarded::WebhookClient;
 use crate::limits;
 use crate::state::App;
+use crate::webhook_reach::are_within;
 
 /// What a server needs to send messages.
 pub(crate) struct WebhookSender {
@@ -209,7 +210,8 @@ impl Sending {
         let (now, holder) = (self.app.clock.now(), self.app.webhooks.holder.clone());
         let (known, stored) = (Arc::clone(&self.registry), Arc::clone(&outcomes));
         let step =
-            self.app.db.write(move |tx| queue::step(tx, now, &holder, &known, &stored)).await?;
+            move |tx: &mut Tx<'_>| queue::step(tx, (now, &holder), &known, are_within, &stored);
+        let step = self.app.db.write(step).await?;
         let Some(Step { registry, receivers, has_more }) = step else { return Ok(None) };
         self.outcomes.clear();
         for outcome in outcomes.iter() {
@@ -232,8 +234,11 @@ impl Sending {
     fn ended(&mut self, outcome: &AttemptOutcome, now: Timestamp) {
         let Some(target) = self.targets.get_mut(&outcome.webhook) else { return };
         target.under_way.remove(&outcome.seq);
-        target.failures = if outcome.error.is_none() { 0 } else { target.failures + 1 };
         target.look_at = Some(now);
+        if outcome.is_refused {
+            return;
+        }
+        target.failures = if outcome.error.is_none() { 0 } else { target.failures + 1 };
         target.paused_until = outcome.status.is_none().then(|| {
             let doubled_s = limits::WEBHOOK_PAUSE_MIN_S << (target.failures - 1).min(10);
             now.plus_seconds(doubled_s.min(limits::WEBHOOK_PAUSE_MAX_S))
@@ -258,10 +263,17 @@ impl Sending {
                 };
                 Ok(DueTarget { webhook: webhook.clone(), target, due, next_due })
             };
-            ready.iter().map(of).collect::<Result<Vec<_>>>()
+            let found: Vec<DueTarget> = ready.iter().map(of).collect::<Result<_>>()?;
+            let due = found
+                .iter()
+                .flat_map(|one| one.due.iter().map(move |due| (one.webhook.as_str(), due)));
+            let due: Vec<(&str, &DueDelivery)> = due.collect();
+            let refusals = queue::refusals(tx, are_within, &due)?;
+            Ok((found, refusals))
         };
-        for found in self.app.db.read(read).await? {
-            self.start(found);
+        let (found, refusals) = self.app.db.read(read).await?;
+        for target in found {
+            self.start(target, &refusals);
         }
         Ok(())
     }
@@ -296,7 +308,7 @@ impl Sending {
         chosen.take(room).map(|(_, webhook, _)| webhook.clone()).collect()
     }
 
-    fn start(&mut self, found: DueTarget) {
+    fn start(&mut self, found: DueTarget, refusals: &HashMap<i64, &str>) {
         let (all, _) = self.under_way();
         let room = limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(all);
         let state = self.targets.entry(found.webhook.clone()).or_default();
@@ -314,6 +326,10 @@ impl Sending {
         state.look_at = if is_idle { found.next_due } else { None };
         for due in new.into_iter().take(room.min(state.may_send())) {
             state.under_way.insert(due.seq);
+            if let Some(reason) = refusals.get(&due.seq) {
+                let _ = self.reply.send(refused(found.webhook.clone(), &due, reason)); // an error: the turn ended
+                continue;
+            }
             let (client, reply) = (self.app.webhooks.client.clone(), self.reply.clone());
             let (target, webhook, now) =
                 (target.clone(), found.webhook.clone(), self.app.clock.now());
@@ -342,6 +358,19 @@ impl Sending {
     }
 }
 
+/// The outcome of a delivery that must not be sent.
+fn refused(webhook: String, due: &DueDelivery, reason: &str) -> AttemptOutcome {
+    AttemptOutcome {
+        webhook,
+        seq: due.seq,
+        attempts: due.attempts,
+        status: None,
+        error: Some(reason.to_owned()),
+        is_refused: true,
+        jitter: 0.0,
+    }
+}
+
 /// Sends one message. Blocks.
 fn attempt(
     client: &WebhookClient,
@@ -367,5 +396,5 @@ fn attempt(
         }
     };
     let (seq, attempts, jitter) = (due.seq, due.attempts, fastrand::f64());
-    AttemptOutcome { webhook, seq, attempts, status, error, jitter }
+    AttemptOutcome { webhook, seq, attempts, status, error, is_refused: false, jitter }
 }

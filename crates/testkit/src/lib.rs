@@ -6,6 +6,7 @@
 //! | a real server in the process, a client for it | `server`, `client` |
 //! | roster records for tests of other crates | `records` |
 //! | which records lie within a reach, computed without SQL | `naive_reach` |
+//! | random rosters, limited reaches, organizations that move | `random_roster` |
 //! | a receiver of webhooks | `receiver` |
 //! | crashes and durability, two writes at once | `durability`, `race` |
 //! | fuzzing for a limited time | `fuzz` |
@@ -16,6 +17,7 @@ pub mod fuzz;
 pub mod naive_reach;
 pub mod postgres;
 pub mod race;
+pub mod random_roster;
 pub mod receiver;
 pub mod records;
 pub mod server;

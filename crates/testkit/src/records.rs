@@ -1,7 +1,7 @@
 //! Roster records for tests that are about something else.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Reach};
+use lyceum_core::{PayloadDialect, Reach, Result};
 use lyceum_roster::collections::at;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Db;
@@ -9,18 +9,27 @@ use serde_json::{Value, json};
 
 /// Creates a record in a collection such as `users`, in the platform dialect. Panics where it is refused.
 pub fn create(db: &Db, collection: &str, record: &Value) {
-    let now = Timestamp::from_milliseconds(1_768_464_000_000);
-    let rules = WriteRules {
-        dialect: PayloadDialect::Platform,
-        now,
-        allocate_missing_ids: false,
-        reach: Reach::Everything,
-    };
     let object = record.as_object().expect("a record is an object");
     let collection = at(collection).expect("the test names a collection");
     let created =
-        db.write_blocking(|tx| write::create(tx, collection, object.clone(), &rules).map(drop));
+        db.write_blocking(|tx| write::create(tx, collection, object.clone(), &rules()).map(drop));
     created.unwrap_or_else(|problem| panic!("{record}: {problem:?}"));
+}
+
+/// Changes members of a record.
+pub fn patch(db: &Db, collection: &str, id: &str, changes: &Value) -> Result<()> {
+    let changes = changes.as_object().expect("changes are an object");
+    let collection = at(collection).expect("the test names a collection");
+    db.write_blocking(|tx| write::patch(tx, collection, id, changes, None, &rules()).map(drop))
+}
+
+fn rules() -> WriteRules {
+    WriteRules {
+        dialect: PayloadDialect::Platform,
+        now: Timestamp::from_milliseconds(1_768_464_000_000),
+        allocate_missing_ids: false,
+        reach: Reach::Everything,
+    }
 }
 
 /// Creates a school with that sourcedId and name.

@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use crate::condition::Condition;
 use crate::repository::filters as repository;
-use crate::{limits, registry, webhook};
+use crate::webhook::{self, SeenWebhooks};
+use crate::{limits, registry};
 
 /// The type as which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,8 +133,13 @@ pub struct Filter {
 }
 
 /// Creates a filter. Errors: `Invalid`; `Conflict` if the webhook has reached its limit of filters.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, input: FilterInput) -> Result<Filter> {
-    let filter = checked(tx, Uuid::now_v7().to_string(), (now, now), input)?;
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    seen: &SeenWebhooks,
+    input: FilterInput,
+) -> Result<Filter> {
+    let filter = checked(tx, (seen, Uuid::now_v7().to_string()), (now, now), input)?;
     let most = limits::WEBHOOK_FILTERS_MAX_COUNT;
     if repository::count(tx, &filter.webhook_id)? >= most {
         let message = format!("the limit for filters of a webhook is {most}; delete one first");
@@ -146,11 +152,11 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, input: FilterInput) -> Result<Fil
 
 fn checked(
     tx: &mut Tx<'_>,
-    id: String,
+    (seen, id): (&SeenWebhooks, String),
     (created, updated): (Timestamp, Timestamp),
     input: FilterInput,
 ) -> Result<Filter> {
-    if webhook::find(tx, &input.webhook_id).is_err() {
+    if webhook::find(tx, seen, &input.webhook_id).is_err() {
         let message =
             format!("there is no webhook with the id '{}'; create it first", input.webhook_id);
         return Err(Problem::invalid("webhookId", message));
@@ -171,17 +177,25 @@ fn checked(
     Ok(filter)
 }
 
-/// All filters, or those of a webhook, in the order of creation. Errors: `NotFound` for an unknown webhook.
-pub fn list(tx: &mut Tx<'_>, webhook: Option<&str>) -> Result<Vec<Filter>> {
-    if let Some(id) = webhook {
-        webhook::find(tx, id)?;
-    }
-    repository::list(tx, webhook)
+/// The filters of the webhooks that the caller sees, in the order of creation.
+pub fn list(tx: &mut Tx<'_>, seen: &SeenWebhooks) -> Result<Vec<Filter>> {
+    repository::list(tx, seen.owner_id())
 }
 
-/// A filter. Errors: `NotFound`.
-pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Filter> {
-    repository::find(tx, id)?.ok_or_else(|| unknown(id))
+/// The filters of a webhook, in the order of creation. Errors: `NotFound` for an unknown webhook.
+pub fn of_webhook(tx: &mut Tx<'_>, seen: &SeenWebhooks, webhook: &str) -> Result<Vec<Filter>> {
+    webhook::find(tx, seen, webhook)?;
+    repository::of_webhook(tx, webhook)
+}
+
+/// A filter. Errors: `NotFound`, also for one of a webhook that the caller does not see.
+pub fn find(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<Filter> {
+    let filter = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
+    match webhook::find(tx, seen, &filter.webhook_id) {
+        Ok(_) => Ok(filter),
+        Err(problem) if problem.kind == ProblemKind::NotFound => Err(unknown(id)),
+        Err(problem) => Err(problem),
+    }
 }
 
 fn unknown(id: &str) -> Problem {
@@ -189,18 +203,22 @@ fn unknown(id: &str) -> Problem {
 }
 
 /// Replaces the values of a filter. Errors: `NotFound`; `Invalid`.
-pub fn replace(tx: &mut Tx<'_>, now: Timestamp, id: &str, input: FilterInput) -> Result<Filter> {
-    let known = find(tx, id)?;
-    let filter = checked(tx, known.id, (known.created, now), input)?;
+pub fn replace(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (seen, id): (&SeenWebhooks, &str),
+    input: FilterInput,
+) -> Result<Filter> {
+    let known = find(tx, seen, id)?;
+    let filter = checked(tx, (seen, known.id), (known.created, now), input)?;
     repository::update(tx, &filter)?;
     registry::changed(tx)?;
     Ok(filter)
 }
 
 /// Deletes a filter. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    if !repository::delete(tx, id)? {
-        return Err(unknown(id));
-    }
+pub fn delete(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<()> {
+    find(tx, seen, id)?;
+    repository::delete(tx, id)?;
     registry::changed(tx)
 }

@@ -13,6 +13,7 @@
 //! | webhooks: creating, changing, activating | `webhook` |
 //! | filters, and whether a change meets them | `filter`, `condition` |
 //! | all active webhooks, prepared for matching | `registry` |
+//! | what owners of webhooks may receive | `reach` |
 //! | from the outbox to deliveries; outcomes; the turn of the sender | `queue`, `schedule` |
 //! | signatures | `signature` |
 //! | the delivery log, replays, retention | `log` |
@@ -25,6 +26,7 @@ pub mod filter;
 pub mod limits;
 pub mod log;
 pub mod queue;
+pub mod reach;
 pub mod registry;
 mod repository;
 pub mod schedule;
@@ -36,8 +38,15 @@ pub mod webhook;
 use lyceum_store::Migration;
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 92,
-    name: "webhooks",
-    sql: include_str!("../migrations/V92__webhooks.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 92,
+        name: "webhooks",
+        sql: include_str!("../migrations/V92__webhooks.sql"),
+    },
+    Migration {
+        version: 100,
+        name: "owner_ids",
+        sql: include_str!("../migrations/V100__owner_ids.sql"),
+    },
+];

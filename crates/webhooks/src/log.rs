@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::repository::deliveries as repository;
 use crate::repository::sender;
-use crate::{limits, topics, webhook};
+use crate::webhook::{self, SeenWebhooks};
+use crate::{limits, topics};
 
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,12 +79,12 @@ pub struct Delivery {
 /// state, if it is given. Errors: `NotFound`.
 pub fn list(
     tx: &mut Tx<'_>,
-    webhook: &str,
+    (seen, webhook): (&SeenWebhooks, &str),
     state: Option<DeliveryState>,
     before: Option<i64>,
     limit: i64,
 ) -> Result<Vec<Delivery>> {
-    webhook::find(tx, webhook)?;
+    webhook::find(tx, seen, webhook)?;
     let limit = limit.clamp(1, limits::WEBHOOK_LOG_PAGE_MAX_RECORDS);
     repository::list(tx, webhook, state, before.unwrap_or(i64::MAX), limit)
 }
@@ -103,8 +104,13 @@ fn unknown(webhook: &str, id: i64) -> Problem {
 /// Sends a delivery again, with the same message. One that waits becomes due at once.
 ///
 /// Errors: `NotFound`.
-pub fn replay(tx: &mut Tx<'_>, now: Timestamp, webhook: &str, id: i64) -> Result<Delivery> {
-    webhook::find(tx, webhook)?;
+pub fn replay(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (seen, webhook): (&SeenWebhooks, &str),
+    id: i64,
+) -> Result<Delivery> {
+    webhook::find(tx, seen, webhook)?;
     if !repository::replay(tx, now, webhook, id)? {
         return Err(unknown(webhook, id));
     }
@@ -114,8 +120,12 @@ pub fn replay(tx: &mut Tx<'_>, now: Timestamp, webhook: &str, id: i64) -> Result
 }
 
 /// Sends all dead deliveries of a webhook again and answers how many. Errors: `NotFound`.
-pub fn replay_dead(tx: &mut Tx<'_>, now: Timestamp, webhook: &str) -> Result<u64> {
-    webhook::find(tx, webhook)?;
+pub fn replay_dead(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (seen, webhook): (&SeenWebhooks, &str),
+) -> Result<u64> {
+    webhook::find(tx, seen, webhook)?;
     let count = repository::replay_dead(tx, now, webhook)?;
     sender::next_revision(tx)?;
     Ok(count)

@@ -1,5 +1,6 @@
 //! From the outbox to deliveries. All functions are steps of the sender, the one server that sends.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use lyceum_access::MasterKey;
@@ -7,11 +8,14 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use lyceum_store::outbox::{self, WrittenChange};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::limits;
-use crate::registry::{self, Registry};
+use crate::reach::{self, AreWithin, ChangedObject, OwnerAccess};
+use crate::registry::{self, PreparedWebhook, Registry};
 use crate::repository::{deliveries, sender, webhooks};
 use crate::schedule;
 
@@ -26,6 +30,10 @@ pub struct DueDelivery {
     pub message: String,
     /// The body of the message.
     pub body: String,
+    /// The topic of the message.
+    pub topic: String,
+    /// The object of the message.
+    pub object: String,
 }
 
 /// The address and the secret of a webhook.
@@ -50,6 +58,8 @@ pub struct AttemptOutcome {
     pub status: Option<u16>,
     /// Why the attempt failed; none if it succeeded.
     pub error: Option<String>,
+    /// Whether nothing was sent, because of [`refusals`]. Then the delivery is dead.
+    pub is_refused: bool,
     /// A random number in `0.0..1.0`.
     pub jitter: f64,
 }
@@ -98,9 +108,9 @@ pub fn release(tx: &mut Tx<'_>, holder: &str) -> Result<()> {
 /// Records outcomes, and turns rows of the outbox into deliveries. None if the server is not the sender.
 pub fn step(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    holder: &str,
+    (now, holder): (Timestamp, &str),
     registry: &Arc<Registry>,
+    are_within: AreWithin,
     outcomes: &[AttemptOutcome],
 ) -> Result<Option<Step>> {
     let Some(revision) = sender::revision_of_holder(tx, holder)? else { return Ok(None) };
@@ -114,8 +124,38 @@ pub fn step(
     let changes = outbox::take(tx, limits::WEBHOOK_BATCH_MAX_RECORDS)?;
     let has_more = i64::try_from(changes.len()).map_err(Problem::internal)?
         == limits::WEBHOOK_BATCH_MAX_RECORDS;
-    let receivers = deliver(tx, now, &registry, &changes)?;
+    let receivers = deliver(tx, now, &registry, are_within, &changes)?;
     Ok(Some(Step { registry, receivers, has_more }))
+}
+
+/// The changes that webhooks receive, each with the ids of these webhooks: they want the change, and their owners have
+/// access to its object.
+fn received<'c, 'r>(
+    tx: &mut Tx<'_>,
+    registry: &'r Registry,
+    are_within: AreWithin,
+    changes: &'c [WrittenChange],
+) -> Result<Vec<(&'c WrittenChange, Vec<&'r str>)>> {
+    let receivers: Vec<Vec<&PreparedWebhook>> =
+        changes.iter().map(|change| registry.receivers(change)).collect::<Result<_>>()?;
+    let object = |change: &'c WrittenChange| ChangedObject {
+        topic: &change.topic,
+        id: &change.object,
+        data: &change.data,
+    };
+    let objects: Vec<ChangedObject<'_>> = changes.iter().map(object).collect();
+    let pairs = receivers.iter().enumerate();
+    let pairs = pairs.flat_map(|(number, all)| {
+        all.iter().map(move |webhook| (webhook.owner_id.as_str(), number))
+    });
+    let pairs: Vec<(&str, usize)> = pairs.collect();
+    let mut access = reach::decide(tx, are_within, &objects, &pairs)?.into_iter();
+    let mut may_receive = || access.next() == Some(OwnerAccess::Allowed);
+    let received = changes.iter().zip(receivers).map(|(change, all)| {
+        let all = all.into_iter().filter(|_| may_receive());
+        (change, all.map(|webhook| webhook.id.as_str()).collect::<Vec<_>>())
+    });
+    Ok(received.filter(|(_, webhooks)| !webhooks.is_empty()).collect())
 }
 
 /// Stores a message for each change that a webhook receives, and its deliveries.
@@ -123,15 +163,10 @@ fn deliver(
     tx: &mut Tx<'_>,
     now: Timestamp,
     registry: &Registry,
+    are_within: AreWithin,
     changes: &[WrittenChange],
 ) -> Result<Vec<String>> {
-    let mut wanted = Vec::new();
-    for change in changes {
-        let receivers = registry.receivers(change)?;
-        if !receivers.is_empty() {
-            wanted.push((change, receivers));
-        }
-    }
+    let wanted = received(tx, registry, are_within, changes)?;
     let seqs = match wanted.len() {
         0 => return Ok(Vec::new()),
         count => deliveries::take_message_numbers(tx, count)?,
@@ -168,15 +203,16 @@ fn body(id: &str, change: &WrittenChange) -> Result<String> {
 }
 
 fn record(tx: &mut Tx<'_>, now: Timestamp, outcome: &AttemptOutcome) -> Result<()> {
-    let attempts = outcome.attempts + 1;
+    let attempts = outcome.attempts + i64::from(!outcome.is_refused);
     let is_gone = outcome.status == Some(410);
-    let next = schedule::next_attempt(now, attempts, outcome.jitter).filter(|_| !is_gone);
+    let next = schedule::next_attempt(now, attempts, outcome.jitter)
+        .filter(|_| !is_gone && !outcome.is_refused);
     let (state, due) = match (&outcome.error, next) {
         (None, _) => ("delivered", None),
         (Some(_), Some(next)) => ("waiting", Some(next)),
         (Some(_), None) => ("dead", None),
     };
-    deliveries::record(tx, now, outcome, (state, due))?;
+    deliveries::record(tx, now, outcome, (state, attempts, due))?;
     if is_gone && webhooks::set_active(tx, now, &outcome.webhook, false)? {
         registry::changed(tx)?;
     }
@@ -191,6 +227,40 @@ pub fn due(
     limit: usize,
 ) -> Result<Vec<DueDelivery>> {
     deliveries::due(tx, now, webhook, i64::try_from(limit).map_err(Problem::internal)?)
+}
+
+/// The deliveries that must not be sent, with the reason: their webhooks' owners have no access to the objects any more.
+/// Each delivery comes with the id of its webhook.
+pub fn refusals(
+    tx: &mut Tx<'_>,
+    are_within: AreWithin,
+    due: &[(&str, &DueDelivery)],
+) -> Result<HashMap<i64, &'static str>> {
+    let webhooks: BTreeSet<&str> = due.iter().map(|(webhook, _)| *webhook).collect();
+    let owners = webhooks::owners(tx, &webhooks.into_iter().collect::<Vec<_>>())?;
+    let objects: Vec<ChangedObject<'_>> =
+        due.iter().map(|(_, due)| object(due)).collect::<Result<_>>()?;
+    let owner = |webhook: &str| owners.get(webhook).map_or("", String::as_str);
+    let pairs = due.iter().enumerate().map(|(number, (webhook, _))| (owner(webhook), number));
+    let access = reach::decide(tx, are_within, &objects, &pairs.collect::<Vec<_>>())?;
+    let refusals = due.iter().zip(access).filter_map(|((_, due), access)| match access {
+        OwnerAccess::Allowed => None,
+        OwnerAccess::Outside => {
+            Some((due.seq, "the object lies outside of the part of the roster that the webhook's owner has access to"))
+        }
+        OwnerAccess::Ended => Some((due.seq, "the owner of the webhook no longer has access")),
+    });
+    Ok(refusals.collect())
+}
+
+fn object(due: &DueDelivery) -> Result<ChangedObject<'_>> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        data: &'a RawValue,
+    }
+    let message: Message<'_> = serde_json::from_str(&due.body).map_err(Problem::internal)?;
+    Ok(ChangedObject { topic: &due.topic, id: &due.object, data: message.data.get() })
 }
 
 /// When the next delivery of a webhook is due; none if none waits.

@@ -24,8 +24,9 @@ pub struct Registry {
 }
 
 #[derive(Debug)]
-struct PreparedWebhook {
-    id: String,
+pub(crate) struct PreparedWebhook {
+    pub(crate) id: String,
+    pub(crate) owner_id: String,
     /// The conditions that do not follow from the topic.
     conditions: Vec<Condition>,
 }
@@ -39,14 +40,19 @@ impl Registry {
             filters_by_webhook.entry(filter.webhook_id).or_default().push(condition);
         }
         let mut registry = Self { revision: sender::revision(tx)?, ..Self::default() };
-        for (id, sensor) in webhooks::active(tx)? {
+        for (id, owner_id, sensor) in webhooks::active(tx)? {
             let conditions = filters_by_webhook.remove(&id).unwrap_or_default();
-            registry.add(id, sensor, conditions);
+            registry.add((id, owner_id), sensor, conditions);
         }
         Ok(registry)
     }
 
-    fn add(&mut self, id: String, sensor: Option<String>, conditions: Vec<Condition>) {
+    fn add(
+        &mut self,
+        (id, owner_id): (String, String),
+        sensor: Option<String>,
+        conditions: Vec<Condition>,
+    ) {
         let (about_topic, conditions): (Vec<_>, Vec<_>) =
             conditions.into_iter().partition(Condition::is_about_topic);
         let accepts = |topic: &str| about_topic.iter().all(|one| one.accepts_topic(topic));
@@ -62,7 +68,7 @@ impl Registry {
                 }
             }
         }
-        self.webhooks.push(PreparedWebhook { id, conditions });
+        self.webhooks.push(PreparedWebhook { id, owner_id, conditions });
     }
 
     /// Whether no webhook is active.
@@ -70,8 +76,8 @@ impl Registry {
         self.webhooks.is_empty()
     }
 
-    /// The ids of the webhooks that receive a change.
-    pub fn receivers(&self, change: &WrittenChange) -> Result<Vec<&str>> {
+    /// The webhooks that want a change.
+    pub(crate) fn receivers(&self, change: &WrittenChange) -> Result<Vec<&PreparedWebhook>> {
         let of_sensor = self.by_sensor.get(&change.sensor).filter(|_| !change.sensor.is_empty());
         let candidates = of_sensor.into_iter().chain(self.by_topic.get(&change.topic)).flatten();
         let candidates: Vec<&PreparedWebhook> =
@@ -86,7 +92,7 @@ impl Registry {
         let matches = |webhook: &&PreparedWebhook| {
             webhook.conditions.iter().all(|condition| condition.accepts(change))
         };
-        Ok(candidates.into_iter().filter(matches).map(|webhook| webhook.id.as_str()).collect())
+        Ok(candidates.into_iter().filter(matches).collect())
     }
 
     /// The topics that the webhooks want, with the sensor for those of one sensor.

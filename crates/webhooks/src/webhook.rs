@@ -56,8 +56,11 @@ pub struct Webhook {
     pub active: bool,
     /// The sensor whose Caliper events it receives; null for all changes.
     pub sensor: Option<String>,
-    /// The client or person that created the webhook.
+    /// The client, person or API key that created the webhook. It receives only what its owner has access to.
     pub owner: String,
+    /// The id of the owner, which does not change with the name.
+    #[serde(skip)]
+    pub owner_id: String,
     /// When it was created.
     #[serde(rename = "created_at")]
     pub created: Timestamp,
@@ -69,10 +72,20 @@ pub struct Webhook {
     pub deleted: Option<Timestamp>,
 }
 
+/// The caller that creates a webhook.
+#[derive(Clone, Debug)]
+pub struct WebhookOwner {
+    /// The id of the client, person or API key.
+    pub id: String,
+    /// The name for people.
+    pub name: String,
+}
+
 /// Creates a webhook. Errors: `Conflict` if the server has reached its limit of webhooks.
 pub fn create(
     tx: &mut Tx<'_>,
-    (master, now, owner): (&MasterKey, Timestamp, &str),
+    (master, now): (&MasterKey, Timestamp),
+    owner: WebhookOwner,
     input: WebhookInput,
 ) -> Result<Webhook> {
     let most = limits::WEBHOOKS_MAX_COUNT;
@@ -94,7 +107,8 @@ pub fn create(
         secret: input.secret,
         active: input.active,
         sensor: some_text(input.sensor),
-        owner: owner.to_owned(),
+        owner: owner.name,
+        owner_id: owner.id,
         created: now,
         updated: now,
         deleted: None,
@@ -109,14 +123,36 @@ fn some_text(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// All webhooks, or those of a sensor, in the order of creation.
-pub fn list(tx: &mut Tx<'_>, sensor: Option<&str>) -> Result<Vec<Webhook>> {
-    repository::list(tx, sensor)
+/// The webhooks that a caller sees.
+#[derive(Clone, Debug)]
+pub enum SeenWebhooks {
+    /// All of them.
+    All,
+    /// Those of the owner with this id.
+    Of(String),
 }
 
-/// A webhook. Errors: `NotFound`.
-pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
-    repository::find(tx, id)?.ok_or_else(|| unknown(id))
+impl SeenWebhooks {
+    pub(crate) fn owner_id(&self) -> Option<&str> {
+        match self {
+            Self::All => None,
+            Self::Of(id) => Some(id),
+        }
+    }
+}
+
+/// The webhooks that the caller sees, or only those of a sensor, in the order of creation.
+pub fn list(tx: &mut Tx<'_>, seen: &SeenWebhooks, sensor: Option<&str>) -> Result<Vec<Webhook>> {
+    repository::list(tx, seen.owner_id(), sensor)
+}
+
+/// A webhook. Errors: `NotFound`, also if the caller does not see it.
+pub fn find(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<Webhook> {
+    let is_seen = |webhook: &Webhook| match seen {
+        SeenWebhooks::All => true,
+        SeenWebhooks::Of(owner) => webhook.owner_id == *owner,
+    };
+    repository::find(tx, id)?.filter(is_seen).ok_or_else(|| unknown(id))
 }
 
 fn unknown(id: &str) -> Problem {
@@ -127,10 +163,10 @@ fn unknown(id: &str) -> Problem {
 pub fn replace(
     tx: &mut Tx<'_>,
     (master, now): (&MasterKey, Timestamp),
-    id: &str,
+    (seen, id): (&SeenWebhooks, &str),
     input: WebhookInput,
 ) -> Result<Webhook> {
-    let known = find(tx, id)?;
+    let known = find(tx, seen, id)?;
     let webhook = Webhook {
         name: input.name,
         description: input.description,
@@ -151,19 +187,22 @@ pub fn replace(
 /// Activates or deactivates a webhook. Deliveries that wait stay and are sent once it is active again.
 ///
 /// Errors: `NotFound`.
-pub fn set_active(tx: &mut Tx<'_>, now: Timestamp, id: &str, is_active: bool) -> Result<Webhook> {
-    if !repository::set_active(tx, now, id, is_active)? {
-        return Err(unknown(id));
-    }
+pub fn set_active(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (seen, id): (&SeenWebhooks, &str),
+    is_active: bool,
+) -> Result<Webhook> {
+    find(tx, seen, id)?;
+    repository::set_active(tx, now, id, is_active)?;
     registry::changed(tx)?;
-    find(tx, id)
+    find(tx, seen, id)
 }
 
 /// Deletes a webhook with its filters and deliveries. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    if !repository::delete(tx, id)? {
-        return Err(unknown(id));
-    }
+pub fn delete(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<()> {
+    find(tx, seen, id)?;
+    repository::delete(tx, id)?;
     registry::changed(tx)
 }
 

@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_store::{Tx, Value, columns, parsed};
 
-use super::reach;
+use super::{of_ids, reach};
 use crate::api_key::ApiKey;
 use crate::secret::SecretHash;
 
@@ -47,6 +47,12 @@ pub(crate) fn find(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<Option<ApiKey>>
 /// The key of an id.
 pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Option<ApiKey>> {
     tx.row(&format!("SELECT {COLUMNS} FROM api_keys WHERE id = $1"), &[id.into()])
+}
+
+/// The keys of these ids.
+pub(crate) fn some(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<ApiKey>> {
+    let (sql, list) = of_ids(tx, "api_keys", COLUMNS, ids)?;
+    tx.rows(&sql, &[list.as_str().into()])
 }
 
 /// Adds a key.

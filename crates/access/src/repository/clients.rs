@@ -6,7 +6,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Result};
 use lyceum_store::{Row, Tx, Value};
 
-use super::reach;
+use super::{of_ids, reach};
 use crate::client::Client;
 use crate::limits;
 use crate::scope::Scopes;
@@ -22,6 +22,12 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Client>> {
 /// Every client in the order of its making, revoked ones too.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Client>> {
     collect(tx, &format!("SELECT {COLUMNS} FROM clients ORDER BY created_ms, id"), &[])
+}
+
+/// The clients of these ids.
+pub(crate) fn some(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<Client>> {
+    let (sql, list) = of_ids(tx, "clients", COLUMNS, ids)?;
+    collect(tx, &sql, &[list.as_str().into()])
 }
 
 /// The clients that changed after a [`Client::changed`], in the order of their changes. No change

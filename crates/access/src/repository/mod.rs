@@ -14,3 +14,13 @@ pub(crate) mod people;
 pub(crate) mod reach;
 pub(crate) mod sessions;
 pub(crate) mod signing;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, dialect};
+
+/// A statement that reads these columns of the rows with some ids, and its value: the ids as JSON.
+fn of_ids(tx: &Tx<'_>, table: &str, columns: &str, ids: &[&str]) -> Result<(String, String)> {
+    let is_one = dialect::is_one_of(tx.dialect(), "id", "$1");
+    let sql = format!("SELECT {columns} FROM {table} WHERE {is_one}");
+    Ok((sql, serde_json::to_string(ids).map_err(Problem::internal)?))
+}

@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Tx, Value, columns, dialect, parsed};
 
-use super::reach;
+use super::{of_ids, reach};
 use crate::person::Person;
 
 columns!(Person {
@@ -24,6 +24,12 @@ const COLUMNS: &str = Person::COLUMNS;
 /// The account of an id.
 pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Person>> {
     tx.row(&format!("SELECT {COLUMNS} FROM people WHERE id = $1"), &[id.into()])
+}
+
+/// The accounts of these ids.
+pub(crate) fn some(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<Person>> {
+    let (sql, list) = of_ids(tx, "people", COLUMNS, ids)?;
+    tx.rows(&sql, &[list.as_str().into()])
 }
 
 /// The account of an address in lower case.

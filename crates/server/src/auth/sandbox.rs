@@ -32,7 +32,7 @@ pub(crate) struct SandboxGrants {
 /// The client of the default grants.
 pub(crate) fn client() -> Client {
     Client {
-        id: "sandbox".to_owned(),
+        id: access::SANDBOX_CLIENT.to_owned(),
         name: "The sandbox".to_owned(),
         dialect: PayloadDialect::Platform,
         scopes: Scopes::EVERYTHING,
@@ -60,7 +60,7 @@ impl SandboxGrants {
                 Some(_) => [Scope::GamesRead, Scope::GamesWrite].into_iter().collect(),
             };
             let token = access::Grant {
-                client_id: "sandbox".to_owned(),
+                client_id: access::SANDBOX_CLIENT.to_owned(),
                 scopes,
                 rights: scopes.rights(),
                 player,

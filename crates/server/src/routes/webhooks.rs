@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use lyceum_webhooks::filter::{self, Filter, FilterInput};
 use lyceum_webhooks::limits::WEBHOOK_LOG_PAGE_MAX_RECORDS;
 use lyceum_webhooks::log::{self, Delivery, DeliveryState};
-use lyceum_webhooks::webhook::{self, Webhook, WebhookInput};
+use lyceum_webhooks::webhook::{self, SeenWebhooks, Webhook, WebhookInput, WebhookOwner};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -90,34 +90,41 @@ fn webhooks() -> Vec<Route> {
     let text = || json!({ "type": "string" });
     vec![
         get("", WebhooksRead, list_webhooks)
+            .within_reach()
             .named("getWebhooks")
-            .description("Lists all webhooks, or those of a sensor.")
+            .description("Lists all webhooks, or those of a sensor. Callers with a limit see their own webhooks, here and elsewhere.")
             .param(ParamPlace::Query, "sensor", text(), "The sensor.")
             .answers::<WebhookList>(200, "The webhooks."),
         post("", WebhooksWrite, create_webhook)
+            .within_reach()
             .named("postWebhook")
             .description("Creates a webhook. Only this answer contains the secret.")
             .reads::<WebhookInput>()
             .answers::<OneWebhook>(201, "The webhook was created."),
         get("/{id}", WebhooksRead, read_webhook)
+            .within_reach()
             .named("getWebhook")
             .description("Reads a webhook.")
             .answers::<OneWebhook>(200, "The webhook."),
         put("/{id}", WebhooksWrite, replace_webhook)
+            .within_reach()
             .named("putWebhook")
             .description("Replaces the values of a webhook.")
             .reads::<WebhookInput>()
             .answers::<OneWebhook>(200, "The webhook was changed."),
         delete("/{id}", WebhooksWrite, delete_webhook)
+            .within_reach()
             .named("deleteWebhook")
             .description("Deletes a webhook with its filters and deliveries.")
             .answers::<Done>(200, "The webhook was deleted."),
         put("/{id}/activate", WebhooksWrite, |context| set_active(context, true))
+            .within_reach()
             .named("activateWebhook")
             .description("Activates a webhook: it receives all changes that begin after the answer.")
             .reads_as(&[])
             .answers::<OneWebhook>(200, "The webhook is active."),
         put("/{id}/deactivate", WebhooksWrite, |context| set_active(context, false))
+            .within_reach()
             .named("deactivateWebhook")
             .description("Deactivates a webhook. Its waiting deliveries are sent when it is activated again.")
             .reads_as(&[])
@@ -130,6 +137,7 @@ fn deliveries() -> Vec<Route> {
     let number = || json!({ "type": "integer", "minimum": 1 });
     vec![
         get("/{id}/deliveries", WebhooksRead, list_deliveries)
+            .within_reach()
             .named("getWebhookDeliveries")
             .description("Lists the deliveries of a webhook, the newest first.")
             .param(
@@ -152,11 +160,13 @@ fn deliveries() -> Vec<Route> {
             )
             .answers::<DeliveryList>(200, "The deliveries."),
         post("/{id}/deliveries/replay", WebhooksWrite, replay_dead)
+            .within_reach()
             .named("replayDeadWebhookDeliveries")
             .description("Sends all dead deliveries of a webhook again, with the same message ids.")
             .reads_as(&[])
             .answers::<ReplayedDeliveries>(200, "The deliveries wait to be sent."),
         post("/{id}/deliveries/{delivery}/replay", WebhooksWrite, replay)
+            .within_reach()
             .named("replayWebhookDelivery")
             .description("Sends a delivery again, with the same message id.")
             .reads_as(&[])
@@ -166,29 +176,35 @@ fn deliveries() -> Vec<Route> {
 
 fn filters() -> Vec<Route> {
     vec![
-        get("", WebhooksRead, |context| list_filters(context, false))
+        get("", WebhooksRead, list_filters)
+            .within_reach()
             .named("getWebhookFilters")
             .description("Lists all filters.")
             .answers::<FilterList>(200, "The filters."),
         post("", WebhooksWrite, create_filter)
+            .within_reach()
             .named("postWebhookFilter")
             .description("Creates a filter. A change must meet all active filters of a webhook.")
             .reads::<FilterInput>()
             .answers::<OneFilter>(201, "The filter was created."),
         get("/{id}", WebhooksRead, read_filter)
+            .within_reach()
             .named("getWebhookFilter")
             .description("Reads a filter.")
             .answers::<OneFilter>(200, "The filter."),
         put("/{id}", WebhooksWrite, replace_filter)
+            .within_reach()
             .named("putWebhookFilter")
             .description("Replaces the values of a filter.")
             .reads::<FilterInput>()
             .answers::<OneFilter>(200, "The filter was changed."),
         delete("/{id}", WebhooksWrite, delete_filter)
+            .within_reach()
             .named("deleteWebhookFilter")
             .description("Deletes a filter.")
             .answers::<Done>(200, "The filter was deleted."),
-        get("/webhook/{id}", WebhooksRead, |context| list_filters(context, true))
+        get("/webhook/{id}", WebhooksRead, filters_of_webhook)
+            .within_reach()
             .named("getFiltersOfWebhook")
             .description("Lists the filters of a webhook.")
             .answers::<FilterList>(200, "The filters."),
@@ -199,9 +215,19 @@ fn id(context: &Context) -> String {
     context.param("id").to_owned()
 }
 
+/// Callers with a limit see only their own webhooks.
+fn seen(context: &Context) -> SeenWebhooks {
+    match (context.reach().is_limited(), &context.grant) {
+        (true, Some(grant)) => SeenWebhooks::Of(grant.client_id().to_owned()),
+        _ => SeenWebhooks::All,
+    }
+}
+
 async fn list_webhooks(context: Context) -> Result<Answer> {
     let sensor = context.query_value("sensor").filter(|sensor| !sensor.is_empty());
-    let webhooks = context.app.db.read(move |tx| webhook::list(tx, sensor.as_deref())).await?;
+    let seen = seen(&context);
+    let list = move |tx: &mut Tx<'_>| webhook::list(tx, &seen, sensor.as_deref());
+    let webhooks = context.app.db.read(list).await?;
     Ok(Answer::of(&WebhookList { webhooks }))
 }
 
@@ -209,40 +235,43 @@ async fn create_webhook(context: Context) -> Result<Answer> {
     let input: WebhookInput = context.body_as()?;
     context.app.webhooks.check(&input.target_url)?;
     let (now, keyring) = (context.app.clock.now(), context.app.gate.keyring());
-    let owner = context.grant.as_ref().map_or("", |grant| grant.name()).to_owned();
-    let create =
-        move |tx: &mut Tx<'_>| webhook::create(tx, (keyring.master(), now, &owner), input.clone());
+    let grant = context.grant.as_ref().ok_or_else(|| Problem::internal("the route is public"))?;
+    let owner = WebhookOwner { id: grant.client_id().to_owned(), name: grant.name().to_owned() };
+    let create = move |tx: &mut Tx<'_>| {
+        webhook::create(tx, (keyring.master(), now), owner.clone(), input.clone())
+    };
     let webhook = context.app.db.write(create).await?;
     Ok(Answer::of(&OneWebhook { webhook }).status(StatusCode::CREATED))
 }
 
 async fn read_webhook(context: Context) -> Result<Answer> {
-    let id = id(&context);
-    let webhook = context.app.db.read(move |tx| webhook::find(tx, &id)).await?;
+    let (id, seen) = (id(&context), seen(&context));
+    let webhook = context.app.db.read(move |tx| webhook::find(tx, &seen, &id)).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
 
 async fn replace_webhook(context: Context) -> Result<Answer> {
     let input: WebhookInput = context.body_as()?;
     context.app.webhooks.check(&input.target_url)?;
-    let (id, now) = (id(&context), context.app.clock.now());
+    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
     let keyring = context.app.gate.keyring();
-    let replace =
-        move |tx: &mut Tx<'_>| webhook::replace(tx, (keyring.master(), now), &id, input.clone());
+    let replace = move |tx: &mut Tx<'_>| {
+        webhook::replace(tx, (keyring.master(), now), (&seen, &id), input.clone())
+    };
     let webhook = context.app.db.write(replace).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
 
 async fn delete_webhook(context: Context) -> Result<Answer> {
-    let id = id(&context);
+    let (id, seen) = (id(&context), seen(&context));
     let message = format!("the webhook '{id}' was deleted");
-    context.app.db.write(move |tx| webhook::delete(tx, &id)).await?;
+    context.app.db.write(move |tx| webhook::delete(tx, &seen, &id)).await?;
     Ok(Answer::of(&Done { message }))
 }
 
 async fn set_active(context: Context, is_active: bool) -> Result<Answer> {
-    let (id, now) = (id(&context), context.app.clock.now());
-    let set = move |tx: &mut Tx<'_>| webhook::set_active(tx, now, &id, is_active);
+    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
+    let set = move |tx: &mut Tx<'_>| webhook::set_active(tx, now, (&seen, &id), is_active);
     let webhook = context.app.db.write(set).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
@@ -259,57 +288,66 @@ async fn list_deliveries(context: Context) -> Result<Answer> {
     let before = context.parsed_query_value("before", rule)?;
     let limit = context.parsed_query_value("limit", rule)?.unwrap_or(100);
     let limit = i64::min(limit, WEBHOOK_LOG_PAGE_MAX_RECORDS);
-    let id = id(&context);
-    let list = move |tx: &mut Tx<'_>| log::list(tx, &id, state, before, limit);
+    let (id, seen) = (id(&context), seen(&context));
+    let list = move |tx: &mut Tx<'_>| log::list(tx, (&seen, &id), state, before, limit);
     Ok(Answer::of(&DeliveryList { deliveries: context.app.db.read(list).await? }))
 }
 
 async fn replay_dead(context: Context) -> Result<Answer> {
-    let (id, now) = (id(&context), context.app.clock.now());
-    let replayed = context.app.db.write(move |tx| log::replay_dead(tx, now, &id)).await?;
+    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
+    let replay = move |tx: &mut Tx<'_>| log::replay_dead(tx, now, (&seen, &id));
+    let replayed = context.app.db.write(replay).await?;
     Ok(Answer::of(&ReplayedDeliveries { replayed }))
 }
 
 async fn replay(context: Context) -> Result<Answer> {
-    let (id, now) = (id(&context), context.app.clock.now());
+    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
     let number = context.param("delivery");
     let number = number.parse().map_err(|_| {
         let message = format!("there is no delivery '{number}'; deliveries have numbers");
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let delivery = context.app.db.write(move |tx| log::replay(tx, now, &id, number)).await?;
+    let replay = move |tx: &mut Tx<'_>| log::replay(tx, now, (&seen, &id), number);
+    let delivery = context.app.db.write(replay).await?;
     Ok(Answer::of(&OneDelivery { delivery }))
 }
 
-async fn list_filters(context: Context, is_of_webhook: bool) -> Result<Answer> {
-    let webhook = is_of_webhook.then(|| id(&context));
-    let filters = context.app.db.read(move |tx| filter::list(tx, webhook.as_deref())).await?;
+async fn list_filters(context: Context) -> Result<Answer> {
+    let seen = seen(&context);
+    let filters = context.app.db.read(move |tx| filter::list(tx, &seen)).await?;
+    Ok(Answer::of(&FilterList { filters }))
+}
+
+async fn filters_of_webhook(context: Context) -> Result<Answer> {
+    let (id, seen) = (id(&context), seen(&context));
+    let filters = context.app.db.read(move |tx| filter::of_webhook(tx, &seen, &id)).await?;
     Ok(Answer::of(&FilterList { filters }))
 }
 
 async fn create_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
-    let create = move |tx: &mut Tx<'_>| filter::create(tx, now, input.clone());
+    let seen = seen(&context);
+    let create = move |tx: &mut Tx<'_>| filter::create(tx, now, &seen, input.clone());
     let filter = context.app.db.write(create).await?;
     Ok(Answer::of(&OneFilter { filter }).status(StatusCode::CREATED))
 }
 
 async fn read_filter(context: Context) -> Result<Answer> {
-    let id = id(&context);
-    let filter = context.app.db.read(move |tx| filter::find(tx, &id)).await?;
+    let (id, seen) = (id(&context), seen(&context));
+    let filter = context.app.db.read(move |tx| filter::find(tx, &seen, &id)).await?;
     Ok(Answer::of(&OneFilter { filter }))
 }
 
 async fn replace_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
-    let id = id(&context);
-    let replace = move |tx: &mut Tx<'_>| filter::replace(tx, now, &id, input.clone());
+    let (id, seen) = (id(&context), seen(&context));
+    let replace = move |tx: &mut Tx<'_>| filter::replace(tx, now, (&seen, &id), input.clone());
     Ok(Answer::of(&OneFilter { filter: context.app.db.write(replace).await? }))
 }
 
 async fn delete_filter(context: Context) -> Result<Answer> {
-    let id = id(&context);
+    let (id, seen) = (id(&context), seen(&context));
     let message = format!("the webhook filter '{id}' was deleted");
-    context.app.db.write(move |tx| filter::delete(tx, &id)).await?;
+    context.app.db.write(move |tx| filter::delete(tx, &seen, &id)).await?;
     Ok(Answer::of(&Done { message }))
 }

@@ -22,7 +22,14 @@ columns!(Delivery {
     due_at: "d.due_ms",
     ended_at: "d.ended_ms",
 });
-columns!(DueDelivery { seq: "d.seq", attempts: "d.attempts", message: "m.id", body: "m.body" });
+columns!(DueDelivery {
+    seq: "d.seq",
+    attempts: "d.attempts",
+    message: "m.id",
+    body: "m.body",
+    topic: "m.topic",
+    object: "d.object",
+});
 
 const COLUMNS: &str = Delivery::COLUMNS;
 const JOINED: &str = "webhook_deliveries d JOIN webhook_messages m ON m.seq = d.message";
@@ -83,14 +90,14 @@ pub(crate) fn record(
     tx: &mut Tx<'_>,
     now: Timestamp,
     outcome: &AttemptOutcome,
-    (state, due): (&str, Option<Timestamp>),
+    (state, attempts, due): (&str, i64, Option<Timestamp>),
 ) -> Result<()> {
     let ended = due.is_none().then_some(now.milliseconds());
     let sql = "UPDATE webhook_deliveries SET state = $1, attempts = $2, due_ms = $3, ended_ms = $4, \
                status = $5, error = $6 WHERE seq = $7 AND state = 'waiting' AND attempts = $8";
     let values = [
         state.into(),
-        (outcome.attempts + 1).into(),
+        attempts.into(),
         due.unwrap_or(now).milliseconds().into(),
         ended.into(),
         outcome.status.map(i64::from).into(),

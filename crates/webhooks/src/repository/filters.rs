@@ -59,16 +59,19 @@ pub(crate) fn update(tx: &mut Tx<'_>, filter: &Filter) -> Result<()> {
     tx.send(sql, &values)
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, webhook: Option<&str>) -> Result<Vec<Filter>> {
-    let order = "ORDER BY f.created_ms, f.id";
-    match webhook {
-        None => tx.rows(&format!("SELECT {COLUMNS} FROM webhook_filters f {order}"), &[]),
-        Some(webhook) => {
-            let sql =
-                format!("SELECT {COLUMNS} FROM webhook_filters f WHERE f.webhook = $1 {order}");
-            tx.rows(&sql, &[webhook.into()])
-        }
-    }
+pub(crate) fn list(tx: &mut Tx<'_>, owner_id: Option<&str>) -> Result<Vec<Filter>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM webhook_filters f JOIN webhooks w ON w.id = f.webhook \
+         WHERE $1 = '' OR w.owner_id = $1 ORDER BY f.created_ms, f.id"
+    );
+    tx.rows(&sql, &[owner_id.unwrap_or_default().into()])
+}
+
+pub(crate) fn of_webhook(tx: &mut Tx<'_>, webhook: &str) -> Result<Vec<Filter>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM webhook_filters f WHERE f.webhook = $1 ORDER BY f.created_ms, f.id"
+    );
+    tx.rows(&sql, &[webhook.into()])
 }
 
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Filter>> {
@@ -76,8 +79,8 @@ pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Filter>> {
     tx.row(&sql, &[id.into()])
 }
 
-pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
-    Ok(tx.execute("DELETE FROM webhook_filters WHERE id = $1", &[id.into()])? == 1)
+pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    tx.send("DELETE FROM webhook_filters WHERE id = $1", &[id.into()])
 }
 
 /// The active filters of active webhooks.

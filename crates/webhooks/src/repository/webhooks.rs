@@ -1,8 +1,10 @@
 //! Webhooks.
 
-use lyceum_core::Result;
+use std::collections::HashMap;
+
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Tx, columns};
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, columns, dialect};
 
 use crate::webhook::Webhook;
 
@@ -15,6 +17,7 @@ columns!(Webhook {
     active: "active",
     sensor: "sensor",
     owner: "owner",
+    owner_id: "owner_id",
     created: "created_ms",
     updated: "updated_ms",
     deleted: "NULL",
@@ -28,7 +31,8 @@ pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
 
 pub(crate) fn insert(tx: &mut Tx<'_>, webhook: &Webhook, sealed: &[u8]) -> Result<()> {
     let sql = "INSERT INTO webhooks (id, name, description, target_url, secret, sensor, active, \
-               owner, created_ms, updated_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+               owner, owner_id, created_ms, updated_ms) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     let values = [
         (&webhook.id).into(),
         (&webhook.name).into(),
@@ -38,6 +42,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, webhook: &Webhook, sealed: &[u8]) -> Resul
         webhook.sensor.as_deref().into(),
         i64::from(webhook.active).into(),
         (&webhook.owner).into(),
+        (&webhook.owner_id).into(),
         webhook.created.milliseconds().into(),
         webhook.updated.milliseconds().into(),
     ];
@@ -65,15 +70,16 @@ pub(crate) fn update(tx: &mut Tx<'_>, webhook: &Webhook, sealed: Option<&[u8]>) 
     Ok(())
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, sensor: Option<&str>) -> Result<Vec<Webhook>> {
-    match sensor {
-        None => tx.rows(&format!("SELECT {COLUMNS} FROM webhooks ORDER BY created_ms, id"), &[]),
-        Some(sensor) => {
-            let sql =
-                format!("SELECT {COLUMNS} FROM webhooks WHERE sensor = $1 ORDER BY created_ms, id");
-            tx.rows(&sql, &[sensor.into()])
-        }
-    }
+pub(crate) fn list(
+    tx: &mut Tx<'_>,
+    owner_id: Option<&str>,
+    sensor: Option<&str>,
+) -> Result<Vec<Webhook>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM webhooks WHERE ($1 = '' OR owner_id = $1) \
+         AND ($2 = '' OR sensor = $2) ORDER BY created_ms, id"
+    );
+    tx.rows(&sql, &[owner_id.unwrap_or_default().into(), sensor.unwrap_or_default().into()])
 }
 
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Webhook>> {
@@ -92,11 +98,11 @@ pub(crate) fn set_active(
     Ok(tx.execute(sql, &values)? == 1)
 }
 
-/// Deletes a webhook with its filters and deliveries. `false`: it does not exist.
-pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+/// Deletes a webhook with its filters and deliveries.
+pub(crate) fn delete(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("DELETE FROM webhook_filters WHERE webhook = $1", &[id.into()])?;
     tx.send("DELETE FROM webhook_deliveries WHERE webhook = $1", &[id.into()])?;
-    Ok(tx.execute("DELETE FROM webhooks WHERE id = $1", &[id.into()])? == 1)
+    tx.send("DELETE FROM webhooks WHERE id = $1", &[id.into()])
 }
 
 pub(crate) fn any_active(tx: &mut Tx<'_>) -> Result<bool> {
@@ -104,9 +110,19 @@ pub(crate) fn any_active(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(tx.query_one(sql, &[], |_| Ok(()))?.is_some())
 }
 
-/// The id and sensor of each active webhook.
-pub(crate) fn active(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
-    tx.rows("SELECT id, sensor FROM webhooks WHERE active = 1 ORDER BY created_ms, id", &[])
+/// The id, the owner and the sensor of each active webhook.
+pub(crate) fn active(tx: &mut Tx<'_>) -> Result<Vec<(String, String, Option<String>)>> {
+    let sql = "SELECT id, owner_id, sensor FROM webhooks WHERE active = 1 ORDER BY created_ms, id";
+    tx.rows(sql, &[])
+}
+
+/// The owners of webhooks, by the id of the webhook.
+pub(crate) fn owners(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String, String>> {
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let is_one = dialect::is_one_of(tx.dialect(), "id", "$1");
+    let sql = format!("SELECT id, owner_id FROM webhooks WHERE {is_one}");
+    let rows: Vec<(String, String)> = tx.rows(&sql, &[list.as_str().into()])?;
+    Ok(rows.into_iter().collect())
 }
 
 /// The address and the sealed secret of an active webhook.

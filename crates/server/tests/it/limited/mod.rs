@@ -15,18 +15,19 @@ use crate::case;
 use crate::enrolling::post;
 use crate::people;
 
-/// The areas whose answers to limited callers are tested here.
-pub(crate) const AREAS: [&str; 5] = ["badges", "learnerRecords", "case", "games", "console"];
+/// The areas whose answers to limited callers are tested here; webhooks in `webhooks::reach`.
+pub(crate) const AREAS: [&str; 7] =
+    ["badges", "learnerRecords", "case", "games", "console", "webhooks", "webhook-filters"];
 
 /// The word of the district to which callers are limited.
-pub(super) const NEAR: &str = "axolotl";
+pub(crate) const NEAR: &str = "axolotl";
 /// The word of another class in a school of the same district.
 pub(super) const NEXT: &str = "ibex";
 /// The word of the other district.
-pub(super) const FAR: &str = "quokka";
+pub(crate) const FAR: &str = "quokka";
 
 /// Two districts, a badge that both issue, and a game whose players come from both.
-pub(super) fn plant(server: &TestServer) {
+pub(crate) fn plant(server: &TestServer) {
     let client = server.client();
     client.post("/ims/ob/v3p0/badges").json(&badges::definition()).expect(201);
     case::store(&client);

@@ -99,7 +99,7 @@ fn attempts_results_badges_and_deployments_are_announced() {
 }
 
 /// Amy answers all questions of a lesson correctly.
-fn complete_a_lesson(client: &TestClient) {
+pub(super) fn complete_a_lesson(client: &TestClient) {
     let names: Vec<String> = (0..12).map(|number| format!("q{number}")).collect();
     for name in &names {
         lessons::stored_question(client, name);

@@ -3,11 +3,16 @@
 mod areas;
 mod deliveries;
 mod failures;
+mod reach;
 
 use std::time::Duration;
 
+use lyceum_access::{NewClient, client};
+use lyceum_core::Reach;
+use lyceum_store::{Tx, outbox};
 use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::Setup;
+use lyceum_testkit::server::{Setup, TestServer};
+use lyceum_webhooks::queue;
 use serde_json::{Value, json};
 
 /// How long a message may take.
@@ -58,6 +63,27 @@ fn log(client: &TestClient, webhook: &str, state: &str) -> Vec<Value> {
     let path = format!("/webhooks/{webhook}/deliveries?state={state}");
     let answer: Value = client.get(&path).expect(200).json();
     answer["deliveries"].as_array().unwrap().clone()
+}
+
+/// A client with all scopes and its id.
+fn register(server: &TestServer) -> (String, TestClient) {
+    let (id, secret) = server.register(&NewClient::named("receiver"));
+    let token = server.token_of(&id, &secret);
+    (id, server.anonymous().with_token(token))
+}
+
+fn limit(server: &TestServer, client: &str, reach: &Reach) {
+    server.db().write_blocking(|tx| client::limit(tx, client, reach)).unwrap();
+}
+
+/// Waits until nothing waits to be sent.
+fn wait_until_all_is_sent(server: &TestServer) {
+    let since = std::time::Instant::now();
+    let has_rest = |tx: &mut Tx<'_>| Ok(outbox::has_rows(tx)? || !queue::waiting(tx)?.is_empty());
+    while server.db().read_blocking(has_rest).unwrap() {
+        assert!(since.elapsed() < PATIENCE, "messages still wait");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Waits until a webhook has this many deliveries in a state.

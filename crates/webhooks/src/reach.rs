@@ -1,0 +1,68 @@
+//! What the owner of a webhook may receive: changes of objects that the owner may read now. The crates of the objects
+//! decide about this, so the server passes a function.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use lyceum_access::Scope;
+use lyceum_core::{Reach, Result};
+use lyceum_store::Tx;
+
+/// The object of a change.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedObject<'a> {
+    /// The topic of the change.
+    pub topic: &'a str,
+    /// The id of the object.
+    pub id: &'a str,
+    /// The data of the change, as JSON.
+    pub data: &'a str,
+}
+
+/// Decides for each object whether it lies within the reach, which is limited. It needs a fixed number of statements.
+pub type AreWithin = fn(&mut Tx<'_>, &Reach, &[ChangedObject<'_>]) -> Result<Vec<bool>>;
+
+/// Whether the owner of a webhook may receive a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnerAccess {
+    /// Yes.
+    Allowed,
+    /// The object lies outside of the owner's reach.
+    Outside,
+    /// The owner was revoked or disabled, or lost the right to webhooks.
+    Ended,
+}
+
+/// Decides for each pair of an owner and the number of an object. The objects of a reach are looked up together, however
+/// many webhooks have it.
+pub(crate) fn decide(
+    tx: &mut Tx<'_>,
+    are_within: AreWithin,
+    objects: &[ChangedObject<'_>],
+    pairs: &[(&str, usize)],
+) -> Result<Vec<OwnerAccess>> {
+    let owners: BTreeSet<&str> = pairs.iter().map(|(owner, _)| *owner).collect();
+    let owners: Vec<&str> = owners.into_iter().collect();
+    let reaches = lyceum_access::current_reaches(tx, &owners, Scope::WebhooksWrite)?;
+    let mut to_check: HashMap<&Reach, BTreeSet<usize>> = HashMap::new();
+    for (owner, object) in pairs {
+        if let Some(reach) = reaches.get(*owner).filter(|reach| reach.is_limited()) {
+            to_check.entry(reach).or_default().insert(*object);
+        }
+    }
+    let mut within: HashMap<&Reach, HashSet<usize>> = HashMap::new();
+    for (reach, numbers) in to_check {
+        let checked: Vec<ChangedObject<'_>> =
+            numbers.iter().map(|number| objects[*number]).collect();
+        let are = are_within(tx, reach, &checked)?;
+        let numbers = numbers.into_iter().zip(are).filter(|(_, is_within)| *is_within);
+        within.insert(reach, numbers.map(|(number, _)| number).collect());
+    }
+    let access = |(owner, object): &(&str, usize)| match reaches.get(*owner) {
+        None => OwnerAccess::Ended,
+        Some(reach) if !reach.is_limited() || within[reach].contains(object) => {
+            OwnerAccess::Allowed
+        }
+        Some(_) => OwnerAccess::Outside,
+    };
+    Ok(pairs.iter().map(access).collect())
+}
