@@ -77,6 +77,18 @@ pub struct ItemResponse {
     result: Object,
 }
 
+impl ItemResponse {
+    /// A result in a lesson.
+    pub(crate) fn of_lesson(student: &str, lesson: &str, result: Object) -> Self {
+        Self {
+            student_id: student.to_owned(),
+            component_resource_id: Some(lesson.to_owned()),
+            component_id: None,
+            result,
+        }
+    }
+}
+
 /// The line items of a course's components and lessons with the student's results, or only those of one lesson.
 /// Errors: `NotFound`.
 pub fn of(

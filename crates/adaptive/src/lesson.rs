@@ -153,7 +153,7 @@ pub(crate) fn are_tests(tx: &mut Tx<'_>, resources: &[(&Object, &Object)]) -> Re
 }
 
 /// Whether metadata say that a resource is a QTI test or bank; `None` if that depends on what is stored.
-fn is_test(metadata: &Object) -> Option<bool> {
+pub(crate) fn is_test(metadata: &Object) -> Option<bool> {
     let is = |name: &str, words: &[&str]| {
         let text = fields::text(metadata, name);
         words.iter().any(|word| word.eq_ignore_ascii_case(text))

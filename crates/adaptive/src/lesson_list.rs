@@ -176,6 +176,13 @@ impl LessonResults {
         self.in_lesson(lesson).iter().any(|mark| mark.graded().is_some() || is_exempt(mark))
     }
 
+    /// Whether the student handed in a result of a lesson, graded or not.
+    pub(crate) fn is_submitted(&self, lesson: &str) -> bool {
+        let is_submitted =
+            |mark: &LessonResult| fields::text(&mark.fields, "scoreStatus") == "submitted";
+        self.is_done(lesson) || self.in_lesson(lesson).iter().any(is_submitted)
+    }
+
     /// The score of the last graded attempt at a lesson.
     pub(crate) fn last_score(&self, lesson: &str) -> Option<f64> {
         self.in_lesson(lesson).iter().rev().find_map(LessonResult::graded)

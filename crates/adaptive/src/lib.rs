@@ -14,6 +14,7 @@
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
+//! | what students see: their courses, their home | `student_lessons`, `screens` |
 //! | who needs help today; what the console shows | `today`, `screens` |
 //! | lists of lessons and results | `lesson_list` |
 //! | the reply to a student's answer | `reply` |
@@ -49,6 +50,7 @@ pub mod reply;
 pub mod repository;
 pub mod screening;
 pub mod screens;
+pub mod student_lessons;
 pub mod subject_progress;
 pub mod test_assignments;
 pub mod test_out;

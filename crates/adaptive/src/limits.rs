@@ -28,3 +28,5 @@ pub const RENDER_CONFIG_COURSES_MAX_COUNT: usize = 1000;
 pub const TEST_ASSIGNMENTS_BULK_MAX_RECORDS: usize = 1000;
 /// Courses of a subject whose progress one answer lists at most.
 pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
+/// Days of a student's streak that are counted at most.
+pub const STREAK_MAX_DAYS: u32 = 366;

@@ -24,6 +24,7 @@ use uuid::Uuid;
 
 pub use operation::{LessonPlanItemSort, LessonPlanOperationInput, Operation, TYPES};
 pub use tree::{PlanItem, PlanTree};
+pub(crate) use view::items_of_student;
 pub use view::{LessonPlan, LessonPlanStructure, PlanJson, structure, tree as visible};
 
 use operation::spell_plainly;
@@ -290,6 +291,11 @@ fn rebuilt(tx: &mut Tx<'_>, plan: &mut StoredLessonPlan) -> Result<Vec<AppliedOp
     plan.tree = copy(tx, &plan.course)?;
     plan.synced = 0;
     advance(tx, plan)
+}
+
+/// The items of a course, in reading order. Errors: `NotFound`.
+pub(crate) fn items_of_course(tx: &mut Tx<'_>, course: &str) -> Result<Vec<PlanItem>> {
+    Ok(copy(tx, course)?.0)
 }
 
 fn copy(tx: &mut Tx<'_>, course: &str) -> Result<PlanTree> {

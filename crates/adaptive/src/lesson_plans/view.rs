@@ -15,8 +15,9 @@ use serde_json::{Map, Value};
 
 use super::operation::LessonPlanItemSort;
 use super::tree::{PlanItem, PlanTree};
-use super::{StoredLessonPlan, get};
+use super::{StoredLessonPlan, copy, get};
 use crate::gradebook;
+use crate::repository::lesson_plans as plans;
 
 /// A plan as JSON text.
 pub type PlanJson = String;
@@ -91,7 +92,7 @@ struct LessonPlanNode {
 
 /// What the student sees of a plan: a [`LessonPlan`].
 pub fn tree(tx: &mut Tx<'_>, plan: &StoredLessonPlan, view: &RecordView<'_>) -> Result<PlanJson> {
-    let tree = as_graded(tx, plan)?;
+    let tree = as_graded(tx, &plan.tree, &plan.user)?;
     let items = visible_items(&tree);
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let known = KnownRecords::of(tx, &items, view)?;
@@ -112,7 +113,7 @@ pub fn structure(
     reach: &Reach,
 ) -> Result<PlanJson> {
     let plan = get(tx, id, reach)?;
-    let tree = as_graded(tx, &plan)?;
+    let tree = as_graded(tx, &plan.tree, &plan.user)?;
     let items: Vec<&PlanItem> = tree.0.iter().collect();
     let course = records(tx, &COURSE, std::iter::once(plan.course.as_str()), view)?;
     let title = course.get(&plan.course).map(|course| fields::text(course, "title").to_owned());
@@ -144,15 +145,27 @@ fn head(plan: &StoredLessonPlan) -> Object {
     head
 }
 
-/// The plan's tree without the lessons from which the gradebook exempts its student.
-fn as_graded(tx: &mut Tx<'_>, plan: &StoredLessonPlan) -> Result<PlanTree> {
-    let lessons = plan
-        .tree
-        .0
-        .iter()
-        .filter(|item| item.sort == LessonPlanItemSort::Resource && !item.is_custom);
+/// The items of a course that a student sees, in reading order: those of the student's lesson plan, otherwise those of
+/// the course itself. Errors: `NotFound` for a deleted course.
+pub(crate) fn items_of_student(
+    tx: &mut Tx<'_>,
+    course: &str,
+    student: &str,
+) -> Result<Vec<PlanItem>> {
+    let tree = match plans::of(tx, course, student)? {
+        Some(plan) => plan.tree,
+        None => copy(tx, course)?,
+    };
+    let tree = as_graded(tx, &tree, student)?;
+    Ok(visible_items(&tree).into_iter().cloned().collect())
+}
+
+/// The tree without the lessons from which the gradebook exempts the student.
+fn as_graded(tx: &mut Tx<'_>, tree: &PlanTree, student: &str) -> Result<PlanTree> {
+    let lessons =
+        tree.0.iter().filter(|item| item.sort == LessonPlanItemSort::Resource && !item.is_custom);
     let lessons: Vec<&str> = lessons.map(|item| item.id.as_str()).collect();
-    Ok(plan.tree.skipping(&gradebook::exempt(tx, &plan.user, &lessons)?))
+    Ok(tree.skipping(&gradebook::exempt(tx, student, &lessons)?))
 }
 
 /// The items that are neither skipped nor below a skipped item.

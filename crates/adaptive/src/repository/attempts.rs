@@ -155,6 +155,17 @@ pub(crate) fn underway(
     tx.rows(&sql, &values)
 }
 
+/// The instants between these at which the student answered, in attempts that count or no longer count.
+pub(crate) fn answer_instants(
+    tx: &mut Tx<'_>,
+    instants: std::ops::Range<i64>,
+    student: &str,
+) -> Result<Vec<Timestamp>> {
+    let sql = "SELECT q.answered_ms FROM lesson_attempt a JOIN lesson_question q ON q.attempt = a.id \
+               WHERE a.student = $1 AND q.answered_ms >= $2 AND q.answered_ms < $3";
+    tx.rows(sql, &[student.into(), instants.start.into(), instants.end.into()])
+}
+
 /// The values of an attempt without answers.
 const FRESH: [(&str, &str); 12] = [
     ("answered", "0"),

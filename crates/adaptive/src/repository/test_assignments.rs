@@ -131,6 +131,21 @@ pub(crate) fn list(
     Ok((tx.rows(&sql.text, &sql.values())?, total))
 }
 
+/// Whether a test is assigned to the student and neither cancelled nor expired.
+pub(crate) fn is_open(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    student: &str,
+    lesson: &str,
+) -> Result<bool> {
+    let sql = format!(
+        "SELECT 1 {ASSIGNMENTS} WHERE t.student_id = $2 AND t.lesson_id = $3 \
+         AND t.assignment_status NOT IN ('cancelled', 'expired') LIMIT 1"
+    );
+    let values = [now.milliseconds().into(), student.into(), lesson.into()];
+    Ok(tx.query_one(&sql, &values, |_| Ok(()))?.is_some())
+}
+
 /// Returns `false` if it does not exist.
 pub(crate) fn rename(tx: &mut Tx<'_>, id: &str, name: &str) -> Result<bool> {
     let sql = "UPDATE test_assignment SET test_name = $1 WHERE id = $2 AND cancelled = 0";

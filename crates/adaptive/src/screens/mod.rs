@@ -1,5 +1,6 @@
-//! What the console's screens about students show: one query function for each page.
+//! What the console's screens about students and the student's own home show: one query function for each page.
 
+pub mod home;
 pub mod student;
 pub mod students;
 pub mod today;

@@ -11,3 +11,4 @@ mod policy;
 mod replays;
 mod scores;
 mod screens;
+mod student_lessons;

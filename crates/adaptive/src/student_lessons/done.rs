@@ -1,0 +1,32 @@
+//! Lessons that are done when the student says so.
+
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use super::find;
+use crate::attempt::LessonContext;
+use crate::course_progress::{self, ItemResponse};
+
+/// Records that the student is done with material or an app: a submitted result without a score, which earns no XP.
+///
+/// Errors: `NotFound` for a lesson that the student does not have; `Invalid` for a lesson with questions, and for material
+/// that was added to a lesson plan, which has no place in the gradebook.
+pub fn mark_done(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<()> {
+    let found = find(tx, desk, student, lesson)?;
+    if !found.lesson.can_be_marked_done() {
+        let message = "this lesson is done when its questions are answered";
+        return Err(Problem::invalid("lesson", message));
+    }
+    let result = json!({ "scoreStatus": "submitted", "scoreDate": desk.now });
+    let Value::Object(result) = result else {
+        return Err(Problem::internal("a result is an object"));
+    };
+    let response = ItemResponse::of_lesson(student, lesson, result);
+    course_progress::update(tx, desk.now, response, &Reach::Everything).map(drop)
+}

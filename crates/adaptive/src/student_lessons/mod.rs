@@ -1,0 +1,14 @@
+//! Lessons as their student sees them: the student's courses, the state of each lesson, and working through one.
+//!
+//! A student reaches only the lessons of their courses, of their lesson plans and of their assigned tests. Any other
+//! lesson is answered like one that does not exist.
+
+mod courses;
+mod done;
+mod find;
+mod kind;
+
+pub use courses::{CourseUnit, LessonStanding, StudentCourse, StudentLesson, courses};
+pub use done::mark_done;
+pub use find::{FoundLesson, find};
+pub use kind::{LessonKind, Material};
