@@ -67,22 +67,25 @@ async function accessible(page) {
     });
 }
 
-async function isAccessible(page, name) {
-  await page.evaluate(axe);
-  for (const [colorScheme, viewport] of [["light", WIDE], ["dark", NARROW]]) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize(viewport);
-    const seen = await page.evaluate(async () => {
-      const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-      const root = document.documentElement;
-      return {
-        faults: violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`),
-        wide: root.scrollWidth - root.clientWidth,
-      };
-    });
-    assert.deepEqual(seen, { faults: [], wide: 0 }, `${name}, ${colorScheme}`);
-    await takePicture(page, `item-${name}-${viewport.width}-${colorScheme}`);
-  }
+const LIGHT = { colorScheme: "light", viewport: WIDE };
+const DARK = { colorScheme: "dark", viewport: NARROW };
+
+/** Everybody can read the page, and nothing is cut off, in this theme and size. */
+async function isAccessible(page, name, { colorScheme, viewport }) {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize(viewport);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const seen = await page.evaluate(async () => {
+    // Tests of the console look at the frame.
+    const { violations } = await window.axe.run("main", { resultTypes: ["violations"] });
+    const root = document.documentElement;
+    return {
+      faults: violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`),
+      wide: root.scrollWidth - root.clientWidth,
+    };
+  });
+  assert.deepEqual(seen, { faults: [], wide: 0 }, `${name}, ${colorScheme}`);
+  await takePicture(page, `item-${name}-${viewport.width}-${colorScheme}`);
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize(WIDE);
 }
@@ -119,8 +122,14 @@ async function answer(kit, page, name, way) {
   assert.match(await result(page).textContent(), /Right: 1 of 1/, name);
 }
 
-test("each interaction is answered, scored and shown again", { skip }, async (t) => {
+test("items in a browser", { skip, concurrency: WORKERS }, async (t) => {
   const kit = await begin(t);
+  await t.test("each interaction is answered, scored and shown again", { concurrency: WORKERS }, (t) => answerItems(t, kit));
+  await t.test("help, formulas, limits and reading aloud", () => readItem(kit));
+  await t.test("items of the standard are shown without errors", (t) => showExamples(t, kit));
+});
+
+async function answerItems(t, kit) {
   for (const [name, item] of Object.entries(ITEMS)) {
     await kit.server.call("POST", "/assessment-items", { format: "xml", xml: itemXml(name, item) });
   }
@@ -135,7 +144,7 @@ test("each interaction is answered, scored and shown again", { skip }, async (t)
           assert.ok(found.includes(wanted), `${name}: no ${role} '${wanted}' among ${JSON.stringify(found)}`);
         }
       }
-      await isAccessible(page, name);
+      await isAccessible(page, name, LIGHT);
       await answer(kit, page, name, "byKeys");
       // The page shows the item anew and restores the answer.
       if (state) {
@@ -144,7 +153,7 @@ test("each interaction is answered, scored and shown again", { skip }, async (t)
         const wanted = Object.entries(state);
         assert.ok(found.some((node) => wanted.every(([key, value]) => node[key] === value)), `${name}: ${JSON.stringify(state)} is not among ${JSON.stringify(found)}`);
       }
-      await isAccessible(page, `${name}-answered`);
+      await isAccessible(page, `${name}-answered`, DARK);
       if (byPointer) {
         await page.locator("[data-again]").click();
         await page.waitForFunction(() => !document.querySelector("form .main").hidden);
@@ -153,10 +162,9 @@ test("each interaction is answered, scored and shown again", { skip }, async (t)
       assert.deepEqual(faults.splice(0), [], name);
     });
   });
-});
+}
 
-test("help, formulas, limits and reading aloud", { skip }, async (t) => {
-  const { server, open } = await begin(t);
+async function readItem({ server, open }) {
   await server.call("POST", "/assessment-items", { format: "xml", xml: READING });
   const { page, faults } = await open();
   // Test machines have no voices.
@@ -169,7 +177,7 @@ test("help, formulas, limits and reading aloud", { skip }, async (t) => {
   const hasNode = (role, name) => assert.ok(nodes.some((node) => node.role === role && node.name === name), `no ${role} '${name}' among ${JSON.stringify(nodes.map((node) => `${node.role} ${node.name}`))}`);
   hasNode("MathMLMath", "3 quarters plus x squared");
   hasNode("link", "Open the picture");
-  await isAccessible(page, "reading");
+  await isAccessible(page, "reading", DARK);
 
   // A term opens its help by keyboard, and Escape closes it.
   await tabTo(page, ".qti-term");
@@ -207,9 +215,10 @@ test("help, formulas, limits and reading aloud", { skip }, async (t) => {
   await page.getByRole("combobox", { name: "Contrast" }).selectOption({ label: "High contrast" });
   await page.reload();
   assert.ok((await size()) > normal * 1.4);
-  await isAccessible(page, "reading-large");
+  await isAccessible(page, "reading-large", DARK);
+  await isAccessible(page, "reading-large", LIGHT);
   assert.deepEqual(faults, []);
-});
+}
 
 /** The items of the standard's examples. */
 function examples(folder) {
@@ -222,13 +231,12 @@ function examples(folder) {
     .filter(({ xml }) => xml.includes("<qti-assessment-item ") || xml.includes("<qti-assessment-item\n"));
 }
 
-test("items of the standard are shown without errors", { skip }, async (t) => {
+async function showExamples(t, kit) {
   if (!existsSync(STANDARDS)) {
     assert.notEqual(process.env.LYCEUM_REQUIRE_STANDARDS, "1", `no files of the standard in ${STANDARDS}`);
     t.skip("without the files of the standard, 0 items are shown");
     return;
   }
-  const kit = await begin(t);
   const all = examples(STANDARDS).filter((_, at) => at % SAMPLED === 0);
   let shown = 0;
   await eachOnPages(kit.open, all.entries(), async ({ page, faults }, [number, { path, xml }]) => {
@@ -244,4 +252,4 @@ test("items of the standard are shown without errors", { skip }, async (t) => {
   });
   t.diagnostic(`${shown} of ${all.length} items are shown`);
   assert.ok(shown > all.length / 2, `only ${shown} of ${all.length}`);
-});
+}

@@ -18,6 +18,7 @@ function list(messages) {
 
 function show(text, problems, data) {
   summary.textContent = text;
+  summary.dataset.tone = data && !data.needsManualScoring ? (data.score >= data.maxScore ? "good" : "bad") : "";
   list(problems);
   details.textContent = data ? JSON.stringify(data, null, 2) : "";
   details.parentElement.hidden = !data;

@@ -39,8 +39,12 @@ fn an_answer_shows_its_feedback_and_keeps_the_order_of_choices() {
         assert_eq!(html.contains("No, b"), is_shown, "{html}");
         assert_eq!(choices(&html), choices(&before), "{html}");
     }
-    let orders: Vec<String> = (0..9).map(|seed| candidate_html(FEEDBACK, seed, &|_| None).unwrap()).collect();
-    assert!(orders.iter().any(|html| choices(html) != choices(&before)), "no seed changes the order");
+    let orders: Vec<String> =
+        (0..9).map(|seed| candidate_html(FEEDBACK, seed, &|_| None).unwrap()).collect();
+    assert!(
+        orders.iter().any(|html| choices(html) != choices(&before)),
+        "no seed changes the order"
+    );
 }
 
 #[test]

@@ -1,6 +1,15 @@
 import { Interaction, create, newId } from "./base.js";
 import { howMany, words } from "./words.js";
 
+/** The letters and numbers before choices, by the classes of the shared vocabulary. */
+const LABELS = {
+  "qti-labels-decimal": (at) => String(at + 1),
+  "qti-labels-lower-alpha": (at) => String.fromCharCode(97 + at),
+  "qti-labels-upper-alpha": (at) => String.fromCharCode(65 + at),
+  "qti-labels-cjk-ideographic": (at) => "一二三四五六七八九十"[at] ?? String(at + 1),
+};
+const SUFFIXES = { "qti-labels-suffix-none": "", "qti-labels-suffix-parenthesis": ")" };
+
 /** One or some of a list: radio buttons or checkboxes. */
 export class ChoiceInteraction extends Interaction {
   build() {
@@ -10,7 +19,11 @@ export class ChoiceInteraction extends Interaction {
     if (this.getAttribute("orientation") === "horizontal") this.classList.add("qti-orientation-horizontal");
     const name = newId();
     const list = create("div", { class: "qti-choices" });
-    for (const choice of this.querySelectorAll(":scope > qti-simple-choice")) {
+    const classes = [...this.classList];
+    const labelOf = LABELS[classes.find((own) => own in LABELS)];
+    const suffix = SUFFIXES[classes.find((own) => own in SUFFIXES)] ?? ".";
+    for (const [at, choice] of this.querySelectorAll(":scope > qti-simple-choice").entries()) {
+      if (labelOf) choice.prepend(create("span", { class: "qti-letter" }, `${labelOf(at)}${suffix} `));
       const input = create("input", { type: isRadio ? "radio" : "checkbox", name, id: newId(), value: choice.getAttribute("identifier") });
       choice.append(input, create("label", { for: input.id }, ...choice.childNodes));
       list.append(choice);

@@ -11,7 +11,8 @@ export class GapMatchInteraction extends PlacingInteraction {
     const text = create("div", { class: "qti-text" });
     const head = [...this.children].filter((child) => child.matches("qti-prompt, .qti-hint"));
     text.append(...[...this.childNodes].filter((node) => !head.includes(node)));
-    this.append(bank, text);
+    this.append(text);
+    this.placeBank(bank, text);
     const gaps = [...text.querySelectorAll("qti-gap")];
     this.addPlaces(gaps.map((element, at) => ({ element, part: element, name: words.gap(at + 1, gaps.length) })));
   }

@@ -19,8 +19,7 @@ export class GraphicGapMatchInteraction extends PlacingInteraction {
       return { element, part, name: nameOfSpot(element, at) };
     });
     picture.overlay.remove();
-    if (this.matches(".qti-choices-bottom, .qti-choices-right")) picture.stage.after(bank);
-    else picture.stage.before(bank);
+    this.placeBank(bank, picture.stage);
     this.addPlaces(places);
   }
 }

@@ -24,7 +24,9 @@ export class MatchInteraction extends PlacingInteraction {
       return { element, part };
     });
     const named = targets.map(({ element, part }) => ({ element, part, name: this.nameOf(part.previousElementSibling) }));
-    this.append(this.addTokens(from, words.bank), places);
+    const bank = this.addTokens(from, words.bank);
+    this.append(places);
+    this.placeBank(bank, places);
     this.addPlaces(named);
   }
 

@@ -21,8 +21,11 @@ export class Picture {
     else parent.append(this.stage);
     this.stage.append(picture, this.overlay);
     const size = (name) => Number.parseFloat(picture.getAttribute(name) ?? picture.getAttribute(`data-${name}`));
-    this.#resize(size("width"), size("height"));
-    if (this.width && this.height) return;
+    const [width, height] = [size("width"), size("height")];
+    if (width && height) {
+      this.#resize(width, height);
+      return;
+    }
     this.#resize(...(extent(places) ?? UNKNOWN_SIZE));
     const measure = () => picture.naturalWidth && this.#resize(picture.naturalWidth, picture.naturalHeight);
     if (picture.complete) measure();

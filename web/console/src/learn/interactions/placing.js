@@ -53,6 +53,13 @@ export class PlacingInteraction extends Interaction {
     return this.#bank;
   }
 
+  /** Puts the bank beside the part with the places, where the classes of the shared vocabulary want it. */
+  placeBank(bank, part) {
+    if (this.matches(".qti-choices-bottom, .qti-choices-right")) part.after(bank);
+    else part.before(bank);
+    if (this.hasAttribute("data-choices-container-width")) bank.style.width = `${this.number("data-choices-container-width")}px`;
+  }
+
   /** Makes elements the places. `part` is where a place shows what is in it. */
   addPlaces(elements) {
     this.#places = elements.map(({ element, part, name }, at) => ({
