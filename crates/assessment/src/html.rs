@@ -17,7 +17,7 @@ use crate::{Kind, Reference, Scored, StoredDocument, repository};
 pub struct ItemPage {
     /// The item.
     pub item: StoredDocument,
-    /// The stimuli that it refers to, in its order. Stimuli that are not stored are left out.
+    /// The stimuli that it refers to, in its order.
     pub stimuli: Vec<StoredDocument>,
 }
 

@@ -1,10 +1,16 @@
 // One item for each interaction, with its correct response and the ways to give it.
 
-const picture = (width, height, inside) =>
-  `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#cfe6f5"/>${inside}</svg>`)}`;
-const ISLANDS = picture(400, 240, '<circle cx="80" cy="80" r="40" fill="#7fb069"/><circle cx="220" cy="150" r="45" fill="#e6aa68"/><circle cx="340" cy="70" r="35" fill="#ca6680"/>');
+function picture(width, height, inside) {
+  const size = `width="${width}" height="${height}"`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" ${size}><rect ${size} fill="#cfe6f5"/>${inside}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+const island = (x, y, radius, colour) => `<circle cx="${x}" cy="${y}" r="${radius}" fill="${colour}"/>`;
+const ISLANDS = picture(400, 240, island(80, 80, 40, "#7fb069") + island(220, 150, 45, "#e6aa68") + island(340, 70, 35, "#ca6680"));
 const BOAT = picture(40, 40, '<path d="M4 26h32l-6 10H10z" fill="#8a4b2a"/><path d="M19 4v20H8z" fill="#333"/>');
 const img = `<img src="${ISLANDS}" alt="Three islands in the sea" width="400" height="240"/>`;
+
+const boat = `<img src="${BOAT}" alt="A boat" width="40" height="40"/>`;
 
 const values = (list) => list.map((value) => `<qti-value>${value}</qti-value>`).join("");
 
@@ -20,6 +26,10 @@ export function itemXml(name, { cardinality = "single", baseType = "identifier",
 }
 
 const interaction = (kind, attributes, inside) => `<qti-${kind}-interaction response-identifier="RESPONSE" ${attributes}>${inside}</qti-${kind}-interaction>`;
+const inlineChoices = (low, high) =>
+  `<qti-inline-choice identifier="L">${low}</qti-inline-choice><qti-inline-choice identifier="H">${high}</qti-inline-choice>`;
+const quarters = (count) =>
+  `<math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>${count}</mn><mn>4</mn></mfrac></math>`;
 const prompt = (text) => `<qti-prompt>${text}</qti-prompt>`;
 
 /** Presses Tab until an element has the focus. */
@@ -102,7 +112,8 @@ export const ITEMS = {
       "choice",
       'max-choices="1" class="qti-labels-upper-alpha"',
       `${prompt("Which planet is called the red planet?")}
-      <qti-simple-choice identifier="V">Venus</qti-simple-choice><qti-simple-choice identifier="M">Mars</qti-simple-choice><qti-simple-choice identifier="J">Jupiter</qti-simple-choice>`,
+      <qti-simple-choice identifier="V">Venus</qti-simple-choice><qti-simple-choice identifier="M">Mars</qti-simple-choice>
+        <qti-simple-choice identifier="J">Jupiter</qti-simple-choice>`,
     ),
     byKeys: keys("to input[type=radio]", "ArrowDown"),
     byPointer: clicks("label:has-text('Mars')"),
@@ -154,7 +165,8 @@ export const ITEMS = {
       "gap-match",
       "",
       `${prompt("Complete the sentences.")}
-      <qti-gap-text identifier="W" match-max="1">winter</qti-gap-text><qti-gap-text identifier="S" match-max="1">summer</qti-gap-text><qti-gap-text identifier="A" match-max="1">autumn</qti-gap-text>
+      <qti-gap-text identifier="W" match-max="1">winter</qti-gap-text><qti-gap-text identifier="S" match-max="1">summer</qti-gap-text>
+        <qti-gap-text identifier="A" match-max="1">autumn</qti-gap-text>
       <p>It snows in <qti-gap identifier="G1"/>. We swim in <qti-gap identifier="G2"/>.</p>`,
     ),
     byKeys: keys("to .qti-bank .qti-token", "Enter", "ArrowRight", "Enter", "Shift+Tab", "Shift+Tab", "Space", "ArrowRight", "ArrowRight", "Space"),
@@ -232,7 +244,8 @@ export const ITEMS = {
     body: interaction(
       "hottext",
       'max-choices="1"',
-      `${prompt("Choose the verb.")}<p>The <qti-hottext identifier="N">dog</qti-hottext> <qti-hottext identifier="V">sleeps</qti-hottext> in the <qti-hottext identifier="S">sun</qti-hottext>.</p>`,
+      `${prompt("Choose the verb.")}
+      <p>The <qti-hottext identifier="N">dog</qti-hottext> <qti-hottext identifier="V">sleeps</qti-hottext> in the <qti-hottext identifier="S">sun</qti-hottext>.</p>`,
     ),
     byKeys: keys("to qti-hottext", "Tab", "Space"),
     byPointer: clicks("qti-hottext:has-text('sleeps')"),
@@ -241,7 +254,7 @@ export const ITEMS = {
   },
   "inline-choice": {
     correct: "H",
-    body: `<p>Three quarters are ${interaction("inline-choice", "", '<qti-inline-choice identifier="L">less</qti-inline-choice><qti-inline-choice identifier="H">more</qti-inline-choice>')} than one half.</p>`,
+    body: `<p>Three quarters are ${interaction("inline-choice", "", inlineChoices("less", "more"))} than one half.</p>`,
     byKeys: keys("to qti-inline-choice-interaction select", "type m"),
     byPointer: async (page) => page.selectOption("qti-inline-choice-interaction select", "H"),
     named: { combobox: ["Your answer"] },
@@ -249,7 +262,7 @@ export const ITEMS = {
   },
   "inline-choice-formulas": {
     correct: "H",
-    body: `<p>Less than one half: ${interaction("inline-choice", "", '<qti-inline-choice identifier="L"><math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac></math></qti-inline-choice><qti-inline-choice identifier="H"><math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>1</mn><mn>4</mn></mfrac></math></qti-inline-choice>')}</p>`,
+    body: `<p>Less than one half: ${interaction("inline-choice", "", inlineChoices(quarters(3), quarters(1)))}</p>`,
     byKeys: keys("to .qti-open", "Enter", "ArrowDown", "Enter"),
     byPointer: clicks(".qti-open", "[role=option] >> nth=1"),
     named: { combobox: ["Your answer"] },
@@ -262,8 +275,10 @@ export const ITEMS = {
       "match",
       'max-associations="2"',
       `${prompt("What do they eat?")}
-      <qti-simple-match-set><qti-simple-associable-choice identifier="F" match-max="1">Flies</qti-simple-associable-choice><qti-simple-associable-choice identifier="H" match-max="1">Honey</qti-simple-associable-choice></qti-simple-match-set>
-      <qti-simple-match-set><qti-simple-associable-choice identifier="M" match-max="1">Frog</qti-simple-associable-choice><qti-simple-associable-choice identifier="B" match-max="1">Bear</qti-simple-associable-choice></qti-simple-match-set>`,
+      <qti-simple-match-set><qti-simple-associable-choice identifier="F" match-max="1">Flies</qti-simple-associable-choice>
+        <qti-simple-associable-choice identifier="H" match-max="1">Honey</qti-simple-associable-choice></qti-simple-match-set>
+      <qti-simple-match-set><qti-simple-associable-choice identifier="M" match-max="1">Frog</qti-simple-associable-choice>
+        <qti-simple-associable-choice identifier="B" match-max="1">Bear</qti-simple-associable-choice></qti-simple-match-set>`,
     ),
     byKeys: keys("to .qti-bank .qti-token", "Enter", "ArrowDown", "Enter", "Shift+Tab", "Space", "ArrowDown", "ArrowDown", "Space"),
     byPointer: drags([token("Flies"), ".qti-target >> nth=0 >> .qti-drop"], [token("Honey"), ".qti-target >> nth=1 >> .qti-drop"]),
@@ -278,8 +293,10 @@ export const ITEMS = {
       "match",
       'max-associations="2" class="qti-match-tabular"',
       `${prompt("True or false?")}
-      <qti-simple-match-set><qti-simple-associable-choice identifier="E" match-max="1">8 is even</qti-simple-associable-choice><qti-simple-associable-choice identifier="O" match-max="1">6 is odd</qti-simple-associable-choice></qti-simple-match-set>
-      <qti-simple-match-set><qti-simple-associable-choice identifier="T" match-max="0">True</qti-simple-associable-choice><qti-simple-associable-choice identifier="F" match-max="0">False</qti-simple-associable-choice></qti-simple-match-set>`,
+      <qti-simple-match-set><qti-simple-associable-choice identifier="E" match-max="1">8 is even</qti-simple-associable-choice>
+        <qti-simple-associable-choice identifier="O" match-max="1">6 is odd</qti-simple-associable-choice></qti-simple-match-set>
+      <qti-simple-match-set><qti-simple-associable-choice identifier="T" match-max="0">True</qti-simple-associable-choice>
+        <qti-simple-associable-choice identifier="F" match-max="0">False</qti-simple-associable-choice></qti-simple-match-set>`,
     ),
     byKeys: keys("to input[type=radio]", "Space", "Tab", "ArrowRight"),
     byPointer: clicks("[aria-label='8 is even: True']", "[aria-label='6 is odd: False']"),
@@ -304,7 +321,8 @@ export const ITEMS = {
       "order",
       'shuffle="false"',
       `${prompt("How does an apple grow?")}
-      <qti-simple-choice identifier="F">Fruit</qti-simple-choice><qti-simple-choice identifier="S">Seed</qti-simple-choice><qti-simple-choice identifier="P">Plant</qti-simple-choice>`,
+      <qti-simple-choice identifier="F">Fruit</qti-simple-choice><qti-simple-choice identifier="S">Seed</qti-simple-choice>
+        <qti-simple-choice identifier="P">Plant</qti-simple-choice>`,
     ),
     byKeys: keys("to .qti-step .qti-token", "Space", "ArrowDown", "ArrowDown", "Enter"),
     byPointer: drags([".qti-step >> nth=0 >> .qti-grip", ".qti-step >> nth=2"]),
@@ -328,7 +346,7 @@ export const ITEMS = {
   "position-object": {
     baseType: "point",
     correct: "220 150",
-    body: `<qti-position-object-stage>${img}${interaction("position-object", 'max-choices="1"', `<img src="${BOAT}" alt="A boat" width="40" height="40"/>`)}</qti-position-object-stage>`,
+    body: `<qti-position-object-stage>${img}${interaction("position-object", 'max-choices="1"', boat)}</qti-position-object-stage>`,
     byKeys: keys("to .qti-surface", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "Enter"),
     byPointer: points(".qti-surface", [220, 150]),
     named: { application: ["Picture: arrow keys move a cross, Enter sets a point"], image: ["Three islands in the sea", "A boat"] },
@@ -384,11 +402,13 @@ export const READING = `<qti-assessment-item xmlns="http://www.imsglobal.org/xsd
   <qti-response-declaration identifier="MANY" cardinality="multiple" base-type="identifier"/>
   <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
   <qti-item-body>
-    <p data-catalog-idref="say">A <span data-catalog-idref="word">fraction</span> is <math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac><mo>+</mo><msup><mi>x</mi><mn>2</mn></msup></math>.</p>
+    <p data-catalog-idref="say">A <span data-catalog-idref="word">fraction</span> is
+      <math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac><mo>+</mo><msup><mi>x</mi><mn>2</mn></msup></math>.</p>
     <p><img src="https://pictures.example.org/cake.png" alt="A cake in four parts"/></p>
     <p>Two digits: <qti-text-entry-interaction response-identifier="CODE" pattern-mask="[0-9]{2}" data-patternmask-message="Write two digits."/></p>
     <qti-choice-interaction response-identifier="MANY" max-choices="2" data-max-selections-message="Only two.">
-      <qti-prompt>Choose.</qti-prompt><qti-simple-choice identifier="A">one</qti-simple-choice><qti-simple-choice identifier="B">two</qti-simple-choice><qti-simple-choice identifier="C">three</qti-simple-choice>
+      <qti-prompt>Choose.</qti-prompt><qti-simple-choice identifier="A">one</qti-simple-choice>
+        <qti-simple-choice identifier="B">two</qti-simple-choice><qti-simple-choice identifier="C">three</qti-simple-choice>
     </qti-choice-interaction>
     <p dir="rtl" lang="ar">مرحبا</p>
   </qti-item-body>

@@ -2,7 +2,7 @@
 
 use lyceum_assessment::{answered_html, candidate_html, item_page, parse, repository};
 
-use crate::{both, draft, item, now};
+use crate::{both, draft, item, now, plain_item};
 
 const FEEDBACK: &str = "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='i' \
     title='t' time-dependent='false'>\
@@ -48,13 +48,14 @@ fn an_answer_shows_its_feedback_and_keeps_the_order_of_choices() {
 }
 
 #[test]
-fn a_page_has_the_stimulus_of_its_item_if_it_is_stored() {
+fn a_page_has_the_stimulus_of_its_item() {
     both(|db| {
-        let page = || db.read_blocking(|tx| item_page(tx, "i")).unwrap();
-        db.write_blocking(|tx| repository::create(tx, now(), &item("i", "s"))).unwrap();
-        assert_eq!(page().stimuli, []);
-        db.write_blocking(|tx| repository::create(tx, now(), &draft("s", "text"))).unwrap();
-        let found = page();
+        for document in [draft("s", "text"), item("i", "s"), plain_item("j")] {
+            db.write_blocking(|tx| repository::create(tx, now(), &document)).unwrap();
+        }
+        let page = |id: &str| db.read_blocking(|tx| item_page(tx, id)).unwrap();
+        assert_eq!(page("j").stimuli, []);
+        let found = page("i");
         assert_eq!(found.item.identifier, "i");
         let [stimulus] = found.stimuli.as_slice() else { panic!("{found:?}") };
         assert_eq!(stimulus.identifier, "s");

@@ -39,8 +39,12 @@ export class InlineChoiceInteraction extends Interaction {
 
   #buildList(choices, prompt) {
     const list = create("div", { class: "qti-list", role: "listbox", popover: "auto", id: newId(), "aria-label": words.choices });
-    const button = create("button", { type: "button", class: "qti-open", role: "combobox", "aria-haspopup": "listbox", "aria-expanded": "false", "aria-controls": list.id, popovertarget: list.id });
-    const options = choices.map((choice) => create("div", { role: "option", tabindex: "-1", "data-identifier": choice.getAttribute("identifier"), "aria-label": this.nameOf(choice) }, ...choice.childNodes));
+    const popup = { "aria-haspopup": "listbox", "aria-expanded": "false", "aria-controls": list.id, popovertarget: list.id };
+    const button = create("button", { type: "button", class: "qti-open", role: "combobox", ...popup });
+    const options = choices.map((choice) => {
+      const attributes = { role: "option", tabindex: "-1", "data-identifier": choice.getAttribute("identifier") };
+      return create("div", { ...attributes, "aria-label": this.nameOf(choice) }, ...choice.childNodes);
+    });
     list.append(...options);
     this.append(button, list);
     this.#show = () => {

@@ -24,12 +24,12 @@ export class OrderInteraction extends Interaction {
     this.#list = create("div", { class: "qti-sequence", role: "list", "aria-label": words.order });
     for (const choice of this.querySelectorAll(":scope > qti-simple-choice")) {
       const name = this.nameOf(choice);
-      const button = create("button", { type: "button", class: "qti-token" }, create("span", { class: "qti-grip", "aria-hidden": "true" }), create("span", {}, ...choice.childNodes));
+      const handle = create("span", { class: "qti-grip", "aria-hidden": "true" });
+      const button = create("button", { type: "button", class: "qti-token" }, handle, create("span", {}, ...choice.childNodes));
       const item = create("div", { class: "qti-step", role: "listitem" }, button);
       const part = { id: choice.getAttribute("identifier"), name, button, item };
       choice.remove();
       button.addEventListener("click", () => this.#tap(part));
-      const handle = button.querySelector(".qti-grip");
       makeDraggable(button, () => this.#pickUp(part), (target) => this.#drop(part, target), handle);
       this.#parts.push(part);
     }

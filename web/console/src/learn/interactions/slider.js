@@ -22,7 +22,8 @@ export class SliderInteraction extends Interaction {
     if (this.getAttribute("reverse") === "true") this.#input.dir = getComputedStyle(this).direction === "rtl" ? "ltr" : "rtl";
     this.#input.value = (lower + upper) / 2;
     this.#output = create("output", { for: this.#input.id });
-    const ends = create("div", { class: "qti-scale", "aria-hidden": "true", dir: this.#input.dir || null }, ...this.#labels(lower, upper, step).map((label) => create("span", {}, String(label))));
+    const ends = create("div", { class: "qti-scale", "aria-hidden": "true", dir: this.#input.dir || null });
+    ends.append(...this.#labels(lower, upper, step).map((label) => create("span", {}, String(label))));
     this.append(create("div", { class: "qti-slider" }, this.#input, ends), this.#output);
     this.#input.addEventListener("input", () => this.#move());
     // Choosing the value that it shows is an answer too.
