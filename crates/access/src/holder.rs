@@ -20,7 +20,7 @@ use crate::student::{Student, StudentSession};
 /// The caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenHolder {
-    /// A person who is no student, by a session.
+    /// A person who is not a student, by a session.
     Person(Person),
     /// A student, by a session in a browser.
     Student(Student),
@@ -107,13 +107,13 @@ pub fn of_session(
     let Some(found) = sessions::find(tx, &secret::hash(session), sort, environment)? else {
         return Ok(Err(TokenRejection::Unknown));
     };
-    if found.expires <= now || found.used.plus_seconds(sort.idle_s()) <= now {
+    let (session, idle_s) = match found.class {
+        Some(_) => (StudentSession::Class, limits::CLASS_SESSION_IDLE_S),
+        None => (StudentSession::Own, sort.idle_s()),
+    };
+    if found.expires <= now || found.used.plus_seconds(idle_s) <= now {
         return Ok(Err(TokenRejection::Ended));
     }
-    let session = match found.class {
-        Some(_) => StudentSession::Class,
-        None => StudentSession::Own,
-    };
     let person = person::find(tx, &found.person)?;
     let holder = person.and_then(|person| TokenHolder::of_person(person, session));
     Ok(holder.map(|holder| (holder, is_stale(found.used, now))).ok_or(TokenRejection::Unknown))

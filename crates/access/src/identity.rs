@@ -6,6 +6,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 
 use crate::audit::AuditChange;
+use crate::limits;
 use crate::oidc::IdTokenClaims;
 use crate::person::{self, NewPerson, Person, Role};
 use crate::repository::identities as repository;
@@ -19,9 +20,77 @@ pub struct IdentityRule {
     pub new_accounts: Option<Role>,
 }
 
+/// An identity that opens an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedIdentity {
+    /// The provider.
+    pub issuer: String,
+    /// The person's id at the provider.
+    pub subject: String,
+    /// When it was linked.
+    pub linked: Timestamp,
+}
+
+/// The identities that open an account.
+pub fn of_account(tx: &mut Tx<'_>, account: &str) -> Result<Vec<LinkedIdentity>> {
+    let identities = repository::of_person(tx, account)?.into_iter();
+    let identity = |(issuer, subject, linked)| LinkedIdentity { issuer, subject, linked };
+    Ok(identities.map(identity).collect())
+}
+
+/// Lets an identity open an account from now on, by the hand of an administrator or of the signed-in owner.
+/// Errors: `Invalid` for an empty issuer or subject; `Conflict` if it opens another account, or another identity of the
+/// issuer opens this one.
+pub fn link(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    who: &str,
+    (issuer, subject): (&str, &str),
+    account: &Person,
+) -> Result<()> {
+    for (field, value) in [("issuer", issuer), ("subject", subject)] {
+        if value.is_empty() || value.len() > limits::IDENTITY_MAX_BYTES {
+            let rule = format!("must have 1 to {} bytes", limits::IDENTITY_MAX_BYTES);
+            return Err(Problem::invalid(field, rule));
+        }
+    }
+    match repository::person(tx, issuer, subject)? {
+        Some(known) if known == account.id => return Ok(()),
+        Some(_) => {
+            let message = "this identity of the sign-in service belongs to another account; an administrator can \
+                           unlink it there";
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        None => {}
+    }
+    if repository::has_one(tx, issuer, &account.id)? {
+        let message =
+            "the account has an identity of this sign-in service already; unlink it first";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    repository::insert(tx, now, (issuer, subject), &account.id)?;
+    let change = AuditChange { who, what: "user.identity", subject: account.account_name() };
+    change.note(tx, now, &json!({ "issuer": issuer, "subject": subject }))
+}
+
+/// Lets the identity of an issuer open the account no more. Errors: `NotFound`.
+pub fn unlink(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    who: &str,
+    issuer: &str,
+    account: &Person,
+) -> Result<()> {
+    if !repository::delete(tx, issuer, &account.id)? {
+        return Err(Problem::not_found("identity of the issuer", issuer));
+    }
+    let change = AuditChange { who, what: "user.unlink", subject: account.account_name() };
+    change.note(tx, now, &json!({ "issuer": issuer }))
+}
+
 /// The account that an identity opens. Once it has opened one it opens that one, whatever becomes of its
 /// e-mail address; the first time the account is the one of its confirmed address, or a new one where the
-/// rule makes it.
+/// rule makes it. The account of a student is never found by an address: it must be linked before ([`link`]).
 ///
 /// Errors: an address that is not confirmed, of another domain, without an account, or of an account that
 /// another identity of the provider opens; an account that is disabled.
@@ -51,6 +120,11 @@ pub fn person(
     let person = match (person::by_email(tx, email)?, rule.new_accounts) {
         (Some(known), _) if known.disabled.is_some() => {
             return Err(refused("your account is disabled; ask an administrator"));
+        }
+        (Some(known), _) if known.role == Role::Student => {
+            let message = "a student's account must be linked to the sign-in service first; sign in in another way and \
+                           link it under 'Your account', or ask an administrator";
+            return Err(refused(message));
         }
         (Some(known), _) => known,
         (None, Some(new)) => make(tx, now, email, claims, new)?,

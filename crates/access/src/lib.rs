@@ -9,7 +9,9 @@
 //! | the access rule: caller, route and target | `allowed` |
 //! | clients and their secrets, scopes | `client`, `secret`, `scope` |
 //! | people: accounts, passwords, the first administrator | `person`, `password`, `first_administrator` |
+//! | what is done with accounts, with the audit log | `account` |
 //! | students: accounts of users of the roster | `student` |
+//! | sign-in in class: open classes, pictures and words | `class_sign_in`, `class_secret` |
 //! | sessions in browsers and on the command line, limits on guessing | `session`, `device`, `guess` |
 //! | API keys, and who holds a session or key | `api_key`, `holder` |
 //! | what the owner of a webhook has access to now | `owner` |
@@ -21,9 +23,12 @@
 //! | SQL | `repository` |
 //! | limits | `limits` |
 
+pub mod account;
 pub mod allowed;
 pub mod api_key;
 pub mod audit;
+pub mod class_secret;
+pub mod class_sign_in;
 pub mod client;
 pub mod device;
 pub mod first_administrator;
@@ -96,5 +101,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 95,
         name: "students",
         sql: include_str!("../migrations/V95__students.sql"),
+    },
+    Migration {
+        version: 96,
+        name: "class_sign_in",
+        sql: include_str!("../migrations/V96__class_sign_in.sql"),
     },
 ];

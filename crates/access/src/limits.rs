@@ -58,6 +58,20 @@ pub const SIGN_IN_LINK_LIFETIME_S: i64 = 3 * 86_400;
 pub const DEMO_LINK_LIFETIME_S: i64 = 10 * 60;
 /// Seconds in which guesses are counted together.
 pub const GUESS_WINDOW_S: i64 = 15 * 60;
+/// Minutes that a class can be open for sign-in.
+pub const CLASS_SIGN_IN_MAX_MINUTES: i64 = 120;
+/// Seconds that a session from sign-in in class lives.
+pub const CLASS_SESSION_LIFETIME_S: i64 = 4 * 3600;
+/// Seconds that such a session lives without being used, on a device that others use next.
+pub const CLASS_SESSION_IDLE_S: i64 = 30 * 60;
+/// Wrong codes of classes from one address within the window of guesses.
+pub const GUESSES_CLASS_CODE_COUNT: i64 = 30;
+/// Wrong answers for one student in class within that time.
+pub const GUESSES_CLASS_STUDENT_COUNT: i64 = 6;
+/// Wrong answers in one class within that time, for whatever student.
+pub const GUESSES_CLASS_COUNT: i64 = 60;
+/// Wrong answers in class from one address within that time, for whatever class: a school may have one address.
+pub const GUESSES_CLASS_ADDRESS_COUNT: i64 = 120;
 /// Seconds in which a device code is to be approved.
 pub const DEVICE_CODE_LIFETIME_S: i64 = 10 * 60;
 /// Seconds that a program waits between two questions whether its code was approved.
@@ -66,5 +80,7 @@ pub const DEVICE_POLL_INTERVAL_S: i64 = 2;
 pub const DEVICE_SLOW_DOWN_S: i64 = 5;
 /// Device codes that wait for approval at most.
 pub const DEVICE_CODES_MAX_COUNT: i64 = 10_000;
+/// Bytes of the address of a sign-in service, or of a person's id there, at most.
+pub const IDENTITY_MAX_BYTES: usize = 1024;
 /// Seconds that the provider's clock may differ from the server's.
 pub const OIDC_CLOCK_SKEW_S: i64 = 60;

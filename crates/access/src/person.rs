@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::limits;
 pub use crate::repository::people::{any, find, list, of_roster_user, password};
@@ -22,7 +22,7 @@ pub(crate) const ID_PREFIX: &str = "lp_";
 const ENTRY_PREFIX: &str = "le_";
 
 /// The role of a person, which decides what they have access to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "AccountRole")]
 pub enum Role {
@@ -222,15 +222,36 @@ pub fn disable(tx: &mut Tx<'_>, now: Timestamp, account: &str) -> Result<Person>
     if person.disabled.is_none() {
         let was_administered = repository::active_administrators(tx)? > 0;
         repository::disable(tx, &person.id, now)?;
-        if was_administered && repository::active_administrators(tx)? == 0 {
-            let message = format!("'{}' is the last administrator", person.email);
-            return Err(Problem::new(ProblemKind::Conflict, message));
+        if was_administered {
+            require_administrator(tx, &person)?;
         }
         person.disabled = Some(now);
     }
     end_all(tx, &person)?;
     api_keys::revoke_all_of(tx, &person.id, now)?;
     Ok(person)
+}
+
+/// Refuses a change of the account after which nobody could administer. Errors: `Conflict`.
+pub(crate) fn require_administrator(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
+    if repository::active_administrators(tx)? == 0 {
+        let message = format!("'{}' is the last administrator", person.account_name());
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    Ok(())
+}
+
+/// Sets the hash of the password and ends what let anybody in before, except the session with that secret.
+pub(crate) fn set_password(
+    tx: &mut Tx<'_>,
+    person: &Person,
+    password: &str,
+    session: &str,
+) -> Result<()> {
+    repository::set_password(tx, &person.id, password)?;
+    sessions::delete_others_of(tx, &person.id, &secret::hash(session))?;
+    links::delete_all_of(tx, &person.id)?;
+    device::delete_all_of(tx, &person.id)
 }
 
 /// Limits an account to a part of the roster, or frees it. Errors: there is none; `Invalid` for an administrator.

@@ -1,13 +1,13 @@
 //! Sessions of people, for a browser's cookie or a token of `lyceum login`.
 
-use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
 use crate::limits;
 use crate::person::Person;
-use crate::repository::sessions as repository;
+use crate::repository::sessions::{self as repository, NewSession};
 use crate::secret;
 
 /// Where the session's secret is kept.
@@ -61,20 +61,106 @@ pub fn start(
     sort: SessionKind,
     former: Option<&str>,
 ) -> Result<String> {
+    let expires = now.plus_seconds(sort.lifetime_s());
+    let new = NewSession { person: &person.id, sort, environment, class: None, expires };
+    replace(tx, now, &new, former)
+}
+
+/// Begins the session of a student who signs in with the code of a class, in a browser. Otherwise as [`start`].
+pub(crate) fn start_in_class(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    environment: Environment,
+    student: &Person,
+    class: &str,
+    former: Option<&str>,
+) -> Result<String> {
+    let new = NewSession {
+        person: &student.id,
+        sort: SessionKind::Page,
+        environment,
+        class: Some(class),
+        expires: now.plus_seconds(limits::CLASS_SESSION_LIFETIME_S),
+    };
+    replace(tx, now, &new, former)
+}
+
+fn replace(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewSession<'_>,
+    former: Option<&str>,
+) -> Result<String> {
     repository::delete_ended(tx, now)?;
     if let Some(former) = former {
         end(tx, former)?;
     }
-    let session = secret::random_text::<32>(sort.prefix());
-    let expires = now.plus_seconds(sort.lifetime_s());
-    let hash = secret::hash(&session);
-    repository::insert(tx, &hash, &person.id, sort, environment, now, expires)?;
+    let session = secret::random_text::<32>(new.sort.prefix());
+    repository::insert(tx, now, &secret::hash(&session), new)?;
     Ok(session)
+}
+
+/// A session of a person as it is listed: without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionFacts {
+    /// Names the session in lists; it opens nothing.
+    pub id: String,
+    /// Whether it is a browser's; otherwise it is that of a program, such as the command line.
+    pub is_browser: bool,
+    /// When it began.
+    pub created: Timestamp,
+    /// When it was last used, to the minute.
+    pub used: Timestamp,
+    /// When it ends at the latest.
+    pub expires: Timestamp,
+    /// The sourcedId of the class in whose sign-in it began.
+    pub class: Option<String>,
+    /// Whether the list was requested with it.
+    pub is_current: bool,
+}
+
+impl SessionFacts {
+    /// Whether it still opens something.
+    fn is_alive(&self, now: Timestamp) -> bool {
+        let sort = if self.is_browser { SessionKind::Page } else { SessionKind::Token };
+        let idle_s =
+            if self.class.is_some() { limits::CLASS_SESSION_IDLE_S } else { sort.idle_s() };
+        now < self.expires && now < self.used.plus_seconds(idle_s)
+    }
+}
+
+/// The sessions of a person that have not ended, the newest first. `current` is the secret of the session that asks.
+pub fn list(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    person: &str,
+    current: Option<&str>,
+) -> Result<Vec<SessionFacts>> {
+    let current = current.map(secret::hash);
+    let facts = repository::of_person(tx, person)?.into_iter().map(|(hash, facts)| SessionFacts {
+        id: public_id(&hash),
+        is_current: current.is_some_and(|current| secret::same(&current, &hash)),
+        ..facts
+    });
+    Ok(facts.filter(|facts| facts.is_alive(now)).collect())
+}
+
+/// Ends the session of a person that a list names by this id. Errors: `NotFound`.
+pub fn end_of(tx: &mut Tx<'_>, person: &str, id: &str) -> Result<()> {
+    let sessions = repository::of_person(tx, person)?;
+    let found = sessions.into_iter().find(|(hash, _)| public_id(hash) == id);
+    let (hash, _) = found.ok_or_else(|| Problem::not_found("session", id))?;
+    repository::delete(tx, &hash)
+}
+
+/// Names a session by a hash of its hash, from which nobody finds either.
+fn public_id(hash: &[u8]) -> String {
+    secret::text(&secret::hash(&format!("session {}", secret::text(hash)))[..12])
 }
 
 /// Ends a session if it exists.
 pub fn end(tx: &mut Tx<'_>, session: &str) -> Result<()> {
-    repository::delete(tx, &secret::hash(session))
+    repository::delete(tx, secret::hash(session).as_slice())
 }
 
 /// A secret that guards the forms of a browser that has no session.

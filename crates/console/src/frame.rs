@@ -114,6 +114,16 @@ pub mod screens {
         NOBODY_ELSE,
         "M9 15l6-6M10.500 6.500l2-2a4 4 0 0 1 6 6l-2 2M13.500 17.500l-2 2a4 4 0 0 1-6-6l2-2",
     );
+    /// People: the accounts.
+    pub static PEOPLE: Screen = screen(
+        "People",
+        "/console/accounts",
+        "Platform",
+        NOBODY_ELSE,
+        "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4.5 21a7.5 7.5 0 0 1 15 0",
+    );
+    /// The own account. The navigation shows it under the person's name.
+    pub static PROFILE: Screen = screen("Your account", "/console/profile", "", BOTH, "");
     /// System.
     pub static SYSTEM: Screen = screen(
         "System",
@@ -140,6 +150,7 @@ pub static SCREENS: &[&Screen] = &[
     &screens::PROJECTS,
     &screens::KEYS,
     &screens::WEBHOOKS,
+    &screens::PEOPLE,
     &screens::SYSTEM,
     &screens::DOCS,
 ];

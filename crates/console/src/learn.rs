@@ -9,6 +9,8 @@ use crate::assets;
 pub struct StudentFrame {
     /// The name of the student.
     pub name: String,
+    /// Whether the student signed in alone, so that the page of the account is open.
+    pub has_account: bool,
     /// The environment of the server: `staging`, `production` or `local`.
     pub environment: &'static str,
     /// The title of the page.
@@ -18,7 +20,7 @@ pub struct StudentFrame {
 }
 
 /// The address of the stylesheet of all pages of students.
-fn style() -> Option<String> {
+pub(crate) fn style() -> Option<String> {
     assets::address("learn.css")
 }
 

@@ -10,9 +10,10 @@
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `item`, `badges` |
-//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `person`, `webhooks`, `system` |
+//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system` |
+//! | the pages on which people change their own accounts | `profile` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
-//! | pages of students | `learn` |
+//! | pages of students, sign-in in class | `learn`, `class_sign_in` |
 //! | the public page of a credential | `credential` |
 //! | the documentation and its search | `docs` |
 //! | styles and scripts from `web/console` | `assets` |
@@ -22,6 +23,7 @@ pub mod assets;
 pub mod badges;
 mod cells;
 pub mod chart;
+pub mod class_sign_in;
 pub mod classes;
 pub mod courses;
 pub mod credential;
@@ -38,9 +40,11 @@ pub mod limits;
 pub mod links;
 mod list;
 mod parts;
+pub mod people;
 pub mod person;
 pub mod play;
 pub mod plot;
+pub mod profile;
 pub mod projects;
 mod query;
 pub mod sign_in;

@@ -41,6 +41,16 @@ pub fn class(id: &str) -> String {
     format!("/console/classes/{}", segment(id))
 }
 
+/// An account.
+pub fn account(id: &str) -> String {
+    format!("/console/accounts/{}", segment(id))
+}
+
+/// The access of a class's students.
+pub fn class_access(id: &str) -> String {
+    format!("{}/access", class(id))
+}
+
 /// A course.
 pub fn course(id: &str) -> String {
     format!("/console/courses/{}", segment(id))

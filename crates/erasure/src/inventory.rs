@@ -106,6 +106,8 @@ pub const TABLES: &[Table] = &[
     table("access", "sign_in_links", PERSON, Delete),
     table("access", "person_identities", PERSON, Delete),
     table("access", "project_members", PERSON, Delete),
+    table("access", "class_secrets", PERSON, Delete),
+    table("access", "class_sign_ins", Column(&["opened_by"]), Delete),
     table("access", "api_keys", Column(&["maker"]), Pseudonymise(&[])).mentions(&["name"]),
     table("access", "people", Column(&["id", "email", "roster_user"]), Delete),
     table("access", "audit_log", Column(&["who", "subject"]), Pseudonymise(&[]))

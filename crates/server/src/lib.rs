@@ -10,6 +10,7 @@
 //! | the way of a request: access, body, handler, log line | `dispatch` |
 //! | what a handler receives and returns; query parameters | `context`, `parameters`, `answer` |
 //! | tokens and sign-in | `auth` |
+//! | creating accounts, the own account, the access of a class's students | `accounts`, `own_account`, `class_access` |
 //! | problems as status codes and bodies | `render` |
 //! | the OpenAPI document | `openapi` |
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
@@ -23,6 +24,7 @@
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | limits | `limits` |
 
+pub mod accounts;
 mod admission;
 mod aliases;
 pub mod answer;
@@ -30,6 +32,7 @@ mod apart;
 pub mod auth;
 pub mod backup;
 mod body;
+mod class_access;
 mod compression;
 mod connection;
 pub mod context;
@@ -49,6 +52,7 @@ mod listen;
 pub mod metrics;
 mod multipart;
 pub mod openapi;
+mod own_account;
 mod paging;
 mod parameters;
 mod proxy;

@@ -38,6 +38,11 @@ pub(crate) fn uncount(tx: &mut Tx<'_>, subject: &SecretHash) -> Result<()> {
     Ok(())
 }
 
+/// Forgets the tries of a subject.
+pub(crate) fn delete(tx: &mut Tx<'_>, subject: &SecretHash) -> Result<()> {
+    tx.send("DELETE FROM guesses WHERE subject = $1", &[subject.as_slice().into()])
+}
+
 /// Forgets what began before.
 pub(crate) fn delete_before(tx: &mut Tx<'_>, since: Timestamp) -> Result<()> {
     tx.send("DELETE FROM guesses WHERE since_ms <= $1", &[since.milliseconds().into()])?;

@@ -3,6 +3,7 @@
 pub(crate) mod address;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
+pub(crate) mod class_sign_ins;
 pub(crate) mod clients;
 pub(crate) mod device;
 pub(crate) mod guesses;

@@ -2,10 +2,10 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
-use lyceum_store::{Tx, Value, columns, dialect, parsed};
+use lyceum_store::{Sql, Tx, Value, columns, dialect, parsed};
 
 use super::{of_ids, reach};
-use crate::person::Person;
+use crate::person::{Person, Role};
 
 columns!(Person {
     id: "id",
@@ -102,6 +102,65 @@ pub(crate) fn set_reach(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<()> 
 pub(crate) fn set_password(tx: &mut Tx<'_>, id: &str, password: &str) -> Result<()> {
     tx.send("UPDATE people SET password = $1 WHERE id = $2", &[password.into(), id.into()])?;
     Ok(())
+}
+
+/// Sets the name of the account.
+pub(crate) fn set_name(tx: &mut Tx<'_>, id: &str, name: &str) -> Result<()> {
+    tx.send("UPDATE people SET name = $1 WHERE id = $2", &[name.into(), id.into()])
+}
+
+/// Sets the role of the account.
+pub(crate) fn set_role(tx: &mut Tx<'_>, id: &str, role: Role) -> Result<()> {
+    tx.send("UPDATE people SET role = $1 WHERE id = $2", &[role.name().into(), id.into()])
+}
+
+/// Enables the account.
+pub(crate) fn enable(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    tx.send("UPDATE people SET disabled_ms = NULL WHERE id = $1", &[id.into()])
+}
+
+/// The accounts to list.
+#[derive(Clone, Debug, Default)]
+pub struct AccountFilter {
+    /// The role; `None` for all.
+    pub role: Option<Role>,
+    /// A part of the name, the e-mail address or the sourcedId of the user in the roster; empty for all.
+    pub text: String,
+}
+
+/// A part of the accounts, in the order of their making.
+#[derive(Clone, Debug)]
+pub struct AccountPage {
+    /// The accounts.
+    pub accounts: Vec<Person>,
+    /// The number of all accounts that fit the filter.
+    pub total: i64,
+}
+
+/// The accounts that fit the filter, disabled ones too: so many at most after the first `offset`.
+pub fn page(
+    tx: &mut Tx<'_>,
+    filter: &AccountFilter,
+    (limit, offset): (i64, i64),
+) -> Result<AccountPage> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(" FROM people WHERE TRUE");
+    if let Some(role) = filter.role {
+        sql.push(" AND role = ").bind(role.name());
+    }
+    let text = filter.text.trim().to_lowercase();
+    if !text.is_empty() {
+        let pattern = format!("%{}%", text.replace(['%', '_', '\\'], " "));
+        let pattern = sql.placeholder(pattern.as_str());
+        sql.push(&format!(
+            " AND (lower(name) LIKE {pattern} OR email LIKE {pattern} OR lower(roster_user) LIKE {pattern})"
+        ));
+    }
+    let total =
+        tx.query_one(&format!("SELECT COUNT(*){}", sql.text), &sql.values(), |row| row.int(0))?;
+    sql.push(" ORDER BY created_ms, id LIMIT ").bind(limit).push(" OFFSET ").bind(offset);
+    let accounts = tx.rows(&format!("SELECT {COLUMNS}{}", sql.text), &sql.values())?;
+    Ok(AccountPage { accounts, total: total.unwrap_or(0) })
 }
 
 /// Disables the account.

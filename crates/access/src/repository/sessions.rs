@@ -6,7 +6,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 
 use crate::secret::SecretHash;
-use crate::session::SessionKind;
+use crate::session::{SessionFacts, SessionKind};
 
 /// A session as it stands.
 pub(crate) struct StoredSession {
@@ -17,26 +17,34 @@ pub(crate) struct StoredSession {
     pub(crate) class: Option<String>,
 }
 
+/// A session to add.
+pub(crate) struct NewSession<'a> {
+    pub(crate) person: &'a str,
+    pub(crate) sort: SessionKind,
+    pub(crate) environment: Environment,
+    /// The sourcedId of the class in whose sign-in it begins.
+    pub(crate) class: Option<&'a str>,
+    pub(crate) expires: Timestamp,
+}
+
 /// Adds a session.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
-    hash: &SecretHash,
-    person: &str,
-    sort: SessionKind,
-    environment: Environment,
     now: Timestamp,
-    expires: Timestamp,
+    hash: &SecretHash,
+    new: &NewSession<'_>,
 ) -> Result<()> {
     tx.send(
-        "INSERT INTO sessions (hash, person, sort, environment, created_ms, used_ms, expires_ms) \
-         VALUES ($1, $2, $3, $4, $5, $5, $6)",
+        "INSERT INTO sessions (hash, person, sort, environment, created_ms, used_ms, expires_ms, class_id) \
+         VALUES ($1, $2, $3, $4, $5, $5, $6, $7)",
         &[
             Value::from(hash.as_slice()),
-            Value::from(person),
-            Value::from(sort.name()),
-            Value::from(environment.name()),
+            Value::from(new.person),
+            Value::from(new.sort.name()),
+            Value::from(new.environment.name()),
             Value::from(now.milliseconds()),
-            Value::from(expires.milliseconds()),
+            Value::from(new.expires.milliseconds()),
+            Value::from(new.class),
         ],
     )?;
     Ok(())
@@ -72,8 +80,8 @@ pub(crate) fn touch(tx: &mut Tx<'_>, hash: &SecretHash, now: Timestamp) -> Resul
 }
 
 /// Deletes a session.
-pub(crate) fn delete(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<()> {
-    tx.send("DELETE FROM sessions WHERE hash = $1", &[hash.as_slice().into()])?;
+pub(crate) fn delete(tx: &mut Tx<'_>, hash: &[u8]) -> Result<()> {
+    tx.send("DELETE FROM sessions WHERE hash = $1", &[hash.into()])?;
     Ok(())
 }
 
@@ -81,6 +89,35 @@ pub(crate) fn delete(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<()> {
 pub(crate) fn delete_all_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
     tx.send("DELETE FROM sessions WHERE person = $1", &[person.into()])?;
     Ok(())
+}
+
+/// Deletes the sessions of a person but one.
+pub(crate) fn delete_others_of(tx: &mut Tx<'_>, person: &str, hash: &SecretHash) -> Result<()> {
+    let sql = "DELETE FROM sessions WHERE person = $1 AND hash <> $2";
+    tx.send(sql, &[person.into(), hash.as_slice().into()])
+}
+
+/// The hashes and facts of the sessions of a person, the newest first.
+pub(crate) fn of_person(tx: &mut Tx<'_>, person: &str) -> Result<Vec<(Vec<u8>, SessionFacts)>> {
+    let sql = "SELECT hash, sort, created_ms, used_ms, expires_ms, class_id FROM sessions \
+               WHERE person = $1 ORDER BY created_ms DESC, hash";
+    tx.all(sql, &[person.into()], |row| {
+        let facts = SessionFacts {
+            id: String::new(),
+            is_browser: row.text(1)? == SessionKind::Page.name(),
+            created: row.time(2)?,
+            used: row.time(3)?,
+            expires: row.time(4)?,
+            class: row.opt_text(5)?.map(str::to_owned),
+            is_current: false,
+        };
+        Ok((row.blob(0)?.to_vec(), facts))
+    })
+}
+
+/// Deletes the sessions that began with the sign-in of a class.
+pub(crate) fn delete_all_of_class(tx: &mut Tx<'_>, class: &str) -> Result<()> {
+    tx.send("DELETE FROM sessions WHERE class_id = $1", &[class.into()])
 }
 
 /// Deletes the sessions whose time is over.

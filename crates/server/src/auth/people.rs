@@ -214,13 +214,15 @@ pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
     origin == app.base_url || host.is_some_and(is_host)
 }
 
-/// The cookies of a browser: its session, the guard of forms before there is a session, and the state that is compared
-/// with the answer of an OpenID provider.
+/// The cookies of a browser: its session, the guard of forms before there is a session, the state that is compared
+/// with the answer of an OpenID provider, and the class in which its students sign in.
 #[derive(Clone, Copy)]
 pub(crate) enum SessionCookies {
     Session,
     Form,
     Attempt,
+    /// The code of an open class.
+    Class,
 }
 
 impl SessionCookies {
@@ -233,6 +235,8 @@ impl SessionCookies {
             (Self::Form, false) => "lyceum-form",
             (Self::Attempt, true) => "__Host-lyceum-attempt",
             (Self::Attempt, false) => "lyceum-attempt",
+            (Self::Class, true) => "__Host-lyceum-class",
+            (Self::Class, false) => "lyceum-class",
         }
     }
 

@@ -5,32 +5,42 @@ use std::sync::Arc;
 
 use lyceum_access::guess::{self, GuessedAccount};
 use lyceum_access::session::{self, SessionKind};
-use lyceum_access::{Person, password, person};
+use lyceum_access::{Person, Role, account, password, person, student};
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::repository;
+use lyceum_store::Tx;
 
 use super::people;
 use crate::context::Context;
 use crate::limits;
 use crate::state::App;
 
-/// Checks an e-mail address and a password. Returns the person and the secret of a new session, which replaces the
-/// browser's previous one. Errors: the pair is wrong, without saying which part; too many tries.
+/// Checks a sign-in name and a password. The name is an e-mail address, or the username of a student in the roster. Returns the person and the secret of a new session, which replaces the
+/// browser's previous one. Errors: the pair is wrong, without saying which part; several students have the username; too
+/// many tries.
 pub(crate) async fn sign_in(
     context: &Context,
     email: &str,
     password: String,
 ) -> Result<(Person, String)> {
+    let person = owner(context, email, password).await?;
+    let session = begin(context, &person).await?;
+    Ok((person, session))
+}
+
+/// The owner of a sign-in name and a password. Errors: as of [`sign_in`].
+async fn owner(context: &Context, name: &str, password: String) -> Result<Person> {
     let (app, now) = (&context.app, context.app.clock.now());
     // A caller who is refused here has not used up a try.
     if app.hashing_queue.available_permits() == 0 {
         return Err(busy());
     }
-    let subjects = subjects(email, context.address);
+    let subjects = subjects(name, context.address);
     let counted = subjects.clone();
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
-    let wanted = email.to_owned();
+    let wanted = name.to_owned();
     let found = app.db.read(move |tx| {
-        let Some(person) = person::by_email(tx, &wanted)? else { return Ok(None) };
+        let Some(person) = named(tx, &wanted)? else { return Ok(None) };
         let password = person::password(tx, &person.id)?;
         Ok(Some((person, password)))
     });
@@ -40,7 +50,7 @@ pub(crate) async fn sign_in(
     };
     let known = stored.clone();
     let is_right = hashing(app, move || password::is_right(&password, known.as_deref())).await?;
-    let wrong = || Problem::new(ProblemKind::Unauthorized, "e-mail address or password is wrong");
+    let wrong = || Problem::new(ProblemKind::Unauthorized, "name or password is wrong");
     let (Some(person), Some(stored), true) = (person, stored, is_right) else {
         return Err(wrong());
     };
@@ -49,11 +59,60 @@ pub(crate) async fn sign_in(
         guess::take_back(tx, &subjects)?;
         person::still_has(tx, &owner, &stored)
     });
-    if !taken_back.await? {
-        return Err(wrong());
+    if taken_back.await? { Ok(person) } else { Err(wrong()) }
+}
+
+/// The account of a sign-in name. The e-mail address of somebody who is not a student comes before usernames, so that no name
+/// in the roster locks an administrator out. Errors: `Conflict` if several students have the name.
+fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Person>> {
+    let by_email = person::by_email(tx, name)?;
+    if by_email.as_ref().is_some_and(|person| person.role != Role::Student) {
+        return Ok(by_email);
     }
-    let session = begin(context, &person).await?;
-    Ok((person, session))
+    let users = repository::users_with_username(tx, name.trim())?;
+    let users: Vec<&str> = users.iter().map(String::as_str).collect();
+    let mut found = student::of_users(tx, &users)?;
+    if let Some(person) = by_email.filter(|person| person.disabled.is_none()) {
+        found.insert(person.roster_user.clone().unwrap_or_default(), person);
+    }
+    if found.len() > 1 {
+        let message = "several students have this name; sign in with an e-mail address, a link or the code of your class";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    Ok(found.into_values().next())
+}
+
+/// Gives the signed-in owner of the account another password, if the current one is right. All other sessions end.
+/// Errors: as of [`sign_in`]; `Invalid` for a password that is too short or too long; `Conflict` without a password.
+pub(crate) async fn change_password(
+    context: &Context,
+    person: &Person,
+    session: &str,
+    (current, new): (String, String),
+) -> Result<()> {
+    password::check(&new)?;
+    if !person.has_password {
+        let message =
+            "the account has no password yet; an administrator can create a link that sets one";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let (app, now) = (&context.app, context.app.clock.now());
+    let subjects = subjects(person.account_name(), context.address);
+    let (counted, id) = (subjects.clone(), person.id.clone());
+    app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
+    let stored = app.db.read(move |tx| person::password(tx, &id)).await?;
+    let hash = hashing(app, move || {
+        password::is_right(&current, stored.as_deref()).then(|| password::hash(&new))
+    });
+    let Some(hash) = hash.await? else {
+        return Err(Problem::invalid("current", "is not the current password"));
+    };
+    let (person, session) = (person.clone(), session.to_owned());
+    let write = move |tx: &mut Tx<'_>| {
+        guess::take_back(tx, &subjects)?;
+        account::set_own_password(tx, now, &person, &hash, &session)
+    };
+    app.db.write(write).await
 }
 
 /// Creates a session that replaces the browser's previous one, and returns its secret.

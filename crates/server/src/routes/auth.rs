@@ -1,19 +1,23 @@
 //! Sign-in of browsers, and information about the caller's token, key or session.
 
 use axum::http::{StatusCode, header};
+use lyceum_access::account::{self, AccountChange};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Person, Role, Scope, Student, TokenHolder, session};
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::auth::people::{self, SessionCookies};
-use crate::auth::{self, sign_in};
+use crate::auth::{self, Grant, sign_in};
 use crate::context::Context;
 use crate::limits;
+use crate::own_account;
 use crate::render::Rendering;
-use crate::route::{Access, Area, get, post};
+use crate::route::{Access, Area, delete, get, patch, post};
+use crate::routes::accounts::SessionList;
 
 pub(super) fn area() -> Area {
     Area {
@@ -38,6 +42,29 @@ pub(super) fn area() -> Area {
                 .named("getMe")
                 .description("Reads the owner of the session, token or key, and its scopes.")
                 .answers::<Caller>(200, "The owner and the scopes."),
+            patch("/me", Access::SignedIn, rename)
+                .of_no_organization()
+                .named("changeMe")
+                .description("Changes the name of the signed-in person.")
+                .reads::<OwnChange>()
+                .answers::<SignedInPerson>(200, "The name was changed."),
+            post("/password", Access::SignedIn, set_password)
+                .of_no_organization()
+                .named("changeOwnPassword")
+                .description("Changes the password of the signed-in person. All other sessions end.")
+                .reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
+                .reads::<PasswordChange>()
+                .answers_empty(204, "The password was changed."),
+            get("/sessions", Access::SignedIn, sessions)
+                .of_no_organization()
+                .named("getOwnSessions")
+                .description("Lists the sessions of the signed-in person, the newest first.")
+                .answers::<SessionList>(200, "The sessions."),
+            delete("/sessions/{session}", Access::SignedIn, end_session)
+                .of_no_organization()
+                .named("endOwnSession")
+                .description("Ends a session of the signed-in person.")
+                .answers_empty(204, "The session has ended."),
         ],
     }
 }
@@ -49,6 +76,26 @@ struct SignInRequest {
     email: String,
     /// The password.
     password: String,
+}
+
+/// A change of the own account.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct OwnChange {
+    /// The name.
+    name: String,
+}
+
+/// A change of the own password.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct PasswordChange {
+    /// The password until now.
+    current: String,
+    /// The new password, with 10 to 200 characters.
+    new: String,
 }
 
 /// A person who is signed in.
@@ -171,4 +218,44 @@ async fn me(context: Context) -> Result<Answer> {
     let scopes = grant.scopes().iter().map(Scope::name).collect();
     Ok(Answer::of(&Caller { identity, environment, scopes })
         .header(header::CACHE_CONTROL, "no-store"))
+}
+
+/// The signed-in person. Errors: `Conflict` for clients, keys and players, which have no account.
+fn signed_in_person(context: &Context) -> Result<Person> {
+    match context.grant.as_ref().and_then(Grant::holder) {
+        Some(TokenHolder::Person(person)) => Ok(person.clone()),
+        _ => {
+            let message = "only people have an account; sign in as a person";
+            Err(Problem::new(ProblemKind::Conflict, message))
+        }
+    }
+}
+
+async fn rename(context: Context) -> Result<Answer> {
+    let OwnChange { name } = context.body_as()?;
+    let (person, now) = (signed_in_person(&context)?, context.app.clock.now());
+    let change = AccountChange { name: Some(name), role: None };
+    let write =
+        move |tx: &mut Tx<'_>| account::change(tx, now, person.account_name(), &person.id, &change);
+    let person = context.app.db.write(write).await?;
+    Ok(Answer::of(&SignedInPerson::of(&person)))
+}
+
+async fn set_password(context: Context) -> Result<Answer> {
+    let PasswordChange { current, new } = context.body_as()?;
+    let person = signed_in_person(&context)?;
+    let session = own_account::secret(&context).unwrap_or_default();
+    sign_in::change_password(&context, &person, session, (current, new)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn sessions(context: Context) -> Result<Answer> {
+    let person = signed_in_person(&context)?;
+    Ok(Answer::of(&SessionList::of(&context, &person.id).await?))
+}
+
+async fn end_session(context: Context) -> Result<Answer> {
+    let person = signed_in_person(&context)?;
+    own_account::end_session(&context, &person, context.param("session")).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

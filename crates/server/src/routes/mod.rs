@@ -1,5 +1,6 @@
 //! The areas of the API. Each has one file or folder.
 
+mod accounts;
 mod adaptive;
 mod assessment;
 mod auth;
@@ -16,7 +17,7 @@ pub(crate) mod oneroster;
 pub(crate) mod people;
 mod play;
 pub(crate) mod projects;
-mod sign_in;
+pub(crate) mod sign_in;
 pub(crate) mod standards;
 mod tokens;
 mod webhooks;

@@ -44,7 +44,7 @@ impl ErasureStatus {
 }
 
 pub(super) fn area() -> Area {
-    let routes = vec![
+    let data = vec![
         get("/{id}/export", Scope::PeopleManage, exported)
             .named("exportPerson")
             .description("Everything that the server stores about a person, as a zip with an index.html. The id is the sourcedId of a user, or the id or e-mail address of an account.")
@@ -63,8 +63,8 @@ pub(super) fn area() -> Area {
         name: "people",
         base: "/api/people",
         rendering: Rendering::Problem,
-        description: "Exporting and erasing everything about one person.",
-        routes,
+        description: "The accounts of people; exporting and erasing everything about one person.",
+        routes: super::accounts::routes().into_iter().chain(data).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod access;
+mod accounts;
 mod analytics;
 mod assessment;
 mod assessment_lists;
@@ -15,6 +16,7 @@ mod case;
 mod case_alignment;
 mod case_search;
 mod case_writes;
+mod class_sign_in;
 mod clr;
 mod compression;
 mod console;

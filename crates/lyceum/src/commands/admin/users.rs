@@ -4,12 +4,10 @@ use std::io::{self, Read};
 
 use clap::{Args, Subcommand};
 use lyceum_access::limits;
-use lyceum_access::student::{self, NewStudent};
-use lyceum_access::{NewPerson, Person, Role, password, person};
-use lyceum_core::Reach;
-use lyceum_core::time::{Clock, SystemClock, Timestamp};
-use lyceum_roster::{reach as roster_reach, repository};
-use lyceum_store::Tx;
+use lyceum_access::{Person, Role, password, person};
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_roster::reach as roster_reach;
+use lyceum_server::accounts::NewAccount;
 use serde_json::{Value, json};
 
 use crate::commands::reach::{self, ChangedReach, NewReach};
@@ -120,29 +118,6 @@ impl Create {
         })?;
         tell(printer, &reached_at(&loaded, &db)?, &person, link.as_deref());
         Ok(())
-    }
-}
-
-/// The account that the arguments describe. `password` is a hash.
-struct NewAccount {
-    email: Option<String>,
-    name: Option<String>,
-    role: Role,
-    roster_user: Option<String>,
-    password: Option<String>,
-}
-
-impl NewAccount {
-    fn create(&self, tx: &mut Tx<'_>, now: Timestamp) -> lyceum_core::Result<Person> {
-        let (email, password) = (self.email.clone(), self.password.clone());
-        let Some(user) = &self.roster_user else {
-            let email = email.unwrap_or_default();
-            let name = self.name.clone().unwrap_or_else(|| email.clone());
-            return person::create(tx, now, &NewPerson { email, name, role: self.role, password });
-        };
-        let known = repository::student(tx, user, &Reach::Everything)?;
-        let name = self.name.clone().unwrap_or_else(|| known.account_name().to_owned());
-        student::create(tx, now, &NewStudent { roster_user: user.clone(), name, email, password })
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod answers;
 mod badges;
+mod class_access;
 mod classes;
 mod clients;
 mod courses;
@@ -11,7 +12,9 @@ mod home;
 mod imports;
 mod item;
 mod keys;
+mod people;
 mod personal_data;
+mod profile;
 mod projects;
 mod student;
 mod students;
@@ -44,7 +47,7 @@ use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get, post};
 
 pub(super) use visitor::Visitor;
-pub(crate) use visitor::turn_away;
+pub(crate) use visitor::{turn_away, zone};
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -64,6 +67,8 @@ pub(super) fn area() -> Area {
         today::routes(),
         students::routes(),
         student::routes(),
+        people::routes(),
+        profile::routes(),
         personal_data::routes(),
         answers::routes(),
         events::routes(),
@@ -72,6 +77,7 @@ pub(super) fn area() -> Area {
         clients::routes(),
         system::routes(),
         classes::routes(),
+        class_access::routes(),
         badges::routes(),
         imports::routes(),
         courses::routes(),

@@ -139,7 +139,7 @@ pub(super) fn days(
 }
 
 /// The time zone that the page's script stored in a cookie.
-fn zone(context: &Context) -> Zone {
+pub(crate) fn zone(context: &Context) -> Zone {
     let cookies = context.headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
     let told = pairs.find_map(|pair| pair.trim().strip_prefix("lyceum-zone="));

@@ -3,6 +3,8 @@
 //! Each route has the access [`Access::Student`]. No path, parameter or body names the student: handlers use
 //! [`Context::student`], so a student reaches nobody else's records.
 
+mod account;
+mod class;
 mod home;
 
 use lyceum_access::{AccessDenial, StudentSession};
@@ -10,16 +12,22 @@ use lyceum_console::learn::StudentFrame;
 use lyceum_core::Result;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+pub(crate) use class::CLASS_PAGE;
+
 use super::console::on_to;
 use super::sign_in::FormGuard;
 use crate::answer::Answer;
 use crate::auth;
+use crate::auth::people::SessionCookies;
 use crate::context::Context;
+use crate::limits;
 use crate::render::Rendering;
-use crate::route::{Access, Area, Route, get};
+use crate::route::{Access, Area, Route, get, post};
+
+const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
 pub(super) fn areas() -> Vec<Area> {
-    let pages = home::routes();
+    let pages = [home::routes(), account::routes(), class::routes()];
     let data: Vec<Route> = Vec::new();
     vec![
         Area {
@@ -27,7 +35,7 @@ pub(super) fn areas() -> Vec<Area> {
             base: "/learn",
             rendering: Rendering::Page,
             description: "The pages on which students learn.",
-            routes: pages,
+            routes: pages.into_iter().flatten().collect(),
         },
         Area {
             name: "learn",
@@ -50,11 +58,22 @@ where
     get(path, Access::Student(least), handler)
 }
 
+/// A form of such a page. Handlers read it with [`Form::read`](super::sign_in::Form::read), which checks its token.
+fn form<H, F>(path: &'static str, least: StudentSession, handler: H) -> Route
+where
+    H: Fn(Context) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Answer>> + Send + 'static,
+{
+    let route = post(path, Access::Student(least), handler);
+    route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
+}
+
 /// The frame of a student's page with this title.
 fn frame(context: &Context, title: impl Into<String>) -> Result<StudentFrame> {
     let student = context.signed_in_student()?;
     Ok(StudentFrame {
         name: student.person.name.clone(),
+        has_account: student.session == StudentSession::Own,
         environment: auth::environment(&context.app),
         title: title.into(),
         token: FormGuard::of(context, true).token(),
@@ -62,10 +81,13 @@ fn frame(context: &Context, title: impl Into<String>) -> Result<StudentFrame> {
 }
 
 /// Answers a browser that has no access to a page of students. Without a session, it is redirected to the sign-in page
-/// and comes back. Errors: `Forbidden` for everybody else.
+/// and comes back, or to the class whose code it has. Errors: `Forbidden` for everybody else.
 pub(crate) fn turn_away(context: &Context, denied: &AccessDenial) -> Result<Answer> {
     if *denied != AccessDenial::SignedOut {
         return Err(auth::refusal(denied).problem);
+    }
+    if SessionCookies::Class.read(&context.app, &context.headers).is_some() {
+        return Ok(on_to(CLASS_PAGE));
     }
     let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let next = if context.method == "POST" { "/learn" } else { &here };

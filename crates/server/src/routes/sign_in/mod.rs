@@ -7,9 +7,9 @@ mod oidc;
 mod page;
 mod welcome;
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
-use lyceum_access::{Person, Role, TokenHolder, guess, person, session};
+use lyceum_access::{Person, Role, StudentSession, TokenHolder, guess, person, session};
 use lyceum_console::sign_in::SignInPage;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -25,13 +25,15 @@ use crate::context::Context;
 use crate::limits;
 use crate::render::{self, Rendering, sentence};
 use crate::route::{Access, Area, ParamPlace, Route, get, post};
+use crate::routes::learn::CLASS_PAGE;
 
 use device::DeviceForm;
 use first::FirstAccountForm;
-pub(super) use page::{Form, FormGuard};
+pub(crate) use page::{Form, FormGuard};
 use page::{GuardedForm, show_page};
 use welcome::PasswordForm;
 
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
 pub(super) fn area() -> Area {
@@ -65,6 +67,7 @@ pub(super) fn area() -> Area {
                 .named("beginOpenIdSignIn")
                 .description("Sends the browser to the OpenID provider of the settings.")
                 .param(ParamPlace::Query, "next", text(), "The path to go on to.")
+                .param(ParamPlace::Query, "link", text(), "The form token of a signed-in student, who links the identity instead of signing in.")
                 .answers_empty(303, "Leads to the provider."),
             get("/sign-in/oidc/callback", Access::Public, oidc::end)
                 .named("endOpenIdSignIn")
@@ -190,11 +193,21 @@ fn home(role: Role) -> &'static str {
 
 async fn end(context: Context) -> Result<Answer> {
     Form::read(&context).await?;
+    let grant = people::open_page(&context.app, &context.headers).await?;
+    let next = match grant.as_ref().and_then(|grant| grant.holder()) {
+        Some(TokenHolder::Student(student)) if student.session == StudentSession::Class => {
+            CLASS_PAGE
+        }
+        _ => "/sign-in",
+    };
     if let Some(text) = people::session(&context.app, &context.headers).map(str::to_owned) {
         context.app.db.write(move |tx| session::end(tx, &text)).await?;
     }
     let gone = SessionCookies::Session.set(&context.app, "", 0);
-    Ok(elsewhere("/sign-in").header(header::SET_COOKIE, gone))
+    // Nothing of the person stays on a device that somebody else uses next.
+    Ok(elsewhere(next)
+        .header(header::SET_COOKIE, gone)
+        .header(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\", \"storage\"")))
 }
 
 fn elsewhere(path: &str) -> Answer {

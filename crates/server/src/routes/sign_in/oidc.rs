@@ -2,24 +2,37 @@
 
 use axum::http::header;
 use lyceum_access::identity::{self, IdentityRule};
-use lyceum_access::oidc::{SignInAttempt, refused};
-use lyceum_access::{Person, Role};
+use lyceum_access::oidc::{IdTokenClaims, SignInAttempt, refused};
+use lyceum_access::{Person, Role, StudentSession, TokenHolder, session};
 use lyceum_core::config::{NewAccounts, OidcSettings};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_roster::repository;
+use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::{elsewhere, local, onward, refuse};
 use crate::answer::Answer;
-use crate::auth::people::SessionCookies;
-use crate::auth::sign_in;
+use crate::auth::people::{self, SessionCookies};
+use crate::auth::{Grant, sign_in};
 use crate::context::Context;
 use crate::limits;
+
+/// What the cookie has instead of the next page if the student who is signed in links an identity. Paths begin with
+/// `%2F` there.
+const LINKING: &str = "link";
 
 /// Sends the browser to the provider. The cookie contains the values that the answer is compared with, and the next
 /// page.
 pub(super) async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
     let next = context.query_value("next");
+    let is_linking = match context.query_value("link") {
+        Some(token) => {
+            student_who_links(&context, &token).await?;
+            true
+        }
+        None => false,
+    };
     let attempt = SignInAttempt::begin();
     let going = context.app.providers.authorization(&context.app, oidc, &attempt).await;
     let address = match going {
@@ -27,8 +40,8 @@ pub(super) async fn begin(context: Context) -> Result<Answer> {
         Err(problem) => return show_problem(&context, problem).await,
     };
     let next = next.unwrap_or_default();
-    let next = utf8_percent_encode(local(&next), NON_ALPHANUMERIC);
-    let kept = format!("{}.{next}", attempt.secret());
+    let next = utf8_percent_encode(local(&next), NON_ALPHANUMERIC).to_string();
+    let kept = format!("{}.{}", attempt.secret(), if is_linking { LINKING } else { &next });
     let cookie = SessionCookies::Attempt.set(&context.app, &kept, limits::OIDC_ATTEMPT_LIFETIME_S);
     Ok(elsewhere(&address).header(header::SET_COOKIE, cookie))
 }
@@ -40,6 +53,14 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
     let next = percent_decode_str(next).decode_utf8_lossy().into_owned();
     let attempt = SignInAttempt::of_secret(secret);
     let gone = SessionCookies::Attempt.set(&context.app, "", 0);
+    if next == LINKING {
+        let mut answer = match link(&context, &attempt).await {
+            Ok(()) => elsewhere("/learn/account"),
+            Err(problem) => show_problem(&context, problem).await?,
+        };
+        answer.headers.append(header::SET_COOKIE, gone);
+        return Ok(answer);
+    }
     match person(&context, &attempt).await {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
@@ -56,6 +77,72 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
 }
 
 async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
+    let (issuer, claims) = identity(context, attempt).await?;
+    let oidc = configured(context)?;
+    let (now, rule) = (context.app.clock.now(), rule(oidc));
+    let found = move |tx: &mut Tx<'_>| {
+        // A student whom nobody gave an account must not get the account of a guide.
+        let is_student = claims.email.as_deref().map(|email| is_student(tx, email)).transpose()?;
+        let new_accounts = rule.new_accounts.filter(|_| is_student != Some(true));
+        let rule = IdentityRule { new_accounts, ..rule.clone() };
+        identity::person(tx, now, &issuer, &claims, &rule)
+    };
+    context.app.db.write(found).await
+}
+
+/// Whether the roster has an active student with the e-mail address.
+fn is_student(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+    let email = email.to_lowercase();
+    match repository::users_with_emails(tx, &[&email])?.remove(&email) {
+        Some(user) => match repository::student(tx, &user, &Reach::Everything) {
+            Err(problem) if problem.kind == ProblemKind::NotFound => Ok(false),
+            found => found.map(|_| true),
+        },
+        None => Ok(false),
+    }
+}
+
+/// Links the identity to the account of the student who is signed in.
+async fn link(context: &Context, attempt: &SignInAttempt) -> Result<()> {
+    let student = signed_in_student(context).await?;
+    let (issuer, claims) = identity(context, attempt).await?;
+    let now = context.app.clock.now();
+    let link = move |tx: &mut Tx<'_>| {
+        let who = student.account_name();
+        identity::link(tx, now, who, (&issuer, &claims.subject), &student)
+    };
+    context.app.db.write(link).await
+}
+
+/// Refuses to link an identity unless the student's own page asks for it: its link contains the token of forms.
+/// Errors: `Forbidden`.
+async fn student_who_links(context: &Context, token: &str) -> Result<()> {
+    signed_in_student(context).await?;
+    let session = people::session(&context.app, &context.headers).unwrap_or_default();
+    match session::is_form_token(session, token) {
+        true => Ok(()),
+        false => Err(not_signed_in()),
+    }
+}
+
+/// The student who signed in alone in this browser. Errors: `Forbidden`.
+async fn signed_in_student(context: &Context) -> Result<Person> {
+    let grant = people::open_page(&context.app, &context.headers).await?;
+    match grant.as_ref().and_then(Grant::holder) {
+        Some(TokenHolder::Student(student)) if student.session == StudentSession::Own => {
+            Ok(student.person.clone())
+        }
+        _ => Err(not_signed_in()),
+    }
+}
+
+fn not_signed_in() -> Problem {
+    let message = "a student links the sign-in service on the own page '/learn/account', after signing in there";
+    Problem::new(ProblemKind::Forbidden, message)
+}
+
+/// The issuer, and the identity that it confirms.
+async fn identity(context: &Context, attempt: &SignInAttempt) -> Result<(String, IdTokenClaims)> {
     let oidc = configured(context)?;
     let sent = |wanted: &str| context.query_value(wanted).unwrap_or_default();
     if attempt.secret().is_empty() || !attempt.is_state(&sent("state")) {
@@ -72,10 +159,7 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
         return Err(refused(format!("the provider sent '{}' instead of a code", sent("error"))));
     }
     let claims = context.app.providers.claims(&context.app, oidc, attempt, &code).await?;
-    let (now, rule) = (context.app.clock.now(), rule(oidc));
-    let found =
-        move |tx: &mut lyceum_store::Tx<'_>| identity::person(tx, now, &issuer, &claims, &rule);
-    context.app.db.write(found).await
+    Ok((issuer, claims))
 }
 
 fn configured(context: &Context) -> Result<&OidcSettings> {

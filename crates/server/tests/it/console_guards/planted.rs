@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_access::audit::AuditChange;
-use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
+use lyceum_access::{NewApiKey, NewClient, Role, api_key, client, person};
 use lyceum_store::jobs as store;
 use lyceum_testkit::server::TestServer;
 use serde_json::{Value, json};
@@ -59,8 +59,12 @@ pub(super) fn plant(server: &TestServer) -> Planted {
     planted
 }
 
-fn people(server: &TestServer, _: &mut Planted) {
+fn people(server: &TestServer, planted: &mut Planted) {
     people::person(server, "ada@example.org", EVIL, Role::Administrator);
+    people::person(server, "gus@example.org", EVIL, Role::Guide);
+    let account = server.db().read_blocking(|tx| person::require(tx, "gus@example.org")).unwrap();
+    planted.params.insert("/accounts/{id}", account.id);
+    planted.shown_on.extend(["/accounts", "/accounts/{id}"]);
 }
 
 fn students(server: &TestServer, planted: &mut Planted) {

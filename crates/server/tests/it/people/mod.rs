@@ -182,7 +182,7 @@ fn guessing_is_slowed_down_and_tells_nothing() {
         let client = server.anonymous();
         let wrong: Value = try_sign_in(&client, "ada@example.org", "wrong password").json();
         let nobody: Value = try_sign_in(&client, "bob@example.org", "wrong password").json();
-        assert_eq!(wrong["detail"], "e-mail address or password is wrong");
+        assert_eq!(wrong["detail"], "name or password is wrong");
         assert_eq!((&wrong["detail"], &wrong["status"]), (&nobody["detail"], &nobody["status"]));
         for _ in 1..GUESSES_ACCOUNT_AND_ADDRESS_COUNT {
             assert_eq!(try_sign_in(&client, "ada@example.org", "x").status, 401);

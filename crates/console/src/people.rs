@@ -1,0 +1,66 @@
+//! People: the accounts, for administrators.
+
+use askama::Template;
+
+use crate::profile::SessionLine;
+use crate::{Column, FactList, Frame, List};
+
+/// The columns of the list of accounts.
+pub const COLUMNS: &[Column] = &[
+    Column::text("name", "Name").fixed(),
+    Column::text("account", "E-mail address").fixed(),
+    Column::text("role", "Role").fixed(),
+    Column::text("access", "Access").fixed(),
+    Column::text("created", "Created").fixed(),
+    Column::text("state", "State").fixed(),
+];
+
+/// The page of all accounts.
+#[derive(Template)]
+#[template(path = "people.html")]
+pub struct PeoplePage {
+    /// The frame.
+    pub frame: Frame,
+    /// The accounts.
+    pub list: List,
+}
+
+/// The form for a new account.
+#[derive(Template)]
+#[template(path = "account_new.html")]
+pub struct NewAccountPage {
+    /// The frame.
+    pub frame: Frame,
+    /// Why the account was not created.
+    pub problem: Option<String>,
+    /// The values that were entered: e-mail address, name, role, and the sourcedId of a student.
+    pub entered: [String; 4],
+    /// The names of the roles.
+    pub roles: Vec<&'static str>,
+}
+
+/// The page of one account.
+#[derive(Template)]
+#[template(path = "account.html")]
+pub struct AccountPage {
+    /// The frame.
+    pub frame: Frame,
+    /// The page's address.
+    pub path: String,
+    /// Role, state and other facts.
+    pub facts: FactList,
+    /// A link that was just created, with which the owner sets a password.
+    pub link: Option<String>,
+    /// Whether the account is disabled.
+    pub is_disabled: bool,
+    /// The role and the roles to choose from; empty for a student.
+    pub roles: Vec<(&'static str, bool)>,
+    /// The identities at sign-in services: issuer and subject.
+    pub identities: Vec<(String, String)>,
+    /// The issuer of the sign-in service of this server; empty if there is none.
+    pub issuer: String,
+    /// The sessions.
+    pub sessions: Vec<SessionLine>,
+    /// The page for exporting and erasing the person.
+    pub data: String,
+}

@@ -1,0 +1,107 @@
+//! The access of a class's students: the students are in the roster, and their accounts and secrets are not.
+
+use std::collections::HashMap;
+
+use lyceum_access::audit::AuditChange;
+use lyceum_access::class_secret::{self, ClassSecret, ClassSecretKind};
+use lyceum_access::student::{self, NewStudent};
+use lyceum_access::{MasterKey, Person};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
+use lyceum_roster::kinds::CLASS;
+use lyceum_roster::record::members;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use serde_json::json;
+
+/// A student of a class, with the ways to sign in.
+#[derive(Debug)]
+pub(crate) struct StudentAccess {
+    /// The sourcedId.
+    pub(crate) user: String,
+    /// First and last name; the sourcedId if the student has neither.
+    pub(crate) name: String,
+    /// The active account.
+    pub(crate) account: Option<Person>,
+    /// What the student answers in class.
+    pub(crate) secret: Option<ClassSecret>,
+}
+
+/// The students of a class within the reach, by their names. Three statements.
+pub(crate) fn students(
+    tx: &mut Tx<'_>,
+    master: &MasterKey,
+    class: &str,
+    reach: &Reach,
+) -> Result<Vec<StudentAccess>> {
+    let members = repository::in_class(tx, class, "student", reach)?;
+    let users: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
+    let mut accounts: HashMap<String, Person> = student::of_users(tx, &users)?;
+    let ids: Vec<String> = accounts.values().map(|account| account.id.clone()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut secrets = class_secret::open_secrets(tx, master, &ids)?;
+    let students = members.into_iter().map(|member| {
+        let account = accounts.remove(&member.id);
+        let secret = account.as_ref().and_then(|account| secrets.remove(&account.id));
+        StudentAccess { name: member.account_name().to_owned(), user: member.id, account, secret }
+    });
+    Ok(students.collect())
+}
+
+/// The title of a class; the sourcedId if it has none.
+pub(crate) fn title(tx: &mut Tx<'_>, class: &str) -> Result<String> {
+    let record = repository::find(tx, &CLASS, class)?;
+    let Some(record) = record else { return Ok(class.to_owned()) };
+    let members = members(&record.body, None)?;
+    Ok(members.get("title").and_then(|title| title.as_str()).unwrap_or(class).to_owned())
+}
+
+/// Creates accounts for the students of a class within the reach who have none, and secrets of the kind for those who have
+/// none. Answers how many accounts are new.
+pub(crate) fn give(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    master: &MasterKey,
+    (who, class): (&str, &str),
+    reach: &Reach,
+    kind: ClassSecretKind,
+) -> Result<usize> {
+    let mut created = 0;
+    for one in students(tx, master, class, reach)? {
+        let account = match one.account {
+            Some(account) => account,
+            None => {
+                created += 1;
+                let new = NewStudent {
+                    roster_user: one.user,
+                    name: one.name,
+                    email: None,
+                    password: None,
+                };
+                let account = student::create(tx, now, &new)?;
+                let details = json!({ "role": account.role.name(), "rosterUser": account.roster_user, "class": class });
+                let subject = account.account_name();
+                AuditChange { who, what: "user.create", subject }.note(tx, now, &details)?;
+                account
+            }
+        };
+        if one.secret.is_none() {
+            renew(tx, now, master, who, &account, kind)?;
+        }
+    }
+    Ok(created)
+}
+
+/// Gives a student a new secret of the kind.
+pub(crate) fn renew(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    master: &MasterKey,
+    who: &str,
+    account: &Person,
+    kind: ClassSecretKind,
+) -> Result<()> {
+    class_secret::renew(tx, now, master, &account.id, kind)?;
+    let change = AuditChange { who, what: "user.secret", subject: account.account_name() };
+    change.note(tx, now, &json!({ "kind": kind }))
+}

@@ -1,0 +1,187 @@
+//! The access of a class's students: accounts, cards, and opening the class for sign-in.
+
+use lyceum_access::audit::AuditChange;
+use lyceum_access::class_secret::ClassSecretKind;
+use lyceum_access::{class_sign_in, limits};
+use lyceum_console::class_sign_in::{COLUMNS, ClassAccessPage, ClassCardsPage, StudentCard};
+use lyceum_console::{Button, Cell, List, Row, links, screens};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::kinds::CLASS;
+use lyceum_roster::repository;
+use lyceum_store::Tx;
+use serde_json::{Value, json};
+
+use super::visitor::query;
+use super::{Form, Visitor, action, on_to, page, show_list, show_page};
+use crate::answer::Answer;
+use crate::class_access::{self, StudentAccess};
+use crate::context::Context;
+use crate::route::Route;
+use crate::routes::learn::CLASS_PAGE;
+
+pub(super) fn routes() -> Vec<Route> {
+    let screen = &screens::CLASSES;
+    vec![
+        page("/classes/{id}/access", screen, show).within_reach(),
+        page("/classes/{id}/access/cards", screen, cards).within_reach(),
+        action("/classes/{id}/access/give", screen, give).within_reach(),
+        action("/classes/{id}/access/card", screen, renew).within_reach(),
+        action("/classes/{id}/access/open", screen, open).within_reach(),
+        action("/classes/{id}/access/close", screen, close).within_reach(),
+    ]
+}
+
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (id, reach, now) =
+        (context.param("id").to_owned(), context.reach(), context.app.clock.now());
+    let (keyring, class) = (context.app.gate.keyring(), id.clone());
+    let read = move |tx: &mut Tx<'_>| {
+        require(tx, &class, &reach)?;
+        let students = class_access::students(tx, keyring.master(), &class, &reach)?;
+        let open = class_sign_in::find(tx, now, &class)?;
+        Ok((class_access::title(tx, &class)?, students, open))
+    };
+    let (title, students, open) = context.app.db.read(read).await?;
+    let path = links::class_access(&id);
+    let rows = students.iter().map(|student| row(student, &path, &visitor)).collect();
+    let list = List::new("Students", COLUMNS, query(&context), rows)
+        .or_else("This class has no students yet. Enroll students over the API, or import a roster with enrollments.");
+    let view = ClassAccessPage {
+        frame: visitor.frame("Student access"),
+        class: (links::class(&id), title),
+        open: open.map(|open| (open.shown_code(), visitor.zone.format(open.closes))),
+        address: format!("{}{CLASS_PAGE}", context.base_url()),
+        max_minutes: limits::CLASS_SIGN_IN_MAX_MINUTES,
+        waiting: students.iter().filter(|one| one.secret.is_none()).count(),
+        path,
+        list,
+    };
+    show_list("student-access", &view.list, &view)
+}
+
+fn row(student: &StudentAccess, path: &str, visitor: &Visitor) -> Row {
+    let account = match &student.account {
+        Some(_) => Cell::text("active").toned("good"),
+        None => Cell::text("none"),
+    };
+    let card = match &student.secret {
+        Some(secret) if secret.kind == ClassSecretKind::Pictures => Cell::text("pictures"),
+        Some(_) => Cell::text("words"),
+        None => Cell::text("none"),
+    };
+    let button = |kind: &str, description: &str| match &student.account {
+        Some(account) => Cell::button(Button {
+            path: format!("{path}/card"),
+            fields: vec![
+                ("token", visitor.token().to_owned()),
+                ("student", account.id.clone()),
+                ("kind", kind.to_owned()),
+            ],
+            description: description.to_owned(),
+            tone: "",
+        }),
+        None => Cell::default(),
+    };
+    vec![
+        Cell::text(&student.name).to(links::student(&student.user)),
+        account,
+        card,
+        button("pictures", "New pictures"),
+        button("words", "New words"),
+    ]
+}
+
+async fn cards(context: Context, visitor: Visitor) -> Result<Answer> {
+    let (id, reach) = (context.param("id").to_owned(), context.reach());
+    let (keyring, class) = (context.app.gate.keyring(), id.clone());
+    let read = move |tx: &mut Tx<'_>| {
+        require(tx, &class, &reach)?;
+        let students = class_access::students(tx, keyring.master(), &class, &reach)?;
+        Ok((class_access::title(tx, &class)?, students))
+    };
+    let (title, students) = context.app.db.read(read).await?;
+    let card = |one: StudentAccess| {
+        let secret = one.secret?;
+        let is_pictures = secret.kind == ClassSecretKind::Pictures;
+        Some(StudentCard { name: one.name, is_pictures, parts: secret.parts })
+    };
+    show_page(&ClassCardsPage {
+        frame: visitor.frame(format!("Cards of {title}")),
+        access: (links::class_access(&id), "Student access".to_owned()),
+        address: format!("{}{CLASS_PAGE}", context.base_url()),
+        cards: students.into_iter().filter_map(card).collect(),
+    })
+}
+
+async fn give(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let kind = chosen_kind(&form)?;
+    let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
+    change(&context, move |tx, class, reach| {
+        let who = visitor.person.account_name();
+        class_access::give(tx, now, keyring.master(), (who, class), reach, kind).map(drop)
+    })
+    .await
+}
+
+async fn renew(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let (kind, wanted) = (chosen_kind(&form)?, form.field("student").to_owned());
+    let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
+    change(&context, move |tx, class, reach| {
+        let students = class_access::students(tx, keyring.master(), class, reach)?;
+        let mut accounts = students.into_iter().filter_map(|one| one.account);
+        let account = accounts
+            .find(|account| account.id == wanted)
+            .ok_or_else(|| Problem::not_found("student of the class", &wanted))?;
+        let who = visitor.person.account_name();
+        class_access::renew(tx, now, keyring.master(), who, &account, kind)
+    })
+    .await
+}
+
+async fn open(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let rule = "must be a number of minutes";
+    let minutes: i64 =
+        form.field("minutes").parse().map_err(|_| Problem::invalid("minutes", rule))?;
+    let now = context.app.clock.now();
+    change(&context, move |tx, class, _| {
+        let open = class_sign_in::open(tx, now, class, &visitor.person, minutes)?;
+        let who = visitor.person.account_name();
+        let change = AuditChange { who, what: "class.open", subject: class };
+        change.note(tx, now, &json!({ "closes": open.closes.to_string() }))
+    })
+    .await
+}
+
+async fn close(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
+    let now = context.app.clock.now();
+    change(&context, move |tx, class, _| {
+        class_sign_in::close(tx, class)?;
+        let who = visitor.person.account_name();
+        AuditChange { who, what: "class.close", subject: class }.note(tx, now, &Value::Null)
+    })
+    .await
+}
+
+/// Changes the class of the path, if it lies within the visitor's reach, and goes back to the page.
+async fn change(
+    context: &Context,
+    work: impl Fn(&mut Tx<'_>, &str, &Reach) -> Result<()> + Send + 'static,
+) -> Result<Answer> {
+    let (id, reach) = (context.param("id").to_owned(), context.reach());
+    let to = links::class_access(&id);
+    let write = move |tx: &mut Tx<'_>| {
+        require(tx, &id, &reach)?;
+        work(tx, &id, &reach)
+    };
+    context.app.db.write(write).await?;
+    Ok(on_to(&to))
+}
+
+/// Refuses a class that does not exist or lies outside of the reach. Errors: `NotFound`.
+fn require(tx: &mut Tx<'_>, class: &str, reach: &Reach) -> Result<()> {
+    repository::require_within(tx, &CLASS, class, reach)
+}
+
+fn chosen_kind(form: &Form) -> Result<ClassSecretKind> {
+    form.field("kind").parse().map_err(|rule| Problem::invalid("kind", rule))
+}

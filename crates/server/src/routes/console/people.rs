@@ -1,0 +1,229 @@
+//! People: the accounts, for administrators. What these pages do, the API does at `/api/people`.
+
+use lyceum_access::account::{self, AccountChange, AccountFilter};
+use lyceum_access::{Person, Role, identity};
+use lyceum_console::people::{AccountPage, COLUMNS, NewAccountPage, PeoplePage};
+use lyceum_console::profile::AccountForms;
+use lyceum_console::{Cell, ExportFile, FactList, List, ListFilter, Row, limits, links, screens};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+
+use super::visitor::query;
+use super::{Form, Visitor, action, deadline, first_rows, on_to, page, show_page};
+use crate::accounts::NewAccount;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::own_account::{self, Outcome};
+use crate::render;
+use crate::route::Route;
+use crate::routes::accounts;
+
+pub(super) fn routes() -> Vec<Route> {
+    let screen = &screens::PEOPLE;
+    vec![
+        page("/accounts", screen, list),
+        page("/accounts/new", screen, |_, visitor| async move {
+            new_page(&visitor, <[String; 4]>::default(), None)
+        }),
+        action("/accounts/new", screen, create),
+        page("/accounts/{id}", screen, |context, visitor| async move {
+            let id = context.param("id").to_owned();
+            account_page(&context, &visitor, &id, None).await
+        }),
+        action("/accounts/{id}/role", screen, set_role),
+        action("/accounts/{id}/link", screen, link),
+        action("/accounts/{id}/identity", screen, link_identity),
+        action("/accounts/{id}/unlink", screen, unlink_identity),
+        action("/accounts/{id}/sessions", screen, |context, visitor, _| async move {
+            let end = |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+                account::end_sessions(tx, now, who, id, None)
+            };
+            change(&context, &visitor, end).await
+        }),
+        action("/accounts/{id}/disable", screen, |context, visitor, _| async move {
+            change(&context, &visitor, account::disable).await
+        }),
+        action("/accounts/{id}/enable", screen, |context, visitor, _| async move {
+            change(&context, &visitor, account::enable).await
+        }),
+    ]
+}
+
+async fn list(context: Context, visitor: Visitor) -> Result<Answer> {
+    let query = query(&context);
+    let filter = AccountFilter { role: query.own("role").parse().ok(), text: query.filter.clone() };
+    if let Some(export) = query.export {
+        let add = move |tx: &mut Tx<'_>, file: &mut ExportFile, most: i64| {
+            let accounts = account::page(tx, &filter, (most + 1, 0))?.accounts;
+            let most = usize::try_from(most).unwrap_or_default();
+            accounts.iter().take(most).try_for_each(|account| file.add(&row(account, &visitor)))?;
+            Ok(accounts.len() > most)
+        };
+        return first_rows(&context, "people", (COLUMNS, export), add).await;
+    }
+    let most = i64::try_from(limits::CONSOLE_PAGE_ROWS_COUNT).map_err(Problem::internal)?;
+    let skip = i64::try_from(query.skipped()).map_err(Problem::internal)?;
+    let read = move |tx: &mut Tx<'_>| account::page(tx, &filter, (most, skip));
+    let found = context.app.db.scan(deadline(), read).await?;
+    let rows = found.accounts.iter().map(|account| row(account, &visitor)).collect();
+    let total = usize::try_from(found.total).unwrap_or_default();
+    let roles = Role::ALL.map(Role::name);
+    let list = List::page("People", COLUMNS, query, rows, total)
+        .or_else("No account fits.")
+        .choice(ListFilter::of("role", "Role", roles.iter().map(|role| (*role, *role))));
+    show_page(&PeoplePage { frame: visitor.frame("People"), list })
+}
+
+fn row(account: &Person, visitor: &Visitor) -> Row {
+    vec![
+        Cell::text(&account.name).to(links::account(&account.id)),
+        Cell::text(&account.email),
+        Cell::text(account.role.name()),
+        access(account),
+        visitor.time(account.created),
+        state(account),
+    ]
+}
+
+fn access(account: &Person) -> Cell {
+    match &account.roster_user {
+        Some(user) => Cell::text("own lessons").to(links::student(user)),
+        None => Cell::text(account.reach.to_string()),
+    }
+}
+
+fn state(account: &Person) -> Cell {
+    match account.disabled {
+        Some(_) => Cell::text("disabled").toned("bad"),
+        None => Cell::text("active").toned("good"),
+    }
+}
+
+/// Shows the form with what was entered: e-mail address, name, role and user in the roster.
+fn new_page(visitor: &Visitor, entered: [String; 4], problem: Option<&Problem>) -> Result<Answer> {
+    let page = show_page(&NewAccountPage {
+        frame: visitor.frame("New account"),
+        problem: problem.map(render::sentence),
+        entered,
+        roles: ["guide", "developer", "administrator", "student"].to_vec(),
+    })?;
+    Ok(match problem {
+        Some(problem) => page.status(render::status(problem.kind)),
+        None => page,
+    })
+}
+
+async fn create(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let entered = ["email", "name", "role", "rosterUser"].map(|name| form.field(name).to_owned());
+    let given = |at: usize| Some(entered[at].clone()).filter(|text| !text.trim().is_empty());
+    let new = NewAccount {
+        email: given(0),
+        name: given(1),
+        role: entered[2].parse().map_err(|rule| Problem::invalid("role", rule))?,
+        roster_user: given(3),
+        password: None,
+    };
+    let who = visitor.person.account_name();
+    match accounts::create_with_link(&context, who, new).await {
+        Ok((account, link)) => account_page(&context, &visitor, &account.id, Some(link)).await,
+        Err(problem) if problem.cause.is_some() => Err(problem),
+        Err(problem) => new_page(&visitor, entered, Some(&problem)),
+    }
+}
+
+/// Shows an account, with the address of a link that was just created.
+async fn account_page(
+    context: &Context,
+    visitor: &Visitor,
+    id: &str,
+    link: Option<String>,
+) -> Result<Answer> {
+    let id = id.to_owned();
+    let read = move |tx: &mut Tx<'_>| {
+        let account = account::find(tx, &id)?;
+        let identities = identity::of_account(tx, &account.id)?;
+        Ok((account, identities))
+    };
+    let (account, identities) = context.app.db.read(read).await?;
+    let token = visitor.token().to_owned();
+    let AccountForms { sessions, .. } =
+        own_account::forms(context, &account, "", token, Outcome::default()).await?;
+    let password = if account.has_password { "set" } else { "none" };
+    let roles = match account.role {
+        Role::Student => Vec::new(),
+        own => Role::STAFF.map(|role| (role.name(), role == own)).to_vec(),
+    };
+    show_page(&AccountPage {
+        frame: visitor.frame(&account.name),
+        path: links::account(&account.id),
+        facts: FactList::new(vec![
+            ("E-mail address", Cell::text(&account.email)),
+            ("Role", Cell::text(account.role.name())),
+            ("Access", access(&account)),
+            ("State", state(&account)),
+            ("Password", Cell::text(password)),
+            ("Created", visitor.time(account.created)),
+        ]),
+        link,
+        is_disabled: account.disabled.is_some(),
+        roles,
+        identities: identities.into_iter().map(|one| (one.issuer, one.subject)).collect(),
+        issuer: context.app.config.oidc.issuer.clone().unwrap_or_default(),
+        sessions,
+        data: links::person(&account.id),
+    })
+}
+
+async fn set_role(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let role = form.field("role").parse().map_err(|rule| Problem::invalid("role", rule))?;
+    let to = AccountChange { name: None, role: Some(role) };
+    let work =
+        move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &to);
+    change(&context, &visitor, work).await
+}
+
+async fn link(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
+    let (account, link) = changed(&context, &visitor, account::new_link).await?;
+    let link = accounts::password_address(&context, &link);
+    account_page(&context, &visitor, &account.id, Some(link)).await
+}
+
+async fn link_identity(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let subject = form.field("subject").trim().to_owned();
+    let issuer = context.app.config.oidc.issuer.clone().unwrap_or_default();
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        let account = account::find(tx, id)?;
+        identity::link(tx, now, who, (&issuer, &subject), &account)
+    };
+    change(&context, &visitor, work).await
+}
+
+async fn unlink_identity(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let issuer = form.field("issuer").to_owned();
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        let account = account::find(tx, id)?;
+        identity::unlink(tx, now, who, &issuer, &account)
+    };
+    change(&context, &visitor, work).await
+}
+
+/// Changes the account of the path and goes back to its page.
+async fn change<T: Send + 'static>(
+    context: &Context,
+    visitor: &Visitor,
+    work: impl Fn(&mut Tx<'_>, Timestamp, &str, &str) -> Result<T> + Send + 'static,
+) -> Result<Answer> {
+    changed(context, visitor, work).await?;
+    Ok(on_to(&links::account(context.param("id"))))
+}
+
+async fn changed<T: Send + 'static>(
+    context: &Context,
+    visitor: &Visitor,
+    work: impl Fn(&mut Tx<'_>, Timestamp, &str, &str) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (now, id) = (context.app.clock.now(), context.param("id").to_owned());
+    let who = visitor.person.account_name().to_owned();
+    context.app.db.write(move |tx| work(tx, now, &who, &id)).await
+}
