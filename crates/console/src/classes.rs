@@ -81,6 +81,14 @@ pub struct StudentAccuracy {
     pub href: String,
 }
 
+/// An app that the students of a class may open, or could.
+pub struct AppChoice {
+    /// The slug.
+    pub slug: String,
+    /// The name.
+    pub name: String,
+}
+
 /// The page of one class.
 #[derive(Template)]
 #[template(path = "class.html")]
@@ -107,4 +115,8 @@ pub struct ClassPage {
     pub accuracy: Vec<StudentAccuracy>,
     /// The same numbers as a list.
     pub list: List,
+    /// The apps that its students may open.
+    pub apps: Vec<AppChoice>,
+    /// The other deployed apps.
+    pub other_apps: Vec<AppChoice>,
 }

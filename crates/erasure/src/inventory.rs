@@ -232,6 +232,7 @@ pub const TABLES: &[Table] = &[
     impersonal("projects", "deleted_projects"),
     impersonal("projects", "project_frontends"),
     table("projects", "deployments", Column(&["made_by"]), Pseudonymise(&[])),
+    table("projects", "class_apps", Column(&["approved_by"]), Pseudonymise(&[])),
     impersonal("projects", "deployment_secrets"),
     table("projects", "project_audit", Column(&["who"]), Pseudonymise(&[])).mentions(&["details"]),
     impersonal("projects", "project_restore_points"),

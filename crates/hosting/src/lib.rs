@@ -8,7 +8,7 @@
 //! | projects, versions, plans applied and rolled back; deleting | `projects`, `deployments`, `deletion` |
 //! | secrets, the audit log | `secrets`, `audit` |
 //! | database files and restore points, buckets, key-value stores | `databases`, `buckets`, `kv` |
-//! | courses that a project teaches | `courses` |
+//! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
 //! | nodes, and which node holds a project's files | `nodes`, `homes` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
@@ -25,6 +25,7 @@ pub mod audit;
 pub mod backup;
 mod bindings;
 pub mod buckets;
+pub mod class_apps;
 mod courses;
 pub mod databases;
 pub mod deletion;
@@ -108,5 +109,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 87,
         name: "deleted_projects",
         sql: include_str!("../migrations/V87__deleted_projects.sql"),
+    },
+    Migration {
+        version: 99,
+        name: "class_apps",
+        sql: include_str!("../migrations/V99__class_apps.sql"),
     },
 ];

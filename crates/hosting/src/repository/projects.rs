@@ -19,8 +19,14 @@ columns!(Project {
 });
 
 /// The tables with the rows of a project.
-const TABLES: [&str; 5] =
-    ["deployment_secrets", "deployments", "project_restore_points", "project_homes", "projects"];
+const TABLES: [&str; 6] = [
+    "class_apps",
+    "deployment_secrets",
+    "deployments",
+    "project_restore_points",
+    "project_homes",
+    "projects",
+];
 
 const COLUMNS: &str = Project::COLUMNS;
 

@@ -2,18 +2,21 @@
 
 use lyceum_bridge::screens::class::{self as screen, ClassWork, StudentWork};
 use lyceum_console::classes::{
-    COLUMNS, ClassPage, ClassesPage, FilterOption, HeatCell, HeatRow, STUDENTS, StudentAccuracy,
+    AppChoice, COLUMNS, ClassPage, ClassesPage, FilterOption, HeatCell, HeatRow, STUDENTS,
+    StudentAccuracy,
 };
 use lyceum_console::plot::{self, Point};
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, words};
-use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_events::facts::Measure;
+use lyceum_hosting::class_apps::{self, Approver, ClassApp, ClassApps};
 use lyceum_roster::screens::classes::{self, ListedClass};
 use lyceum_store::Tx;
 
 use super::students::accuracy;
 use super::visitor::query;
-use super::{Visitor, deadline, page, show_list};
+use super::{Form, Visitor, action, deadline, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
@@ -27,6 +30,8 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         page("/classes", &screens::CLASSES, all).within_reach(),
         page("/classes/{id}", &screens::CLASSES, one).within_reach(),
+        action("/classes/{id}/apps/approve", &screens::CLASSES, approve).within_reach(),
+        action("/classes/{id}/apps/withdraw", &screens::CLASSES, withdraw).within_reach(),
     ]
 }
 
@@ -70,12 +75,44 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let day_count = chosen.unwrap_or(SPANS[0]);
     let (id, subject) = (context.param("id").to_owned(), query.own("subject").to_owned());
     let reach = context.reach();
-    let read =
-        move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &id, day_count, &subject, &reach);
-    let work = context.app.db.scan(deadline(), read).await?;
+    let read = move |tx: &mut Tx<'_>| {
+        let work = screen::read(tx, now, &zone, &id, day_count, &subject, &reach)?;
+        Ok((work, class_apps::of_class(tx, &id, &reach)?))
+    };
+    let (work, apps) = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
-    let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query);
+    let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query, apps);
     show_list("class", &view.list, &view)
+}
+
+async fn approve(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    change_app(&context, visitor, &form, class_apps::approve).await
+}
+
+async fn withdraw(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    change_app(&context, visitor, &form, class_apps::withdraw).await
+}
+
+/// Changes the approval of the app that the form names.
+async fn change_app(
+    context: &Context,
+    visitor: Visitor,
+    form: &Form,
+    change: fn(&mut Tx<'_>, Timestamp, Approver<'_>, (&str, &str), &Reach) -> Result<()>,
+) -> Result<Answer> {
+    let (class, app) = (context.param("id").to_owned(), form.field("app").to_owned());
+    let (now, reach, path) = (context.app.clock.now(), context.reach(), links::class(&class));
+    let write = move |tx: &mut Tx<'_>| {
+        let who = Approver { id: &visitor.person.id, name: &visitor.person.email };
+        change(tx, now, who, (&class, &app), &reach)
+    };
+    context.app.db.write(write).await?;
+    Ok(on_to(&path))
+}
+
+fn app_choices(apps: Vec<ClassApp>) -> Vec<AppChoice> {
+    let choice = |app: ClassApp| AppChoice { slug: app.slug, name: app.display_name };
+    apps.into_iter().map(choice).collect()
 }
 
 fn about(class: &ListedClass) -> Vec<(String, Option<String>)> {
@@ -100,7 +137,7 @@ struct ShownClass<'a> {
 }
 
 impl ShownClass<'_> {
-    fn view(&self, visitor: &Visitor, query: ListQuery) -> ClassPage {
+    fn view(&self, visitor: &Visitor, query: ListQuery, apps: ClassApps) -> ClassPage {
         let ClassWork { class, days, students, .. } = self.work;
         let rows = students.iter().map(|student| self.row(student)).collect();
         ClassPage {
@@ -118,6 +155,8 @@ impl ShownClass<'_> {
             ),
             accuracy: students.iter().filter_map(|student| self.accuracy(student)).collect(),
             list: List::new("Students", STUDENTS, query, rows),
+            apps: app_choices(apps.approved),
+            other_apps: app_choices(apps.others),
         }
     }
 

@@ -3,6 +3,7 @@
 mod achievements;
 mod base;
 pub(crate) mod catalogue;
+mod class_apps;
 pub(crate) mod demo;
 mod inventory;
 mod learning;
@@ -43,6 +44,7 @@ pub(super) fn area() -> Area {
     routes.extend(notifications::routes());
     routes.extend(lms::routes());
     routes.extend(learning::routes());
+    routes.extend(class_apps::routes());
     Area {
         name: "games",
         base: "/api",
