@@ -13,8 +13,8 @@ const files = [
   "src/docs.css",
 ];
 const pictures = readdirSync(from("src/pictures")).map((name) => `src/pictures/${name}`);
-const pages = ["console", "item", "play"];
-const bundles = [...pages.flatMap((page) => [`src/${page}.css`, `src/${page}.js`]), "src/learn.css", ...pictures];
+const pages = ["console", "item", "learn", "lesson", "play"];
+const bundles = [...pages.flatMap((page) => [`src/${page}.css`, `src/${page}.js`]), ...pictures];
 
 rmSync(from("dist"), { recursive: true, force: true });
 mkdirSync(from("dist"));

@@ -4,6 +4,7 @@ use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
+use sha2::{Digest, Sha256};
 
 use crate::limits;
 use crate::person::Person;
@@ -49,6 +50,16 @@ impl SessionKind {
             Self::Token => limits::TOKEN_SESSION_IDLE_S,
         }
     }
+}
+
+/// A key that only the owner of a session's secret has, to encrypt what a browser stores. It follows from the secret, so it
+/// lives as long as the session.
+pub fn sealing_key(secret: &str) -> [u8; 32] {
+    Sha256::new()
+        .chain_update(b"browser storage\n")
+        .chain_update(secret.as_bytes())
+        .finalize()
+        .into()
 }
 
 /// Begins a session and answers its secret. `former` is the secret of a session that the same browser

@@ -250,6 +250,20 @@ pub struct AnswerRequest {
     body: Object,
 }
 
+impl AnswerRequest {
+    /// An answer with the responses by variable.
+    pub(crate) fn new(
+        student: &str,
+        lesson: &str,
+        question: &str,
+        responses: Map<String, Value>,
+    ) -> Self {
+        let body = std::iter::once(("responses".to_owned(), Value::Object(responses))).collect();
+        let [student, lesson, question] = [student, lesson, question].map(str::to_owned);
+        Self { student, question, lesson, body }
+    }
+}
+
 /// The members of a request that are the answer: one of them must be there.
 #[derive(JsonSchema)]
 #[schemars(extend("anyOf" = [{ "required": ["responses"] }, { "required": ["response"] }]))]

@@ -96,4 +96,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "assignments_by_value",
         sql: include_str!("../migrations/V79__assignments_by_value.sql"),
     },
+    Migration {
+        version: 98,
+        name: "answer_requests",
+        sql: include_str!("../migrations/V98__answer_requests.sql"),
+    },
 ];

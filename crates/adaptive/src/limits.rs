@@ -30,3 +30,5 @@ pub const TEST_ASSIGNMENTS_BULK_MAX_RECORDS: usize = 1000;
 pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
 /// Days of a student's streak that are counted at most.
 pub const STREAK_MAX_DAYS: u32 = 366;
+/// Bytes of the id of a student's answer at most.
+pub const ANSWER_ID_MAX_BYTES: usize = 100;

@@ -5,6 +5,7 @@
 
 use lyceum_core::random::RandomStream;
 use lyceum_core::{Problem, Result};
+use lyceum_qti::model::Item;
 use lyceum_qti::{CandidateSession, variant};
 use lyceum_store::Tx;
 
@@ -24,20 +25,29 @@ pub struct ItemPage {
 /// Reads an item and its stimuli. Errors: `NotFound`.
 pub fn item_page(tx: &mut Tx<'_>, identifier: &str) -> Result<ItemPage> {
     let item = repository::found(tx, Kind::Item, identifier)?;
-    let references: Vec<Reference> = lyceum_qti::read_item(&item.xml)?
+    let stimuli = stimuli(tx, &lyceum_qti::read_item(&item.xml)?)?;
+    Ok(ItemPage { item, stimuli })
+}
+
+/// The stimuli that an item refers to, in its order. Stimuli that are not stored are left out.
+pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<StoredDocument>> {
+    let references: Vec<Reference> = item
         .stimuli
-        .into_iter()
+        .iter()
         .map(|stimulus| Reference {
             kind: Kind::Stimulus,
-            identifier: stimulus.identifier.into(),
-            href: stimulus.href.into(),
+            identifier: stimulus.identifier.to_string(),
+            href: stimulus.href.to_string(),
         })
         .collect();
+    if references.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut stimuli = Vec::with_capacity(references.len());
     for (kind, identifier) in repository::resolved(tx, &references)? {
         stimuli.extend(repository::find(tx, kind, &identifier)?);
     }
-    Ok(ItemPage { item, stimuli })
+    Ok(stimuli)
 }
 
 /// An item before an answer. The seed selects the same variant as in [`crate::respond`], and the order of shuffled

@@ -43,7 +43,7 @@ pub use body::{Object, parse, text};
 pub use change::DocumentChange;
 pub use delete::delete_any;
 pub use document::{CheckedDocument, Metadata, Reference};
-pub use html::{ItemPage, answered_html, candidate_html, item_page, stimulus_html};
+pub use html::{ItemPage, answered_html, candidate_html, item_page, stimuli, stimulus_html};
 pub use kind::Kind;
 pub use query::{Page, Parameters, Query};
 pub use scoring::{

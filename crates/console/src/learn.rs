@@ -1,8 +1,14 @@
 //! The pages of students.
 
-use askama::Template;
+mod home;
+mod lesson;
 
 use crate::assets;
+
+pub use home::{
+    AppLine, BadgeLine, CourseLines, LessonLine, StudentHomePage, SubjectRing, UnitLines,
+};
+pub use lesson::LessonPage;
 
 /// The values that the frame of a student's page shows.
 #[derive(Clone, Debug)]
@@ -22,12 +28,4 @@ pub struct StudentFrame {
 /// The address of the stylesheet of all pages of students.
 pub(crate) fn style() -> Option<String> {
     assets::address("learn.css")
-}
-
-/// The first page of a student.
-#[derive(Template)]
-#[template(path = "learn/home.html")]
-pub struct StudentHomePage {
-    /// The frame.
-    pub frame: StudentFrame,
 }

@@ -9,6 +9,11 @@ pub fn student(id: &str) -> String {
     format!("/console/students/{}", segment(id))
 }
 
+/// The page on which a student works through a lesson.
+pub fn student_lesson(id: &str) -> String {
+    format!("/learn/lessons/{}", segment(id))
+}
+
 /// The page for exporting and erasing a person.
 pub fn person(id: &str) -> String {
     format!("/console/people/{}", segment(id))

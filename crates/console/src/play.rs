@@ -41,6 +41,8 @@ pub struct PlayPage {
     pub base_url: String,
     /// The origin of the app's own host. The page exchanges messages only with this origin.
     pub app_url: String,
+    /// The path from which the page gets tokens of the person.
+    pub token_path: String,
     /// The slug of the app.
     pub slug: String,
 }

@@ -172,6 +172,12 @@ pub const TABLES: &[Table] = &[
         Through { column: "attempt", table: "lesson_attempt", key: "id" },
         Pseudonymise(&[("responses", "'{}'"), ("result", "'{}'")]),
     ),
+    table(
+        "lessons",
+        "lesson_answer_request",
+        Through { column: "attempt", table: "lesson_attempt", key: "id" },
+        Pseudonymise(&[]),
+    ),
     table("lessons", "lesson_attempt", Column(&["student"]), Pseudonymise(&[("seed", "0")])),
     table(
         "lessons",

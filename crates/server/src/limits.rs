@@ -237,3 +237,5 @@ pub const WEBHOOK_PAUSE_MIN_S: i64 = 5;
 pub const WEBHOOK_PAUSE_MAX_S: i64 = 300;
 /// Seconds between two removals of old entries of the delivery log.
 pub const WEBHOOK_FORGET_EVERY_S: u64 = 600;
+/// Badges that a student's home shows at most.
+pub const STUDENT_BADGES_MAX_COUNT: usize = 100;

@@ -6,7 +6,7 @@ import { Refused, SignedOut, Tokens } from "./play/tokens.js";
 /** How long an app gets to save before it is removed, in milliseconds. */
 const LEAVE_MS = 1_500;
 
-const { mode, slug, base, app: origin } = document.body.dataset;
+const { mode, slug, token: path, base, app: origin } = document.body.dataset;
 const part = (name) => document.querySelector(`[data-${name}]`);
 const [frame, over, banner, pauses, exits, again, link] = ["frame", "over", "banner", "pause", "exit", "again", "link"].map(part);
 const isDemo = mode === "demo";
@@ -36,6 +36,7 @@ let ending;
 
 const tokens = new Tokens({
   slug,
+  path,
   isDemo,
   kept: sessionStorage,
   renewed: ({ token, exp }) => {

@@ -244,3 +244,27 @@ pub(crate) fn answer(
     ];
     tx.send(sql, &values)
 }
+
+/// The number of the entry that the request with this id answered in the attempt's current round.
+pub(crate) fn number_of_request(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    request: &str,
+) -> Result<Option<i64>> {
+    let sql = "SELECT number FROM lesson_answer_request WHERE attempt = $1 AND round = $2 AND request = $3";
+    tx.row(sql, &[attempt.id.into(), attempt.round.into(), request.into()])
+}
+
+/// Stores which entry a request answered.
+pub(crate) fn note_request(
+    tx: &mut Tx<'_>,
+    attempt: &Attempt,
+    request: &str,
+    number: i64,
+) -> Result<()> {
+    let sql = "INSERT INTO lesson_answer_request (attempt, round, request, number) \
+               VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
+    let values: [Value<'_>; 4] =
+        [attempt.id.into(), attempt.round.into(), request.into(), number.into()];
+    tx.send(sql, &values)
+}

@@ -123,6 +123,13 @@ pub fn courses(tx: &mut Tx<'_>, now: Timestamp, student: &str) -> Result<Vec<Stu
     Ok(courses)
 }
 
+/// Whether a lesson of the student's courses is the app with this slug.
+pub fn have_app(tx: &mut Tx<'_>, now: Timestamp, student: &str, slug: &str) -> Result<bool> {
+    let courses = courses(tx, now, student)?;
+    let mut lessons = courses.iter().flat_map(StudentCourse::lessons);
+    Ok(lessons.any(|lesson| matches!(&lesson.kind, LessonKind::App(own) if own == slug)))
+}
+
 /// A course with those of the items whose records are all in use, as the student sees them. Errors: `NotFound`.
 pub(super) fn course(
     tx: &mut Tx<'_>,

@@ -3,12 +3,21 @@
 //! A student reaches only the lessons of their courses, of their lesson plans and of their assigned tests. Any other
 //! lesson is answered like one that does not exist.
 
+mod answers;
 mod courses;
 mod done;
 mod find;
 mod kind;
+mod question;
+mod state;
 
-pub use courses::{CourseUnit, LessonStanding, StudentCourse, StudentLesson, courses};
+pub use answers::{
+    AnswerReplyDraft, StudentAnswer, StudentAnswerReply, StudentFinish, StudentStart, answer,
+    finish, start,
+};
+pub use courses::{CourseUnit, LessonStanding, StudentCourse, StudentLesson, courses, have_app};
 pub use done::mark_done;
 pub use find::{FoundLesson, find};
 pub use kind::{LessonKind, Material};
+pub use question::{StudentQuestion, StudentResult};
+pub use state::{AttemptView, LessonDraft, LessonMode, LessonView, next, open, review};

@@ -19,11 +19,12 @@ use markdown::Rendered;
 use search::SearchIndex;
 
 /// Markdown files that the table of contents lists, in this order.
-const PLACED: [(&str, &str); 11] = [
+const PLACED: [(&str, &str); 12] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/operators.md"),
     ("Guides", "guides/administrators.md"),
     ("Guides", "guides/teachers.md"),
+    ("Guides", "guides/students.md"),
     ("Guides", "guides/create-an-app.md"),
     ("Guides", "guides/app-developers.md"),
     ("Guides", "guides/integrators.md"),

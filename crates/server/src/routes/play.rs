@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
 use lyceum_access::{Person, Player, TokenHolder};
+use lyceum_adaptive::student_lessons;
 use lyceum_console::play::{PlayMode, PlayPage};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::{self, Game};
 use lyceum_games::visitors;
-use lyceum_hosting::{deployments, homes};
+use lyceum_hosting::{class_apps, deployments, homes};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -70,9 +71,10 @@ async fn show(context: Context) -> Result<Answer> {
     };
     let grant = people::open_page(&context.app, &context.headers).await?;
     let holder = grant.as_ref().and_then(Grant::holder);
-    if let (Some(TokenHolder::Student(_)), false) = (holder, is_demo) {
-        let message = "students open apps from their lessons, at /learn";
-        return Err(Problem::new(ProblemKind::Forbidden, message));
+    let mut token_path = format!("/play/{slug}/token");
+    if let (Some(TokenHolder::Student(student)), false) = (holder, is_demo) {
+        check_student(&context, &student.user, &slug).await?;
+        token_path = format!("/api/learn/apps/{slug}/token");
     }
     let person = holder.map(TokenHolder::name);
     let is_sandbox = context.app.sandbox.is_some();
@@ -91,6 +93,7 @@ async fn show(context: Context) -> Result<Answer> {
         environment: auth::environment(&context.app),
         base_url: context.app.base_url.clone(),
         app_url: app_url.clone(),
+        token_path,
         slug,
     };
     let policy = HeaderValue::try_from(policy(&app_url)).map_err(Problem::internal)?;
@@ -106,6 +109,31 @@ fn policy(app_url: &str) -> String {
          connect-src 'self'; frame-src {app_url}; base-uri 'none'; form-action 'self'; \
          frame-ancestors 'none'"
     )
+}
+
+/// Refuses a student who has the app neither in a class nor in a lesson. Errors: `Forbidden`.
+async fn check_student(context: &Context, student: &str, slug: &str) -> Result<()> {
+    let (now, student, slug) = (context.app.clock.now(), student.to_owned(), slug.to_owned());
+    let read = move |tx: &mut Tx<'_>| {
+        let is_approved =
+            class_apps::of_student(tx, now, &student)?.iter().any(|app| app.slug == slug);
+        Ok(is_approved || student_lessons::have_app(tx, now, &student, &slug)?)
+    };
+    if context.app.db.read(read).await? {
+        return Ok(());
+    }
+    let message = "this app is not approved for your classes; your apps and lessons are at /learn";
+    Err(Problem::new(ProblemKind::Forbidden, message))
+}
+
+/// A token of the signed-in student for a game.
+pub(super) async fn token_of_student(context: Context) -> Result<Answer> {
+    let (slug, user) = (context.param("slug").to_owned(), context.student()?);
+    check_student(&context, &user, &slug).await?;
+    let game = deployed(&context, slug).await?;
+    let grant = context.grant.as_ref().expect("the route requires a session");
+    let player = Player { user, game: game.id };
+    Ok(issued(&context, grant.client_id(), &player))
 }
 
 /// The game of a project that has a frontend. Errors: `NotFound`.
@@ -150,9 +178,13 @@ async fn token_of(context: Context) -> Result<Answer> {
             return Err(Problem::new(ProblemKind::Forbidden, message));
         }
     };
-    let keyring = app.gate.keyring();
-    let issued = keyring.issue_game(client, &player, now, limits::PLAY_TOKEN_LIFETIME_S);
-    Ok(Answer::of(&issued_to(&issued, &player, now)))
+    Ok(issued(&context, client, &player))
+}
+
+fn issued(context: &Context, client: &str, player: &Player) -> Answer {
+    let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
+    let issued = keyring.issue_game(client, player, now, limits::PLAY_TOKEN_LIFETIME_S);
+    Answer::of(&issued_to(&issued, player, now))
 }
 
 /// The player of a person: the roster user with the account's e-mail address, otherwise a visitor.

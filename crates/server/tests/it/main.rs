@@ -60,6 +60,7 @@ mod screening;
 mod shutdown;
 mod signed_requests;
 mod stream_rights;
+mod student_lessons;
 mod subject_tracks;
 mod telemetry;
 mod test_outs;

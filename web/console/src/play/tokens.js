@@ -17,8 +17,8 @@ export class Tokens {
   #asking;
 
   /** `kept` stores the token of a demo visitor, so that the visitor stays the same when the page is reloaded. */
-  constructor({ slug, isDemo, kept, renewed, lost, failed }) {
-    this.path = isDemo ? `/api/games/${slug}/demo` : `/play/${slug}/token`;
+  constructor({ slug, path, isDemo, kept, renewed, lost, failed }) {
+    this.path = isDemo ? `/api/games/${slug}/demo` : path;
     Object.assign(this, { isDemo, kept, renewed, lost, failed, key: `lyceum-demo:${slug}` });
     // The token may have expired while the device slept.
     document.addEventListener("visibilitychange", () => {

@@ -11,7 +11,7 @@ use lyceum_adaptive::question::{LessonQuestion, QuestionDraft};
 use lyceum_adaptive::reply::AnswerReply;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{LessonType, answer, finalize, progress};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -114,9 +114,18 @@ async fn read<T: Send + 'static>(
 
 fn at_desk<T>(
     context: &Context,
+    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
+) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
+    within(context, context.reach(), work)
+}
+
+/// Work on lessons within the reach, for a transaction.
+pub(crate) fn within<T>(
+    context: &Context,
+    reach: Reach,
     mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
-    let (app, now, reach) = (context.app.clone(), context.app.clock.now(), context.reach());
+    let (app, now) = (context.app.clone(), context.app.clock.now());
     move |tx| {
         let (items, memory) = (&app.items, &app.lessons);
         work(tx, &LessonContext { now, base_url: &app.base_url, reach: &reach, items, memory })

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub(super) use lessons::write;
+pub(super) use lessons::{within, write};
 
 use super::oneroster;
 use crate::context::Context;

@@ -213,7 +213,7 @@ fn at_most(found: usize, most: impl TryInto<usize>) -> String {
 }
 
 /// The time limit for the reads of a page.
-fn deadline() -> Duration {
+pub(super) fn deadline() -> Duration {
     Duration::from_millis(limits::CONSOLE_READ_MAX_MS)
 }
 

@@ -1,21 +1,207 @@
-//! The first page of a student.
+//! The home of a student.
 
 use lyceum_access::StudentSession;
-use lyceum_console::learn::StudentHomePage;
+use lyceum_adaptive::LessonType;
+use lyceum_adaptive::screens::home::{self as screen, AssignedTest, StudentHome};
+use lyceum_adaptive::student_lessons::{
+    CourseUnit, FoundLesson, LessonKind, LessonStanding, Material, StudentCourse, StudentLesson,
+};
+use lyceum_bridge::today::SubjectDay;
+use lyceum_bridge::zone::Zone;
+use lyceum_console::chart::{self, Bar};
+use lyceum_console::learn::{
+    AppLine, BadgeLine, CourseLines, LessonLine, StudentHomePage, SubjectRing, UnitLines,
+};
+use lyceum_console::{links, words};
 use lyceum_core::Result;
+use lyceum_credentials::issued::{self, Issued};
+use lyceum_credentials::screens as credentials;
+use lyceum_events::facts::Measure;
+use lyceum_hosting::class_apps::{self, ClassApp};
+use serde_json::Value;
 
-use super::{frame, page};
+use super::{frame, of_student, page};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits::STUDENT_BADGES_MAX_COUNT;
 use crate::route::Route;
-use crate::routes::console::as_page;
+use crate::routes::console::{as_page, deadline, zone};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![page("", StudentSession::Class, show)]
 }
 
 async fn show(context: Context) -> Result<Answer> {
-    let name = context.signed_in_student()?.person.name.clone();
-    let view = StudentHomePage { frame: frame(&context, name)? };
+    let zone = zone(&context);
+    let shown_zone = zone.clone();
+    let read = of_student(&context, move |tx, desk, student| {
+        let home = screen::read(tx, desk, &zone, student)?;
+        let apps = class_apps::of_student(tx, desk.now, student)?;
+        let badges = issued::of_learner(tx, student, STUDENT_BADGES_MAX_COUNT)?;
+        Ok((home, apps, badges))
+    })?;
+    let (home, apps, badges) = context.app.db.scan(deadline(), read).await?;
+    let view = view(&context, &shown_zone, &home, apps, &badges)?;
     Ok(as_page(lyceum_console::html(&view)?))
+}
+
+fn view(
+    context: &Context,
+    zone: &Zone,
+    home: &StudentHome,
+    apps: Vec<ClassApp>,
+    badges: &[Issued],
+) -> Result<StudentHomePage> {
+    let now = context.app.clock.now();
+    let until = |one: &AssignedTest| match one.expires {
+        Some(expires) if expires > now => format!("until {}", zone.format(expires)),
+        _ => String::new(),
+    };
+    let app = |app: ClassApp| AppLine {
+        href: format!("/play/{}", app.slug),
+        name: app.display_name,
+        emoji: app.emoji.unwrap_or_default(),
+    };
+    let (week, week_text) = week(home);
+    Ok(StudentHomePage {
+        frame: frame(context, format!("Hello {}", home.name))?,
+        next: home.next.as_ref().map(next),
+        rings: home.today.iter().map(ring).collect(),
+        streak: streak(home),
+        week,
+        week_text,
+        assigned: home
+            .assigned
+            .iter()
+            .map(|one| LessonLine { about: until(one), ..line(&one.lesson) })
+            .collect(),
+        apps: apps.into_iter().map(app).collect(),
+        courses: home.courses.iter().map(|course| lines(course, home.next.as_ref())).collect(),
+        badges: badges.iter().rev().map(|badge| badge_line(badge, zone)).collect::<Result<_>>()?,
+    })
+}
+
+fn next(FoundLesson { lesson, course }: &FoundLesson) -> LessonLine {
+    let line = line(lesson);
+    LessonLine { about: format!("{} · {}", course.title, line.kind), ..line }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
+fn ring(subject: &SubjectDay) -> SubjectRing {
+    let (xp, goal) = (subject.sums.of(Measure::Xp), subject.goal_xp);
+    let shown = words::thousandths(xp);
+    let description = match goal {
+        0 => format!("{shown} XP"),
+        _ => format!("{shown} of {goal} XP"),
+    };
+    SubjectRing {
+        ring: chart::ring(xp as f64 / 1000.0, goal as f64, &shown, &description),
+        subject: subject.subject.clone(),
+        description,
+    }
+}
+
+fn streak(home: &StudentHome) -> String {
+    match (home.streak_days, home.is_active_today) {
+        (0, _) => "Answer a question today to start a streak.".to_owned(),
+        (1, true) => "1 day in a row".to_owned(),
+        (days, true) => format!("{days} days in a row"),
+        (1, false) => "1 day in a row. Work today to go on.".to_owned(),
+        (days, false) => format!("{days} days in a row. Work today to go on."),
+    }
+}
+
+/// The last seven days as a picture and in words.
+#[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
+fn week(home: &StudentHome) -> (chart::Svg, String) {
+    let mut bars = Vec::new();
+    for (day, xp) in &home.week {
+        let name = day.strftime("%A").to_string();
+        bars.push(Bar {
+            value: *xp as f64 / 1000.0,
+            description: format!("{name}: {} XP", words::thousandths(*xp)),
+            label: name[..3].to_owned(),
+            href: None,
+        });
+    }
+    let days: Vec<&str> = bars.iter().map(|bar| bar.description.as_str()).collect();
+    let total: i64 = home.week.iter().map(|(_, xp)| xp).sum();
+    let description = format!("XP on the last seven days. {}", days.join(", "));
+    let text = format!("{} XP in seven days", words::thousandths(total));
+    (chart::bars(&bars, &description, "XP", None), text)
+}
+
+fn lines(course: &StudentCourse, next: Option<&FoundLesson>) -> CourseLines {
+    let is_done = |lesson: &&StudentLesson| lesson.standing == LessonStanding::Done;
+    let unit = |unit: &CourseUnit| UnitLines {
+        title: unit.title.clone(),
+        done: unit.lessons.iter().filter(is_done).count(),
+        is_open: next.is_some_and(|next| {
+            next.course.id == course.id && unit.lessons.iter().any(|one| one.id == next.lesson.id)
+        }),
+        lessons: unit.lessons.iter().map(line).collect(),
+    };
+    CourseLines {
+        title: course.title.clone(),
+        done: course.lessons().filter(is_done).count(),
+        total: course.lessons().count(),
+        units: course.units.iter().map(unit).collect(),
+    }
+}
+
+fn line(lesson: &StudentLesson) -> LessonLine {
+    let (state, tone) = match lesson.standing {
+        LessonStanding::NotStarted => ("not started".to_owned(), ""),
+        LessonStanding::Started => match lesson.score {
+            Some(score) => (format!("{} of 100", words::number(score)), "warn"),
+            None => ("started".to_owned(), "warn"),
+        },
+        LessonStanding::Waiting => ("your teacher reads it".to_owned(), ""),
+        LessonStanding::NotMastered => ("try again".to_owned(), "warn"),
+        LessonStanding::Done => ("done".to_owned(), "good"),
+    };
+    LessonLine {
+        title: lesson.title.clone(),
+        href: match lesson.kind.can_be_opened() {
+            true => links::student_lesson(&lesson.id),
+            false => String::new(),
+        },
+        kind: kind(&lesson.kind),
+        about: String::new(),
+        state,
+        tone,
+        is_started: lesson.standing == LessonStanding::Started,
+    }
+}
+
+/// What a lesson is, in a word for children.
+fn kind(kind: &LessonKind) -> &'static str {
+    match kind {
+        LessonKind::Questions(lesson_type) | LessonKind::OutsideTest(lesson_type, _) => {
+            match lesson_type {
+                LessonType::Powerpath100 => "Practice",
+                LessonType::Quiz => "Quiz",
+                LessonType::TestOut => "Test to skip ahead",
+                LessonType::Placement => "Test to find your grade",
+                LessonType::UnitTest => "Unit test",
+                LessonType::Reading => "Reading",
+            }
+        }
+        LessonKind::Material(Material::Video, _) => "Video",
+        LessonKind::Material(Material::Audio, _) => "Listening",
+        LessonKind::Material(Material::Picture, _) => "Picture",
+        LessonKind::Material(Material::Text, _) => "Text",
+        LessonKind::Material(Material::Page, _) => "Page",
+        LessonKind::App(_) => "App",
+        LessonKind::Unknown => "Cannot be opened here",
+    }
+}
+
+fn badge_line(badge: &Issued, zone: &Zone) -> Result<BadgeLine> {
+    Ok(BadgeLine {
+        title: credentials::title(&Value::from(badge.object()?)),
+        day: zone.day_of(badge.signed.valid_from).to_string(),
+        href: format!("/credentials/{}", badge.id),
+        image: format!("/credentials/{}.svg", badge.id),
+    })
 }

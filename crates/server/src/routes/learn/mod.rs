@@ -6,14 +6,18 @@
 mod account;
 mod class;
 mod home;
+mod lessons;
 
 use lyceum_access::{AccessDenial, StudentSession};
+use lyceum_adaptive::attempt::LessonContext;
 use lyceum_console::learn::StudentFrame;
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
+use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 pub(crate) use class::CLASS_PAGE;
 
+use super::adaptive;
 use super::console::on_to;
 use super::sign_in::FormGuard;
 use crate::answer::Answer;
@@ -27,8 +31,8 @@ use crate::route::{Access, Area, Route, get, post};
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
 pub(super) fn areas() -> Vec<Area> {
-    let pages = [home::routes(), account::routes(), class::routes()];
-    let data: Vec<Route> = Vec::new();
+    let pages = [home::routes(), lessons::pages(), account::routes(), class::routes()];
+    let data = lessons::data();
     vec![
         Area {
             name: "student-pages",
@@ -66,6 +70,16 @@ where
 {
     let route = post(path, Access::Student(least), handler);
     route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
+}
+
+/// Work on the lessons of the signed-in student, for a transaction. It gets the student's sourcedId. No reach limits it,
+/// because the functions for students find everything by this id.
+fn of_student<T>(
+    context: &Context,
+    mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>, &str) -> Result<T> + Send + 'static,
+) -> Result<impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static> {
+    let student = context.student()?;
+    Ok(adaptive::within(context, Reach::Everything, move |tx, desk| work(tx, desk, &student)))
 }
 
 /// The frame of a student's page with this title.

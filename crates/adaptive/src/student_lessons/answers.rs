@@ -1,0 +1,229 @@
+//! Students' answers, and starting and finishing attempts.
+
+use lyceum_core::body::OneLineText;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::question::{QuestionText, StudentQuestion, StudentResult, load};
+use super::state::{NOT_STARTED, key, shown};
+use super::{AttemptView, LessonKind, find};
+use crate::answer::AnswerRequest;
+use crate::attempt::{Attempt, LessonContext, bank_of};
+use crate::repository::{attempts, log};
+use crate::{LessonType, answer, attempt, finalize};
+
+/// A student's answer to a question.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StudentAnswer {
+    /// A random id of this answer. A repeated request has the same id, and its answer counts once.
+    #[schemars(with = "OneLineText", length(max = crate::limits::ANSWER_ID_MAX_BYTES))]
+    pub id: String,
+    /// The key of the attempt, as it was received.
+    #[schemars(with = "OneLineText")]
+    pub attempt: String,
+    /// The id of the question.
+    #[schemars(with = "OneLineText")]
+    pub question: String,
+    /// The number of the question, as it was received.
+    pub number: i64,
+    /// The answer by response variable.
+    pub responses: Map<String, Value>,
+}
+
+/// The reply to a student's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StudentAnswerReply {
+    /// The attempt after the answer.
+    pub attempt: AttemptView,
+    /// The result of the answer; missing if results are shown only when the lesson is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<StudentResult>,
+    /// The question with the feedback; missing if results are shown only when the lesson is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<StudentQuestion>,
+}
+
+/// A reply whose question is still to be rendered, which needs no transaction.
+#[derive(Clone, Debug)]
+pub struct AnswerReplyDraft {
+    attempt: AttemptView,
+    question: Option<QuestionText>,
+}
+
+impl AnswerReplyDraft {
+    /// The reply, as the student's browser reads it.
+    pub fn render(self) -> Result<StudentAnswerReply> {
+        let question = self.question.map(QuestionText::render).transpose()?;
+        let result = question.as_ref().and_then(|question| question.result.clone());
+        Ok(StudentAnswerReply { attempt: self.attempt, result, question })
+    }
+}
+
+/// Takes a student's answer. A request with the id of an earlier one, and an equal answer to the same question of the
+/// same attempt, change nothing and get the reply again.
+///
+/// Errors: `NotFound` for a lesson that the student does not have; `Conflict` for an answer to an earlier attempt, or to
+/// another question than the open one; `Invalid` for responses that do not fit the question.
+pub fn answer(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+    given: &StudentAnswer,
+) -> Result<AnswerReplyDraft> {
+    find(tx, desk, student, lesson)?;
+    if given.id.is_empty() || given.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
+        let most = crate::limits::ANSWER_ID_MAX_BYTES;
+        return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
+    }
+    let attempt = current(tx, student, lesson, &given.attempt)?;
+    if let Some(number) = log::number_of_request(tx, &attempt, &given.id)? {
+        return reply(tx, desk, &attempt, number);
+    }
+    let number = match attempt.lesson_type {
+        LessonType::Powerpath100 => answer_step(tx, desk, &attempt, given)?,
+        _ => answer_whole(tx, desk, &attempt, given)?,
+    };
+    let attempt = current(tx, student, lesson, &given.attempt)?;
+    log::note_request(tx, &attempt, &given.id, number)?;
+    reply(tx, desk, &attempt, number)
+}
+
+/// Answers the open question; returns its number in the log.
+fn answer_step(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+    given: &StudentAnswer,
+) -> Result<i64> {
+    if given.number != attempt.answered {
+        let entry = log::entry(tx, attempt, given.number)?;
+        let is_same = entry.is_some_and(|entry| {
+            let answered = entry.answered.map(|answered| answered.responses);
+            entry.item == given.question && answered == Some(Value::Object(given.responses.clone()))
+        });
+        if is_same {
+            return Ok(given.number);
+        }
+        let message = "the question was already answered; read the lesson again";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    take(tx, desk, attempt, given)?;
+    Ok(given.number)
+}
+
+/// Answers a question of a lesson that shows all; returns the number of the entry in the log.
+fn answer_whole(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+    given: &StudentAnswer,
+) -> Result<i64> {
+    take(tx, desk, attempt, given)?;
+    let entry = log::last_of(tx, attempt, &given.question)?;
+    let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
+    Ok(entry.number)
+}
+
+fn take(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+    given: &StudentAnswer,
+) -> Result<()> {
+    let (student, lesson) = (&attempt.student, &attempt.lesson);
+    let request = AnswerRequest::new(student, lesson, &given.question, given.responses.clone());
+    answer::answer(tx, desk, &request).map(drop)
+}
+
+/// The student's last attempt, if it is the one that the key names. Errors: `Conflict`.
+fn current(tx: &mut Tx<'_>, student: &str, lesson: &str, named: &str) -> Result<Attempt> {
+    let Some(attempt) = attempts::last(tx, student, lesson)? else {
+        return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
+    };
+    if key(&attempt) == named {
+        return Ok(attempt);
+    }
+    let message = format!(
+        "the attempt '{named}' is not the current one, which is '{}'; read the lesson again",
+        key(&attempt)
+    );
+    Err(Problem::new(ProblemKind::Conflict, message))
+}
+
+fn reply(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+    number: i64,
+) -> Result<AnswerReplyDraft> {
+    let view = AttemptView::of(attempt);
+    if attempt.lesson_type != LessonType::Powerpath100 {
+        return Ok(AnswerReplyDraft { attempt: view, question: None });
+    }
+    let entry = log::entry(tx, attempt, number)?;
+    let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
+    let bank = bank_of(tx, desk, attempt)?;
+    let question = load(tx, desk, &bank, &[shown(attempt, &entry, true)])?.pop();
+    Ok(AnswerReplyDraft { attempt: view, question })
+}
+
+/// The attempt that a student starts.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct StudentStart {
+    /// The number of the last attempt that the student knows; 0 if there is none. A repeated request starts no other
+    /// attempt.
+    pub after: u32,
+}
+
+/// Starts the attempt that follows the one with the given number, unless it was started already.
+///
+/// Errors: `NotFound` for a lesson that the student does not have; `Invalid` for a lesson without questions; `Conflict`
+/// while the last attempt runs or waits to be scored, and for a test-out that was taken.
+pub fn start(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+    start: &StudentStart,
+) -> Result<()> {
+    let found = find(tx, desk, student, lesson)?;
+    if !matches!(found.lesson.kind, LessonKind::Questions(_)) {
+        let message = "the lesson has no questions of this server; open its address";
+        return Err(Problem::invalid("lesson", message));
+    }
+    match attempts::last(tx, student, lesson)? {
+        Some(last) if last.number > start.after => Ok(()),
+        None if start.after == 0 => attempt::current(tx, desk, student, lesson).map(drop),
+        _ => attempt::create(tx, desk, student, lesson).map(drop),
+    }
+}
+
+/// The attempt that a student finishes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct StudentFinish {
+    /// The key of the attempt, as it was received.
+    #[schemars(with = "OneLineText")]
+    pub attempt: String,
+}
+
+/// Finishes an attempt at a lesson that shows all questions; a repeated request changes nothing.
+///
+/// Errors: `NotFound` for a lesson that the student does not have; `Conflict` for another attempt than the current one;
+/// `Invalid` while questions are unanswered.
+pub fn finish(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+    finish: &StudentFinish,
+) -> Result<()> {
+    find(tx, desk, student, lesson)?;
+    current(tx, student, lesson, &finish.attempt)?;
+    finalize::finalize(tx, desk, student, lesson).map(drop)
+}

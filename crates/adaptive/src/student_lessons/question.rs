@@ -1,0 +1,148 @@
+//! A question as its student sees it in a browser.
+
+use lyceum_assessment::{
+    answered_html, candidate_html, repository as content, stimuli, stimulus_html,
+};
+use lyceum_core::{Problem, Result};
+use lyceum_roster::record::Object;
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::attempt::{AttemptLogAnswer, LessonContext};
+use crate::bank::QuestionSet;
+
+/// A question as its student sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StudentQuestion {
+    /// Its id, which the answer repeats.
+    pub id: String,
+    /// Its number in the attempt, from 0, which the answer repeats.
+    pub number: i64,
+    /// Its title.
+    pub title: String,
+    /// The texts that belong to it, as HTML.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
+    /// Its content as HTML. After an answer whose result is shown, it contains the feedback.
+    pub html: String,
+    /// The answer by response variable, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub responses: Option<Value>,
+    /// The result of the answer. Hidden until the attempt shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<StudentResult>,
+}
+
+/// The result of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StudentResult {
+    /// It earned the full score.
+    Correct,
+    /// It earned a part of the score.
+    PartlyCorrect,
+    /// It earned nothing.
+    Wrong,
+    /// A person must score it.
+    Waiting,
+}
+
+impl StudentResult {
+    pub(super) fn of(answered: &AttemptLogAnswer) -> Self {
+        match answered.share {
+            None => Self::Waiting,
+            Some(_) if answered.correct => Self::Correct,
+            Some(0) => Self::Wrong,
+            Some(_) => Self::PartlyCorrect,
+        }
+    }
+}
+
+/// A question whose HTML is still to be rendered, which needs no transaction.
+#[derive(Clone, Debug)]
+pub(super) struct QuestionText {
+    question: StudentQuestion,
+    xml: String,
+    stimuli: Vec<String>,
+    seed: u64,
+    /// The answer whose feedback is shown.
+    answer: Option<Object>,
+}
+
+/// A question to show.
+pub(super) struct ShownQuestion<'a> {
+    /// Its place in the question set.
+    pub(super) place: usize,
+    /// Its number in the attempt.
+    pub(super) number: i64,
+    /// The seed of its variant.
+    pub(super) seed: u64,
+    /// The answer, if there is one.
+    pub(super) answered: Option<&'a AttemptLogAnswer>,
+    /// Whether result and feedback are shown.
+    pub(super) is_told: bool,
+}
+
+/// Loads the texts of questions. Runs one statement, and more for items that were changed since or have stimuli.
+pub(super) fn load(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    bank: &QuestionSet,
+    shown: &[ShownQuestion<'_>],
+) -> Result<Vec<QuestionText>> {
+    let key = |shown: &ShownQuestion<'_>| {
+        (bank.questions.questions[shown.place].id.clone(), bank.items[shown.place].version)
+    };
+    let keys: Vec<_> = shown.iter().map(key).collect();
+    let texts = content::texts(tx, &keys)?;
+    let mut questions = Vec::with_capacity(shown.len());
+    for (shown, key) in shown.iter().zip(&keys) {
+        let text = texts.get(key);
+        let text = text.ok_or_else(|| Problem::internal("an item of an attempt is missing"))?;
+        let item = desk.items.version(tx, &key.0, key.1)?;
+        let told = shown.answered.filter(|_| shown.is_told);
+        questions.push(QuestionText {
+            question: StudentQuestion {
+                id: key.0.clone(),
+                number: shown.number,
+                title: bank.items[shown.place].title.clone(),
+                texts: Vec::new(),
+                html: String::new(),
+                responses: shown.answered.map(|answered| answered.responses.clone()),
+                result: told.map(StudentResult::of),
+            },
+            xml: text.xml.clone(),
+            stimuli: stimuli(tx, &item)?.into_iter().map(|stimulus| stimulus.xml).collect(),
+            seed: shown.seed,
+            answer: told.and_then(|answered| answered.responses.as_object().cloned()),
+        });
+    }
+    Ok(questions)
+}
+
+impl QuestionText {
+    pub(super) fn render(self) -> Result<StudentQuestion> {
+        let Self { question, xml, stimuli, seed, answer } = self;
+        let texts = stimuli.iter().map(|xml| stimulus_html(xml, &no_address));
+        let texts = texts.collect::<Result<_>>()?;
+        let html = match answer {
+            None => candidate_html(&xml, seed, &no_address)?,
+            Some(responses) => {
+                let mut answer = Object::new();
+                answer.insert("responses".into(), responses.into());
+                answer.insert("seed".into(), seed.into());
+                answered_html(&xml, &answer, &no_address)?.1
+            }
+        };
+        Ok(StudentQuestion { texts, html, ..question })
+    }
+}
+
+/// This server stores no files of items: pictures are inside the item, or described.
+fn no_address(_: &str) -> Option<String> {
+    None
+}

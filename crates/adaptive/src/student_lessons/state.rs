@@ -1,0 +1,280 @@
+//! The state of a lesson that a student opened.
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::question::{QuestionText, ShownQuestion, StudentQuestion, load};
+use super::{FoundLesson, LessonKind, LessonStanding, find};
+use crate::answer::variant_seed;
+use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of};
+use crate::finalize::latest;
+use crate::repository::{attempts, log};
+use crate::{LessonType, answer, attempt};
+
+/// A lesson as its student sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LessonView {
+    /// The lesson's sourcedId.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// The title of the course.
+    pub course: String,
+    /// The type of a lesson with questions, otherwise the sort of material: `video`, `audio`, `picture`, `text`,
+    /// `page`, `app` or `unknown`.
+    pub kind: &'static str,
+    /// How the student works through it.
+    pub mode: LessonMode,
+    /// How far the student is.
+    #[schemars(extend("enum" = ["not-started", "started", "waiting", "not-mastered", "done"]))]
+    pub standing: &'static str,
+    /// The address of material, an app or an outside tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The last attempt, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<AttemptView>,
+    /// Whether the student can start an attempt now.
+    pub can_start: bool,
+    /// Whether the student says when the lesson is done.
+    pub can_mark_done: bool,
+    /// The questions of a running attempt: the open one where the next question depends on the score, otherwise all.
+    pub questions: Vec<StudentQuestion>,
+}
+
+/// How a student works through a lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LessonMode {
+    /// One question at a time, each scored at once, until the score is 100.
+    Steps,
+    /// All questions, scored when the student finishes.
+    Whole,
+    /// With an outside tool.
+    OutsideTest,
+    /// Material in a frame.
+    Material,
+    /// An app of this server.
+    App,
+    /// The lesson cannot be opened.
+    Unknown,
+}
+
+/// An attempt as its student sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptView {
+    /// Names the attempt as it is now. Answers repeat it; after the attempt was reset, its old answers are refused.
+    pub key: String,
+    /// Its number, from 1.
+    pub number: u32,
+    /// The score, 0 to 100; missing while it is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Whether it asks no more.
+    pub is_complete: bool,
+    /// Whether it mastered the lesson.
+    pub is_mastered: bool,
+    /// The number of answers that a person must still score.
+    pub waiting_answers: u32,
+    /// The number of correct answers; missing while it is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correct_answers: Option<u32>,
+    /// The number of scored answers; missing while it is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scored_answers: Option<u32>,
+    /// The XP that it earned, if it is complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xp: Option<f64>,
+}
+
+impl AttemptView {
+    pub(super) fn of(attempt: &Attempt) -> Self {
+        let is_complete = attempt.completed.is_some();
+        let is_told = is_complete || attempt.lesson_type == LessonType::Powerpath100;
+        Self {
+            key: key(attempt),
+            number: attempt.number,
+            score: is_told.then_some(attempt.score),
+            is_complete,
+            is_mastered: attempt.mastered,
+            waiting_answers: attempt.pending,
+            correct_answers: is_told.then_some(attempt.correct),
+            scored_answers: is_told.then_some(attempt.total),
+            xp: attempt.xp,
+        }
+    }
+}
+
+/// The name of an attempt's current round.
+pub(super) fn key(attempt: &Attempt) -> String {
+    format!("{}.{}", attempt.number, attempt.round)
+}
+
+/// A lesson with questions that are still to be rendered, which needs no transaction.
+#[derive(Clone, Debug)]
+pub struct LessonDraft {
+    view: LessonView,
+    questions: Vec<QuestionText>,
+}
+
+impl LessonDraft {
+    /// The lesson, as its student sees it.
+    pub fn render(self) -> Result<LessonView> {
+        let questions = self.questions.into_iter().map(QuestionText::render);
+        Ok(LessonView { questions: questions.collect::<Result<_>>()?, ..self.view })
+    }
+}
+
+/// The lesson with its last attempt and the questions to answer now. Only reads: a question that must be chosen first is
+/// missing. Errors: `NotFound` for a lesson that the student does not have.
+pub fn open(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    id: &str,
+) -> Result<LessonDraft> {
+    let found = find(tx, desk, student, id)?;
+    let attempt = attempts::last(tx, student, id)?;
+    let questions = match &attempt {
+        Some(attempt) if attempt.completed.is_none() => running(tx, desk, attempt)?,
+        _ => Vec::new(),
+    };
+    Ok(LessonDraft { view: view(found, attempt.as_ref()), questions })
+}
+
+fn view(found: FoundLesson, attempt: Option<&Attempt>) -> LessonView {
+    let FoundLesson { lesson, course } = found;
+    let mode = match &lesson.kind {
+        LessonKind::Questions(LessonType::Powerpath100) => LessonMode::Steps,
+        LessonKind::Questions(_) => LessonMode::Whole,
+        LessonKind::OutsideTest(..) => LessonMode::OutsideTest,
+        LessonKind::Material(..) => LessonMode::Material,
+        LessonKind::App(_) => LessonMode::App,
+        LessonKind::Unknown => LessonMode::Unknown,
+    };
+    let (kind, can_mark_done) = (lesson.kind.name(), lesson.can_be_marked_done());
+    let can_start = match attempt {
+        _ if !matches!(lesson.kind, LessonKind::Questions(_)) => false,
+        None => true,
+        Some(last) => {
+            last.completed.is_some()
+                && !last.is_pending()
+                && last.lesson_type != LessonType::TestOut
+        }
+    };
+    let address = match lesson.kind {
+        LessonKind::OutsideTest(_, address) => address,
+        LessonKind::Material(_, address) => Some(address),
+        LessonKind::App(slug) => Some(format!("/play/{slug}")),
+        LessonKind::Questions(_) | LessonKind::Unknown => None,
+    };
+    LessonView {
+        id: lesson.id,
+        title: lesson.title,
+        course: course.title,
+        kind,
+        mode,
+        standing: LessonStanding::name(lesson.standing),
+        address,
+        attempt: attempt.map(AttemptView::of),
+        can_start,
+        can_mark_done,
+        questions: Vec::new(),
+    }
+}
+
+/// The questions to answer now.
+fn running(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    attempt: &Attempt,
+) -> Result<Vec<QuestionText>> {
+    let bank = bank_of(tx, desk, attempt)?;
+    match attempt.lesson_type {
+        LessonType::Powerpath100 => {
+            let open = log::entry(tx, attempt, attempt.answered)?;
+            let shown = open.as_ref().map(|entry| shown(attempt, entry, false));
+            load(tx, desk, &bank, shown.as_slice())
+        }
+        _ => {
+            let entries = log::entries(tx, attempt)?;
+            let last = latest(&entries);
+            let places = (0..).zip(0..bank.questions.questions.len());
+            let shown: Vec<ShownQuestion<'_>> = places
+                .map(|(number, place)| ShownQuestion {
+                    place,
+                    number: i64::from(number),
+                    seed: variant_seed(attempt, i64::from(number)),
+                    answered: last.get(&number).and_then(|entry| entry.answered.as_ref()),
+                    is_told: false,
+                })
+                .collect();
+            load(tx, desk, &bank, &shown)
+        }
+    }
+}
+
+/// A question of the log. `is_told` says whether the result of its answer is shown.
+pub(super) fn shown<'a>(
+    attempt: &Attempt,
+    entry: &'a AttemptLogEntry,
+    is_told: bool,
+) -> ShownQuestion<'a> {
+    // The variants of a test that is shown whole belong to places, because a question has an entry for each answer.
+    let number = match attempt.lesson_type {
+        LessonType::Powerpath100 => entry.number,
+        _ => i64::from(entry.question),
+    };
+    ShownQuestion {
+        place: entry.question as usize,
+        number,
+        seed: variant_seed(attempt, number),
+        answered: entry.answered.as_ref(),
+        is_told,
+    }
+}
+
+/// The answers of the last attempt with their results: of a complete attempt, or of one that shows each result at once.
+///
+/// Errors: as [`open`]; `Conflict` while the results are not shown yet.
+pub fn review(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    id: &str,
+) -> Result<LessonDraft> {
+    let found = find(tx, desk, student, id)?;
+    let Some(attempt) = attempts::last(tx, student, id)? else {
+        return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
+    };
+    if attempt.completed.is_none() && attempt.lesson_type != LessonType::Powerpath100 {
+        let message = "the results are shown when the lesson is finished";
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    let bank = bank_of(tx, desk, &attempt)?;
+    let entries = log::entries(tx, &attempt)?;
+    let last = latest(&entries);
+    let mut answered: Vec<&AttemptLogEntry> = last.into_values().collect();
+    if attempt.lesson_type == LessonType::Powerpath100 {
+        answered.sort_by_key(|entry| entry.number);
+    }
+    let shown: Vec<_> = answered.into_iter().map(|entry| shown(&attempt, entry, true)).collect();
+    let questions = load(tx, desk, &bank, &shown)?;
+    Ok(LessonDraft { view: view(found, Some(&attempt)), questions })
+}
+
+pub(super) const NOT_STARTED: &str = "the lesson has not been started; start it first";
+
+/// Chooses the question that the student answers next, if that has not happened yet. Errors: as [`open`]; `Conflict` if no
+/// attempt was started; `Invalid` for a lesson that shows all its questions.
+pub fn next(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, id: &str) -> Result<()> {
+    find(tx, desk, student, id)?;
+    if attempt::last(tx, desk, student, id)?.1.is_none() {
+        return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
+    }
+    answer::next(tx, desk, student, id).map(drop)
+}

@@ -1,0 +1,206 @@
+//! Working through a lesson: its page, and what the page's script reads and changes.
+
+use axum::http::{HeaderValue, header};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use lyceum_access::{StudentSession, session};
+use lyceum_adaptive::attempt::LessonContext;
+use lyceum_adaptive::student_lessons::{
+    self as lessons, LessonDraft, LessonKind, LessonView, StudentAnswer, StudentAnswerReply,
+    StudentFinish, StudentStart,
+};
+use lyceum_console::learn::LessonPage;
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{frame, of_student, page};
+use crate::answer::Answer;
+use crate::apart::apart;
+use crate::auth::people;
+use crate::context::Context;
+use crate::route::{Access, Route, get, post};
+use crate::routes::console::as_page;
+use crate::routes::games::catalogue::GameToken;
+use crate::routes::play::token_of_student;
+
+pub(super) fn pages() -> Vec<Route> {
+    vec![page("/lessons/{lesson}", StudentSession::Class, show)]
+}
+
+pub(super) fn data() -> Vec<Route> {
+    let access = Access::Student(StudentSession::Class);
+    vec![
+        get("/key", access, key)
+            .named("getStudentKey")
+            .description("Reads the key with which this session's pages seal answers that wait in the browser. Every session has another one.")
+            .answers::<StudentKey>(200, "The key."),
+        get("/lessons/{lesson}", access, open)
+            .named("getStudentLesson")
+            .description("Reads a lesson of the student with its last attempt and the questions to answer now.")
+            .answers::<LessonView>(200, "The lesson."),
+        post("/lessons/{lesson}/attempts", access, start)
+            .named("startStudentLesson")
+            .description("Starts the attempt that follows the one with the given number. A repeated request starts no other attempt.")
+            .reads::<StudentStart>()
+            .answers::<LessonView>(200, "The lesson with the attempt."),
+        post("/lessons/{lesson}/next", access, next)
+            .named("nextStudentQuestion")
+            .description("Chooses the next question of a lesson of type powerpath-100. It stays the same until it is answered.")
+            .reads::<Nothing>()
+            .answers::<LessonView>(200, "The lesson with the question."),
+        post("/lessons/{lesson}/answers", access, answer)
+            .named("answerStudentQuestion")
+            .description("Receives an answer of the student. A lesson of type powerpath-100 scores it at once; other lessons score all answers when they are finished. An answer with the id of an earlier one counts once.")
+            .reads::<StudentAnswer>()
+            .answers::<StudentAnswerReply>(200, "What came of the answer."),
+        post("/lessons/{lesson}/finish", access, finish)
+            .named("finishStudentLesson")
+            .description("Finishes an attempt at a lesson that shows all questions, and scores its answers. A repeated request changes nothing.")
+            .reads::<StudentFinish>()
+            .answers::<LessonView>(200, "The lesson with the result."),
+        get("/lessons/{lesson}/review", access, review)
+            .named("reviewStudentLesson")
+            .description("Reads the answers of the last attempt with their results and feedback, once these are shown.")
+            .answers::<LessonView>(200, "The lesson with its answered questions."),
+        post("/lessons/{lesson}/done", access, done)
+            .named("markStudentLessonDone")
+            .description("Records that the student is done with a video, a text, another page or an app. It earns no XP.")
+            .reads::<Nothing>()
+            .answers::<LessonView>(200, "The lesson."),
+        post("/apps/{slug}/token", access, token_of_student)
+            .reads_as(&[])
+            .named("createStudentPlayToken")
+            .description("A token of the student for an app that is approved for a class or part of a course, for ten minutes: the page of the app asks for it again and again.")
+            .answers::<GameToken>(200, "The token."),
+    ]
+}
+
+/// A request without members.
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// A key of 32 bytes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct StudentKey {
+    /// The key in base64.
+    key: String,
+}
+
+async fn show(context: Context) -> Result<Answer> {
+    let id = context.param("lesson").to_owned();
+    let find =
+        of_student(&context, move |tx, desk, student| lessons::find(tx, desk, student, &id))?;
+    let found = context.app.db.read(find).await?;
+    let view = LessonPage {
+        frame: frame(&context, found.lesson.title)?,
+        course: found.course.title,
+        id: found.lesson.id,
+    };
+    let mut answer = as_page(lyceum_console::html(&view)?);
+    if let LessonKind::Material(_, address) = &found.lesson.kind
+        && let Some(origin) = origin(address)
+    {
+        let policy = policy(&origin).try_into().map_err(Problem::internal)?;
+        answer.headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let no_referrer = HeaderValue::from_static("no-referrer");
+    answer.headers.insert(header::REFERRER_POLICY, no_referrer);
+    Ok(answer)
+}
+
+/// The scheme, host and port of an address, if they can stand in a policy.
+fn origin(address: &str) -> Option<String> {
+    let uri: axum::http::Uri = address.parse().ok()?;
+    Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))
+}
+
+/// As for all pages of students, and one frame with the material's own host.
+fn policy(origin: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; \
+         font-src 'self'; connect-src 'self'; frame-src {origin}; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    )
+}
+
+async fn key(context: Context) -> Result<Answer> {
+    // It follows from the session's secret, so it lives as long as the session and is stored nowhere.
+    let secret = people::session(&context.app, &context.headers);
+    let secret = secret.ok_or_else(|| Problem::internal("a student has no session"))?;
+    Ok(Answer::of(&StudentKey { key: BASE64_STANDARD.encode(session::sealing_key(secret)) }))
+}
+
+async fn open(context: Context) -> Result<Answer> {
+    read(&context, lessons::open).await
+}
+
+async fn review(context: Context) -> Result<Answer> {
+    read(&context, lessons::review).await
+}
+
+/// Reads the lesson of the path.
+async fn read(
+    context: &Context,
+    work: fn(&mut Tx<'_>, &LessonContext<'_>, &str, &str) -> Result<LessonDraft>,
+) -> Result<Answer> {
+    let lesson = context.param("lesson").to_owned();
+    let read = of_student(context, move |tx, desk, student| work(tx, desk, student, &lesson))?;
+    rendered(context.app.db.read(read).await?).await
+}
+
+/// Changes the lesson of the path, and answers what it is then.
+async fn change(
+    context: &Context,
+    mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>, &str, &str) -> Result<()> + Send + 'static,
+) -> Result<Answer> {
+    let lesson = context.param("lesson").to_owned();
+    let write = of_student(context, move |tx, desk, student| {
+        work(tx, desk, student, &lesson)?;
+        lessons::open(tx, desk, student, &lesson)
+    })?;
+    rendered(context.app.db.write(write).await?).await
+}
+
+async fn rendered(lesson: LessonDraft) -> Result<Answer> {
+    Ok(Answer::of(&apart(move || lesson.render()).await?))
+}
+
+async fn start(context: Context) -> Result<Answer> {
+    let start: StudentStart = context.body_as()?;
+    change(&context, move |tx, desk, student, lesson| {
+        lessons::start(tx, desk, student, lesson, &start)
+    })
+    .await
+}
+
+async fn next(context: Context) -> Result<Answer> {
+    let Nothing {} = context.body_as()?;
+    change(&context, lessons::next).await
+}
+
+async fn finish(context: Context) -> Result<Answer> {
+    let finish: StudentFinish = context.body_as()?;
+    change(&context, move |tx, desk, student, lesson| {
+        lessons::finish(tx, desk, student, lesson, &finish)
+    })
+    .await
+}
+
+async fn done(context: Context) -> Result<Answer> {
+    let Nothing {} = context.body_as()?;
+    change(&context, lessons::mark_done).await
+}
+
+async fn answer(context: Context) -> Result<Answer> {
+    let given: StudentAnswer = context.body_as()?;
+    let lesson = context.param("lesson").to_owned();
+    let write = of_student(&context, move |tx, desk, student| {
+        lessons::answer(tx, desk, student, &lesson, &given)
+    })?;
+    let taken = context.app.db.write(write).await?;
+    let reply: StudentAnswerReply = apart(move || taken.render()).await?;
+    Ok(Answer::of(&reply))
+}

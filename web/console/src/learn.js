@@ -1,0 +1,3 @@
+// The pages of students.
+import "./learn/sign-out.js";
+import "./learn/zone.js";

@@ -1,0 +1,2 @@
+// The page of a lesson.
+import "./learn/player.js";
