@@ -163,7 +163,7 @@ pub(super) fn alignment_class(attribute: &str, value: &str) -> Option<String> {
     Some([prefix, value].concat())
 }
 
-/// The elements of MathML that are shown.
+/// The elements of `MathML` that are shown.
 pub(super) fn is_math_element(name: &str) -> bool {
     const NAMES: [&str; 29] = [
         "math",
@@ -199,7 +199,7 @@ pub(super) fn is_math_element(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The attributes of MathML that are kept.
+/// The attributes of `MathML` that are kept.
 pub(super) fn is_math_attribute(name: &str) -> bool {
     const NAMES: [&str; 26] = [
         "accent",

@@ -1,4 +1,4 @@
-//! MathML as browsers show it (MathML Core).
+//! `MathML` as browsers show it, by the specification `MathML` Core.
 
 use super::{HtmlWriter, allowed};
 use crate::xml::{ChildNode, Element, ElementNamespace};
