@@ -54,7 +54,7 @@ async function eachOnPages(open, members, work) {
   );
 }
 
-/** What a screen reader finds on a page: role, name and states of each element that is not hidden. */
+/** The elements that a screen reader finds on a page: role, name and states of each element that is not hidden. */
 async function accessible(page) {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send("Accessibility.getFullAXTree");
@@ -92,7 +92,7 @@ async function isAccessible(page, name, { colorScheme, viewport }) {
 
 const result = (page) => page.locator("[data-result]:not([hidden])");
 
-/** What the page sent and the server answered. */
+/** The responses that the page sent, and the answer of the server. */
 const details = async (page) => JSON.parse(await page.locator("[data-details]").textContent());
 
 /** Answers an item on an open page and compares the server's score. */
@@ -188,6 +188,7 @@ async function readItem({ server, open }) {
   await help.waitFor();
   assert.equal(await help.getAttribute("aria-label"), "Help: fraction");
   assert.match(await help.textContent(), /Meaning\s*A part of a whole\s*Translation\s*Deutsch\s*Bruch/);
+  await takePicture(page, "item-reading-help");
   await page.keyboard.press("Escape");
   await help.waitFor({ state: "hidden" });
 
@@ -201,6 +202,7 @@ async function readItem({ server, open }) {
   for (const name of ["one", "two", "three"]) await page.getByRole("checkbox", { name }).press("Space");
   assert.equal(await page.locator(".qti-announcer").textContent(), "Only two.");
   assert.equal(await page.getByRole("checkbox", { name: "three" }).isChecked(), false);
+  await takePicture(page, "item-reading-limit");
   await page.getByRole("textbox").fill("7");
   await page.locator("form .main").click();
   await result(page).waitFor();

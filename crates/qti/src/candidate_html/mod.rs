@@ -90,7 +90,7 @@ impl HtmlWriter<'_> {
             }
         }
         match name {
-            // What is in a catalog is shown only when a student asks for it.
+            // Help from a catalog is shown only when a student asks for it.
             "qti-catalog-info" => self.out.push_str(" hidden"),
             // Elements refer to catalogs by their own ids.
             "qti-catalog" => self.attribute("name", element.attribute("id").unwrap_or_default()),

@@ -3,7 +3,7 @@ import { create } from "./interactions/base.js";
 import { spokenFile } from "./interactions/catalog.js";
 import { speechOf } from "./interactions/speech.js";
 
-/** What is read as one piece. */
+/** The elements that are read as one piece. */
 const PIECES = "qti-prompt, p, li, h2, h3, h4, h5, h6, dt, dd, caption, th, td, label, .qti-token, blockquote, pre";
 const SILENT = "[hidden], [popover], qti-catalog-info, .qti-message, .qti-hint, .qti-pairs";
 const SIZES = [

@@ -2,7 +2,7 @@ import { Interaction, announce, create } from "./base.js";
 import { makeDraggable } from "./drag.js";
 import { words } from "./words.js";
 
-/** What interactions share in which two of the same things are paired. Parts have an id, a name, limits and a button. */
+/** The base of interactions in which two of the same things are paired. Parts have an id, a name, limits and a button. */
 export class PairingInteraction extends Interaction {
   parts = [];
   pairs = [];

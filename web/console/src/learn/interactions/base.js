@@ -1,4 +1,4 @@
-// What all interactions share: their name for a screen reader, values as the scoring API takes them, messages.
+// The base of all interactions: their name for a screen reader, values as the scoring API takes them, messages.
 import { speechOf } from "./speech.js";
 import { words } from "./words.js";
 

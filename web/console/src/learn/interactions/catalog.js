@@ -44,7 +44,7 @@ function languageName(tag) {
   }
 }
 
-/** What a card says: its content, or that of its entries, each in its language. */
+/** The content of a card, or of its entries, each in its language. */
 function contentOf(card) {
   const parts = [...card.querySelectorAll(":scope > qti-html-content, :scope > qti-card-entry")];
   return parts.map((part) => {
