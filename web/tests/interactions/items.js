@@ -59,6 +59,13 @@ const clicks =
     for (const selector of all) await page.locator(selector).click();
   };
 
+/** Taps elements with a finger, one after the other. */
+const taps =
+  (...all) =>
+  async (page) => {
+    for (const selector of all) await page.locator(selector).tap();
+  };
+
 /** Drags each first element onto the second one. */
 const drags =
   (...pairs) =>
@@ -81,10 +88,11 @@ const points =
     for (const [x, y] of all) await page.mouse.click(Math.floor(box.x + x + 0.49), Math.floor(box.y + y + 0.49));
   };
 
+const GAPS = [0, 1].map((at) => ({ drop: `qti-gap >> nth=${at} >> .qti-drop`, token: `qti-gap >> nth=${at} >> .qti-token` }));
 const token = (name) => `.qti-bank .qti-token:has-text("${name}")`;
 
 /**
- * The items by interaction. `byKeys` and `byPointer` give the correct response from an empty item. `named` are roles with
+ * The items by interaction. `byKeys`, `byPointer` and `byTaps` give the correct response from an empty item. `named` are roles with
  * the names that the accessibility tree must have before an answer, and `state` is a property after it.
  */
 export const ITEMS = {
@@ -92,6 +100,8 @@ export const ITEMS = {
     cardinality: "multiple",
     baseType: "pair",
     correct: ["C K", "D P"],
+    // A pair is the same in both directions.
+    reversed: { "P D": "D P" },
     body: interaction(
       "associate",
       'max-associations="2"',
@@ -103,6 +113,7 @@ export const ITEMS = {
     ),
     byKeys: keys("to .qti-token", "Enter", "Tab", "Tab", "Enter", "Shift+Tab", "Space", "Tab", "Tab", "Space"),
     byPointer: drags([token("Cat"), token("Kitten")], [token("Dog"), token("Puppy")]),
+    byTaps: taps(token("Cat"), token("Kitten"), token("Puppy"), token("Dog")),
     named: { group: ["Which animals are mother and child?"], button: ["Cat", "Dog", "Kitten", "Puppy"] },
     state: { role: "StaticText", name: "Cat – Kitten" },
   },
@@ -171,6 +182,8 @@ export const ITEMS = {
     ),
     byKeys: keys("to .qti-bank .qti-token", "Enter", "ArrowRight", "Enter", "Shift+Tab", "Shift+Tab", "Space", "ArrowRight", "ArrowRight", "Space"),
     byPointer: drags([token("winter"), "qti-gap >> nth=0"], [token("summer"), "qti-gap >> nth=1"]),
+    // The wrong gap first; what is in a gap is moved like the rest.
+    byTaps: taps(token("winter"), GAPS[1].drop, token("summer"), GAPS[0].drop, GAPS[0].token, GAPS[1].token, token("winter"), GAPS[0].drop),
     named: { group: ["Complete the sentences.", "Gap 1 of 2"], button: ["winter", "summer", "Gap 1 of 2: put something here"] },
     state: { role: "button", name: "winter, in Gap 1 of 2" },
   },
@@ -281,6 +294,7 @@ export const ITEMS = {
         <qti-simple-associable-choice identifier="B" match-max="1">Bear</qti-simple-associable-choice></qti-simple-match-set>`,
     ),
     byKeys: keys("to .qti-bank .qti-token", "Enter", "ArrowDown", "Enter", "Shift+Tab", "Space", "ArrowDown", "ArrowDown", "Space"),
+    byTaps: taps(token("Flies"), ".qti-target >> nth=0 >> .qti-drop", token("Honey"), ".qti-target >> nth=1 >> .qti-drop"),
     byPointer: drags([token("Flies"), ".qti-target >> nth=0 >> .qti-drop"], [token("Honey"), ".qti-target >> nth=1 >> .qti-drop"]),
     named: { group: ["What do they eat?", "Frog", "Bear"], button: ["Flies", "Honey", "Frog: put something here"] },
     state: { role: "button", name: "Honey, in Bear" },
@@ -326,6 +340,7 @@ export const ITEMS = {
     ),
     byKeys: keys("to .qti-step .qti-token", "Space", "ArrowDown", "ArrowDown", "Enter"),
     byPointer: drags([".qti-step >> nth=0 >> .qti-grip", ".qti-step >> nth=2"]),
+    byTaps: taps(".qti-step >> nth=0 >> .qti-token", ".qti-step >> nth=2 >> .qti-token"),
     named: { group: ["How does an apple grow?"], list: ["Your order"], button: ["Fruit, place 1 of 3", "Seed, place 2 of 3"] },
     state: { role: "button", name: "Fruit, place 3 of 3" },
   },
@@ -400,6 +415,7 @@ export const ITEMS = {
 export const READING = `<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="reading" title="Reading" time-dependent="false" xml:lang="en">
   <qti-response-declaration identifier="CODE" cardinality="single" base-type="string"/>
   <qti-response-declaration identifier="MANY" cardinality="multiple" base-type="identifier"/>
+  <qti-response-declaration identifier="END" cardinality="single" base-type="boolean"/>
   <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
   <qti-item-body>
     <p data-catalog-idref="say">A <span data-catalog-idref="word">fraction</span> is
@@ -410,6 +426,7 @@ export const READING = `<qti-assessment-item xmlns="http://www.imsglobal.org/xsd
       <qti-prompt>Choose.</qti-prompt><qti-simple-choice identifier="A">one</qti-simple-choice>
         <qti-simple-choice identifier="B">two</qti-simple-choice><qti-simple-choice identifier="C">three</qti-simple-choice>
     </qti-choice-interaction>
+    <p><qti-end-attempt-interaction response-identifier="END" title="Hint"/></p>
     <p dir="rtl" lang="ar">مرحبا</p>
   </qti-item-body>
   <qti-catalog-info>
