@@ -41,6 +41,7 @@ pub use learners::{
     ListedStudent, each_learning, learners, student, users_with_emails, users_with_username,
 };
 pub use list::{ListQuery, RecordPage, list};
+pub(crate) use organizations::check_depth;
 pub use people::UserSelection;
 pub use purge::{PurgeReport, purge};
 pub use put::{

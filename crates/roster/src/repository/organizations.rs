@@ -55,13 +55,28 @@ pub(super) fn place(tx: &mut Tx<'_>, kind: &RecordKind, ids: &[&str]) -> Result<
     }
 }
 
-/// Refuses a new organization below the last level of a tree, before it is stored. Errors: `Invalid`.
-pub(super) fn check_new(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
+/// Refuses a place below the last level of a tree, for the organization or for one below it, before it is stored.
+/// `before` is the record that it replaces. Errors: `Invalid`.
+pub(crate) fn check_depth(tx: &mut Tx<'_>, record: &Record, before: Option<&Record>) -> Result<()> {
     let parent = if *record.kind == ORG { record.column("parent") } else { None };
     let Some(parent) = parent else { return Ok(()) };
-    let sql = "SELECT COUNT(*) FROM roster_org_below WHERE org = $1";
-    let above = tx.query_one(sql, &[parent.into()], |row| row.int(0))?.unwrap_or(0);
-    match usize::try_from(above).is_ok_and(|above| above < limits::ORG_TREE_MAX_LEVELS) {
+    if before.is_some_and(|before| before.column("parent") == Some(parent)) {
+        return Ok(());
+    }
+    let mut number = |sql: &str, id: &str| {
+        tx.query_one(sql, &[id.into()], |row| row.int(0)).map(|found| found.unwrap_or(0))
+    };
+    let level = "SELECT COUNT(*) FROM roster_org_below WHERE org = $1";
+    let above = number(level, parent)?;
+    let own_levels = match before {
+        None => 1,
+        Some(_) => {
+            let deepest = "SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM roster_org_below WHERE org IN \
+                           (SELECT org FROM roster_org_below WHERE root = $1) GROUP BY org) levels";
+            number(deepest, &record.sourced_id)? - number(level, &record.sourced_id)? + 1
+        }
+    };
+    match usize::try_from(above + own_levels).is_ok_and(|all| all <= limits::ORG_TREE_MAX_LEVELS) {
         true => Ok(()),
         false => Err(too_deep(&record.sourced_id)),
     }

@@ -161,7 +161,7 @@ impl Statements {
 /// Creates a record whose references are known to exist and whose kind has no rules, and answers its
 /// number; none where there is one with its id, deleted or not.
 pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
-    organizations::check_new(tx, record)?;
+    organizations::check_depth(tx, record, None)?;
     let mut values = Vec::with_capacity(record.columns.len() + 6);
     add_values(record, 1, &mut values);
     let insert = &Statements::of(record.kind).insert;

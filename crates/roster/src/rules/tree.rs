@@ -37,7 +37,7 @@ pub(crate) fn component_place(
     refuse_cycle(tx, component, before, "parent")
 }
 
-/// Refuses an org that would become its own ancestor. Also refuses to change the type of a school while other
+/// Refuses an org that would become its own ancestor, or a tree with too many levels. Also refuses to change the type of a school while other
 /// records name it as their school.
 pub(crate) fn org_place(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) -> Result<()> {
     let is_school = |org: &Record| org.collections().contains(&"schools");
@@ -49,7 +49,8 @@ pub(crate) fn org_place(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) 
             format!("must stay 'school' because the {one} '{id}' refers to this org as its school");
         return Err(Problem::invalid("org.type", message));
     }
-    refuse_cycle(tx, org, before, "parent")
+    refuse_cycle(tx, org, before, "parent")?;
+    repository::check_depth(tx, org, before)
 }
 
 fn refuse_cycle(

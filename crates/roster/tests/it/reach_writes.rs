@@ -239,5 +239,38 @@ fn a_tree_of_organizations_has_a_limited_number_of_levels() {
         });
         assert_eq!(refused.map_err(|problem| problem.kind), Err(ProblemKind::Invalid));
         is_consistent(db);
+        // In a list of records, each row has its own answer.
+        create(db, "orgs", json!({ "sourcedId": "top", "name": "T", "type": "district" }));
+        let below = json!({ "sourcedId": "top" });
+        create(
+            db,
+            "orgs",
+            json!({ "sourcedId": "low", "name": "L", "type": "school", "parent": below }),
+        );
+        let deepest = format!("o-{}", ORG_TREE_MAX_LEVELS - 1);
+        let above = format!("o-{}", ORG_TREE_MAX_LEVELS - 2);
+        let place = |id: &str, parent: &str| {
+            Ok(
+                json!({ "sourcedId": id, "name": "N", "type": "school", "parent": { "sourcedId": parent } }),
+            )
+        };
+        let rows = [
+            place("fits", &above),
+            place("new", &deepest),
+            place("top", &above),
+            place("low", &above),
+            place("also", "o-0"),
+        ];
+        let lines: Vec<_> = (1..).zip(rows).collect();
+        let load = |reach: Reach| {
+            let rules = WriteRules { reach, ..rules() };
+            let load =
+                db.write_blocking(|tx| bulk::load(tx, collection("orgs"), &lines, false, &rules));
+            load.unwrap().iter().map(|one| one.result.is_ok()).collect::<Vec<_>>()
+        };
+        assert_eq!(load(Reach::organizations(["top"]).unwrap()), [false; 5]);
+        assert_eq!(load(Reach::organizations(["o-0"]).unwrap()), [true, false, false, false, true]);
+        assert_eq!(load(Reach::Everything), [true, false, false, true, true]);
+        is_consistent(db);
     });
 }
