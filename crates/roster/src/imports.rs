@@ -84,6 +84,8 @@ pub struct Import {
     pub error: String,
     /// The last progress that the working server stored.
     pub progress: Option<ImportProgress>,
+    /// Whether its files are removed when the reading ends, because a person was erased meanwhile.
+    pub is_forgotten: bool,
 }
 
 impl Import {
@@ -163,24 +165,39 @@ pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Forgets the files of all imports that have ended, and discards imports that wait for their owner: the files name many
-/// persons. Returns the SHA-256 of the files, which the caller removes.
+/// Forgets the files of all imports, because they name many persons, of whom one is being erased. An import that waits for
+/// its owner is discarded. The files of an import that is being read are forgotten at its [`end`]. Returns the SHA-256 of
+/// the files to remove now.
 pub fn forget_files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     let mut files = Vec::new();
-    for mut import in repository::all(tx, i64::MAX)? {
-        if import.state == ImportState::Checked {
-            discard(tx, import.id)?;
-        } else if matches!(import.state, ImportState::Checking | ImportState::Importing) {
-            continue;
+    for import in repository::all(tx, i64::MAX)? {
+        match import.state {
+            ImportState::Checking | ImportState::Importing => {
+                repository::forget_at_end(tx, import.id)?;
+            }
+            _ => files.extend(forget(tx, import)?),
         }
-        files.push(import.file.clone());
-        files.extend(import.noted().map(str::to_owned));
-        files.extend(import.rejects);
-        if let Some(report) = import.report.as_mut().and_then(Value::as_object_mut) {
-            report.remove("noted");
-        }
-        repository::forget_files(tx, import.id, import.report.as_ref())?;
     }
+    Ok(files)
+}
+
+/// Forgets the files of an import, and the values of rows in its report.
+fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
+    let mut files = vec![import.file.clone()];
+    files.extend(import.noted().map(str::to_owned));
+    files.extend(import.rejects.take());
+    if let Some(report) = import.report.as_mut().and_then(Value::as_object_mut) {
+        report.remove("noted");
+        for list in ["faults", "warnings"] {
+            report.insert(list.to_owned(), Value::Array(Vec::new()));
+        }
+    }
+    if import.state == ImportState::Checked {
+        import.state = ImportState::Discarded;
+        import.error =
+            "a person was erased before the import was started; send the file again".to_owned();
+    }
+    repository::forget_files(tx, &import)?;
     Ok(files)
 }
 
@@ -232,16 +249,16 @@ pub fn renew(
 }
 
 /// Stores the outcome of a check or an import. If it has errors and nothing was stored, it waits for its
-/// owner again.
+/// owner again. Returns the SHA-256 of files to remove: see [`forget_files`].
 pub fn end(
     tx: &mut Tx<'_>,
     now: Timestamp,
     job: &ClaimedJob,
     import: &Import,
     outcome: &ImportOutcome<'_>,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     if !jobs::finish(tx, now, job)? {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let is_kept = outcome.report.is_some_and(|report| report["committed"] == true);
     let to = match (import.state, outcome.error) {
@@ -249,5 +266,9 @@ pub fn end(
         (ImportState::Importing, None) if is_kept => ImportState::Done,
         _ => ImportState::Checked,
     };
-    repository::end(tx, now, import.id, to, outcome)
+    repository::end(tx, now, import.id, to, outcome)?;
+    match find(tx, import.id)? {
+        ended if ended.is_forgotten => forget(tx, ended),
+        _ => Ok(Vec::new()),
+    }
 }

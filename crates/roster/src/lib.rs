@@ -84,4 +84,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "organizations_below",
         sql: include_str!("../migrations/V90__organizations_below.sql"),
     },
+    Migration {
+        version: 103,
+        name: "forgotten_imports",
+        sql: include_str!("../migrations/V103__forgotten_imports.sql"),
+    },
 ];

@@ -87,13 +87,13 @@ async fn next(app: &App) -> Result<bool> {
     keeping.abort();
     app.imports.known().remove(&import.id);
     let now = app.clock.now();
-    match done {
+    let unneeded = match done {
         Ok(ImportReport { report, rejects, noted }) => {
             let mut report = serde_json::to_value(&report).map_err(Problem::internal)?;
             report["noted"] = noted.to_string().into();
+            let rejects = rejects.map(|digest| digest.to_string());
             app.db
                 .write(move |tx| {
-                    let rejects = rejects.map(|digest| digest.to_string());
                     let outcome = ImportOutcome {
                         report: Some(&report),
                         rejects: rejects.as_deref(),
@@ -101,7 +101,7 @@ async fn next(app: &App) -> Result<bool> {
                     };
                     imports::end(tx, now, &job, &import, &outcome)
                 })
-                .await?;
+                .await?
         }
         // The file causes the problem, so trying again would not help.
         Err(problem) if problem.kind == ProblemKind::Invalid => {
@@ -111,14 +111,16 @@ async fn next(app: &App) -> Result<bool> {
                         ImportOutcome { error: Some(&problem.message), ..ImportOutcome::default() };
                     imports::end(tx, now, &job, &import, &outcome)
                 })
-                .await?;
+                .await?
         }
         Err(problem) => {
             let told = problem.message.clone();
             app.db.write(move |tx| lyceum_store::jobs::fail(tx, now, &job, &told)).await?;
             return Err(problem);
         }
-    }
+    };
+    let blobs = app.blobs.clone();
+    apart(move || unneeded.iter().try_for_each(|digest| blobs.remove(&digest.parse()?))).await?;
     Ok(true)
 }
 

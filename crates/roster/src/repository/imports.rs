@@ -20,6 +20,7 @@ columns!(Import {
     rejects: "rejects",
     error: "COALESCE(error, '')",
     progress: "progress",
+    is_forgotten: "is_forgotten",
 });
 json_column!(ImportProgress);
 
@@ -66,15 +67,23 @@ pub(crate) fn turn(
     Ok(tx.execute(sql, &values)? == 1)
 }
 
+/// Stores that the files of an import are removed when its reading ends.
+pub(crate) fn forget_at_end(tx: &mut Tx<'_>, id: i64) -> Result<()> {
+    tx.send("UPDATE imports SET is_forgotten = 1 WHERE id = $1", &[id.into()])
+}
+
 /// Forgets the rejected rows, and stores a report that names no file.
-pub(crate) fn forget_files(
-    tx: &mut Tx<'_>,
-    id: i64,
-    report: Option<&serde_json::Value>,
-) -> Result<()> {
-    let report = report.map(ToString::to_string);
-    let sql = "UPDATE imports SET rejects = NULL, report = $1 WHERE id = $2";
-    tx.send(sql, &[report.as_deref().into(), id.into()])
+pub(crate) fn forget_files(tx: &mut Tx<'_>, import: &Import) -> Result<()> {
+    let report = import.report.as_ref().map(ToString::to_string);
+    let sql =
+        "UPDATE imports SET rejects = NULL, report = $1, state = $2, error = $3 WHERE id = $4";
+    let values: [Value<'_>; 4] = [
+        report.as_deref().into(),
+        import.state.name().into(),
+        Some(import.error.as_str()).filter(|error| !error.is_empty()).into(),
+        import.id.into(),
+    ];
+    tx.send(sql, &values)
 }
 
 /// Notes how far it is.

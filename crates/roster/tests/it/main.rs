@@ -34,6 +34,7 @@ mod rules;
 mod schema;
 mod screens;
 mod sought;
+mod uploads;
 mod users;
 mod v1p1;
 mod values;
