@@ -1,4 +1,4 @@
-//! The data about a person: exporting and erasing it.
+//! The data about a person: exporting and erasing it, and the first page of the exported zip.
 
 use askama::Template;
 
@@ -32,4 +32,16 @@ pub struct ErasurePage {
     pub facts: FactList,
     /// What was removed.
     pub removed: List,
+}
+
+/// `index.html` of the zip with everything about a person. It needs no file beside itself.
+#[derive(Template)]
+#[template(path = "person_export.html")]
+pub struct ExportIndex {
+    /// The id that the export was asked for.
+    pub id: String,
+    /// When it was exported.
+    pub exported: String,
+    /// The other files of the zip, each with its number of entries.
+    pub files: Vec<(String, u64)>,
 }

@@ -2,10 +2,11 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `index.html` | who it is, and a table of the files, for people |
+//! | `index.html` | who it is, and a table of the files, for people; `lyceum-console` renders it |
 //! | `person.json` | ids, addresses and names of the person |
 //! | `<area>/<table>.ndjson` | the person's rows, one JSON object per line |
 //! | `events/events.ndjson` | the person's events as they were sent |
+//! | `events/superseded.ndjson` | versions of events that were corrected, each with the number of the version that replaced it |
 //! | `credentials/<id>.json` or `.jwt` | credentials as they were issued |
 //! | `projects.json` | the tables of projects that name the person |
 //! | `objects/<project>/<key>` | files in projects' buckets whose key names the person |
@@ -14,9 +15,8 @@ use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
 use lyceum_core::text::segment;
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_events::of_actor;
+use lyceum_events::{LoggedEvent, of_actor, superseded_of_actor};
 use lyceum_store::Tx;
 use serde::Serialize;
 use serde_json::json;
@@ -98,23 +98,30 @@ impl<W: Write + Seek> Export<W> {
     }
 
     fn events(&mut self, tx: &mut Tx<'_>, subject: &Subject) -> Result<()> {
-        let name = "events/events.ndjson";
-        let mut is_first = true;
+        let mut events = Lines { name: "events/events.ndjson", is_begun: false };
         for &actor in &subject.actors {
             of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {
-                if std::mem::take(&mut is_first) {
-                    self.start(name)?;
-                }
-                let content = logged.event.content();
-                let entry = json!({
-                    "number": logged.seq, "client": logged.client, "sensor": logged.event.sensor,
-                    "received": logged.received, "sendTime": logged.event.send_time, "event": content,
-                });
-                self.line(&entry)?;
-                self.count(name);
-                Ok(())
+                self.add(&mut events, &entry(&logged))
             })?;
         }
+        let mut superseded = Lines { name: "events/superseded.ndjson", is_begun: false };
+        for &actor in &subject.actors {
+            superseded_of_actor(tx, actor, |logged, successor| {
+                let mut entry = entry(&logged);
+                entry["supersededBy"] = successor.into();
+                self.add(&mut superseded, &entry)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a line to a file, which begins with its first line.
+    fn add(&mut self, lines: &mut Lines, entry: &serde_json::Value) -> Result<()> {
+        if !std::mem::replace(&mut lines.is_begun, true) {
+            self.start(lines.name)?;
+        }
+        self.line(entry)?;
+        self.count(lines.name);
         Ok(())
     }
 
@@ -134,11 +141,15 @@ impl<W: Write + Seek> Export<W> {
         Ok(&mut self.zip)
     }
 
-    /// Writes the table of contents and ends the zip.
-    pub fn finish(mut self, now: Timestamp, title: &str) -> Result<ExportReport> {
+    /// What the export contains so far.
+    pub fn report(&self) -> &ExportReport {
+        &self.report
+    }
+
+    /// Adds the page `index.html` and ends the zip.
+    pub fn finish(mut self, index: &str) -> Result<ExportReport> {
         self.start("index.html")?;
-        let page = index(&self.report, now, title);
-        self.zip.write_all(page.as_bytes()).map_err(Problem::internal)?;
+        self.zip.write_all(index.as_bytes()).map_err(Problem::internal)?;
         self.zip.finish().map_err(failed)?;
         Ok(self.report)
     }
@@ -162,24 +173,16 @@ fn failed(error: ZipError) -> Problem {
     Problem::internal(error)
 }
 
-fn index(report: &ExportReport, now: Timestamp, title: &str) -> String {
-    let mut rows = String::new();
-    for (name, count) in &report.files {
-        let name = escaped(name);
-        rows.extend(["<tr><td><a href=\"", &name, "\">", &name, "</a></td><td>"]);
-        rows.extend([&count.to_string(), "</td></tr>\n"]);
-    }
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\n\
-         <style>body{{font:16px sans-serif;margin:2rem auto;max-width:50rem}}\
-         td,th{{text-align:left;padding:.3rem 1rem .3rem 0}}</style>\n\
-         <h1>{title}</h1>\n<p>Everything that this Lyceum server stores about this person, \
-         exported on {now}. Files that end in .ndjson have one JSON object per line.</p>\n\
-         <table><tr><th>File</th><th>Entries</th></tr>\n{rows}</table></html>\n",
-        title = escaped(title)
-    )
+/// A file of lines in the zip.
+struct Lines {
+    name: &'static str,
+    is_begun: bool,
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+fn entry(logged: &LoggedEvent) -> serde_json::Value {
+    let event = &logged.event;
+    json!({
+        "number": logged.seq, "client": logged.client, "sensor": event.sensor,
+        "received": logged.received, "sendTime": event.send_time, "event": event.content(),
+    })
 }

@@ -45,7 +45,7 @@ pub use envelope::{CaliperEnvelope, Envelope, parse};
 pub use event::{Entity, Event, local_id};
 pub use repository::{
     Actor, Appended, ClientEvents, KnownNames, LoggedEvent, LookedUpNames, actors_behind,
-    actors_called, append, append_all, last_actor, of_actor, scan,
+    actors_called, append, append_all, last_actor, of_actor, scan, superseded_of_actor,
 };
 
 /// The context of Caliper 1.2, which is the version of an envelope, too.

@@ -6,7 +6,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use askama::Template;
 use lyceum_blob::Blobs;
+use lyceum_console::person::ExportIndex;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -77,7 +79,12 @@ impl PersonalData {
         let named = self.named_files()?;
         export.projects(&self.search(&named, &terms)?)?;
         self.export_objects(&mut export, &named, &terms)?;
-        export.finish(self.clock.now(), &format!("Data about {id}"))
+        let index = ExportIndex {
+            id: id.to_owned(),
+            exported: self.clock.now().to_string(),
+            files: export.report().files.clone().into_iter().collect(),
+        };
+        export.finish(&index.render().map_err(Problem::internal)?)
     }
 
     /// Writes the objects whose keys name the person.

@@ -30,7 +30,7 @@ pub use list::{
     newest_of_sensors, numbers, of_numbers, read,
 };
 pub use names::{Actor, KnownNames, LookedUpNames, actors_behind, actors_called, last_actor};
-pub use read::{LoggedEvent, of_actor, scan};
+pub use read::{LoggedEvent, of_actor, scan, superseded_of_actor};
 pub use refusals::{StoredRejection, refuse, refused, refused_counts, refused_one, replay};
 
 /// The tally's collection for events.

@@ -165,3 +165,21 @@ pub fn of_actor(
     let seqs = tx.all(&sql, &values, |row| row.int(0))?;
     numbered(tx, &seqs, each)
 }
+
+/// Calls `each` with the versions of an actor's events that do not count, each with the number of the version that
+/// replaced it.
+pub fn superseded_of_actor(
+    tx: &mut Tx<'_>,
+    actor: i64,
+    mut each: impl FnMut(LoggedEvent, i64) -> Result<()>,
+) -> Result<()> {
+    let sql = "SELECT l.seq, l.superseded_by FROM event_versions v JOIN event_log l ON l.seq = v.seq \
+               WHERE l.actor = $1 ORDER BY l.seq";
+    let successors: BTreeMap<i64, i64> =
+        tx.rows::<(i64, i64)>(sql, &[actor.into()])?.into_iter().collect();
+    let seqs: Vec<i64> = successors.keys().copied().collect();
+    numbered(tx, &seqs, |logged| {
+        let successor = successors[&logged.seq];
+        each(logged, successor)
+    })
+}

@@ -15,7 +15,7 @@ pub(super) const ID: &str = "zq-pupil-7781";
 /// Another pupil, whose id begins with the person's.
 pub(super) const OTHER: &str = "zq-pupil-77812";
 /// Strings that are only about the person, with the area to which they are given.
-pub(super) const STRINGS: [(&str, &str); 16] = [
+pub(super) const STRINGS: [(&str, &str); 17] = [
     ("sourcedId", ID),
     ("given name", "Zqgivenname"),
     ("family name", "Zqfamilyname"),
@@ -30,6 +30,7 @@ pub(super) const STRINGS: [(&str, &str); 16] = [
     ("game state", "Zqgamestate"),
     ("score metadata", "Zqscoremetadata"),
     ("event extension", "Zqextension"),
+    ("superseded event", "Zqsuperseded"),
     ("rejected event", "Zqrejected"),
     ("feedback", "Zqfeedback"),
 ];
@@ -183,6 +184,11 @@ impl School {
         for chunk in all.chunks(100) {
             self.client.post("/caliper/event").json(&envelope(chunk)).expect(200);
         }
+        let mut superseded = self.event(count, true);
+        superseded["extensions"] = json!({ "note": string("superseded event") });
+        let mut earlier = envelope(&[superseded]);
+        earlier["sendTime"] = "2026-01-16T07:00:00.000Z".into();
+        self.client.post("/caliper/event").json(&earlier).expect(200);
         self.client.post("/caliper/event").json(&envelope(&[self.event(count, true)])).expect(200);
         let mut rejected = self.event(count + 1, true);
         rejected["eventTime"] = string("rejected event").into();
