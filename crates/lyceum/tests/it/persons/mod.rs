@@ -1,5 +1,6 @@
 //! A person is exported and erased: every area has strings that exist nowhere else, put there by the real routes.
 
+mod load;
 mod school;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ on_both_stores!(
     everything_about_a_person_is_exported_and_erased,
     an_erasure_continues_after_every_kill_and_nothing_comes_back,
     administrators_export_and_erase_over_the_api,
+    persons_are_erased_under_load,
 );
 
 fn everything_about_a_person_is_exported_and_erased(store: Store) {
@@ -81,7 +83,7 @@ fn everything_about_a_person_is_exported_and_erased(store: Store) {
     let mut folders = vec![served.file("data"), unpacked];
     folders.extend(database.map(|address| pages_of(&address)));
     for folder in folders {
-        nowhere_in(&folder);
+        nowhere_in(&folder, &STRINGS);
     }
 }
 
@@ -124,7 +126,7 @@ fn an_erasure_continues_after_every_kill_and_nothing_comes_back(store: Store) {
     let mut folders = vec![school.served.file("data")];
     folders.extend(database.map(|address| pages_of(&address)));
     for folder in folders {
-        nowhere_in(&folder);
+        nowhere_in(&folder, &STRINGS);
     }
 }
 
@@ -147,20 +149,29 @@ fn administrators_export_and_erase_over_the_api(store: Store) {
 
     let begun: Value = granted.post(&format!("/api/people/{ID}/erase")).expect(202).json();
     assert_eq!(begun["historyEnds"], json!(null));
-    let since = Instant::now();
-    let ended = loop {
-        let state: Value = granted.get(&format!("/api/people/{ID}/erasure")).expect(200).json();
-        if state["phase"] == "done" {
-            break state;
-        }
-        assert!(since.elapsed() < Duration::from_mins(1), "{state:#}");
-        sleep(Duration::from_millis(50));
-    };
+    let ended = ended(&granted, ID);
     assert_eq!(ended["pseudonym"], begun["pseudonym"]);
     assert!(ended["historyEnds"].is_string());
     is_announced(&everything, hook["webhook"]["id"].as_str().unwrap());
     comes_not_back(&school);
     in_no_event(&school);
+}
+
+fn persons_are_erased_under_load(store: Store) {
+    load::persons_are_erased(store);
+}
+
+/// The erasure of a person when it has ended.
+fn ended(client: &TestClient, id: &str) -> Value {
+    let since = Instant::now();
+    loop {
+        let state: Value = client.get(&format!("/api/people/{id}/erasure")).expect(200).json();
+        if state["phase"] == "done" {
+            return state;
+        }
+        assert!(since.elapsed() < Duration::from_mins(5), "{state:#}");
+        sleep(Duration::from_millis(50));
+    }
 }
 
 /// Programs with a webhook learn that they must erase the person, too.
@@ -191,7 +202,9 @@ fn exported(served: &Served) -> BTreeMap<String, String> {
         file.read_to_string(&mut text).unwrap();
         files.insert(name, text);
     }
-    assert!(files["index.html"].contains("roster/users.ndjson"));
+    for name in ["roster/users.ndjson", "events/superseded.ndjson"] {
+        assert!(files["index.html"].contains(&format!("<a href=\"{name}\">")));
+    }
     files
 }
 
@@ -278,8 +291,8 @@ fn pages_of(address: &str) -> PathBuf {
     PathBuf::from(row.get::<_, String>(0))
 }
 
-/// Panics if a file below the folder contains a string of the person.
-fn nowhere_in(folder: &Path) {
+/// Panics if a file below the folder contains one of the strings.
+fn nowhere_in(folder: &Path, strings: &[(&str, &str)]) {
     let mut folders = vec![folder.to_owned()];
     let mut files = 0;
     while let Some(folder) = folders.pop() {
@@ -291,7 +304,7 @@ fn nowhere_in(folder: &Path) {
             }
             files += 1;
             let bytes = fs::read(&path).unwrap();
-            for (area, string) in STRINGS {
+            for (area, string) in strings {
                 // The other pupil's id begins with the person's.
                 let is_other = |at: &usize| bytes[*at..].starts_with(OTHER.as_bytes());
                 let mut found = memchr::memmem::find_iter(&bytes, string.as_bytes());
