@@ -110,6 +110,16 @@ impl QuestionSet {
         Self { id, questions: engine::EngineQuestions { questions }, items }
     }
 
+    fn parse(id: &str, body: &str) -> Result<Self> {
+        let rows: Vec<StoredQuestion> = serde_json::from_str(body).map_err(Problem::internal)?;
+        Ok(Self::of_rows(id.to_owned(), rows))
+    }
+
+    /// The bank with that id; `None` if it does not exist.
+    pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Self>> {
+        repository::find(tx, id)?.map(|body| Self::parse(id, &body)).transpose()
+    }
+
     /// The place of the item with that identifier.
     pub(crate) fn place(&self, identifier: &str) -> Option<usize> {
         self.questions.questions.iter().position(|question| question.id == identifier)
@@ -251,8 +261,7 @@ impl QuestionSetCache {
             return Ok(known);
         }
         let body = repository::get(tx, id)?;
-        let rows: Vec<StoredQuestion> = serde_json::from_str(&body).map_err(Problem::internal)?;
-        let bank = Arc::new(QuestionSet::of_rows(id.clone(), rows));
+        let bank = Arc::new(QuestionSet::parse(id, &body)?);
         self.0.keep(id.clone(), Arc::clone(&bank), body.len());
         Ok(bank)
     }

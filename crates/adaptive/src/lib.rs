@@ -12,10 +12,11 @@
 //! | what students see: questions, progress | `question`, `progress` |
 //! | XP and mastery of a complete attempt, gradebook records | `credit`, `gradebook` |
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
+//! | what guides do for students and classes | `teaching` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
 //! | what students see: their courses, their home | `student_lessons`, `screens` |
-//! | who needs help today; what the console shows | `today`, `screens` |
+//! | who needs help today, noticing activity; what the console shows | `today`, `live`, `screens` |
 //! | lists of lessons and results | `lesson_list` |
 //! | the reply to a student's answer | `reply` |
 //! | caches | `caches`, `logs` |
@@ -38,6 +39,7 @@ mod lesson_list;
 pub mod lesson_plans;
 mod lesson_type;
 pub mod limits;
+pub mod live;
 pub mod logs;
 pub mod new_test;
 pub mod placement;
@@ -52,6 +54,7 @@ pub mod screening;
 pub mod screens;
 pub mod student_lessons;
 pub mod subject_progress;
+pub mod teaching;
 pub mod test_assignments;
 pub mod test_out;
 pub mod today;

@@ -192,13 +192,14 @@ pub(crate) fn assign_lesson(
     student: &str,
     subject: &str,
     lesson: &Lesson,
+    expires: Option<Timestamp>,
 ) -> Result<CreatedAssignment> {
     let request = NewTestAssignment {
         student: student.to_owned(),
         subject: subject.to_owned(),
         grade: lesson.grade.clone().unwrap_or_default(),
         test_name: None,
-        expires: None,
+        expires,
     };
     note(tx, now, &request, &lesson.id)
 }

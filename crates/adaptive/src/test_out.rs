@@ -290,7 +290,7 @@ pub fn assign(
     let lesson = lesson_of(tx, course)?.ok_or_else(gone)?;
     let lesson = lesson::find(tx, &lesson)?;
     let mut assignment = TestOutAssignment {
-        made: test_assignments::assign_lesson(tx, now, student, subject, &lesson)?,
+        made: test_assignments::assign_lesson(tx, now, student, subject, &lesson, None)?,
         course_id: course.to_owned(),
         tool_provider: lesson.tool_provider().map(str::to_owned),
         attempt: None,

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use lyceum_bridge::need::{self, Need, RULES};
-use lyceum_bridge::today::{self, StudentDay, SubjectDay};
-use lyceum_bridge::zone::Zone;
-use lyceum_core::time::Timestamp;
+use lyceum_bridge::today::{self, Moment, StudentDay, SubjectDay};
 use lyceum_core::{Reach, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
@@ -15,22 +13,17 @@ use crate::placement::is_refusal;
 use crate::repository::attempts::{self, RunningAnswer};
 
 /// The work of each active student within the reach on the day of `now`, including failed and running lessons.
-pub fn students(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
-    reach: &Reach,
-) -> Result<Vec<StudentDay>> {
-    let mut days = today::of_all(tx, now, zone, reach)?;
+pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
+    let mut days = today::of_all(tx, moment, reach)?;
     let mut failed: HashMap<String, (String, i64)> = HashMap::new();
-    for (student, lesson, count) in attempts::failed(tx, today::range(now, zone))? {
+    for (student, lesson, count) in attempts::failed(tx, moment.day())? {
         let most = failed.entry(student).or_default();
         if count > most.1 {
             *most = (lesson, count);
         }
     }
     let mut underway: HashMap<String, Vec<RunningAnswer>> = HashMap::new();
-    for answer in attempts::underway(tx, today::range(now, zone), None)? {
+    for answer in attempts::underway(tx, moment.day(), None)? {
         underway.entry(answer.student.clone()).or_default().push(answer);
     }
     for day in &mut days {
@@ -58,15 +51,10 @@ fn add(day: &mut StudentDay, answer: &RunningAnswer) {
 }
 
 /// A student's day with the reasons to help, in total and by subject. Errors: `NotFound`.
-pub fn student(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
-    user: &str,
-) -> Result<(Need, Vec<SubjectDay>)> {
-    let (mut day, mut subjects) = today::of_one(tx, now, zone, user)?;
+pub fn student(tx: &mut Tx<'_>, moment: &Moment, user: &str) -> Result<(Need, Vec<SubjectDay>)> {
+    let (mut day, mut subjects) = today::of_one(tx, moment, user)?;
     let mut subjects_by_lesson: HashMap<String, Option<String>> = HashMap::new();
-    for answer in attempts::underway(tx, today::range(now, zone), Some(user))? {
+    for answer in attempts::underway(tx, moment.day(), Some(user))? {
         add(&mut day, &answer);
         if !subjects_by_lesson.contains_key(&answer.lesson) {
             let subject = match lesson::find(tx, &answer.lesson) {
@@ -84,9 +72,9 @@ pub fn student(
         });
         subjects[at].sums.add(&sums(&answer), 1);
     }
-    let failed = attempts::failed(tx, today::range(now, zone))?.into_iter();
+    let failed = attempts::failed(tx, moment.day())?.into_iter();
     let own = failed.filter(|(student, ..)| student == user);
     day.failed = own.map(|(_, lesson, count)| (lesson, count)).max_by_key(|(_, count)| *count);
-    let reasons = need::reasons(&day, RULES, now, zone);
+    let reasons = need::reasons(&day, RULES, moment.now);
     Ok((Need { day, reasons }, subjects))
 }

@@ -14,6 +14,7 @@
 //! | scoring responses, what students see of an item | `scoring` |
 //! | items and stimuli as HTML for browsers of students | `html` |
 //! | checking a document without storing it | `validate` |
+//! | questions and answers as plain text | `words` |
 //! | parts, sections and items of tests; banks | `structure`, `banks` |
 //! | comments of people on lessons and questions | `feedback` |
 //! | SQL | `repository` |
@@ -35,6 +36,7 @@ mod scoring;
 mod stored;
 pub mod structure;
 pub mod validate;
+mod words;
 
 pub use lyceum_qti::json::{TestPart, TestSection};
 use lyceum_store::Migration;
@@ -50,6 +52,7 @@ pub use scoring::{
     Chosen, ItemAnswer, Items, Scored, candidate, full_score, respond, respond_validated,
 };
 pub use stored::StoredDocument;
+pub use words::{QuestionWords, question_words};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[Migration {

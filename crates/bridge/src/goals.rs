@@ -2,6 +2,7 @@
 //! metadata overrides the course's (docs/decisions/019).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
@@ -15,7 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::limits;
+use crate::{limits, places};
 
 /// The largest value of goals and metrics. JSON parsers of all languages represent it exactly.
 const MOST: f64 = 9e15;
@@ -112,6 +113,43 @@ pub(crate) fn merge_with_course(own: Object, course: &Object) -> Object {
 /// The daily XP goal of an enrollment, otherwise of its course; `None` if neither has one.
 pub(crate) fn daily_xp(own: Object, course: &Object) -> Option<i64> {
     merge_with_course(own, course).get("goals")?.get("dailyXp")?.as_i64()
+}
+
+/// Sets the daily XP goal of users in a course; without one, that of the course applies again. Errors: `Invalid` for a user
+/// who is not enrolled as a student.
+pub fn set_daily_xp(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    course: &str,
+    users: &[&str],
+    daily_xp: Option<u32>,
+) -> Result<()> {
+    let mut changed = Vec::new();
+    let mut enrolled = HashSet::new();
+    for place in places::of_users(tx, now, users)? {
+        if place.course != course || place.role != "student" {
+            continue;
+        }
+        let mut record = place.fields;
+        let mut metadata = fields::metadata(&record);
+        let mut goals =
+            metadata.get("goals").and_then(Value::as_object).cloned().unwrap_or_default();
+        match daily_xp {
+            Some(xp) => goals.insert("dailyXp".into(), xp.into()),
+            None => goals.shift_remove("dailyXp"),
+        };
+        metadata.insert("goals".into(), goals.into());
+        record.insert("metadata".into(), metadata.into());
+        changed.push(Record::from_server(&ENROLLMENT, &record, now)?);
+        enrolled.insert(place.user);
+    }
+    if let Some(missing) = users.iter().find(|user| !enrolled.contains(**user)) {
+        let message = format!(
+            "the student '{missing}' is not enrolled in the course '{course}'; enroll the student first"
+        );
+        return Err(Problem::invalid("student", message));
+    }
+    repository::put_all(tx, &ENROLLMENT, &changed).map(drop)
 }
 
 /// Removes the goals of the enrollments of a course within the reach, so that the course's goals apply again. Returns the

@@ -8,6 +8,7 @@
 //! | subject tracks; applying tracks and new school years | `tracks`, `settle` |
 //! | reports by day, subject and app; time zones | `analytics`, `zone` |
 //! | today's work of every student, students who need attention | `today`, `need` |
+//! | when organizations have school | `school_hours` |
 //! | goals, progress in a course, starting over | `goals`, `progress` |
 //! | actors in the event log that a caller sees | `reach` |
 //! | lists of users, applications; reports on a student | `users`, `student`, `applications`, `reports` |
@@ -27,6 +28,7 @@ pub mod progress;
 pub mod reach;
 pub mod reports;
 pub mod repository;
+pub mod school_hours;
 pub mod screens;
 pub mod settle;
 mod student;
@@ -50,5 +52,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 78,
         name: "tracks_by_value",
         sql: include_str!("../migrations/V78__tracks_by_value.sql"),
+    },
+    Migration {
+        version: 104,
+        name: "school_hours",
+        sql: include_str!("../migrations/V104__school_hours.sql"),
     },
 ];

@@ -1,11 +1,10 @@
 //! The students who need attention now. Rules are data, and each gives a reason to help a student.
 
-use jiff::civil::Weekday;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
 
+use crate::school_hours::SchoolDay;
 use crate::today::StudentDay;
-use crate::zone::Zone;
 
 /// The value that a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +37,9 @@ pub enum RuleCondition {
 pub enum RulePeriod {
     /// The day so far.
     Today,
-    /// The hours of a school day, Monday to Friday. The daily goal is spread evenly over them.
-    SchoolDay {
-        /// The hour at which the school day begins.
-        from: i64,
-        /// The hour at which the school day ends.
-        to: i64,
-    },
-    /// The last so many minutes.
+    /// The school hours of the student's organization so far. The daily goal is spread evenly over them.
+    SchoolDay,
+    /// The last so many minutes, during school hours.
     Minutes(i64),
 }
 
@@ -82,7 +76,7 @@ pub const RULES: &[NeedRule] = &[
         sign: RuleMeasure::Pace,
         when: RuleCondition::Below(0.75),
         least: 60.0,
-        window: RulePeriod::SchoolDay { from: 8, to: 15 },
+        window: RulePeriod::SchoolDay,
         weight: 50,
     },
     NeedRule {
@@ -168,16 +162,18 @@ impl NeedRule {
         };
         let window = match self.window {
             RulePeriod::Today => "today".to_owned(),
-            RulePeriod::SchoolDay { from, to } => {
-                format!("on Monday to Friday; the goal is spread evenly from {from}:00 to {to}:00")
+            RulePeriod::SchoolDay => {
+                "on school days; the goal is spread evenly over the school hours".to_owned()
             }
-            RulePeriod::Minutes(most) => format!("seen in the last {most} minutes"),
+            RulePeriod::Minutes(most) => {
+                format!("seen in the last {most} minutes, during school hours")
+            }
         };
         let least = match self.sign {
             RuleMeasure::Accuracy => format!(", once there are {:.0} answers", self.least),
             RuleMeasure::Waste => format!(", once {:.0} minutes are measured", self.least),
             RuleMeasure::Pace => {
-                format!(", checked {:.0} minutes after the start of the day", self.least)
+                format!(", checked {:.0} minutes after school begins", self.least)
             }
             RuleMeasure::Failures | RuleMeasure::Idle => String::new(),
         };
@@ -197,6 +193,11 @@ pub struct NeedReason {
 }
 
 impl NeedReason {
+    /// Whether the student is behind the pace of the daily goal.
+    pub fn is_behind(&self) -> bool {
+        self.rule.sign == BEHIND
+    }
+
     /// The text of the reason.
     pub fn description(&self) -> String {
         let value = match self.rule.sign {
@@ -221,7 +222,7 @@ pub struct Need {
 impl Need {
     /// Whether the student is behind the pace of the daily goal.
     pub fn is_behind(&self) -> bool {
-        self.reasons.iter().any(|reason| reason.rule.sign == BEHIND)
+        self.reasons.iter().any(NeedReason::is_behind)
     }
 
     fn weight(&self) -> u32 {
@@ -231,15 +232,10 @@ impl Need {
 
 /// The students who need attention now. Students behind their pace come first, then the others by the weight of their
 /// reasons.
-pub fn needs(
-    days: Vec<StudentDay>,
-    rules: &'static [NeedRule],
-    now: Timestamp,
-    zone: &Zone,
-) -> Vec<Need> {
+pub fn needs(days: Vec<StudentDay>, rules: &'static [NeedRule], now: Timestamp) -> Vec<Need> {
     let mut needs: Vec<Need> = days
         .into_iter()
-        .map(|day| Need { reasons: reasons(&day, rules, now, zone), day })
+        .map(|day| Need { reasons: reasons(&day, rules, now), day })
         .filter(|need| !need.reasons.is_empty())
         .collect();
     needs.sort_by_cached_key(|need| {
@@ -250,14 +246,9 @@ pub fn needs(
 }
 
 /// The reasons that the rules find in a student's day.
-pub fn reasons(
-    day: &StudentDay,
-    rules: &'static [NeedRule],
-    now: Timestamp,
-    zone: &Zone,
-) -> Vec<NeedReason> {
+pub fn reasons(day: &StudentDay, rules: &'static [NeedRule], now: Timestamp) -> Vec<NeedReason> {
     let holds = |rule: &'static NeedRule| {
-        let (value, of) = value(day, rule, now, zone)?;
+        let (value, of) = value(day, rule, now)?;
         let is_reason = match rule.when {
             RuleCondition::Below(limit) => value < limit,
             RuleCondition::Above(limit) => value > limit,
@@ -270,14 +261,15 @@ pub fn reasons(
 
 /// A rule's value for a student, and the total that it is computed from. `None` if the rule does not apply.
 #[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
-fn value(day: &StudentDay, rule: &NeedRule, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
+fn value(day: &StudentDay, rule: &NeedRule, now: Timestamp) -> Option<(f64, f64)> {
     let of = |measure| day.sums.of(measure) as f64 / 1000.0;
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| (part / whole, whole));
     match rule.sign {
         RuleMeasure::Pace => {
-            let (passed, whole) = school_minutes(rule.window, now, zone)?;
-            let (share, _) = share(of(Measure::Xp), day.goal_xp as f64 * passed / whole)?;
-            Some((share, passed))
+            let SchoolDay { passed_ms, whole_ms, .. } = day.school_day?;
+            let due = day.goal_xp as f64 * passed_ms as f64 / whole_ms as f64;
+            let (share, _) = share(of(Measure::Xp), due)?;
+            Some((share, passed_ms as f64 / 60_000.0))
         }
         RuleMeasure::Failures => {
             day.failed.as_ref().map(|(_, count)| (*count as f64, *count as f64))
@@ -292,24 +284,10 @@ fn value(day: &StudentDay, rule: &NeedRule, now: Timestamp, zone: &Zone) -> Opti
             let minutes = (now.milliseconds() - day.last?.milliseconds()) as f64 / 60_000.0;
             let is_done = day.goal_xp > 0 && day.xp() >= day.goal_xp * 1000;
             let is_now = match rule.window {
-                RulePeriod::Minutes(most) => minutes <= most as f64,
+                RulePeriod::Minutes(most) => day.is_in_school() && minutes <= most as f64,
                 _ => true,
             };
             (is_now && !is_done).then_some((minutes, minutes))
         }
     }
-}
-
-/// The minutes of the school day that have passed, and its length in minutes. `None` on a day without school.
-#[expect(clippy::cast_precision_loss, reason = "minutes of a day")]
-fn school_minutes(window: RulePeriod, now: Timestamp, zone: &Zone) -> Option<(f64, f64)> {
-    let RulePeriod::SchoolDay { from, to } = window else { return None };
-    let day = zone.day_of(now);
-    if matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) {
-        return None;
-    }
-    let start = zone.start_of(day).milliseconds() + from * 3_600_000;
-    let whole = (to - from) as f64 * 60.0;
-    let passed = (now.milliseconds() - start) as f64 / 60_000.0;
-    (passed > 0.0).then(|| (passed.min(whole), whole))
 }

@@ -13,8 +13,10 @@ use lyceum_roster::record::{Object, members};
 use lyceum_roster::repository::{self, ListedStudent};
 use lyceum_store::Tx;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::analytics::{self, StudentName};
+use crate::school_hours::{self, SchoolDay, SchoolHours};
 use crate::zone::{self, Zone};
 use crate::{goals, places};
 
@@ -31,15 +33,87 @@ pub struct StudentDay {
     pub sums: MeasureSums,
     /// The last event of the day.
     pub last: Option<Timestamp>,
+    /// The school day of the student's organization; `None` on a day without school and before it begins.
+    pub school_day: Option<SchoolDay>,
+    /// Whether the student is enrolled in a course now.
+    pub is_enrolled: bool,
     /// The lesson with the most failed attempts and without success, among those failed today, and the number of failed
     /// attempts. The caller fills it in, because this crate does not know lessons.
     pub failed: Option<(String, i64)>,
+}
+
+/// Minutes after their last activity in which students count as working.
+pub const WORKING_MAX_MINUTES: i64 = 5;
+
+/// What a student does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// The student was active in the last minutes.
+    Working,
+    /// The student was active today, and not in the last minutes.
+    Idle,
+    /// The student is enrolled and did nothing today, although school has begun.
+    Absent,
+    /// Nothing is expected of the student: there is no school today, or it has not begun.
+    Off,
+}
+
+impl Presence {
+    /// Each with the name in addresses and exports.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Working, "working"),
+        (Self::Idle, "idle"),
+        (Self::Absent, "absent"),
+        (Self::Off, "off"),
+    ];
 }
 
 impl StudentDay {
     /// XP in thousandths.
     pub fn xp(&self) -> i64 {
         self.sums.of(Measure::Xp)
+    }
+
+    /// Whether the student's school is open now.
+    pub fn is_in_school(&self) -> bool {
+        self.school_day.is_some_and(|day| day.is_open)
+    }
+
+    /// What the student does now.
+    pub fn presence(&self, now: Timestamp) -> Presence {
+        match self.last {
+            Some(last)
+                if now.milliseconds() - last.milliseconds() < WORKING_MAX_MINUTES * 60_000 =>
+            {
+                Presence::Working
+            }
+            Some(_) => Presence::Idle,
+            None if self.is_enrolled && self.school_day.is_some() => Presence::Absent,
+            None => Presence::Off,
+        }
+    }
+}
+
+/// A moment, as a person looks at it who wants to know what students do.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The instant.
+    pub now: Timestamp,
+    /// The time zone whose day is today.
+    pub zone: Zone,
+    /// The school hours of organizations that set none.
+    pub usual_hours: SchoolHours,
+}
+
+impl Moment {
+    /// A moment with the usual school hours in the same time zone.
+    pub fn usual(now: Timestamp, zone: &Zone) -> Self {
+        Self { now, usual_hours: SchoolHours::usual(zone.name()), zone: zone.clone() }
+    }
+
+    /// The instants of today, in milliseconds.
+    pub fn day(&self) -> Range<i64> {
+        range(self.now, &self.zone)
     }
 }
 
@@ -52,15 +126,11 @@ pub fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
 
 /// All active students within the reach with their work on the day of `now`, in the order of their creation. Events
 /// belong to students by the rules of [`crate::analytics::activity`].
-pub fn of_all(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
-    reach: &Reach,
-) -> Result<Vec<StudentDay>> {
-    let day = range(now, zone);
+pub fn of_all(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
+    let (now, day) = (moment.now, moment.day());
     let learners = repository::learners(tx, reach)?;
     let orgs = learners.iter().map(|learner| learner.org.as_str());
+    let school_days = school_days(tx, moment, orgs.clone())?;
     let orgs = fields::of_all_within(tx, &ORG, orgs, reach)?;
     let name =
         |learner: &ListedStudent| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
@@ -68,6 +138,7 @@ pub fn of_all(
         .into_iter()
         .map(|learner| StudentDay {
             school: name(&learner).unwrap_or_default().to_owned(),
+            school_day: school_days.get(&learner.org).copied().flatten(),
             learner,
             ..StudentDay::default()
         })
@@ -87,6 +158,16 @@ pub fn of_all(
         day.last = day.last.max(last);
     }
     Ok(days)
+}
+
+/// The school day of each organization.
+fn school_days<'o>(
+    tx: &mut Tx<'_>,
+    moment: &Moment,
+    orgs: impl Iterator<Item = &'o str>,
+) -> Result<HashMap<String, Option<SchoolDay>>> {
+    let hours = school_hours::in_force(tx, &moment.usual_hours, orgs)?;
+    Ok(hours.into_iter().map(|(org, set)| (org, set.hours.day_at(moment.now))).collect())
 }
 
 /// A student's work today in a subject, compared with its goal.
@@ -147,11 +228,10 @@ pub fn subjects(
 /// One student's day like in [`of_all`], without the fields from the roster. Errors: `NotFound`.
 pub fn of_one(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
+    moment: &Moment,
     user: &str,
 ) -> Result<(StudentDay, Vec<SubjectDay>)> {
-    let subjects = subjects(tx, now, zone, user)?;
+    let subjects = subjects(tx, moment.now, &moment.zone, user)?;
     let mut day = StudentDay::default();
     user.clone_into(&mut day.learner.id);
     for subject in &subjects {
@@ -159,8 +239,13 @@ pub fn of_one(
         day.sums.add(&subject.sums, 1);
     }
     let person = fields::in_use(tx, &USER, user)?;
+    let primary = fields::reference(&person, "primaryOrg");
+    let roles = person.get("roles").and_then(Value::as_array).into_iter().flatten();
+    let of_roles = roles.map(|role| fields::id_in(&role["org"])).min();
+    let org = if primary.is_empty() { of_roles.unwrap_or_default() } else { primary };
+    day.school_day = school_days(tx, moment, std::iter::once(org))?.remove(org).flatten();
     for actor in analytics::actors(tx, &person)? {
-        lyceum_events::of_actor(tx, actor, range(now, zone), |logged| {
+        lyceum_events::of_actor(tx, actor, moment.day(), |logged| {
             day.last = day.last.max(Some(logged.event.time));
             Ok(())
         })?;
@@ -211,6 +296,7 @@ fn learn(
         if !places::lasts_until(end_date.as_deref().unwrap_or_default(), &today) {
             return Ok(());
         }
+        days[*at].is_enrolled = true;
         if body.contains("\"dailyXp\"") {
             own.push((*at, course.to_owned(), members(body, None)?));
         } else if let Some(students) = usual.get_mut(course) {

@@ -1,6 +1,6 @@
 //! Converts days and weeks of IANA time zones to instants in UTC.
 
-use jiff::civil::{Date, Weekday};
+use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
@@ -53,6 +53,16 @@ impl Zone {
             edge.to_zoned(self.0.clone())
         });
         Timestamp::from_milliseconds(start.timestamp().as_millisecond())
+    }
+
+    /// The instant of a local time on a day. If clocks are set forward over the time, the first instant after it.
+    pub(crate) fn instant_of(&self, day: Date, time: Time) -> Timestamp {
+        let zoned = day.to_datetime(time).to_zoned(self.0.clone());
+        let instant = zoned.map_or_else(
+            |_| self.start_of(day).milliseconds(),
+            |zoned| zoned.timestamp().as_millisecond(),
+        );
+        Timestamp::from_milliseconds(instant)
     }
 
     /// The day of an instant: the latest day that has begun by then. If clocks are set back across midnight, the

@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::chart::Svg;
+use crate::teaching::TeachingForms;
 use crate::{Column, Frame, List};
 
 /// The columns of the list of classes.
@@ -113,6 +114,8 @@ pub struct ClassPage {
     pub scatter: Svg,
     /// The students who answered at least one question.
     pub accuracy: Vec<StudentAccuracy>,
+    /// The forms for all students of the class.
+    pub teaching: Option<TeachingForms>,
     /// The same numbers as a list.
     pub list: List,
     /// The apps that its students may open.

@@ -1,9 +1,10 @@
-//! Home: health, next steps and incoming data.
+//! Home: own classes or projects, health, next steps and incoming data.
 
 use askama::Template;
+use askama::filters::HtmlSafe;
 
 use crate::chart::Svg;
-use crate::{Column, Frame, List};
+use crate::{Column, Frame, Label, List};
 
 /// A step of setting up the platform.
 #[derive(Debug)]
@@ -53,6 +54,66 @@ pub struct EventFlow {
     pub minutes: Svg,
 }
 
+/// A teacher's own classes, and what their students do today.
+#[derive(Template)]
+#[template(path = "my_classes.html")]
+pub struct MyClasses {
+    /// Numbers about the students of all classes.
+    pub figures: Vec<Figure>,
+    /// The classes.
+    pub classes: Vec<MyClass>,
+    /// The first of the students who need attention: name, page and reasons.
+    pub needs: Vec<(String, String, Vec<Label>)>,
+    /// The number of students who need attention.
+    pub need_count: usize,
+}
+
+impl HtmlSafe for MyClasses {}
+
+impl MyClasses {
+    fn has_more_needs(&self) -> bool {
+        self.need_count > self.needs.len()
+    }
+}
+
+/// A class of a teacher today.
+#[derive(Debug)]
+pub struct MyClass {
+    /// Its title.
+    pub title: String,
+    /// Its page.
+    pub href: String,
+    /// The title of its course.
+    pub course: String,
+    /// The number of students.
+    pub students: usize,
+    /// Those who work now.
+    pub working: usize,
+    /// Those who did nothing today although school has begun.
+    pub absent: usize,
+    /// Those who need attention.
+    pub in_need: usize,
+    /// Their XP today.
+    pub xp: String,
+}
+
+/// A project of a developer.
+#[derive(Debug)]
+pub struct MyProject {
+    /// Its slug.
+    pub slug: String,
+    /// Its page.
+    pub href: String,
+    /// What is deployed: a frontend, a backend or both; with a tone, `good` or `warn`.
+    pub state: (&'static str, String),
+    /// The version that is served, and when and by whom it was deployed.
+    pub deployed: String,
+    /// The number of errors in its log since this server started the backend.
+    pub errors: usize,
+    /// The page with these errors.
+    pub errors_href: String,
+}
+
 /// The home page.
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -61,6 +122,10 @@ pub struct HomePage {
     pub frame: Frame,
     /// Version, database and time zone.
     pub about: Vec<String>,
+    /// The classes of a guide who teaches.
+    pub my_classes: Option<MyClasses>,
+    /// The projects of a developer; none for other roles.
+    pub my_projects: Option<Vec<MyProject>>,
     /// The steps of setting up the platform; empty when all of them are done.
     pub steps: Vec<SetupStep>,
     /// The amounts of stored data.

@@ -9,8 +9,8 @@
 //! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `file` |
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
-//! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `courses`, `item`, `badges` |
-//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system` |
+//! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `teaching`, `courses`, `item`, `badges` |
+//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system`, `school_hours` |
 //! | the pages on which people change their own accounts | `profile` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | pages of students, sign-in in class | `learn`, `class_sign_in` |
@@ -47,10 +47,12 @@ pub mod plot;
 pub mod profile;
 pub mod projects;
 mod query;
+pub mod school_hours;
 pub mod sign_in;
 pub mod student;
 pub mod students;
 pub mod system;
+pub mod teaching;
 pub mod today;
 pub mod webhooks;
 pub mod words;

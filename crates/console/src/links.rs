@@ -41,6 +41,11 @@ pub fn student_event(id: &str, number: i64) -> String {
     format!("{}/event?number={number}", student(id))
 }
 
+/// The school hours of an organization.
+pub fn school_hours(org: &str) -> String {
+    format!("/console/system/hours/{}", segment(org))
+}
+
 /// A class.
 pub fn class(id: &str) -> String {
     format!("/console/classes/{}", segment(id))

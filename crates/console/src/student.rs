@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::chart::Svg;
+use crate::teaching::TeachingForms;
 use crate::{Column, Frame, Label, List};
 
 /// The daily goal of a subject, drawn as a ring.
@@ -58,6 +59,7 @@ pub const ATTEMPT: &[Column] = &[
     Column::text("when", "When"),
     Column::text("question", "Question"),
     Column::text("given", "Given"),
+    Column::text("correct", "Correct"),
     Column::text("outcome", "Answer"),
     Column::number("points", "Points"),
     Column::number("score", "Score so far"),
@@ -90,6 +92,8 @@ pub struct StudentPage {
     pub time: Svg,
     /// The totals of the range for each subject, followed by the totals for all subjects.
     pub totals: Vec<StudentTotals>,
+    /// The forms for this student.
+    pub teaching: Option<TeachingForms>,
     /// All answers.
     pub answers: List,
 }

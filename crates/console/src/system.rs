@@ -14,6 +14,7 @@ pub fn tabs(here: &'static str) -> Tabs {
             tab("Jobs", "/console/system/jobs"),
             tab("Backups", "/console/system/backups"),
             tab("Audit log", "/console/system/audit"),
+            tab("School hours", "/console/system/hours"),
             tab("Settings", "/console/system/settings"),
         ],
     )

@@ -1,8 +1,8 @@
-//! Today: the students who need attention now, and why.
+//! Today: the students who need attention now and why, and who works, is idle or absent.
 
 use askama::Template;
 
-use crate::{Column, Frame, List};
+use crate::{Column, Frame, List, Tabs};
 
 /// The list's columns.
 pub const COLUMNS: &[Column] = &[
@@ -14,7 +14,7 @@ pub const COLUMNS: &[Column] = &[
     Column::text("seen", "Last seen"),
 ];
 
-/// The page of students who need attention.
+/// The page of what students do today.
 #[derive(Template)]
 #[template(path = "today.html")]
 pub struct TodayPage {
@@ -30,7 +30,11 @@ pub struct TodayPage {
     pub need_count: usize,
     /// The number of those who are behind the pace of their daily goal.
     pub behind_count: usize,
-    /// The students who need attention.
+    /// The groups of students, with their numbers.
+    pub tabs: Tabs,
+    /// Says who is in the list.
+    pub about: String,
+    /// The students of the open group.
     pub list: List,
     /// The name of each rule, and the condition under which it applies.
     pub rules: Vec<(&'static str, String)>,

@@ -46,6 +46,8 @@ pub struct ServerSettings {
     #[serde(deserialize_with = "values::public_url")]
     pub public_url: Option<String>,
     pub env: Environment,
+    #[serde(deserialize_with = "values::time_zone")]
+    pub time_zone: String,
     pub node_name: String,
     pub node_address: String,
     pub workers: usize,

@@ -152,6 +152,7 @@ pub const TABLES: &[Table] = &[
     impersonal("events", "event_spans"),
     // Names of courses, subjects and apps; the number of a context is a hash of them.
     impersonal("events", "event_contexts"),
+    impersonal("bridge", "school_hours"),
     impersonal("bridge", "subject_track"),
     table("bridge", "subject_track_led", USER, Delete),
     // Assessment.

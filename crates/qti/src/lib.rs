@@ -13,6 +13,7 @@
 //! | what a student sees, as HTML for a browser | `candidate_html` |
 //! | responses, scoring, values | `response`, `score`, `value` |
 //! | the JSON form of documents | `json` |
+//! | the question and answers of an item as plain text | `words` |
 //! | title and links of a document; editing tests as text | `summary`, `edit` |
 //! | the list of supported features | `features` |
 //! | limits | `limits` |
@@ -40,6 +41,7 @@ mod summary;
 mod upgrade;
 mod validate;
 pub mod value;
+mod words;
 mod xml;
 
 pub use arranged::arranged;
@@ -52,6 +54,7 @@ pub use score::{
     variant,
 };
 pub use summary::{DocumentKind, DocumentLink, Summary, is_document, relinked, summary};
+pub use words::{ItemWords, item_words};
 
 use model::{Item, QtiVersion, Section, Stimulus, Test};
 use read::DocumentReader;

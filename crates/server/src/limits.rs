@@ -156,6 +156,8 @@ pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;
 /// Milliseconds that the reads of a page of the console may take. A person waits for some seconds, as for all
 /// students of a large network, rather than be refused.
 pub const CONSOLE_READ_MAX_MS: u64 = 10_000;
+/// Students who need attention that the home page of a teacher names.
+pub const HOME_NEEDS_COUNT: usize = 8;
 /// Milliseconds that one export of a list without an end may read.
 pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
 /// Files and folders of a bucket that the console reads of one folder; it may be some hundreds more.

@@ -2,6 +2,7 @@
 import "./live.js";
 import "./drop.js";
 import "./refresh.js";
+import "./follow.js";
 import "./search.js";
 
 // The server shows days and times in the viewer's time zone, which this cookie tells it.
@@ -33,15 +34,3 @@ document.addEventListener("keydown", (event) => {
     field.focus();
   }
 });
-
-// Refresh live parts, unless the viewer is using them or the page is hidden.
-for (const part of document.querySelectorAll("[data-live]")) {
-  setInterval(async () => {
-    if (document.hidden || part.contains(document.activeElement)) return;
-    const answer = await fetch(location.href).catch(() => undefined);
-    if (!answer?.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const fresh = page.getElementById(part.id);
-    if (fresh && !part.contains(document.activeElement)) part.replaceChildren(...fresh.childNodes);
-  }, Number(part.dataset.live) * 1000);
-}

@@ -10,6 +10,7 @@ const DAYS = 90;
 const SUBJECTS = ["Math", "Reading", "Science"];
 export const COURSE = "console-fractions";
 export const LESSON = "console-lesson";
+const TEACHER = "console-teacher";
 
 const of = (server, collection, id) => `${server.base}${ROSTERING}/${collection}/${id}`;
 
@@ -47,8 +48,25 @@ async function send(server, events) {
   }
 }
 
+/** Seven hours of school around noon on every day, so that it does not matter when the tests run. */
+async function setSchoolHours(server, timeZone) {
+  const { orgs } = await server.call("GET", `${ROSTERING}/orgs?limit=1000`);
+  const hours = { weekdays: [1, 2, 3, 4, 5, 6, 7], begins: "08:00", ends: "15:00", timeZone };
+  for (const { sourcedId } of orgs.filter(({ parent }) => !parent)) await server.call("PUT", `/bridge/school-hours/${sourcedId}`, hours);
+}
+
+/** The guide of the tests teaches the class of the course. */
+async function teach(server, org) {
+  const roles = [{ roleType: "primary", role: "teacher", org }];
+  const user = { sourcedId: TEACHER, enabledUser: true, username: TEACHER, givenName: "Robin", familyName: "Guide", email: "guide@example.org", roles };
+  await server.call("POST", `${ROSTERING}/users`, { user });
+  const { classes } = await server.call("GET", `${ROSTERING}/classes?filter=course.sourcedId='${COURSE}'`);
+  const enrollment = { user: { sourcedId: TEACHER }, class: { sourcedId: classes[0].sourcedId }, school: org, role: "teacher" };
+  await server.call("POST", `${ROSTERING}/enrollments`, { enrollment: { sourcedId: "console-teaching", ...enrollment } });
+}
+
 /** Puts the data onto the server; answers the students who work. */
-export async function fill(server) {
+export async function fill(server, timeZone) {
   const { users } = await server.call("GET", `${ROSTERING}/students?limit=${WORKING}&sort=sourcedId`);
   const { orgs } = await server.call("GET", `${ROSTERING}/schools?limit=1`);
   const org = { sourcedId: orgs[0].sourcedId };
@@ -57,6 +75,8 @@ export async function fill(server) {
   for (const { sourcedId } of users.slice(0, 10)) {
     await server.call("POST", `/bridge/enrollments/enroll/${sourcedId}/${COURSE}/${org.sourcedId}`, {});
   }
+  await setSchoolHours(server, timeZone);
+  await teach(server, org);
   await send(server, [...work(server, users)]);
   await answerLesson(server, users[0].sourcedId);
   return users;
@@ -109,7 +129,8 @@ async function answerLesson(server, student) {
   <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float">
     <qti-default-value><qti-value>0</qti-value></qti-default-value>
   </qti-outcome-declaration>
-  <qti-item-body><qti-choice-interaction response-identifier="RESPONSE" max-choices="1">
+  <qti-item-body><p>Look at the cake.</p><qti-choice-interaction response-identifier="RESPONSE" max-choices="1">
+    <qti-prompt>What is half of ${name.at(-1)}?</qti-prompt>
     <qti-simple-choice identifier="A">a</qti-simple-choice><qti-simple-choice identifier="B">b</qti-simple-choice>
   </qti-choice-interaction></qti-item-body>
   <qti-response-processing template="https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/match_correct.xml"/>

@@ -1,7 +1,7 @@
 // Home: what to do first, what is here, how data flows.
 import assert from "node:assert/strict";
 
-import { numberOf, tabTo } from "./kit.js";
+import { ZONE, numberOf, tabTo } from "./kit.js";
 
 // An export ends after this many rows (CONSOLE_EXPORT_MAX_ROWS).
 const EXPORT_MAX_ROWS = 100_000;
@@ -102,4 +102,18 @@ export default async function home(t, kit) {
     assert.ok(links.size > 0);
     for (const href of links) assert.equal((await own.request.get(href)).status(), 200, `${href} as ${role}`);
   }
+
+  // A guide who teaches sees the own classes first, a developer the own projects.
+  const guide = await kit.look("home-guide", "/console", "guide");
+  assert.equal(await guide.locator("main section h2").first().textContent(), "My classes live");
+  const { totalCount } = await kit.api(`/ims/oneroster/rostering/v1p2/users/console-teacher/classes?limit=1`);
+  assert.equal(await guide.locator("#my-classes tbody tr").count(), totalCount);
+  const row = await guide.locator("#my-classes tbody tr", { hasText: "Fractions" }).first().locator("td").allTextContents();
+  assert.equal(numberOf(row[1]), 10, "its students");
+  let xp = 0;
+  const day = new Intl.DateTimeFormat("en-CA", { timeZone: ZONE }).format(new Date());
+  for (const { sourcedId } of kit.students.slice(0, 10)) xp += (await kit.sums(sourcedId, day, day)).xp;
+  assert.ok(Math.abs(numberOf(row[5]) - xp) < 0.051, `${row[5]} of ${xp}`);
+  const developer = await kit.look("home-developer", "/console", "developer");
+  assert.match(await developer.textContent("main"), /My projects/);
 }

@@ -63,10 +63,10 @@ export class Console {
     const file = join(folder(), "network.zip");
     execFileSync(binary, ["demo", "generate", "--complete", "--students", String(STUDENTS), "--out", file, "--quiet"]);
     kit.server = await Server.start(t, (server) => {
-      server.env = { LYCEUM_WEBHOOKS__ALLOW: "127.0.0.1" };
+      server.env = { LYCEUM_WEBHOOKS__ALLOW: "127.0.0.1", LYCEUM_SERVER__TIME_ZONE: ZONE };
       server.lyceum("import", file, "--quiet");
     });
-    kit.students = await fill(kit.server);
+    kit.students = await fill(kit.server, ZONE);
     kit.browser = await launch(t);
     kit.pages = {};
     for (const role of ROLES) {

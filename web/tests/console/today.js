@@ -20,6 +20,39 @@ async function withList(kit, read) {
   return assert.fail("the list of who needs help changes all the time");
 }
 
+/** What a lesson receives is on the page within this time. */
+const LIVE_MAX_MS = 2000;
+
+/** Students are in the group that their last activity puts them in, and an answer moves one at once. */
+async function followsAnswers(kit) {
+  const page = await kit.look("today-absent", "/console/today?group=absent", "guide");
+  const groups = async () => {
+    const all = [];
+    for (const group of ["working", "idle", "absent"]) all.push((await kit.exported(`/console/today?group=${group}`, "guide")).map(({ student }) => student));
+    return all;
+  };
+  const [working, idle, absent] = await groups();
+  assert.ok(working.length > 0 && idle.length > 0 && absent.length > 0, [working, idle, absent].map(({ length }) => length).join());
+  const counted = (await page.locator(".tabs .pill").allTextContents()).slice(1).map(Number);
+  assert.equal(counted[2], absent.length);
+  const names = kit.students.map(({ givenName, familyName }) => `${givenName} ${familyName}`);
+  for (const name of absent) assert.ok(!names.includes(name), `${name} worked today`);
+
+  // Somebody who stopped answers a question: the open page says so without being loaded again.
+  const student = kit.students[9];
+  assert.ok(idle.includes(names[9]), names[9]);
+  await page.goto("/console/today?group=working");
+  await page.waitForSelector("[data-follow].good");
+  const row = page.locator(".list tbody tr", { hasText: names[9] });
+  assert.equal(await row.count(), 0);
+  const { question } = await kit.api(`/powerpath/getNextQuestion?student=${student.sourcedId}&lesson=${LESSON}`);
+  const answer = { student: student.sourcedId, lesson: LESSON, question: question.id, responses: { RESPONSE: "A" } };
+  await kit.server.call("PUT", "/powerpath/updateStudentQuestionResponse", answer);
+  const since = performance.now();
+  await row.waitFor();
+  assert.ok(performance.now() - since < LIVE_MAX_MS, `${performance.now() - since} ms`);
+}
+
 /** The sums of a day with the answers of the lesson that is not complete: these have no event yet. */
 async function answered(kit, id, day) {
   const sums = await kit.sums(id, day, day);
@@ -118,4 +151,5 @@ export default async function today(t, kit) {
   const events = await kit.exported(page.url(), "guide");
   assert.equal(events.reduce((sum, event) => sum + event.xp, 0), sums.xp);
   await kit.look("events-behind", page.url(), "guide");
+  await followsAnswers(kit);
 }

@@ -119,6 +119,13 @@ pub struct LessonPlanInput {
     class_id: Option<String>,
 }
 
+impl LessonPlanInput {
+    /// The plan of a student in a course.
+    pub(crate) fn of(course: &str, user: &str) -> Self {
+        Self { course_id: course.to_owned(), user_id: user.to_owned(), class_id: None }
+    }
+}
+
 /// An operation on a plan, with its reason.
 #[derive(Deserialize, JsonSchema)]
 pub struct LessonPlanOperationRequest {

@@ -166,6 +166,12 @@ pub(crate) fn answer_instants(
     tx.rows(sql, &[student.into(), instants.start.into(), instants.end.into()])
 }
 
+/// The students who answered in running attempts since the instant, with the times of their last answers.
+pub(crate) fn last_answers(tx: &mut Tx<'_>, since_ms: i64) -> Result<Vec<(String, Timestamp)>> {
+    let sql = "SELECT student, last_ms FROM lesson_attempt WHERE xp IS NULL AND last_ms >= $1";
+    tx.rows(sql, &[since_ms.into()])
+}
+
 /// The values of an attempt without answers.
 const FRESH: [(&str, &str); 12] = [
     ("answered", "0"),

@@ -9,9 +9,13 @@ pub(crate) fn put(tx: &mut Tx<'_>, id: &str, body: &str) -> Result<()> {
     tx.send(sql, &[id.into(), body.into()])
 }
 
-/// The text of a bank.
+/// The text of a bank; `None` if it does not exist.
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>> {
+    tx.row("SELECT body FROM lesson_bank WHERE id = $1", &[id.into()])
+}
+
+/// The text of a bank of an attempt.
 pub(crate) fn get(tx: &mut Tx<'_>, id: &str) -> Result<String> {
-    let sql = "SELECT body FROM lesson_bank WHERE id = $1";
-    tx.row(sql, &[id.into()])?
+    find(tx, id)?
         .ok_or_else(|| Problem::internal(format!("the bank '{id}' of an attempt is missing")))
 }

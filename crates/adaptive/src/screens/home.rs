@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
-use lyceum_bridge::today::SubjectDay;
+use lyceum_bridge::today::{Moment, SubjectDay};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result, limits::PAGE_MAX_RECORDS};
@@ -67,7 +67,7 @@ pub fn read(
     let user = fields::in_use(tx, &USER, student)?;
     let names = [fields::text(&user, "givenName").to_owned(), fields::full_name(&user)];
     let name = names.into_iter().find(|name| !name.is_empty());
-    let (_, today) = today::student(tx, desk.now, zone, student)?;
+    let (_, today) = today::student(tx, &Moment::usual(desk.now, zone), student)?;
     let (is_active_today, streak_days) = streak(tx, desk.now, zone, student)?;
     let courses = student_lessons::courses(tx, desk.now, student)?;
     Ok(StudentHome {

@@ -1,6 +1,8 @@
 //! What the console's screens about students and the student's own home show: one query function for each page.
 
 pub mod home;
+pub mod my_classes;
 pub mod student;
 pub mod students;
+pub mod teaching;
 pub mod today;

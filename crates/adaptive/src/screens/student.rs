@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_assessment::{question_words, repository as content};
 use lyceum_bridge::analytics::{self, ContributingEvent, StudentName};
 use lyceum_bridge::need::NeedReason;
-use lyceum_bridge::today::SubjectDay;
+use lyceum_bridge::today::{Moment, SubjectDay};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
@@ -15,6 +16,9 @@ use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 
+use crate::answer::variant_seed;
+use crate::bank::QuestionSet;
+use crate::repository::attempts;
 use crate::repository::log::{self, AskedQuestion};
 
 /// The data of a student's page.
@@ -56,15 +60,15 @@ pub struct LessonAnswer {
 /// Reads the page of a student, with what was done in that many days up to now. Errors: `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
+    moment: &Moment,
     id: &str,
     day_count: u32,
     reach: &Reach,
 ) -> Result<StudentDetails> {
     let user = fields::in_use_within(tx, &USER, id, reach)?;
-    let (need, today) = crate::today::student(tx, now, zone, id)?;
-    let dates: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
+    let Moment { now, zone, .. } = moment;
+    let (need, today) = crate::today::student(tx, moment, id)?;
+    let dates: Vec<String> = zone.days(*now, day_count).iter().map(ToString::to_string).collect();
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
     let range = InstantRange::inclusive(zone, first, last)?;
     let report = analytics::activity(tx, StudentName::Id(id), range, zone, &Reach::Everything)?;
@@ -129,6 +133,19 @@ pub struct LessonAttempt {
     pub lesson_title: String,
     /// The questions in the order in which they were asked.
     pub questions: Vec<AskedQuestion>,
+    /// The same questions in words; `None` if the item is no longer stored.
+    pub words: Vec<Option<QuestionInWords>>,
+}
+
+/// A question and its answer as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuestionInWords {
+    /// The question; the title of the item if it has no text.
+    pub question: String,
+    /// The answer; empty if there is none yet.
+    pub chosen: String,
+    /// The correct answer; empty if the item declares none.
+    pub correct: String,
 }
 
 /// Reads the page of an attempt, by its number from 1. Errors: `NotFound`.
@@ -151,8 +168,52 @@ pub fn attempt(
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
     let lesson_title = first.lesson_title.clone();
-    let questions = answers.into_iter().rev().map(|answer| answer.asked).collect();
-    Ok(LessonAttempt { student, lesson_title, questions })
+    let questions: Vec<AskedQuestion> =
+        answers.into_iter().rev().map(|answer| answer.asked).collect();
+    let words = in_words(tx, (id, lesson), &questions)?;
+    Ok(LessonAttempt { student, lesson_title, questions, words })
+}
+
+/// The questions of one attempt in words.
+fn in_words(
+    tx: &mut Tx<'_>,
+    (student, lesson): (&str, &str),
+    questions: &[AskedQuestion],
+) -> Result<Vec<Option<QuestionInWords>>> {
+    let number = questions.first().map(|asked| asked.attempt);
+    let attempts = attempts::of(tx, student, ("lesson", lesson))?;
+    let attempt = attempts.into_iter().find(|attempt| Some(i64::from(attempt.number)) == number);
+    let bank = match &attempt {
+        Some(attempt) => QuestionSet::find(tx, &attempt.bank)?,
+        None => None,
+    };
+    let (Some(attempt), Some(bank)) = (attempt, bank) else {
+        return Ok(vec![None; questions.len()]);
+    };
+    let item = |asked: &AskedQuestion| {
+        let details = bank.items.get(asked.entry.question as usize)?;
+        Some(((asked.entry.item.clone(), details.version), details.title.clone()))
+    };
+    let items: Vec<_> = questions.iter().map(item).collect();
+    let mut known: Vec<_> = items.iter().flatten().map(|(key, _)| key.clone()).collect();
+    known.sort();
+    known.dedup();
+    let texts = content::texts(tx, &known)?;
+    let in_words = |(asked, item): (&AskedQuestion, &Option<_>)| {
+        let (key, title): &((String, i64), String) = item.as_ref()?;
+        let seed = variant_seed(&attempt, asked.entry.number);
+        let found = question_words(&texts.get(key)?.xml, seed).ok()?;
+        let answered = asked.entry.answered.as_ref();
+        let question = Some(found.words.question.clone()).filter(|text| !text.is_empty());
+        Some(QuestionInWords {
+            question: question.unwrap_or_else(|| title.clone()),
+            chosen: answered
+                .map(|answered| found.words.responses(&answered.responses))
+                .unwrap_or_default(),
+            correct: found.correct,
+        })
+    };
+    Ok(questions.iter().zip(&items).map(in_words).collect())
 }
 
 /// Days and a subject. An empty day is today; an empty subject means all.

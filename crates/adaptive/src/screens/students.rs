@@ -1,9 +1,7 @@
 //! Students: everybody who learns, with what they did today.
 
-use lyceum_bridge::today::StudentDay;
-use lyceum_bridge::zone::Zone;
+use lyceum_bridge::today::{Moment, StudentDay};
 use lyceum_core::text::{distinct, folded};
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
@@ -37,12 +35,11 @@ pub struct StudentList {
 /// Reads the page, with the people within the reach.
 pub fn read(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
+    moment: &Moment,
     filter: &StudentFilter,
     reach: &Reach,
 ) -> Result<StudentList> {
-    let mut days = crate::today::students(tx, now, zone, reach)?;
+    let mut days = crate::today::students(tx, moment, reach)?;
     let schools = distinct(days.iter().map(|day| &day.school));
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));

@@ -1,15 +1,16 @@
-//! Today: the students who need attention now, and why.
+//! Today: the students who need attention now and why, and who works, is idle or absent.
 
 use lyceum_bridge::need::{self, Need, RULES};
-use lyceum_bridge::zone::Zone;
-use lyceum_core::text::distinct;
-use lyceum_core::time::Timestamp;
+use lyceum_bridge::today::{Moment, Presence, StudentDay};
+use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
 /// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
 pub struct TodayFilter {
+    /// What the students do; without it, those who need attention and are not absent.
+    pub presence: Option<Presence>,
     /// The id of a rule that gives a reason.
     pub rule: String,
     /// The name of the school.
@@ -24,35 +25,88 @@ impl TodayFilter {
     }
 }
 
+/// Numbers of students.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StudentCounts {
+    /// All students.
+    pub all: usize,
+    /// Those who work now.
+    pub working: usize,
+    /// Those who worked today, but not in the last minutes.
+    pub idle: usize,
+    /// Those who did nothing although school has begun.
+    pub absent: usize,
+    /// Those who need attention and are not absent.
+    pub in_need: usize,
+    /// Those in need who are behind their daily goal.
+    pub behind: usize,
+}
+
+impl StudentCounts {
+    /// Counts the students of a day.
+    pub fn of<'d>(days: impl Iterator<Item = &'d StudentDay>, moment: &Moment) -> Self {
+        let mut counts = Self::default();
+        for day in days {
+            counts.add(day, moment);
+        }
+        counts
+    }
+
+    fn add(&mut self, day: &StudentDay, moment: &Moment) {
+        self.all += 1;
+        let presence = day.presence(moment.now);
+        match presence {
+            Presence::Working => self.working += 1,
+            Presence::Idle => self.idle += 1,
+            Presence::Absent => self.absent += 1,
+            Presence::Off => {}
+        }
+        let reasons = need::reasons(day, RULES, moment.now);
+        if presence != Presence::Absent && !reasons.is_empty() {
+            self.in_need += 1;
+            self.behind += usize::from(reasons.iter().any(need::NeedReason::is_behind));
+        }
+    }
+}
+
 /// The data of the page.
 #[derive(Debug)]
 pub struct TodayList {
-    /// The number of active students.
-    pub student_count: usize,
-    /// The number of students who need attention.
-    pub need_count: usize,
-    /// The number of those who are behind their daily goal.
-    pub behind_count: usize,
-    /// The schools of all who need attention.
+    /// How many students do what.
+    pub counts: StudentCounts,
+    /// The schools of all whom the presence admits.
     pub schools: Vec<String>,
-    /// Those that the filter admits: students behind their pace first, then by the weight of the reasons.
+    /// Those that the filter admits. Those who need attention: students behind their pace first, then by the weight of the
+    /// reasons. Others: by name.
     pub needs: Vec<Need>,
 }
 
 /// Reads the page, with the people within the reach.
 pub fn read(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
+    moment: &Moment,
     filter: &TodayFilter,
     reach: &Reach,
 ) -> Result<TodayList> {
-    let students = crate::today::students(tx, now, zone, reach)?;
-    let student_count = students.len();
-    let mut needs = need::needs(students, RULES, now, zone);
-    let need_count = needs.len();
-    let behind_count = needs.iter().filter(|need| need.is_behind()).count();
+    let days = crate::today::students(tx, moment, reach)?;
+    let counts = StudentCounts::of(days.iter(), moment);
+    let mut needs = match filter.presence {
+        None => {
+            let present =
+                days.into_iter().filter(|day| day.presence(moment.now) != Presence::Absent);
+            need::needs(present.collect(), RULES, moment.now)
+        }
+        Some(presence) => {
+            let mut found: Vec<Need> = days
+                .into_iter()
+                .filter(|day| day.presence(moment.now) == presence)
+                .map(|day| Need { reasons: need::reasons(&day, RULES, moment.now), day })
+                .collect();
+            found.sort_by_cached_key(|need| folded(&need.day.learner.name()));
+            found
+        }
+    };
     let schools = distinct(needs.iter().map(|need| &need.day.school));
     needs.retain(|need| filter.admits(need));
-    Ok(TodayList { student_count, need_count, behind_count, schools, needs })
+    Ok(TodayList { counts, schools, needs })
 }

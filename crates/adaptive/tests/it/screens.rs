@@ -1,7 +1,9 @@
 //! What the console shows of students: figures of the whole, and the rows that a filter admits.
 
 use lyceum_adaptive::MIGRATIONS;
-use lyceum_adaptive::screens::{student, students, today};
+use lyceum_adaptive::live::LiveActivity;
+use lyceum_adaptive::screens::{my_classes, student, students, today};
+use lyceum_bridge::today::{Moment, Presence};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};
@@ -16,6 +18,10 @@ const BASE: &str = "https://lyceum.example.org";
 /// A Saturday, on which no daily goal is due.
 fn noon() -> Timestamp {
     "2026-03-14T12:00:00Z".parse().unwrap()
+}
+
+fn moment() -> Moment {
+    Moment::usual(noon(), &Zone::UTC)
 }
 
 /// Two schools; Ann failed a lesson three times today, Ben completed an activity, Cem did nothing.
@@ -103,19 +109,26 @@ fn ids(days: &[lyceum_bridge::today::StudentDay]) -> Vec<&str> {
 fn today_counts_all_students_and_lists_the_filtered_ones() {
     both(|db| {
         let read = |rule: &str, school: &str| {
-            let filter = today::TodayFilter { rule: rule.to_owned(), school: school.to_owned() };
-            db.read_blocking(|tx| today::read(tx, noon(), &Zone::UTC, &filter, &Reach::Everything))
-                .unwrap()
+            let filter = today::TodayFilter {
+                presence: None,
+                rule: rule.to_owned(),
+                school: school.to_owned(),
+            };
+            db.read_blocking(|tx| today::read(tx, &moment(), &filter, &Reach::Everything)).unwrap()
         };
         let all = read("", "");
-        assert_eq!((all.student_count, all.need_count, all.behind_count), (3, 1, 0));
+        assert_eq!((all.counts.all, all.counts.in_need, all.counts.behind), (3, 1, 0));
         assert_eq!(all.schools, ["North"]);
         assert_eq!(all.needs[0].day.learner.id, "ann");
         assert_eq!(all.needs[0].reasons[0].rule.id, "failures");
         for (rule, school, rows) in [("failures", "North", 1), ("idle", "", 0), ("", "South", 0)] {
             let some = read(rule, school);
             assert_eq!(some.needs.len(), rows, "{rule} {school}");
-            assert_eq!((some.need_count, some.schools.len()), (1, 1), "figures are of the whole");
+            assert_eq!(
+                (some.counts.in_need, some.schools.len()),
+                (1, 1),
+                "figures are of the whole"
+            );
         }
     });
 }
@@ -126,10 +139,8 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
         let read = |school: &str, grade: &str| {
             let filter =
                 students::StudentFilter { school: school.to_owned(), grade: grade.to_owned() };
-            db.read_blocking(|tx| {
-                students::read(tx, noon(), &Zone::UTC, &filter, &Reach::Everything)
-            })
-            .unwrap()
+            db.read_blocking(|tx| students::read(tx, &moment(), &filter, &Reach::Everything))
+                .unwrap()
         };
         let all = read("", "");
         assert_eq!(ids(&all.days), ["ann", "ben", "cem"]);
@@ -147,8 +158,7 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
 fn a_student_has_sums_by_day_and_subject_and_every_answer() {
     both(|db| {
         let read = |id: &str| {
-            db.read_blocking(|tx| student::read(tx, noon(), &Zone::UTC, id, 7, &Reach::Everything))
-                .unwrap()
+            db.read_blocking(|tx| student::read(tx, &moment(), id, 7, &Reach::Everything)).unwrap()
         };
         let ben = read("ben");
         assert_eq!((ben.name.as_str(), ben.school.as_str()), ("ben Example", "South"));
@@ -164,9 +174,8 @@ fn a_student_has_sums_by_day_and_subject_and_every_answer() {
         assert_eq!(ann.answers.iter().map(asked).collect::<Vec<_>>(), ["q3", "q2", "q1"]);
         assert_eq!(ann.answers[0].lesson_title, "quiz", "a lesson without a record");
         assert_eq!(ann.reasons[0].rule.id, "failures");
-        let missing = db.read_blocking(|tx| {
-            student::read(tx, noon(), &Zone::UTC, "nobody", 7, &Reach::Everything)
-        });
+        let missing =
+            db.read_blocking(|tx| student::read(tx, &moment(), "nobody", 7, &Reach::Everything));
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }
@@ -204,5 +213,111 @@ fn an_attempt_and_an_event_belong_to_the_student() {
             |id: &str| db.read_blocking(|tx| student::event(tx, id, number, &Reach::Everything));
         assert_eq!(event("ben").unwrap().logged.seq, number);
         assert_eq!(event("ann").unwrap_err().kind, ProblemKind::NotFound);
+    });
+}
+
+/// A Tuesday on which school goes on.
+fn tuesday() -> Moment {
+    Moment { now: "2026-03-10T12:00:00Z".parse().unwrap(), ..moment() }
+}
+
+#[test]
+fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher() {
+    both(|db| {
+        let now = tuesday().now.milliseconds();
+        records::course(db, "math", "north", "Math");
+        for class in ["own", "other"] {
+            records::class(db, class, "math", "north");
+        }
+        for (student, class) in [("ann", "own"), ("ben", "own"), ("cem", "other")] {
+            records::enroll(db, student, class, "north", "student");
+        }
+        records::create(
+            db,
+            "users",
+            &serde_json::json!({
+                "sourcedId": "tess", "enabledUser": true, "givenName": "Tess", "familyName": "T",
+                "email": "Tess@example.org",
+                "roles": [{"roleType": "primary", "role": "teacher", "org": {"sourcedId": "north"}}],
+            }),
+        );
+        records::enroll(db, "tess", "own", "north", "teacher");
+        // Ann answered just now in a lesson that goes on.
+        answer(db, "ann", now - 60_000);
+        let read = |presence: Option<Presence>| {
+            let filter = today::TodayFilter { presence, ..today::TodayFilter::default() };
+            db.read_blocking(|tx| today::read(tx, &tuesday(), &filter, &Reach::Everything)).unwrap()
+        };
+        let found = |presence| {
+            let list = read(Some(presence));
+            list.needs.iter().map(|need| need.day.learner.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(Presence::Working), ["ann"]);
+        assert_eq!(found(Presence::Absent), ["ben", "cem"]);
+        let counts = read(None).counts;
+        assert_eq!((counts.all, counts.working, counts.idle, counts.absent), (3, 1, 0, 2));
+        assert_eq!(counts.in_need, 0, "absent students are not among those who need help");
+
+        let of = |email: &str, reach: &Reach| {
+            db.read_blocking(|tx| my_classes::read(tx, &tuesday(), email, reach)).unwrap()
+        };
+        let teacher = Reach::ClassesOf("tess".to_owned());
+        for found in [of("tess@example.org", &Reach::Everything), of("x@example.org", &teacher)] {
+            let own = found.unwrap();
+            assert_eq!((own.counts.all, own.counts.working, own.counts.absent), (2, 1, 1));
+            let [class] = own.classes.as_slice() else { panic!("{:?}", own.classes) };
+            assert_eq!(
+                (class.class.id.as_str(), class.counts, class.xp),
+                ("own", own.counts, own.xp)
+            );
+        }
+        assert!(of("nobody@example.org", &Reach::Everything).is_none());
+        let north = Reach::organizations(["north"]).unwrap();
+        assert!(
+            of("tess@example.org", &north).is_none(),
+            "an address gives no limited guide a class"
+        );
+    });
+}
+
+/// Adds a running attempt with one answer.
+fn answer(db: &Db, student: &str, at: i64) {
+    db.write_blocking(|tx| {
+        tx.execute(
+            "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
+             bank, seed, round, answered, score, correct, total, mastered, started_ms, last_ms) \
+             VALUES ($1, 'steps', 0, 1, 'math', 'powerpath-100', 0, 'bank', 7, 0, 1, 0.0, 0, 0, 0, \
+             $2, $2)",
+            &[student.into(), at.into()],
+        )?;
+        tx.execute(
+            "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason, \
+             answered_ms, responses, result, correct, score, points) \
+             SELECT id, 0, 0, 0, 'q', $1, '{\"strategy\":\"in-order\",\"place\":0}', $1, '{}', '{}', 1, 1.0, 0 \
+             FROM lesson_attempt WHERE student = $2 AND lesson = 'steps'",
+            &[at.into(), student.into()],
+        )
+    })
+    .unwrap();
+}
+
+#[test]
+fn an_answer_is_noticed_once_and_by_those_who_reach_the_student() {
+    both(|db| {
+        let now = noon();
+        let north = Reach::organizations(["north"]).unwrap();
+        let begin = || db.read_blocking(|tx| LiveActivity::begin(tx, now)).unwrap();
+        let look = |seen: &LiveActivity, reach: &Reach| {
+            db.read_blocking(|tx| seen.clone().look(tx, now, reach)).unwrap()
+        };
+        let seen = begin();
+        assert!(!look(&seen, &Reach::Everything).1, "what happened before is not new");
+        answer(db, "ben", now.milliseconds() - 10);
+        assert!(!look(&seen, &north).1, "Ben is in the south");
+        let (next, is_new) = look(&seen, &Reach::Everything);
+        assert!(is_new);
+        assert!(!look(&next, &Reach::Everything).1, "it is noticed once");
+        answer(db, "ann", now.milliseconds() - 5);
+        assert!(look(&next, &north).1);
     });
 }

@@ -1,6 +1,7 @@
 //! All SQL of the crate.
 
 mod apps;
+pub(crate) mod school_hours;
 mod tracks;
 pub mod unknown_actors;
 

@@ -1,3 +1,4 @@
-//! Queries for the console's screens about classes, one function for each page.
+//! Queries for the console's screens about classes and school hours, one function for each page.
 
 pub mod class;
+pub mod school_hours;

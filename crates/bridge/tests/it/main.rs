@@ -8,6 +8,7 @@ mod kit;
 mod mastered;
 mod migrating;
 mod need;
+mod school_hours;
 mod settling;
 mod weekly;
 mod zones;

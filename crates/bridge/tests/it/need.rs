@@ -3,7 +3,8 @@
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::need::{Need, RULES, needs};
 use lyceum_bridge::repository::unknown_actors;
-use lyceum_bridge::today::{self, StudentDay};
+use lyceum_bridge::school_hours::SchoolHours;
+use lyceum_bridge::today::{self, Moment, StudentDay};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
@@ -38,8 +39,17 @@ fn spent(active: u32, waste: u32) -> Value {
     json!([{"type": "active", "value": active}, {"type": "waste", "value": waste}])
 }
 
+/// Seven hours of school, from Monday to Friday.
+fn hours() -> SchoolHours {
+    SchoolHours { ends: "15:00".to_owned(), ..SchoolHours::usual("Europe/Berlin") }
+}
+
+fn moment() -> Moment {
+    Moment { now: noon(), zone: zone(), usual_hours: hours() }
+}
+
 fn days(db: &Db) -> Vec<StudentDay> {
-    db.read_blocking(|tx| today::of_all(tx, noon(), &zone(), &Reach::Everything)).unwrap()
+    db.read_blocking(|tx| today::of_all(tx, &moment(), &Reach::Everything)).unwrap()
 }
 
 /// The students who need attention, each with the rules that apply.
@@ -98,7 +108,7 @@ fn each_rule_finds_only_the_students_it_is_for() {
             let day = found.iter_mut().find(|day| day.learner.id == id).unwrap();
             day.failed = Some(("lesson".to_owned(), count));
         }
-        let needs = needs(found, RULES, noon(), &zone());
+        let needs = needs(found, RULES, noon());
         let wanted: Vec<(String, Vec<&str>)> = [
             ("behind", "behind"),
             ("good", "failures"),
@@ -120,15 +130,16 @@ fn each_rule_finds_only_the_students_it_is_for() {
 
 #[test]
 fn students_behind_their_goal_come_first() {
-    let day = |id: &str, goal_xp, failed: i64| {
-        let mut day = StudentDay { goal_xp, ..StudentDay::default() };
+    let day = |now, id: &str, goal_xp, failed: i64| {
+        let school_day = hours().day_at(now);
+        let mut day = StudentDay { goal_xp, school_day, ..StudentDay::default() };
         day.learner.id = id.to_owned();
         day.failed = Some(("lesson".to_owned(), failed));
         day.sums.measures[Measure::TotalQuestions as usize] = 20_000;
         day
     };
-    let days = vec![day("failing", 0, 9), day("behind", 10, 0)];
-    let found = needs(days, RULES, noon(), &zone());
+    let days = vec![day(noon(), "failing", 0, 9), day(noon(), "behind", 10, 0)];
+    let found = needs(days, RULES, noon());
     let wanted = [
         ("behind".to_owned(), vec!["behind", "inaccurate"]),
         ("failing".to_owned(), vec!["failures", "inaccurate"]),
@@ -136,7 +147,7 @@ fn students_behind_their_goal_come_first() {
     assert_eq!(told(&found), wanted);
     // Nothing is due on Saturdays.
     let saturday = "2026-03-14T11:00:00Z".parse().unwrap();
-    let found = needs(vec![day("behind", 10, 0)], RULES, saturday, &zone());
+    let found = needs(vec![day(saturday, "behind", 10, 0)], RULES, saturday);
     assert_eq!(told(&found), [("behind".to_owned(), vec!["inaccurate"])]);
 }
 
@@ -183,7 +194,7 @@ fn a_day_of_all_students_agrees_with_the_reports_of_each() {
                             &lyceum_core::Reach::Everything,
                         )?,
                         analytics::behind(tx, who, range, None, &lyceum_core::Reach::Everything)?,
-                        today::of_one(tx, noon(), &zone(), id)?.0,
+                        today::of_one(tx, &moment(), id)?.0,
                     ))
                 })
                 .unwrap();
@@ -198,7 +209,7 @@ fn a_day_of_all_students_agrees_with_the_reports_of_each() {
                 let sums = [day.sums.of(measure), of_events, one.sums.of(measure)];
                 assert_eq!(sums, [told; 3], "{id} {measure:?}");
             }
-            assert_eq!(day.last, one.last, "{id}");
+            assert_eq!((day.last, day.school_day), (one.last, one.school_day), "{id}");
         }
         let xp: Vec<i64> = found.iter().map(StudentDay::xp).collect();
         assert_eq!(xp, [20_000, 10_000, 0]);

@@ -109,6 +109,16 @@ pub(super) fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<St
     }
 }
 
+pub(super) fn time_zone<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    match jiff::tz::TimeZoneDatabase::bundled().get(&text) {
+        Ok(_) => Ok(text),
+        Err(_) => Err(D::Error::custom(format!(
+            "must be a time zone such as Europe/Berlin or UTC: got '{text}'"
+        ))),
+    }
+}
+
 /// An issuer is compared letter by letter: a slash at its end is a part of it.
 pub(super) fn issuer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;

@@ -4,6 +4,7 @@ use lyceum_access::TokenHolder;
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
+use crate::deployments::{self, Deployment};
 use crate::projects::{self, Project};
 
 /// Reads the list: the projects that the holder may see and change.
@@ -12,4 +13,18 @@ pub fn read(tx: &mut Tx<'_>, holder: &TokenHolder) -> Result<Vec<Project>> {
     let own = holder.changeable(tx, projects.iter().map(|project| project.slug.as_str()))?;
     projects.retain(|project| own.contains(&project.slug));
     Ok(projects)
+}
+
+/// The same projects, each with the version that is served.
+pub fn with_versions(
+    tx: &mut Tx<'_>,
+    holder: &TokenHolder,
+) -> Result<Vec<(Project, Option<Deployment>)>> {
+    let mut found = Vec::new();
+    for project in read(tx, holder)? {
+        let versions = deployments::list(tx, &project.slug)?;
+        let served = versions.into_iter().find(|one| one.version == project.version);
+        found.push((project, served));
+    }
+    Ok(found)
 }

@@ -34,3 +34,4 @@ mod shuffled;
 mod speed;
 mod standards;
 mod summary;
+mod words;

@@ -107,3 +107,28 @@ pub fn in_class(
     })?;
     Ok(found)
 }
+
+/// The sourcedIds of the classes in which the user has an active enrollment as a teacher.
+pub fn classes_taught_by(tx: &mut Tx<'_>, teacher: &str) -> Result<Vec<String>> {
+    let sql = "SELECT DISTINCT class_id FROM enrollments WHERE user_id = $1 AND role = 'teacher' \
+               AND status = 'active'";
+    tx.rows(sql, &[teacher.into()])
+}
+
+/// The sourcedIds of the students with an active enrollment in each of the classes. One statement for all of them.
+pub fn students_by_class(
+    tx: &mut Tx<'_>,
+    classes: &[&str],
+) -> Result<HashMap<String, Vec<String>>> {
+    let list = serde_json::to_string(classes).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT DISTINCT class_id, user_id FROM enrollments WHERE {} AND role = 'student' \
+         AND status = 'active'",
+        dialect::is_one_of(tx.dialect(), "class_id", "$1")
+    );
+    let mut members: HashMap<String, Vec<String>> = HashMap::new();
+    for (class, user) in tx.rows::<(String, String)>(&sql, &[list.as_str().into()])? {
+        members.entry(class).or_default().push(user);
+    }
+    Ok(members)
+}

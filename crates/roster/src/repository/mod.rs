@@ -28,7 +28,10 @@ mod walk;
 
 pub use belongs::PathScope;
 pub use check::{CheckReport, check};
-pub use classes::{ClassMember, MemberCounts, class_counts, class_sizes, in_class};
+pub use classes::{
+    ClassMember, MemberCounts, class_counts, class_sizes, classes_taught_by, in_class,
+    students_by_class,
+};
 pub use cost::{IndexProbe, ListCost, cost};
 pub use course::{
     LessonState, PlacedLesson, RecordTexts, component_resources, components, lesson_state,

@@ -86,6 +86,15 @@ pub fn of_course(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<Vec<Lis
     some(tx, &records, reach)
 }
 
+/// The active classes within the reach that a user teaches, by school and title.
+pub fn taught_by(tx: &mut Tx<'_>, teacher: &str, reach: &Reach) -> Result<Vec<ListedClass>> {
+    let ids = repository::classes_taught_by(tx, teacher)?;
+    let found = fields::of_all(tx, &CLASS, ids.iter().map(String::as_str))?;
+    let mut records: Vec<Object> = found.into_values().filter(fields::is_in_use).collect();
+    retain_within(tx, &mut records, reach)?;
+    some(tx, &records, reach)
+}
+
 /// A class. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<ListedClass> {
     let record = fields::in_use_within(tx, &CLASS, id, reach)?;

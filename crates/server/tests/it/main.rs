@@ -62,6 +62,7 @@ mod signed_requests;
 mod stream_rights;
 mod student_lessons;
 mod subject_tracks;
+mod teaching;
 mod telemetry;
 mod test_outs;
 mod tls;

@@ -1,6 +1,7 @@
 //! What answers count in lessons: by their share, and not before a person has scored what only a person can.
 
 use lyceum_adaptive::today;
+use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Reach;
 use lyceum_events::facts::Measure;
@@ -278,8 +279,9 @@ fn today_counts_the_answers_of_lessons_that_go_on() {
         let counted = |server: &TestServer| {
             let now = server.setup().clock.now();
             let read = server.db().read_blocking(|tx| {
-                let all = today::students(tx, now, &Zone::UTC, &Reach::Everything)?;
-                let (own, subjects) = today::student(tx, now, &Zone::UTC, "amy")?;
+                let moment = Moment::usual(now, &Zone::UTC);
+                let all = today::students(tx, &moment, &Reach::Everything)?;
+                let (own, subjects) = today::student(tx, &moment, "amy")?;
                 Ok((all, own.day, subjects))
             });
             let (all, own, subjects) = read.unwrap();

@@ -10,6 +10,7 @@ mod placement;
 mod render_config;
 mod screening;
 pub(super) mod shape;
+pub(super) mod teaching;
 mod tests;
 
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub(super) fn area() -> Area {
     routes.extend(assignments::routes());
     routes.extend(render_config::routes());
     routes.extend(screening::routes());
+    routes.extend(teaching::routes());
     Area {
         name: "adaptive",
         base: "/adaptive",

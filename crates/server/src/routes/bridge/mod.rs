@@ -3,6 +3,7 @@
 mod analytics;
 mod enrollments;
 mod reports;
+pub(super) mod school_hours;
 mod tracks;
 mod users;
 
@@ -26,6 +27,7 @@ pub(super) fn area() -> Area {
     let mut routes = Vec::new();
     routes.extend(enrollments::routes());
     routes.extend(tracks::routes());
+    routes.extend(school_hours::routes());
     routes.extend(users::routes());
     routes.extend(reports::routes());
     routes.extend(analytics::routes());

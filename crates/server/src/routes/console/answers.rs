@@ -2,7 +2,7 @@
 
 use lyceum_adaptive::engine::QuestionReason;
 use lyceum_adaptive::repository::log::AskedQuestion;
-use lyceum_adaptive::screens::student::{self as screen, LessonAnswer};
+use lyceum_adaptive::screens::student::{self as screen, LessonAnswer, QuestionInWords};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::student::{ANSWERS, ATTEMPT, AttemptPage};
 use lyceum_console::{Cell, List, ListQuery, Row, links, screens};
@@ -85,8 +85,10 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let (of, wanted, reach) = (id.clone(), number.clone(), context.reach());
     let read = move |tx: &mut Tx<'_>| screen::attempt(tx, &of, &lesson, &wanted, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
-    let questions = found.questions.iter().zip(1..);
-    let rows = questions.map(|(asked, number)| question(asked, number, &visitor.zone)).collect();
+    let questions = found.questions.iter().zip(&found.words).zip(1..);
+    let rows = questions
+        .map(|((asked, words), number)| question(asked, words.as_ref(), number, &visitor.zone))
+        .collect();
     let view = AttemptPage {
         frame: visitor.frame(format!("Attempt {number}: {}", found.lesson_title)),
         student: (links::student(&id), found.student),
@@ -95,12 +97,20 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("attempt", &view.list, &view)
 }
 
-fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
+fn question(
+    asked: &AskedQuestion,
+    words: Option<&QuestionInWords>,
+    number: i64,
+    zone: &Zone,
+) -> Row {
     let entry = &asked.entry;
-    let (describe_responses, points, score) = match &entry.answered {
+    let (given, points, score) = match &entry.answered {
         None => (Cell::none(), Cell::none(), Cell::none()),
         Some(answered) => (
-            Cell::text(describe_responses(&answered.responses)),
+            Cell::text(words.map_or_else(
+                || describe_responses(&answered.responses),
+                |words| words.chosen.clone(),
+            )),
             Cell::count(answered.score),
             Cell::count(answered.points),
         ),
@@ -108,8 +118,13 @@ fn question(asked: &AskedQuestion, number: i64, zone: &Zone) -> Row {
     vec![
         Cell::count(number),
         Cell::when(entry.served, zone.format(entry.served)),
-        Cell::text(&entry.item).to(links::item(&entry.item)),
-        describe_responses,
+        Cell::text(words.map_or(&entry.item, |words| &words.question))
+            .to(links::item(&entry.item)),
+        given,
+        match words.filter(|words| !words.correct.is_empty()) {
+            Some(words) => Cell::text(&words.correct),
+            None => Cell::none(),
+        },
         outcome(asked),
         points,
         score,

@@ -1,5 +1,6 @@
 //! Classes: the list of classes, and a page for each class with the work of its students by day.
 
+use lyceum_adaptive::screens::teaching;
 use lyceum_bridge::screens::class::{self as screen, ClassWork, StudentWork};
 use lyceum_console::classes::{
     AppChoice, COLUMNS, ClassPage, ClassesPage, FilterOption, HeatCell, HeatRow, STUDENTS,
@@ -15,6 +16,7 @@ use lyceum_roster::screens::classes::{self, ListedClass};
 use lyceum_store::Tx;
 
 use super::students::accuracy;
+use super::teaching::forms;
 use super::visitor::query;
 use super::{Form, Visitor, action, deadline, on_to, page, show_list};
 use crate::answer::Answer;
@@ -77,11 +79,16 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| {
         let work = screen::read(tx, now, &zone, &id, day_count, &subject, &reach)?;
-        Ok((work, class_apps::of_class(tx, &id, &reach)?))
+        let apps = class_apps::of_class(tx, &id, &reach)?;
+        let courses = teaching::of_courses(tx, &[&work.class.course], &reach)?;
+        Ok((work, apps, courses))
     };
-    let (work, apps) = context.app.db.scan(deadline(), read).await?;
+    let (work, apps, courses) = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
+    let page = links::class(&work.class.id);
+    let teaching = forms(&context, &visitor, (&page, "all students of this class"), courses);
     let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query, apps);
+    let view = ClassPage { teaching: Some(teaching), ..view };
     show_list("class", &view.list, &view)
 }
 
@@ -154,6 +161,7 @@ impl ShownClass<'_> {
                 "XP against active minutes, one point for each student",
             ),
             accuracy: students.iter().filter_map(|student| self.accuracy(student)).collect(),
+            teaching: None,
             list: List::new("Students", STUDENTS, query, rows),
             apps: app_choices(apps.approved),
             other_apps: app_choices(apps.others),

@@ -1,20 +1,28 @@
-//! Home: health, next steps and incoming data.
+//! Home: own classes or projects, health, next steps and incoming data.
 
-use lyceum_access::Role;
+use lyceum_access::{Role, TokenHolder};
+use lyceum_adaptive::screens::my_classes as teacher;
+use lyceum_bridge::need::Need;
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_console::chart::{self, Bar};
 use lyceum_console::home::{
-    EventFlow, Figure, Health, HomePage, SetupStep, UNKNOWN, UnknownActorsPage,
+    EventFlow, Figure, Health, HomePage, MyClass, MyClasses, MyProject, SetupStep, UNKNOWN,
+    UnknownActorsPage,
 };
 use lyceum_console::{Cell, List, links, screens, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_events::repository::ArrivalRange;
+use lyceum_hosting::deployments::Deployment;
+use lyceum_hosting::engine::LogStream;
+use lyceum_hosting::projects::Project;
 use lyceum_hosting::screens::home::{self as screen, EventIntake, SetupSteps};
+use lyceum_hosting::screens::projects;
 use lyceum_roster::screens::home::{self as roster, RecordCounts};
 use lyceum_store::{SqlDialect, Tx};
 
 use super::system::database;
+use super::today::label;
 use super::visitor::query;
 use super::{Visitor, at_most, deadline, page, show_list, show_page};
 use crate::answer::Answer;
@@ -34,9 +42,10 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let own = OwnWork::read(&context, &visitor).await?;
     let reach = context.reach();
     if reach.is_limited() {
-        return show_part(&context, &visitor, reach).await;
+        return show_part(&context, &visitor, reach, own).await;
     }
     let now = context.app.clock.now();
     context.app.db.ping().await?;
@@ -45,17 +54,128 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, now, player.as_ref());
     let home = context.app.db.scan(deadline(), read).await?;
     let dialect = context.app.db.dialect();
-    show_page(&view(&visitor, now, dialect, ping_ms, &home))
+    let OwnWork { my_classes, my_projects } = own;
+    show_page(&HomePage { my_classes, my_projects, ..view(&visitor, now, dialect, ping_ms, &home) })
+}
+
+/// What the visitor works on.
+struct OwnWork {
+    my_classes: Option<MyClasses>,
+    my_projects: Option<Vec<MyProject>>,
+}
+
+impl OwnWork {
+    async fn read(context: &Context, visitor: &Visitor) -> Result<Self> {
+        let role = visitor.person.role;
+        Ok(Self {
+            my_classes: match role {
+                Role::Guide => my_classes(context, visitor).await?,
+                _ => None,
+            },
+            my_projects: match role {
+                Role::Developer => Some(my_projects(context, visitor).await?),
+                _ => None,
+            },
+        })
+    }
+}
+
+async fn my_classes(context: &Context, visitor: &Visitor) -> Result<Option<MyClasses>> {
+    let (moment, reach, email) =
+        (visitor.moment(context), context.reach(), visitor.person.email.clone());
+    let read = move |tx: &mut Tx<'_>| teacher::read(tx, &moment, &email, &reach);
+    let Some(found) = context.app.db.scan(deadline(), read).await? else { return Ok(None) };
+    let class = |one: &teacher::ClassToday| MyClass {
+        title: one.class.title.clone(),
+        href: links::class(&one.class.id),
+        course: one.class.course_title.clone(),
+        students: one.counts.all,
+        working: one.counts.working,
+        absent: one.counts.absent,
+        in_need: one.counts.in_need,
+        xp: words::thousandths(one.xp),
+    };
+    let need = |need: &Need| {
+        let learner = &need.day.learner;
+        let labels = need.reasons.iter().map(label).collect();
+        (learner.name(), links::student(&learner.id), labels)
+    };
+    let counts = found.counts;
+    let number = |name, count: usize, group: &str| Figure {
+        name,
+        shown: count.to_string(),
+        description: String::new(),
+        tone: "",
+        href: Some(format!("{}?group={group}", screens::TODAY.path)),
+    };
+    Ok(Some(MyClasses {
+        figures: vec![
+            number("Working now", counts.working, "working"),
+            Figure {
+                name: "XP today",
+                shown: words::thousandths(found.xp),
+                description: String::new(),
+                tone: "",
+                href: Some(screens::STUDENTS.path.to_owned()),
+            },
+            number("Need attention", counts.in_need, ""),
+            number("Absent", counts.absent, "absent"),
+        ],
+        classes: found.classes.iter().map(class).collect(),
+        needs: found.needs.iter().take(limits::HOME_NEEDS_COUNT).map(need).collect(),
+        need_count: found.needs.len(),
+    }))
+}
+
+async fn my_projects(context: &Context, visitor: &Visitor) -> Result<Vec<MyProject>> {
+    let holder = TokenHolder::Person(visitor.person.clone());
+    let own = context.app.db.read(move |tx| projects::with_versions(tx, &holder)).await?;
+    let project = |(project, version): &(Project, Option<Deployment>)| {
+        let log = context.app.hosted.logs(&project.slug);
+        let deployed = version.as_ref().map(|version| {
+            let at = visitor.zone.format(version.made_at);
+            let by = version.made_by_name.as_deref().unwrap_or(&version.made_by);
+            format!("Version {} on {at} by {by}", version.version)
+        });
+        MyProject {
+            slug: project.slug.clone(),
+            href: links::project(&project.slug),
+            state: match version {
+                None => ("warn", "nothing is served".to_owned()),
+                Some(version) => ("good", served_parts(version).to_owned()),
+            },
+            deployed: deployed.unwrap_or_else(|| "–".to_owned()),
+            errors: log.iter().filter(|line| line.stream == LogStream::Error).count(),
+            errors_href: format!("{}/logs?stream=error", links::project(&project.slug)),
+        }
+    };
+    Ok(own.iter().map(project).collect())
+}
+
+fn served_parts(version: &Deployment) -> &'static str {
+    match (&version.frontend, &version.backend) {
+        (Some(_), Some(_)) => "frontend and backend are served",
+        (Some(_), None) => "frontend is served",
+        (None, Some(_)) => "backend is served",
+        (None, None) => "no code is served",
+    }
 }
 
 /// Home for a person who is limited to a part of the roster: its numbers, and nothing about the server.
-async fn show_part(context: &Context, visitor: &Visitor, reach: Reach) -> Result<Answer> {
+async fn show_part(
+    context: &Context,
+    visitor: &Visitor,
+    reach: Reach,
+    OwnWork { my_classes, my_projects }: OwnWork,
+) -> Result<Answer> {
     let is_developer = visitor.person.role == Role::Developer;
     let read = move |tx: &mut Tx<'_>| roster::counts(tx, &reach);
     let counts = context.app.db.scan(deadline(), read).await?;
     show_page(&HomePage {
         frame: visitor.frame("Home"),
         about: about(visitor, context.app.db.dialect()),
+        my_classes,
+        my_projects,
         figures: if is_developer { Vec::new() } else { figures(counts) },
         flow: None,
         health: None,
@@ -90,6 +210,8 @@ fn view(
     HomePage {
         frame: visitor.frame("Home"),
         about: about(visitor, dialect),
+        my_classes: None,
+        my_projects: None,
         figures: if role == Role::Developer { Vec::new() } else { seen(all_figures(home)) },
         flow: Some(EventFlow {
             figures: seen(flow(home, now)),

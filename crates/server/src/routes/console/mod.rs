@@ -16,9 +16,11 @@ mod people;
 mod personal_data;
 mod profile;
 mod projects;
+mod school_hours;
 mod student;
 mod students;
 mod system;
+mod teaching;
 mod today;
 mod visitor;
 mod webhooks;
@@ -76,8 +78,10 @@ pub(super) fn area() -> Area {
         keys::routes(),
         clients::routes(),
         system::routes(),
+        school_hours::routes(),
         classes::routes(),
         class_access::routes(),
+        teaching::routes(),
         badges::routes(),
         imports::routes(),
         courses::routes(),

@@ -1,6 +1,6 @@
 //! One student: goals, totals by day and subject, and the events behind each number.
 
-use lyceum_adaptive::screens::student as screen;
+use lyceum_adaptive::screens::{student as screen, teaching};
 use lyceum_bridge::analytics::ContributingEvent;
 use lyceum_bridge::today::SubjectDay;
 use lyceum_bridge::zone::Zone;
@@ -14,6 +14,7 @@ use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
 use super::answers::answers;
+use super::teaching::forms;
 use super::today::label;
 use super::visitor::query;
 use super::{Visitor, deadline, page, show_list, show_page};
@@ -33,13 +34,18 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let (moment, query) = (visitor.moment(&context), query(&context));
     let id = context.param("id").to_owned();
     let chosen = RANGES.into_iter().find(|days| query.own("days") == days.to_string());
     let (day_count, of, reach) = (chosen.unwrap_or(RANGES[0]), id.clone(), context.reach());
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &of, day_count, &reach);
-    let student = context.app.db.scan(deadline(), read).await?;
-    let view = view(&visitor, id, query, &student);
+    let read = move |tx: &mut Tx<'_>| {
+        let student = screen::read(tx, &moment, &of, day_count, &reach)?;
+        Ok((student, teaching::of_student(tx, moment.now, &of, &reach)?))
+    };
+    let (student, courses) = context.app.db.scan(deadline(), read).await?;
+    let page = links::student(&id);
+    let teaching = forms(&context, &visitor, (&page, "this student"), courses);
+    let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student) };
     show_list("answers", &view.answers, &view)
 }
 
@@ -72,6 +78,7 @@ fn view(
         totals: totals(&id, student),
         person: links::person(&id),
         answers: answers(&id, query, &student.answers, &visitor.zone),
+        teaching: None,
         id,
     }
 }

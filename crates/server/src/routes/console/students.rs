@@ -20,13 +20,14 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let (moment, query) = (visitor.moment(&context), query(&context));
+    let now = moment.now;
     let filter = screen::StudentFilter {
         school: query.own("school").to_owned(),
         grade: query.own("grade").to_owned(),
     };
     let reach = context.reach();
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter, &reach);
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, &reach);
     let students = context.app.db.scan(deadline(), read).await?;
     let day = visitor.zone.day_of(now).to_string();
     let rows = students.days.iter().map(|student| row(student, now, &day)).collect();

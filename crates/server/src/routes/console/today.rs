@@ -1,58 +1,160 @@
-//! Today: the students who need attention now, and why.
+//! Today: the students who need attention now and why, who works, is idle or absent, and a stream that says when a student
+//! does something.
 
-use lyceum_adaptive::screens::today as screen;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use lyceum_adaptive::live::LiveActivity;
+use lyceum_adaptive::screens::today::{self as screen, StudentCounts};
 use lyceum_bridge::need::{Need, NeedReason, RULES, RuleCondition, RuleMeasure};
+use lyceum_bridge::today::{Moment, Presence, WORKING_MAX_MINUTES};
 use lyceum_console::today::{COLUMNS, TodayPage};
-use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, links, screens};
+use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, Tab, Tabs, links, screens};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
+use tokio::sync::mpsc::channel;
+use tokio::time::Instant;
 
 use super::students::{accuracy, goal, last_seen_cell};
 use super::visitor::query;
 use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::limits;
 use crate::route::Route;
+use crate::routes::events::stream;
+use crate::sse::{self, EventFeed};
+
+/// The groups of students: the value of the parameter `group`, the tab, and who is in it.
+const GROUPS: [(&str, &str, Option<Presence>); 4] = [
+    ("", "Need attention", None),
+    ("working", "Working", Some(Presence::Working)),
+    ("idle", "Stopped", Some(Presence::Idle)),
+    ("absent", "Absent", Some(Presence::Absent)),
+];
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![page("/today", &screens::TODAY, show).within_reach()]
+    vec![
+        page("/today", &screens::TODAY, show).within_reach(),
+        page("/today/stream", &screens::TODAY, streamed).within_reach(),
+    ]
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let (moment, query) = (visitor.moment(&context), query(&context));
+    let group =
+        GROUPS.iter().find(|(value, ..)| *value == query.own("group")).unwrap_or(&GROUPS[0]);
     let filter = screen::TodayFilter {
+        presence: group.2,
         rule: query.own("rule").to_owned(),
         school: query.own("school").to_owned(),
     };
-    let reach = context.reach();
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &zone, &filter, &reach);
+    let (reach, of) = (context.reach(), moment.clone());
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, &of, &filter, &reach);
     let today = context.app.db.scan(deadline(), read).await?;
-    let view = view(&visitor, now, query, &today);
+    let view = view(&visitor, &moment, query, (group.1, group.2), &today);
     show_list("today", &view.list, &view)
 }
 
 fn view(
     visitor: &Visitor,
-    now: Timestamp,
+    moment: &Moment,
     query: ListQuery,
+    (here, presence): (&'static str, Option<Presence>),
     today: &screen::TodayList,
 ) -> TodayPage {
+    let now = moment.now;
     let day = visitor.zone.day_of(now).to_string();
     let rows = today.needs.iter().map(|need| row(need, now, &day)).collect();
-    let list = List::new("Students who need attention", COLUMNS, query, rows)
-        .or_else("No student needs attention right now.")
+    let list = List::new("Students today", COLUMNS, query, rows)
+        .or_else(match presence {
+            None => "No student needs attention right now.",
+            Some(_) => "No student is in this group right now.",
+        })
         .choice(ListFilter::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
         .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
     TodayPage {
         frame: visitor.frame("Today"),
         time: visitor.zone.format(now).split_off("2026-01-15 ".len()),
         day,
-        student_count: today.student_count,
-        need_count: today.need_count,
-        behind_count: today.behind_count,
+        student_count: today.counts.all,
+        need_count: today.counts.in_need,
+        behind_count: today.counts.behind,
+        tabs: tabs(here, today.counts),
+        about: about(presence),
         list,
         rules: RULES.iter().map(|rule| (rule.title, rule.describe())).collect(),
+    }
+}
+
+fn tabs(here: &'static str, counts: StudentCounts) -> Tabs {
+    let tab = |(value, name, presence): (&str, &'static str, Option<Presence>)| {
+        let count = match presence {
+            None | Some(Presence::Off) => counts.in_need,
+            Some(Presence::Working) => counts.working,
+            Some(Presence::Idle) => counts.idle,
+            Some(Presence::Absent) => counts.absent,
+        };
+        let href = match value {
+            "" => screens::TODAY.path.to_owned(),
+            value => format!("{}?group={value}", screens::TODAY.path),
+        };
+        Tab { count: Some(count.to_string()), ..Tab::new(name, href) }
+    };
+    Tabs::new(here, GROUPS.map(tab).into())
+}
+
+fn about(presence: Option<Presence>) -> String {
+    match presence {
+        None | Some(Presence::Off) => {
+            "Students for whom a rule found a reason, except absent ones.".to_owned()
+        }
+        Some(Presence::Working) => {
+            format!("Students who did something in the last {WORKING_MAX_MINUTES} minutes.")
+        }
+        Some(Presence::Idle) => {
+            format!("Students who worked today, but not in the last {WORKING_MAX_MINUTES} minutes.")
+        }
+        Some(Presence::Absent) => {
+            "Students who are enrolled and did nothing today, although their school has begun."
+                .to_owned()
+        }
+    }
+}
+
+/// Says when a student within the visitor's reach did something.
+async fn streamed(context: Context, _: Visitor) -> Result<Answer> {
+    let now = context.app.clock.now();
+    let activity = context.app.db.read(move |tx| LiveActivity::begin(tx, now)).await?;
+    let (sender, receiver) = channel(1);
+    let context = Arc::new(context);
+    let feed = EventFeed::new(sender, stream::check(Arc::clone(&context)));
+    tokio::spawn(follow(context, activity, feed));
+    Ok(sse::answer(receiver))
+}
+
+async fn follow(context: Arc<Context>, mut activity: LiveActivity, mut feed: EventFeed) {
+    let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
+    let mut last_sent = Instant::now();
+    let mut text = String::from(": begin\n\n");
+    while !context.app.draining.load(Relaxed) {
+        let (seen, now, reach) = (activity.clone(), context.app.clock.now(), context.reach());
+        let look = context.app.db.read(move |tx| seen.clone().look(tx, now, &reach));
+        let Ok((next, is_new)) = look.await else { return };
+        activity = next;
+        if is_new {
+            text.push_str("data: activity\n\n");
+        } else if last_sent.elapsed() >= heartbeat {
+            text.push_str(": alive\n\n");
+        }
+        if !text.is_empty() {
+            last_sent = Instant::now();
+        }
+        if !feed.send(std::mem::take(&mut text)).await || !feed.pause().await {
+            return;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use axum::http::header;
 use lyceum_access::{AccessDenial, Person, TokenHolder};
+use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen};
 use lyceum_core::time::Timestamp;
@@ -13,6 +14,7 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::Context;
 use crate::render;
+use crate::routes::bridge::school_hours;
 use crate::routes::sign_in::FormGuard;
 
 /// The signed-in person who opened a page of a screen that the person's role sees.
@@ -54,6 +56,15 @@ impl Visitor {
             title: title.into(),
             token: self.token.clone(),
             zone: self.zone.name().to_owned(),
+        }
+    }
+
+    /// The current moment, whose day is that of the visitor's time zone.
+    pub(super) fn moment(&self, context: &Context) -> Moment {
+        Moment {
+            now: context.app.clock.now(),
+            zone: self.zone.clone(),
+            usual_hours: school_hours::usual(&context.app),
         }
     }
 

@@ -131,7 +131,7 @@ fn place(comment: &str, follow: &Follow) -> String {
 }
 
 /// Whether the stream may go on. It ends where the caller's reach has changed; the caller's next one has the new reach.
-fn check(context: Arc<Context>) -> sse::StillAllowed {
+pub(crate) fn check(context: Arc<Context>) -> sse::StillAllowed {
     Box::new(move || {
         let context = Arc::clone(&context);
         Box::pin(async move {

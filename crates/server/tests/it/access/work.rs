@@ -290,8 +290,12 @@ fn a_client_of_a_teachers_classes_changes_nothing() {
         assert_eq!(get(&limited, "/caliper/events")["pagination"]["total"], 1);
         state(&all, &own);
         let before = state(&all, &own);
-        let is_write =
-            |row: &&Row| !row.request.starts_with("GET ") && !row.body.starts_with("EVENT");
+        // What a teacher does for the own students is tested with its route.
+        let is_write = |row: &&Row| {
+            !row.request.starts_with("GET ")
+                && !row.body.starts_with("EVENT")
+                && row.route != "teach"
+        };
         for row in ROWS.iter().filter(is_write) {
             let reply = own.send(&limited, row).send();
             let is_refused = matches!(reply.status, 403 | 404);

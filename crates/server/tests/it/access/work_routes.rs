@@ -86,6 +86,20 @@ pub(super) const ROWS: &[Row] = &[
         "",
         404,
     ),
+    row(
+        "putSchoolHours",
+        "PUT /bridge/school-hours/s-{d}",
+        r#"{"weekdays": [1, 2], "begins": "08:00", "ends": "12:00", "timeZone": "Europe/Berlin"}"#,
+        404,
+    ),
+    row("getSchoolHours", "GET /bridge/school-hours/s-{d}", "", 404),
+    row("deleteSchoolHours", "DELETE /bridge/school-hours/s-{d}", "", 404),
+    row(
+        "teach",
+        "POST /adaptive/teaching",
+        r#"{"student": "{d}-kid", "action": {"type": "goal", "course": "math", "dailyXp": 6}}"#,
+        404,
+    ),
     row("getSyllabus", "GET /adaptive/syllabus/math-{d}", "", 404),
     row("getNextQuestion", "GET /adaptive/getNextQuestion?student={d}-kid&lesson=steps", "", 404),
     row(

@@ -26,6 +26,8 @@ pub(super) fn classes(server: &TestServer, planted: &mut Planted) {
     let class = found["classes"][0]["sourcedId"].as_str().unwrap();
     planted.params.insert("/classes/{id}", class.to_owned());
     planted.params.insert("/courses/{id}", "evil".into());
+    planted.params.insert("/system/hours/{org}", "evil".into());
+    planted.shown_on.extend(["/system/hours", "/system/hours/{org}"]);
     planted.shown_on.extend(["/classes", "/classes/{id}", "/courses", "/courses/{id}"]);
 }
 

@@ -1,0 +1,57 @@
+//! The lessons and courses that the forms of a class or a student offer.
+
+use lyceum_bridge::enroll;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::COURSE;
+use lyceum_store::Tx;
+
+use crate::lesson_list;
+
+/// A course with its lessons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CourseLessons {
+    /// The sourcedId.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The sourcedId and title of each lesson, in the order of their creation.
+    pub lessons: Vec<(String, String)>,
+}
+
+/// The courses within the reach in which a student learns now, with their lessons. Runs a fixed number of statements.
+pub fn of_student(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    student: &str,
+    reach: &Reach,
+) -> Result<Vec<CourseLessons>> {
+    let courses = enroll::learned(tx, now, student)?;
+    let courses: Vec<&str> = courses.iter().map(String::as_str).collect();
+    of_courses(tx, &courses, reach)
+}
+
+/// Those of the courses that lie within the reach, by title, with their lessons.
+pub fn of_courses(tx: &mut Tx<'_>, courses: &[&str], reach: &Reach) -> Result<Vec<CourseLessons>> {
+    let records = fields::of_all_within(tx, &COURSE, courses.iter().copied(), reach)?;
+    let in_use = records.into_iter().filter(|(_, record)| fields::is_in_use(record));
+    let mut found: Vec<CourseLessons> = in_use
+        .map(|(id, record)| CourseLessons {
+            id,
+            title: fields::text(&record, "title").to_owned(),
+            lessons: Vec::new(),
+        })
+        .collect();
+    found
+        .sort_by_cached_key(|course| (lyceum_core::text::folded(&course.title), course.id.clone()));
+    let ids: Vec<&str> = found.iter().map(|course| course.id.as_str()).collect();
+    for lesson in lesson_list::of_courses(tx, &ids)? {
+        let title = fields::text(&fields::of(&lesson.records.lesson)?, "title").to_owned();
+        let course = found.iter_mut().find(|course| course.id == lesson.course);
+        if let Some(course) = course {
+            course.lessons.push((lesson.id, title));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,202 @@
+//! What guides do for students: assign a lesson, leave it out of the plan or take it in again, reset the last attempt, set
+//! a daily goal. For one student or for all students of a class.
+//!
+//! Unlike other changes, a teacher may do this for the students of the own classes.
+
+use lyceum_bridge::goals;
+use lyceum_core::body::OneLineText;
+use lyceum_core::limits::PAGE_MAX_RECORDS;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::fields;
+use lyceum_roster::kinds::{CLASS, COURSE, USER};
+use lyceum_roster::repository as roster;
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::attempt::{self, LessonContext};
+use crate::lesson::{self, Lesson};
+use crate::lesson_plans::{self, LessonPlanInput};
+use crate::repository;
+use crate::test_assignments::{AssignmentFilter, TestAssignment, assign_lesson};
+
+/// Something to do for students.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum TeachingAction {
+    /// Assigns a lesson. A student who has not completed an earlier assignment of it keeps that one.
+    Assign {
+        /// The lesson's sourcedId.
+        #[schemars(with = "OneLineText")]
+        lesson: String,
+        /// The time until which it must be completed.
+        expires_at: Option<Timestamp>,
+    },
+    /// Leaves a lesson out of the students' plans, or takes it in again. Students without a plan get one.
+    Skip {
+        /// The lesson's sourcedId.
+        #[schemars(with = "OneLineText")]
+        lesson: String,
+        /// Whether it is left out.
+        skipped: bool,
+    },
+    /// Resets the last attempt at a lesson, as resetAttempt does.
+    Reset {
+        /// The lesson's sourcedId.
+        #[schemars(with = "OneLineText")]
+        lesson: String,
+    },
+    /// Sets the daily XP goal in a course.
+    Goal {
+        /// The course's sourcedId.
+        #[schemars(with = "OneLineText")]
+        course: String,
+        /// The XP; null for the goal of the course.
+        #[schemars(range(min = 0, max = 100_000))]
+        daily_xp: Option<u32>,
+    },
+}
+
+/// An action for one student, or for all students of a class.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeachingRequest {
+    /// The student's sourcedId. Send either this or the class.
+    #[schemars(with = "Option<OneLineText>")]
+    pub student: Option<String>,
+    /// The sourcedId of the class whose students are meant.
+    #[schemars(with = "Option<OneLineText>")]
+    pub class: Option<String>,
+    /// What to do.
+    pub action: TeachingAction,
+}
+
+/// For whom something was done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TeachingReport {
+    /// The sourcedIds of the students.
+    pub students: Vec<String>,
+}
+
+impl TeachingAction {
+    /// Its name in the audit log.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Assign { .. } => "students.assign",
+            Self::Skip { .. } => "students.skip",
+            Self::Reset { .. } => "students.reset",
+            Self::Goal { .. } => "students.goal",
+        }
+    }
+}
+
+/// Does something for students within the reach: for all of them, or for none if one cannot be served. `by` names the
+/// person in the logs of plans.
+///
+/// Errors: `Invalid`; `NotFound`; `Conflict`.
+pub fn apply(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    request: &TeachingRequest,
+    by: &str,
+) -> Result<TeachingReport> {
+    let students = students(tx, request, desk.reach)?;
+    let seen: Vec<&str> = students.iter().map(String::as_str).collect();
+    // The students and what they learn lie within the reach, so the reach does not restrict what is written for them.
+    let all = LessonContext { reach: &Reach::Everything, ..*desk };
+    match &request.action {
+        TeachingAction::Assign { lesson, expires_at } => {
+            let lesson = taught(tx, lesson, desk.reach)?;
+            for student in &seen {
+                assign(tx, desk.now, student, &lesson, *expires_at)?;
+            }
+        }
+        TeachingAction::Skip { lesson, skipped } => {
+            let lesson = taught(tx, lesson, desk.reach)?;
+            for student in &seen {
+                skip(tx, desk.now, student, &lesson, *skipped, by)?;
+            }
+        }
+        TeachingAction::Reset { lesson } => {
+            let lesson = taught(tx, lesson, desk.reach)?;
+            for student in &seen {
+                attempt::reset(tx, &all, student, &lesson.id)?;
+            }
+        }
+        TeachingAction::Goal { course, daily_xp } => {
+            fields::in_use_within(tx, &COURSE, course, desk.reach)?;
+            goals::set_daily_xp(tx, desk.now, course, &seen, *daily_xp)?;
+        }
+    }
+    Ok(TeachingReport { students })
+}
+
+fn students(tx: &mut Tx<'_>, request: &TeachingRequest, reach: &Reach) -> Result<Vec<String>> {
+    match (&request.student, &request.class) {
+        (Some(student), None) => {
+            fields::in_use_within(tx, &USER, student, reach)?;
+            Ok(vec![student.clone()])
+        }
+        (None, Some(class)) => {
+            fields::in_use_within(tx, &CLASS, class, reach)?;
+            let members = roster::in_class(tx, class, "student", reach)?;
+            Ok(members.into_iter().map(|member| member.id).collect())
+        }
+        _ => Err(Problem::invalid("student", "is required unless class is sent; send one of them")),
+    }
+}
+
+/// A lesson of a course within the reach.
+fn taught(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Lesson> {
+    let lesson = lesson::find(tx, id)?;
+    fields::in_use_within(tx, &COURSE, &lesson.course.id, reach)?;
+    Ok(lesson)
+}
+
+/// Assigns a lesson to a student who has no open assignment of it.
+fn assign(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    student: &str,
+    lesson: &Lesson,
+    expires: Option<Timestamp>,
+) -> Result<()> {
+    let which = AssignmentFilter {
+        student: Some(student.to_owned()),
+        status: None,
+        subject: None,
+        grade: None,
+        limit: PAGE_MAX_RECORDS,
+        offset: 0,
+    };
+    let (known, _) = repository::test_assignments::list(tx, now, &which, &Reach::Everything)?;
+    let is_open = |one: &TestAssignment| {
+        one.component_resource_sourced_id == lesson.id
+            && ["assigned", "in_progress"].contains(&one.assignment_status.as_str())
+    };
+    if known.iter().any(is_open) {
+        return Ok(());
+    }
+    assign_lesson(tx, now, student, &lesson.subject, lesson, expires).map(drop)
+}
+
+fn skip(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    student: &str,
+    lesson: &Lesson,
+    is_skipped: bool,
+    by: &str,
+) -> Result<()> {
+    let reach = &Reach::Everything;
+    let new = LessonPlanInput::of(&lesson.course.id, student);
+    let (plan, _) = lesson_plans::create(tx, now, &new, reach)?;
+    let target = json!({ "type": "resource", "id": lesson.id });
+    let operation =
+        json!({ "type": "set-skipped", "payload": { "target": target, "value": is_skipped } });
+    let request = json!({ "operation": operation });
+    lesson_plans::request_operation(tx, now, &plan, &request, Some(by), reach)?;
+    lesson_plans::sync(tx, &plan, reach).map(drop)
+}

@@ -1,0 +1,56 @@
+//! School hours of organizations.
+
+use std::collections::BTreeSet;
+
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Row, Tx, dialect};
+
+use crate::school_hours::SchoolHours;
+
+/// The school hours that apply to the organizations, each with the organization that sets them. The nearest one to an
+/// organization comes last.
+pub(crate) fn above(
+    tx: &mut Tx<'_>,
+    orgs: &BTreeSet<&str>,
+) -> Result<Vec<(String, String, SchoolHours)>> {
+    let list = serde_json::to_string(orgs).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT b.org, h.org, h.weekdays, h.begins, h.ends, h.time_zone, h.days_off \
+         FROM school_hours h JOIN roster_org_below b ON b.root = h.org WHERE {} \
+         ORDER BY (SELECT COUNT(*) FROM roster_org_below d WHERE d.org = h.org), h.org",
+        dialect::is_one_of(tx.dialect(), "b.org", "$1")
+    );
+    tx.all(&sql, &[list.as_str().into()], |row| {
+        Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned(), hours(row, 2)?))
+    })
+}
+
+fn hours(row: &Row<'_>, at: usize) -> Result<SchoolHours> {
+    let text = |column: usize| row.text(at + column).map(str::to_owned);
+    let digits = text(0)?;
+    Ok(SchoolHours {
+        weekdays: digits.bytes().filter_map(|digit| i8::try_from(digit - b'0').ok()).collect(),
+        begins: text(1)?,
+        ends: text(2)?,
+        time_zone: text(3)?,
+        days_off: serde_json::from_str(row.text(at + 4)?).map_err(Problem::internal)?,
+    })
+}
+
+/// Stores the hours of an organization.
+pub(crate) fn put(tx: &mut Tx<'_>, org: &str, hours: &SchoolHours) -> Result<()> {
+    let weekdays: String = hours.weekdays.iter().map(ToString::to_string).collect();
+    let days_off = serde_json::to_string(&hours.days_off).map_err(Problem::internal)?;
+    let sql = "INSERT INTO school_hours (org, weekdays, begins, ends, time_zone, days_off) \
+               VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org) DO UPDATE SET \
+               weekdays = excluded.weekdays, begins = excluded.begins, ends = excluded.ends, \
+               time_zone = excluded.time_zone, days_off = excluded.days_off";
+    let values =
+        [org, weekdays.as_str(), &hours.begins, &hours.ends, &hours.time_zone, days_off.as_str()];
+    tx.send(sql, &values.map(Into::into))
+}
+
+/// Deletes the hours of an organization; `false` if it has none.
+pub(crate) fn delete(tx: &mut Tx<'_>, org: &str) -> Result<bool> {
+    Ok(tx.execute("DELETE FROM school_hours WHERE org = $1", &[org.into()])? == 1)
+}

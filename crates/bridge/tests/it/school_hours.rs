@@ -1,0 +1,182 @@
+//! School hours: the nearest organization sets them, and they decide who is absent.
+
+use std::collections::BTreeSet;
+
+use lyceum_bridge::school_hours::{self, SchoolHours};
+use lyceum_bridge::screens::school_hours as screen;
+use lyceum_bridge::today::Presence::{self, Absent, Idle, Off, Working};
+use lyceum_bridge::today::{self, Moment};
+use lyceum_bridge::zone::Zone;
+use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, Reach};
+use lyceum_store::Db;
+use serde_json::json;
+
+use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn usual() -> SchoolHours {
+    SchoolHours::usual("Europe/Berlin")
+}
+
+/// Passed and all minutes of the school day, and whether it goes on.
+fn day(hours: &SchoolHours, now: &str) -> Option<(i64, i64, bool)> {
+    let day = hours.day_at(at(now))?;
+    Some((day.passed_ms / 60_000, day.whole_ms / 60_000, day.is_open))
+}
+
+#[test]
+fn a_school_day_begins_and_ends_in_its_time_zone() {
+    let hours = usual();
+    // Winter time, one hour ahead of UTC; 2026-03-10 is a Tuesday.
+    assert_eq!(day(&hours, "2026-03-10T06:59:59Z"), None, "not begun");
+    assert_eq!(day(&hours, "2026-03-10T07:00:00Z"), Some((0, 480, true)));
+    assert_eq!(day(&hours, "2026-03-10T14:59:59Z"), Some((479, 480, true)));
+    assert_eq!(day(&hours, "2026-03-10T15:00:00Z"), Some((480, 480, false)), "over");
+    assert_eq!(day(&hours, "2026-03-14T11:00:00Z"), None, "a Saturday");
+    // Clocks were set forward on 2026-03-29; school still begins at eight.
+    assert_eq!(day(&hours, "2026-03-30T06:00:00Z"), Some((0, 480, true)));
+    let off = SchoolHours { days_off: BTreeSet::from(["2026-03-10".to_owned()]), ..usual() };
+    assert_eq!(day(&off, "2026-03-10T11:00:00Z"), None);
+    assert_eq!(day(&off, "2026-03-11T11:00:00Z"), Some((240, 480, true)));
+}
+
+/// A district with two schools, one of which has hours of its own.
+fn district(db: &Db) {
+    for (id, parent) in
+        [("state", ""), ("district", "state"), ("north", "district"), ("south", "district")]
+    {
+        let mut org = json!({ "sourcedId": id, "name": format!("The {id}"), "type": "district" });
+        if !parent.is_empty() {
+            org["parent"] = json!({ "sourcedId": parent });
+        }
+        create(db, "orgs", org);
+    }
+}
+
+fn set(db: &Db, org: &str, ends: &str) {
+    let hours = SchoolHours { ends: ends.to_owned(), ..usual() };
+    db.write_blocking(|tx| school_hours::set(tx, org, &hours, &Reach::Everything)).unwrap();
+}
+
+/// The end of the school day of each organization, and who sets it.
+fn ends(db: &Db) -> Vec<(String, String, String)> {
+    let all = db.read_blocking(|tx| screen::read(tx, &usual())).unwrap();
+    all.into_iter().map(|one| (one.id, one.in_force.hours.ends, one.set_by_name)).collect()
+}
+
+#[test]
+fn the_nearest_organization_above_sets_the_hours() {
+    both(|db| {
+        district(db);
+        let told = |expected: [(&str, &str, &str); 4]| {
+            let expected =
+                expected.map(|(id, ends, by)| (id.to_owned(), ends.to_owned(), by.to_owned()));
+            assert_eq!(ends(db), expected);
+        };
+        told([
+            ("district", "16:00", ""),
+            ("north", "16:00", ""),
+            ("south", "16:00", ""),
+            ("state", "16:00", ""),
+        ]);
+        set(db, "state", "14:00");
+        set(db, "north", "12:00");
+        told([
+            ("district", "14:00", "The state"),
+            ("north", "12:00", "The north"),
+            ("south", "14:00", "The state"),
+            ("state", "14:00", "The state"),
+        ]);
+        set(db, "district", "13:00");
+        set(db, "state", "15:00");
+        told([
+            ("district", "13:00", "The district"),
+            ("north", "12:00", "The north"),
+            ("south", "13:00", "The district"),
+            ("state", "15:00", "The state"),
+        ]);
+        let one = db.read_blocking(|tx| screen::one(tx, &usual(), "south")).unwrap();
+        assert_eq!(
+            (one.set_by_name.as_str(), one.in_force.hours.ends.as_str()),
+            ("The district", "13:00")
+        );
+        let remove =
+            |org: &str| db.write_blocking(|tx| school_hours::remove(tx, org, &Reach::Everything));
+        remove("district").unwrap();
+        assert_eq!(remove("district").unwrap_err().kind, ProblemKind::NotFound);
+        assert_eq!(ends(db)[2], ("south".to_owned(), "15:00".to_owned(), "The state".to_owned()));
+    });
+}
+
+#[test]
+fn wrong_hours_and_organizations_outside_the_reach_are_refused() {
+    both(|db| {
+        district(db);
+        let set = |org: &str, hours: &SchoolHours, reach: &Reach| {
+            db.write_blocking(|tx| school_hours::set(tx, org, hours, reach))
+        };
+        let wrong = SchoolHours {
+            weekdays: BTreeSet::from([0, 5]),
+            begins: "8:00".to_owned(),
+            ends: "25:00".to_owned(),
+            time_zone: "Europe/Nowhere".to_owned(),
+            days_off: BTreeSet::from(["24.12.2026".to_owned()]),
+        };
+        let refused = set("north", &wrong, &Reach::Everything).unwrap_err();
+        let paths: Vec<&str> = refused.details.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(paths, ["weekdays", "begins", "ends", "timeZone", "daysOff"]);
+        let reversed =
+            SchoolHours { begins: "16:00".to_owned(), ends: "16:00".to_owned(), ..usual() };
+        assert_eq!(
+            set("north", &reversed, &Reach::Everything).unwrap_err().details[0].path,
+            "ends"
+        );
+        let north = Reach::organizations(["north"]).unwrap();
+        set("north", &usual(), &north).unwrap();
+        assert_eq!(set("south", &usual(), &north).unwrap_err().kind, ProblemKind::NotFound);
+        let teacher = Reach::ClassesOf("t".to_owned());
+        assert!(set("north", &usual(), &teacher).is_err());
+        let own: Vec<String> = ends(db).into_iter().map(|(_, _, by)| by).collect();
+        assert_eq!(own, ["", "The north", "", ""]);
+    });
+}
+
+#[test]
+fn students_work_are_idle_absent_or_off() {
+    both(|db| {
+        school(db);
+        course(db, "c", &["Math"]);
+        for id in ["busy", "idle", "absent", "unenrolled"] {
+            student(db, id, &format!("{id}@example.org"));
+        }
+        for id in ["busy", "idle", "absent"] {
+            enroll(db, &format!("e-{id}"), id, "c", None);
+        }
+        send(
+            db,
+            &[
+                Said::activity(1, "busy", "2026-03-10T10:55:01Z").sent(SENT),
+                Said::activity(2, "idle", "2026-03-10T10:55:00Z").sent(SENT),
+            ],
+        );
+        let presence = |now: &str| -> Vec<Presence> {
+            let moment = Moment {
+                now: at(now),
+                zone: Zone::from_name("Europe/Berlin").unwrap(),
+                usual_hours: usual(),
+            };
+            let days =
+                db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
+            days.iter().map(|day| day.presence(moment.now)).collect()
+        };
+        assert_eq!(presence("2026-03-10T11:00:00Z"), [Working, Idle, Absent, Off]);
+        assert_eq!(presence("2026-03-10T06:00:00Z")[2], Off, "before school");
+        set(db, "s", "11:30");
+        assert_eq!(presence("2026-03-10T11:00:00Z")[2], Absent, "also after school");
+        assert_eq!(presence("2026-03-14T11:00:00Z"), [Off; 4], "a Saturday");
+    });
+}

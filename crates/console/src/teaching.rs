@@ -1,0 +1,28 @@
+//! The forms with which a guide does something for one student or a class.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+
+/// Forms that assign, leave out and reset lessons, and set a daily goal. Templates write `{{ teaching }}`.
+#[derive(Template)]
+#[template(path = "teaching.html")]
+pub struct TeachingForms {
+    /// The token of the forms.
+    pub token: String,
+    /// The address to which the forms are sent.
+    pub path: String,
+    /// For whom it is done, such as "all students of this class".
+    pub whom: &'static str,
+    /// The courses: sourcedId, title, and the sourcedId and title of each lesson.
+    pub courses: Vec<(String, String, Vec<(String, String)>)>,
+    /// What was done just now.
+    pub done: Option<String>,
+}
+
+impl HtmlSafe for TeachingForms {}
+
+impl TeachingForms {
+    fn has_lessons(&self) -> bool {
+        self.courses.iter().any(|(_, _, lessons)| !lessons.is_empty())
+    }
+}

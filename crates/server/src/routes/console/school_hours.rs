@@ -1,0 +1,137 @@
+//! School hours: the organizations with their hours, and a form for each.
+
+use std::collections::BTreeSet;
+
+use lyceum_bridge::school_hours::{SchoolHours, WEEKDAYS};
+use lyceum_bridge::screens::school_hours::{self as screen, OrganizationHours};
+use lyceum_console::classes::FilterOption;
+use lyceum_console::school_hours::{COLUMNS, SchoolHoursPage};
+use lyceum_console::system::{SystemListPage, tabs};
+use lyceum_console::{Cell, List, Row, links, screens};
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
+
+use super::visitor::query;
+use super::{Form, Visitor, action, deadline, on_to, page, show_list, show_page};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::render;
+use crate::route::Route;
+use crate::routes::bridge::school_hours::{change, usual};
+
+pub(super) fn routes() -> Vec<Route> {
+    let screen = &screens::SYSTEM;
+    vec![
+        page("/system/hours", screen, all),
+        page("/system/hours/{org}", screen, show),
+        action("/system/hours/{org}", screen, set),
+        action("/system/hours/{org}/remove", screen, remove),
+    ]
+}
+
+async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
+    let usual = usual(&context.app);
+    let found = context.app.db.scan(deadline(), move |tx| screen::read(tx, &usual)).await?;
+    let list = List::new("School hours", COLUMNS, query(&context), found.iter().map(row).collect())
+        .or_else("There are no organizations yet. Import a roster, or create them over the API.");
+    let view = SystemListPage {
+        frame: visitor.frame("School hours"),
+        tabs: tabs("School hours"),
+        description: "Students are expected at work in these hours. An organization that sets none has those of the organization above it.",
+        makes_backups: false,
+        list,
+    };
+    show_list("school-hours", &view.list, &view)
+}
+
+fn row(org: &OrganizationHours) -> Row {
+    let hours = &org.in_force.hours;
+    let days = hours.weekday_names().iter().map(|name| &name[..3]).collect::<Vec<_>>().join(", ");
+    let set_by = match &org.in_force.set_by {
+        None => Cell::missing("usual hours"),
+        Some(id) => Cell::text(&org.set_by_name).to(links::school_hours(id)),
+    };
+    vec![
+        Cell::text(&org.name).to(links::school_hours(&org.id)),
+        Cell::text(days),
+        Cell::text(format!("{} – {}", hours.begins, hours.ends)),
+        Cell::text(&hours.time_zone),
+        Cell::count(hours.days_off.len() as u64).to(links::school_hours(&org.id)),
+        set_by,
+    ]
+}
+
+async fn find(context: &Context) -> Result<OrganizationHours> {
+    let (id, usual) = (context.param("org").to_owned(), usual(&context.app));
+    context.app.db.read(move |tx: &mut Tx<'_>| screen::one(tx, &usual, &id)).await
+}
+
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let org = find(&context).await?;
+    show_page(&view(&visitor, &org, &org.in_force.hours, None))
+}
+
+fn view(
+    visitor: &Visitor,
+    org: &OrganizationHours,
+    hours: &SchoolHours,
+    problem: Option<String>,
+) -> SchoolHoursPage {
+    let is_own = org.in_force.set_by.as_ref() == Some(&org.id);
+    let option = |(number, name): (i8, &str)| FilterOption {
+        value: number.to_string(),
+        name: name.to_owned(),
+        is_chosen: hours.weekdays.contains(&number),
+    };
+    SchoolHoursPage {
+        frame: visitor.frame(format!("School hours of {}", org.name)),
+        path: links::school_hours(&org.id),
+        source: match (is_own, org.set_by_name.as_str()) {
+            (true, _) => "This organization sets these hours itself.".to_owned(),
+            (false, "") => "No organization sets hours, so the usual ones apply.".to_owned(),
+            (false, name) => format!("These hours are set by {name}."),
+        },
+        weekdays: WEEKDAYS.into_iter().map(option).collect(),
+        begins: hours.begins.clone(),
+        ends: hours.ends.clone(),
+        time_zone: hours.time_zone.clone(),
+        days_off: hours.days_off.iter().map(String::as_str).collect::<Vec<_>>().join("\n"),
+        is_own,
+        problem,
+    }
+}
+
+async fn set(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let org = find(&context).await?;
+    let days_off = form.field("daysOff").split_whitespace().map(str::to_owned);
+    let hours = SchoolHours {
+        weekdays: form
+            .every("weekday")
+            .filter_map(|day| day.parse().ok())
+            .collect::<BTreeSet<i8>>(),
+        begins: form.field("begins").to_owned(),
+        ends: form.field("ends").to_owned(),
+        time_zone: form.field("timeZone").trim().to_owned(),
+        days_off: days_off.collect(),
+    };
+    match change(&context, &org.id, Some(hours.clone())).await {
+        Ok(()) => Ok(on_to("/console/system/hours")),
+        Err(problem) if problem.cause.is_some() => Err(problem),
+        Err(problem) => refuse(&visitor, &org, &hours, &problem),
+    }
+}
+
+fn refuse(
+    visitor: &Visitor,
+    org: &OrganizationHours,
+    hours: &SchoolHours,
+    problem: &Problem,
+) -> Result<Answer> {
+    let page = show_page(&view(visitor, org, hours, Some(render::sentence(problem))))?;
+    Ok(page.status(render::status(problem.kind)))
+}
+
+async fn remove(context: Context, _: Visitor, _: Form) -> Result<Answer> {
+    change(&context, context.param("org"), None).await?;
+    Ok(on_to(&links::school_hours(context.param("org"))))
+}

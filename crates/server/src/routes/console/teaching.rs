@@ -1,0 +1,104 @@
+//! What a guide does for one student or for all students of a class, with the forms on their pages.
+
+use lyceum_adaptive::screens::teaching::CourseLessons;
+use lyceum_adaptive::teaching::{TeachingAction, TeachingRequest};
+use lyceum_console::teaching::TeachingForms;
+use lyceum_console::{links, screens};
+use lyceum_core::time::parse_date;
+use lyceum_core::{Problem, Result};
+
+use super::visitor::query;
+use super::{Form, Visitor, action, on_to};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::route::Route;
+use crate::routes::adaptive::teaching::apply;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        action("/students/{id}/teaching", &screens::STUDENTS, for_student).within_reach(),
+        action("/classes/{id}/teaching", &screens::CLASSES, for_class).within_reach(),
+    ]
+}
+
+/// The forms for a student or a class. `page` is the page on which they are.
+pub(super) fn forms(
+    context: &Context,
+    visitor: &Visitor,
+    (page, whom): (&str, &'static str),
+    courses: Vec<CourseLessons>,
+) -> TeachingForms {
+    let done = query(context).own("done").to_owned();
+    TeachingForms {
+        token: visitor.token().to_owned(),
+        path: format!("{page}/teaching"),
+        whom,
+        courses: courses.into_iter().map(|one| (one.id, one.title, one.lessons)).collect(),
+        done: describe(&done).map(str::to_owned),
+    }
+}
+
+/// What was done, by the value of the button.
+fn describe(action: &str) -> Option<&'static str> {
+    Some(match action {
+        "assign" => "The lesson is assigned.",
+        "skip" => "The lesson is left out of the plan.",
+        "unskip" => "The lesson is in the plan again.",
+        "reset" => "The last attempt is reset.",
+        "goal" => "The daily goal is set.",
+        _ => return None,
+    })
+}
+
+async fn for_student(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let page = links::student(&id);
+    teach(&context, &visitor, &form, &page, (Some(id), None)).await
+}
+
+async fn for_class(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let page = links::class(&id);
+    teach(&context, &visitor, &form, &page, (None, Some(id))).await
+}
+
+async fn teach(
+    context: &Context,
+    visitor: &Visitor,
+    form: &Form,
+    page: &str,
+    (student, class): (Option<String>, Option<String>),
+) -> Result<Answer> {
+    let action = read_action(form, visitor)?;
+    apply(context, TeachingRequest { student, class, action }).await?;
+    Ok(on_to(&format!("{page}?done={}#teaching", form.field("action"))))
+}
+
+fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
+    let lesson = || form.field("lesson").to_owned();
+    Ok(match form.field("action") {
+        "assign" => {
+            // Until the end of the day in the visitor's time zone.
+            let until = parse_date(form.field("until")).and_then(|day| day.tomorrow().ok());
+            let expires_at = until.map(|next| visitor.zone.start_of(next));
+            TeachingAction::Assign { lesson: lesson(), expires_at }
+        }
+        "skip" => TeachingAction::Skip { lesson: lesson(), skipped: true },
+        "unskip" => TeachingAction::Skip { lesson: lesson(), skipped: false },
+        "reset" => TeachingAction::Reset { lesson: lesson() },
+        "goal" => {
+            let text = form.field("dailyXp").trim();
+            let xp = text.parse().map(Some);
+            let daily_xp = if text.is_empty() { Ok(None) } else { xp };
+            let rule = "must be a whole number of XP from 0";
+            TeachingAction::Goal {
+                course: form.field("course").to_owned(),
+                daily_xp: daily_xp.map_err(|_| Problem::invalid("dailyXp", rule))?,
+            }
+        }
+        other => {
+            let message = format!("must be assign, skip, unskip, reset or goal: got '{other}'");
+            return Err(Problem::invalid("action", message));
+        }
+    })
+}
