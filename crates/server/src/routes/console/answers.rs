@@ -118,8 +118,7 @@ fn question(
     vec![
         Cell::count(number),
         Cell::when(entry.served, zone.format(entry.served)),
-        Cell::text(words.map_or(&entry.item, |words| &words.question))
-            .to(links::item(&entry.item)),
+        Cell::text(words.map_or(&entry.item, |words| &words.question)).to(links::item(&entry.item)),
         given,
         match words.filter(|words| !words.correct.is_empty()) {
             Some(words) => Cell::text(&words.correct),
