@@ -48,7 +48,7 @@ impl OpenClass {
 }
 
 /// Opens a class for so many minutes, or sets when the open class closes: its code stays.
-/// Errors: `Invalid` for other minutes than 1 to [`limits::CLASS_SIGN_IN_MAX_MINUTES`].
+/// Errors: `Invalid` for other minutes than 1 to [`limits::CLASS_SIGN_IN_MAX_MIN`].
 pub fn open(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -56,8 +56,8 @@ pub fn open(
     by: &Person,
     minutes: i64,
 ) -> Result<OpenClass> {
-    if !(1..=limits::CLASS_SIGN_IN_MAX_MINUTES).contains(&minutes) {
-        let rule = format!("must be 1 to {} minutes", limits::CLASS_SIGN_IN_MAX_MINUTES);
+    if !(1..=limits::CLASS_SIGN_IN_MAX_MIN).contains(&minutes) {
+        let rule = format!("must be 1 to {} minutes", limits::CLASS_SIGN_IN_MAX_MIN);
         return Err(Problem::invalid("minutes", rule));
     }
     repository::delete_closed(tx, now)?;

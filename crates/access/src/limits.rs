@@ -59,7 +59,7 @@ pub const DEMO_LINK_LIFETIME_S: i64 = 10 * 60;
 /// Seconds in which guesses are counted together.
 pub const GUESS_WINDOW_S: i64 = 15 * 60;
 /// Minutes that a class can be open for sign-in.
-pub const CLASS_SIGN_IN_MAX_MINUTES: i64 = 120;
+pub const CLASS_SIGN_IN_MAX_MIN: i64 = 120;
 /// Seconds that a session from sign-in in class lives.
 pub const CLASS_SESSION_LIFETIME_S: i64 = 4 * 3600;
 /// Seconds that such a session lives without being used, on a device that others use next.

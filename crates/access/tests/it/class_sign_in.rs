@@ -83,7 +83,7 @@ fn session_at(db: &Db, now: Timestamp, text: &str) -> Result<TokenHolder, TokenR
 fn a_code_opens_its_class_until_it_closes_however_it_is_typed() {
     on_both_stores(|db| {
         let tess = teacher(db);
-        for minutes in [0, limits::CLASS_SIGN_IN_MAX_MINUTES + 1, -5] {
+        for minutes in [0, limits::CLASS_SIGN_IN_MAX_MIN + 1, -5] {
             let refused =
                 db.write_blocking(|tx| class_sign_in::open(tx, morning(), "c", &tess, minutes));
             assert_eq!(refused.unwrap_err().kind, ProblemKind::Invalid, "{minutes}");

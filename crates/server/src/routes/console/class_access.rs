@@ -51,7 +51,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         class: (links::class(&id), title),
         open: open.map(|open| (open.shown_code(), visitor.zone.format(open.closes))),
         address: format!("{}{CLASS_PAGE}", context.base_url()),
-        max_minutes: limits::CLASS_SIGN_IN_MAX_MINUTES,
+        max_minutes: limits::CLASS_SIGN_IN_MAX_MIN,
         waiting: students.iter().filter(|one| one.secret.is_none()).count(),
         path,
         list,

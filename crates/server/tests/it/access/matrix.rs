@@ -144,7 +144,7 @@ impl RouteRequest {
             return None;
         }
         let is_page = matches!(self.route.access, Access::Page(_) | Access::Student(_));
-        if is_page && self.route.reads.media[0].ends_with("form-urlencoded") {
+        if is_page && !self.route.reads.media[0].ends_with("json") {
             let cookie = caller.cookie.as_deref()?;
             let token = session::form_token(cookie.split_once('=').unwrap().1);
             let form = format!("token={token}&version=1&revision=1");
