@@ -177,7 +177,7 @@ pub const TABLES: &[Table] = &[
         "lessons",
         "lesson_answer_request",
         Through { column: "attempt", table: "lesson_attempt", key: "id" },
-        Pseudonymise(&[]),
+        Delete,
     ),
     table("lessons", "lesson_attempt", Column(&["student"]), Pseudonymise(&[("seed", "0")])),
     table(

@@ -48,6 +48,12 @@ fn every_table_is_declared_with_columns_that_exist() {
                         "'{}' must be treated before '{other}', through which its rows are found",
                         table.name
                     );
+                    assert_ne!(
+                        table.treatment,
+                        Treatment::Pseudonymise(&[]),
+                        "'{}' has no column to change: keep its rows, or delete them",
+                        table.name
+                    );
                 }
             }
             if let Treatment::Pseudonymise(values) = table.treatment {
