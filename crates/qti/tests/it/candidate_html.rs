@@ -121,11 +121,11 @@ fn assert_safe(html: &str) {
                         || value.starts_with("data:image/")
                 ),
                 "href" => {
-                    assert!(value.starts_with("https://") || value.starts_with("#qti-"), "{value}")
+                    assert!(value.starts_with("https://") || value.starts_with("#qti-"), "{value}");
                 }
                 "id" => assert!(value.starts_with("qti-") || value.is_empty(), "{value}"),
                 "class" => {
-                    assert!(value.split(' ').all(|class| class.starts_with("qti-")), "{value}")
+                    assert!(value.split(' ').all(|class| class.starts_with("qti-")), "{value}");
                 }
                 _ => {}
             }
