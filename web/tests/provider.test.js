@@ -105,3 +105,54 @@ test("people sign in by the OpenID provider of the settings", { skip }, async (t
   assert.equal(answer.status, 503);
   assert.match(await answer.text(), /cannot be reached[\s\S]*name="password"/);
 });
+
+test("a student signs in by the provider only after the account was linked", { skip }, async (t) => {
+  const people = {
+    ann: { email: "ann@example.org", email_verified: true, name: "Ann" },
+    kid: { email: "kid@example.org", email_verified: true, name: "Kid" },
+  };
+  const server = await Server.start(t, async (server) => {
+    server.env = (await provider(t, people, server.base)).settings;
+  });
+  await server.school("ann", "kid");
+  const link = server.lyceum("admin", "user", "create", "ann@example.org", "--role", "student", "--roster-user", "ann");
+  const browser = await launch(t);
+  const open = async () => {
+    const context = await browser.newContext({ baseURL: server.base });
+    t.after(() => context.close());
+    return context.newPage();
+  };
+  const identify = async (page, login) => {
+    await page.fill("[name=login]", login);
+    await page.fill("[name=password]", "any");
+    await page.click("[type=submit]");
+    await page.click("[type=submit]");
+    await page.waitForURL(`${server.base}/**`);
+  };
+  const signIn = async (login) => {
+    const page = await open();
+    await page.goto("/sign-in");
+    await page.click("text=Sign in with School ID");
+    await identify(page, login);
+    return page;
+  };
+
+  const ann = await open();
+  await ann.goto(new URL(link.trim()).pathname + new URL(link.trim()).search);
+  await ann.fill("#password", "password of ann");
+  await ann.keyboard.press("Enter");
+  await ann.waitForURL("**/learn");
+  assert.match(await (await signIn("ann")).textContent("[role=alert]"), /must be linked to the sign-in service first/);
+  assert.match(await (await signIn("kid")).textContent("[role=alert]"), /has no account/, "a student of the roster gets no guide's account");
+  // A link without the token of the own page links nothing.
+  assert.equal((await ann.request.get("/sign-in/oidc?link=forged", { maxRedirects: 0 })).status(), 403);
+  await ann.click("header a[href='/learn/account']");
+  await ann.click("text=Link School ID to your account");
+  await identify(ann, "ann");
+  assert.equal(new URL(ann.url()).pathname, "/learn/account");
+  await ann.waitForSelector("text=You can sign in with School ID.");
+
+  people.ann.email = "elsewhere@example.org";
+  const again = await signIn("ann");
+  assert.equal(new URL(again.url()).pathname, "/learn");
+});
