@@ -52,7 +52,7 @@ fn accounts_are_made_listed_linked_and_disabled() {
         .lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
-    assert_eq!(rows[0], ["email", "name", "role", "access", "state"]);
+    assert_eq!(rows[0], ["account", "name", "role", "access", "state"]);
     assert_eq!(
         rows[1],
         ["ada@example.org", "Ada@example.org", "administrator", "everything", "no password yet"]

@@ -254,6 +254,25 @@ fn a_guide_gives_access_to_classes_within_the_own_reach_alone() {
 }
 
 #[test]
+fn a_client_that_manages_people_gives_a_class_access() {
+    both(|server| {
+        classroom(server);
+        let client = server.client_with(&[Scope::PeopleManage], PayloadDialect::Platform);
+        let give = |class: &str, cards: &str| {
+            let body = serde_json::json!({ "cards": cards });
+            client.post(&format!("/api/people/classes/{class}/access")).json(&body).send()
+        };
+        assert_eq!(give("x", "words").status, 404);
+        assert_eq!(give("c", "songs").status, 422);
+        for created in [2, 0] {
+            let outcome: Value = give("c", "words").json();
+            assert_eq!(outcome["created"], created);
+        }
+        secret_of(server, "ann");
+    });
+}
+
+#[test]
 fn an_erased_student_has_neither_account_nor_card() {
     both(|server| {
         classroom(server);

@@ -231,7 +231,7 @@ impl One {
 fn record(person: &Person) -> Value {
     let mut record = json!({
         "id": person.id,
-        "email": person.email,
+        "email": Some(&person.email).filter(|email| !email.is_empty()),
         "name": person.name,
         "role": person.role.name(),
         "rosterUser": person.roster_user,
