@@ -110,7 +110,7 @@ test("two students use one device one after the other", { skip, timeout: 180_000
     await device.keyboard.press("Enter");
   }
   await device.waitForURL("**/learn");
-  assert.equal(await device.textContent("h1"), "Ann Example");
+  assert.match(await device.textContent("header"), /Ann Example/);
   await look(device, "student-home");
   await device.setViewportSize(SIZES[0]);
 
@@ -134,7 +134,7 @@ test("two students use one device one after the other", { skip, timeout: 180_000
   }
   await device.waitForURL("**/learn");
   const took = Date.now() - since;
-  assert.equal(await device.textContent("h1"), "Bob Example");
+  assert.match(await device.textContent("header"), /Bob Example/);
   assert.ok(took < CHANGE_MAX_MS, `the change took ${took} ms`);
   t.diagnostic(`the next student started ${took} ms after the sign-out`);
 

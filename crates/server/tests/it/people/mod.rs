@@ -237,7 +237,7 @@ fn the_page_says_how_the_first_account_is_made_and_then_signs_in() {
         }
         let wrong = send(&token, &browser, "same-origin", &[("password", "wrong")]);
         assert_eq!(wrong.status, 401);
-        assert!(wrong.text().contains("E-mail address or password is wrong."), "{}", wrong.text());
+        assert!(wrong.text().contains("Name or password is wrong."), "{}", wrong.text());
         let done = send(&token, &browser, "same-origin", &right);
         assert_eq!((done.status, done.header("location")), (303, "/device?user_code=x"));
         assert_eq!(me(server, &cookie(&done)).status, 200);
