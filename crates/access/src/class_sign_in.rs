@@ -82,7 +82,7 @@ pub fn find(tx: &mut Tx<'_>, now: Timestamp, class: &str) -> Result<Option<OpenC
 
 /// The open class of a code; `typed` may have any case, spaces and hyphens.
 pub fn of_code(tx: &mut Tx<'_>, now: Timestamp, typed: &str) -> Result<Option<OpenClass>> {
-    let letters = typed.chars().filter(|letter| letter.is_ascii_alphanumeric());
+    let letters = typed.chars().filter(char::is_ascii_alphanumeric);
     let code = letters.collect::<String>().to_ascii_uppercase();
     Ok(repository::of_code(tx, &code)?.filter(|open| now < open.closes))
 }
