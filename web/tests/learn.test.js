@@ -91,6 +91,12 @@ async function look(page, name) {
   await page.setViewportSize({ width, height });
 }
 
+/** The first view of a page is small. */
+async function isLight(page) {
+  const bytes = await page.evaluate(() => performance.getEntries().reduce((sum, { transferSize }) => sum + (transferSize ?? 0), 0));
+  assert.ok(bytes > 1000 && bytes < PAGE_MAX_BYTES, `${page.url()}: ${bytes} bytes`);
+}
+
 test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
   const server = await Server.start(t);
   await fill(server);
@@ -100,8 +106,6 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     await context.addInitScript(axe);
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
-    const bytes = [];
-    page.on("response", async (response) => bytes.push((await response.body().catch(() => "")).length));
     const received = [];
     page.on("response", async (response) => {
       if (response.url().includes("/api/learn") || response.url().includes("/learn")) received.push(await response.text().catch(() => ""));
@@ -117,8 +121,7 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     assert.deepEqual(await page.locator(".lessons a").allTextContents(), ["Practise even numbers", "Quiz about numbers", "A film about numbers"]);
     assert.match(await page.textContent(".rings"), /0 of 30 XP/);
     await look(page, "home");
-    const weight = await page.evaluate(() => performance.getEntries().reduce((sum, { transferSize }) => sum + (transferSize ?? 0), 0));
-    assert.ok(weight > 1000 && weight < PAGE_MAX_BYTES, `${weight} bytes`);
+    await isLight(page);
   });
 
   await t.test("a practice is worked through by keyboard alone", async () => {
@@ -127,6 +130,7 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     await page.waitForURL("**/learn/lessons/practice");
     await page.getByRole("heading", { name: "Ready?" }).waitFor();
     await look(page, "lesson-intro");
+    await isLight(page);
     await tabTo(page, "button.main");
     await page.keyboard.press("Enter");
     for (let number = 1; number <= 11; number += 1) {
@@ -145,8 +149,17 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
         await page.getByText("saved on this device").waitFor();
         await server.run();
       } else {
+        // Once, the page is loaded again before the answer has left it.
+        const isReloaded = number === 6;
+        if (isReloaded) await page.route("**/answers", (route) => route.abort());
         await tabTo(page, "button.main");
         await page.keyboard.press("Enter");
+        if (isReloaded) {
+          await page.getByText("saved on this device").waitFor();
+          await page.unroute("**/answers");
+          await page.reload();
+          continue;
+        }
       }
       await page.getByText("Correct!").waitFor();
       if (number === 1) await look(page, "feedback");

@@ -86,28 +86,25 @@ export class WaitingAnswers {
   }
 
   /**
-   * Sends the answers in their order, and removes each one that the server has taken or refused.
+   * Sends the answers in their order, and removes each one that the server has taken or refused. Other answers can be
+   * added meanwhile. Another tab may send the same ones: their ids make them count once.
    * @param {(answer: object) => Promise<unknown>} send
    * @param {(error: Error) => boolean} isRefused whether sending again cannot help
-   * @returns {Promise<{ sent: { answer: object, reply: unknown }[], refused: { answer: object, error: Error }[] }>} Fails with the first error after
-   * which the rest still waits.
+   * @returns {Promise<{ sent: { answer: object, reply: unknown }[], refused: { answer: object, error: Error }[] }>} Fails
+   * with the first error after which the rest still waits.
    */
-  send(send, isRefused) {
-    return this.#alone(async () => {
-      const done = { sent: [], refused: [] };
-      let answers = await this.#read();
-      while (answers.length > 0) {
-        const [answer, ...rest] = answers;
-        try {
-          done.sent.push({ answer, reply: await send(answer) });
-        } catch (error) {
-          if (!isRefused(error)) throw error;
-          done.refused.push({ answer, error });
-        }
-        await this.#write(rest);
-        answers = rest;
+  async send(send, isRefused) {
+    const done = { sent: [], refused: [] };
+    for (let [answer] = await this.all(); answer; [answer] = await this.all()) {
+      try {
+        done.sent.push({ answer, reply: await send(answer) });
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        done.refused.push({ answer, error });
       }
-      return done;
-    });
+      const { id } = answer;
+      await this.#alone(async () => this.#write((await this.#read()).filter((other) => other.id !== id)));
+    }
+    return done;
   }
 }
