@@ -1,15 +1,19 @@
 //! Callers who are limited to organizations or classes, against the naive rule, on random rosters.
 
-use lyceum_core::Reach;
+use std::time::Duration;
+
 use lyceum_core::random::RandomStream;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::collections::all;
+use lyceum_roster::csv::{ImportOptions, import};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::RecordView;
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;
 use lyceum_testkit::naive_reach::WholeRoster;
-use lyceum_testkit::random_roster::{move_organization, populate, reach};
+use lyceum_testkit::random_roster::{ORGS, move_organization, populate, reach};
 
+use crate::csv_files::{Package, now};
 use crate::kit::{BASE, both, collection, records, rules};
 
 /// The sourcedIds of the list of a whole collection, read in pages.
@@ -88,6 +92,54 @@ fn every_collection_and_part_is_limited() {
             let seen = whole.seen(part.kind.one, &reach);
             let (found, _) = listed(db, part.path, &reach, "100");
             assert!(found.iter().all(|id| seen.contains(id)), "{}", part.path);
+        }
+    });
+}
+
+#[test]
+fn an_import_while_schools_move_leaves_exact_lists() {
+    both(|db| {
+        let mut random = RandomStream::seeded(9);
+        populate(db, &mut random);
+        let mut package = Package::default();
+        let org = |n: u64| format!("o-{}", n % ORGS);
+        let users: Vec<String> = (0..1500)
+            .map(|n| format!("n-{n},,,true,u{n},,Ana,N,,,,,,,05,,,,,,{},", org(n)))
+            .collect();
+        let roles: Vec<String> =
+            (0..1500).map(|n| format!("r-{n},,,n-{n},primary,student,,,{},", org(n))).collect();
+        let school = format!("new-school,,,New,school,N-1,{}", org(3));
+        package.set("orgs", &[&school]);
+        package.set("users", &users.iter().map(String::as_str).collect::<Vec<_>>());
+        package.set("roles", &roles.iter().map(String::as_str).collect::<Vec<_>>());
+        let package = package.with_manifest("bulk");
+        let folder = tempfile::tempdir().unwrap();
+        let path = package.write(folder.path());
+        // PostgreSQL refuses an import whose schools moved since it began.
+        let import_once = || {
+            let options = ImportOptions::default();
+            match import(db, &path, &options, now(), &mut |_| {}) {
+                Ok(report) => report.committed,
+                Err(problem) if problem.kind == ProblemKind::Unavailable => false,
+                Err(problem) => panic!("{problem:?}"),
+            }
+        };
+        std::thread::scope(|scope| {
+            let importing = scope.spawn(|| while !import_once() {});
+            while !importing.is_finished() {
+                move_organization(db, &mut random);
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        is_consistent(db);
+        let whole = WholeRoster::read(db);
+        for _ in 0..4 {
+            let reach = reach(&mut random);
+            let mut due = whole.seen("user", &reach);
+            let (mut found, total) = listed(db, "users", &reach, "100");
+            due.sort();
+            found.sort();
+            assert_eq!((total, found), (due.len() as u64, due), "{reach:?}");
         }
     });
 }

@@ -1,11 +1,12 @@
 //! Callers who are limited to organizations: what lists return, and how soon a changed limit applies.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_access::{NewClient, client};
+use lyceum_access::{NewClient, Role, api_key, client, person};
 use lyceum_core::Reach;
-use lyceum_roster::{collections, kinds};
+use lyceum_roster::{collections, kinds, repository};
 use lyceum_server::routes;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::naive_reach::WholeRoster;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use super::{limited_client, work_routes};
 use crate::enrolling::ROSTERING;
 use crate::limited::AREAS;
+use crate::people;
 
 /// Two districts with two schools each; each school has a course, a class, a teacher and two students.
 fn districts(server: &TestServer) {
@@ -156,5 +158,113 @@ fn a_record_outside_of_the_reach_is_answered_like_one_that_does_not_exist() {
             server.client().get(&path("d2a-2")).expect(200).json::<Value>()["user"]["givenName"],
             "d2a-2"
         );
+    });
+}
+
+#[test]
+fn limits_of_clients_keys_and_people_survive_a_restart() {
+    both(|server| {
+        districts(server);
+        let environment = server.setup().config.server.env;
+        let (id, secret) = server.register(&NewClient::named("reports"));
+        let client_token = server.token_of(&id, &secret);
+        let key_token = people::key(server, "nightly", Role::Guide, environment);
+        let sam = people::let_in(server, "sam@example.org", Role::Guide);
+        let sam_token = sam.token().unwrap().to_owned();
+        let limit = server.db().write_blocking(|tx| {
+            client::limit(tx, &id, &Reach::organizations(["d1"])?)?;
+            api_key::limit(tx, "nightly", &Reach::organizations(["d2a"])?)?;
+            person::limit(tx, "sam@example.org", &Reach::ClassesOf("d1b-1".to_owned()))
+        });
+        limit.unwrap();
+        server.restart();
+        let users = |token: &str| {
+            let caller = server.anonymous().with_token(token);
+            ids(&caller, &format!("{ROSTERING}/users"), "users")
+        };
+        let of = |schools: &[&str]| -> Vec<String> {
+            let users =
+                |school: &&str| (1..=3).map(|n| format!("{school}-{n}")).collect::<Vec<_>>();
+            schools.iter().flat_map(users).collect()
+        };
+        assert_eq!(users(&client_token), of(&["d1a", "d1b"]));
+        assert_eq!(users(&key_token), of(&["d2a"]));
+        assert_eq!(users(&sam_token), of(&["d1b"]));
+    });
+}
+
+/// Sends a user of each school. Answers the ids of those that were stored, and whether others were refused.
+fn send_users(client: &TestClient, round: usize) -> (Vec<String>, bool) {
+    let schools = ["d1a", "d1b", "d2a", "d2b"];
+    let line = |school: &&str| {
+        let role =
+            json!({ "roleType": "primary", "role": "student", "org": { "sourcedId": school } });
+        let id = format!("n-{round}-{school}");
+        let user = json!({ "sourcedId": id, "enabledUser": true, "givenName": "N", "familyName": "N", "roles": [role] });
+        user.to_string()
+    };
+    let lines: Vec<String> = schools.iter().map(line).collect();
+    let path = format!("{ROSTERING}/users/bulk?atomic=false");
+    let answer = client.post(&path).body("application/x-ndjson", lines.join("\n")).expect(200);
+    let answers: Vec<Value> =
+        answer.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let stored = answers.iter().filter(|one| one["outcome"] == "created");
+    let stored: Vec<String> =
+        stored.map(|one| one["sourcedId"].as_str().unwrap().to_owned()).collect();
+    let is_refused = stored.len() < schools.len();
+    (stored, is_refused)
+}
+
+#[test]
+fn bulk_writes_while_a_limit_and_the_tree_change_store_what_the_answers_say() {
+    both(|server| {
+        districts(server);
+        let (id, secret) = server.register(&NewClient::named("reports"));
+        let reports = server.anonymous().with_token(server.token_of(&id, &secret));
+        let near = Reach::organizations(["d1"]).unwrap();
+        let (db, all) = (server.db().clone(), server.client());
+        let is_done = AtomicBool::new(false);
+        let mut stored = Vec::new();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for turn in 0.. {
+                    let (reach, district) = match turn % 2 {
+                        0 => (near.clone(), "d2"),
+                        _ => (Reach::Everything, "d1"),
+                    };
+                    db.write_blocking(|tx| client::limit(tx, &id, &reach)).unwrap();
+                    let to = json!({ "org": { "parent": { "sourcedId": district } } });
+                    all.patch(&format!("{ROSTERING}/orgs/d1b")).json(&to).expect(200);
+                    if is_done.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    thread::sleep(Duration::from_millis(700));
+                }
+            });
+            let (mut was_refused, mut was_whole) = (false, false);
+            let begun = Instant::now();
+            for round in 0.. {
+                let (ids, is_refused) = send_users(&reports, round);
+                stored.extend(ids);
+                was_refused |= is_refused;
+                was_whole |= !is_refused;
+                if was_refused && was_whole && round > 50 {
+                    break;
+                }
+                assert!(begun.elapsed() < Duration::from_mins(1), "{was_refused} {was_whole}");
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+        stored.sort();
+        let users = |client: &TestClient| ids(client, &format!("{ROSTERING}/users"), "users");
+        let new: Vec<String> =
+            users(&server.client()).into_iter().filter(|id| id.starts_with("n-")).collect();
+        assert_eq!(new, stored);
+        let limited = limited_client(server, &["d1"]);
+        let mut due = WholeRoster::read(server.db()).seen("user", &near);
+        due.sort();
+        assert_eq!(users(&limited), due);
+        let report = server.db().read_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
+        assert_eq!(report.faults, Vec::<String>::new());
     });
 }
