@@ -1,7 +1,7 @@
 //! What is done with accounts: by administrators, and by people with their own. Each change is in the audit log.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -62,6 +62,20 @@ pub fn change(
     }
     let details = json!({ "name": change.name, "role": change.role });
     note(tx, now, (who, "user.change", &person), &details)?;
+    Ok(person)
+}
+
+/// Limits an account to a part of the roster, or frees it. Errors: `NotFound`; as [`person::limit`].
+pub fn limit(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    who: &str,
+    id: &str,
+    reach: &Reach,
+) -> Result<Person> {
+    let person = find(tx, id)?;
+    let person = person::limit(tx, &person.email, reach)?;
+    note(tx, now, (who, "user.limit", &person), &json!({ "reach": reach }))?;
     Ok(person)
 }
 

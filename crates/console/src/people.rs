@@ -39,6 +39,14 @@ pub struct NewAccountPage {
     pub roles: Vec<&'static str>,
 }
 
+/// The part of the roster to which an account is limited, as the form shows it.
+pub struct AccountLimit {
+    /// The sourcedIds of organizations, separated by spaces; empty if there are none.
+    pub organizations: String,
+    /// The sourcedId of the teacher to whose classes it is limited; empty if there is none.
+    pub teacher: String,
+}
+
 /// The page of one account.
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -55,6 +63,8 @@ pub struct AccountPage {
     pub is_disabled: bool,
     /// The role and the roles to choose from; empty for a student.
     pub roles: Vec<(&'static str, bool)>,
+    /// The limit of the account; `None` for an account that has no limit to choose.
+    pub limit: Option<AccountLimit>,
     /// The identities at sign-in services: issuer and subject.
     pub identities: Vec<(String, String)>,
     /// The issuer of the sign-in service of this server; empty if there is none.

@@ -10,7 +10,7 @@ use lyceum_core::{Problem, Reach, Result};
 use lyceum_games::PageRequest;
 use lyceum_games::limits::GAME_PAGE_MAX_RECORDS;
 use lyceum_roster::kinds::CLASS;
-use lyceum_roster::repository;
+use lyceum_roster::{reach as roster_reach, repository};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use crate::auth::Grant;
 use crate::class_access;
 use crate::context::Context;
 use crate::own_account;
-use crate::route::{ParamPlace, Route, delete, get, patch, post};
+use crate::route::{ParamPlace, Route, delete, get, patch, post, put};
 use crate::routes::adaptive::shape::words;
 
 /// An account.
@@ -112,6 +112,17 @@ struct AccountChangeInput {
     name: Option<String>,
     /// The role of its owner. It cannot change to or from "student".
     role: Option<Role>,
+}
+
+/// The part of the roster that a guide or developer has access to. Without members it is everything.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct LimitInput {
+    /// The sourcedIds of organizations: these and all below them.
+    organizations: Option<Vec<String>>,
+    /// The sourcedId of a teacher: the classes of this teacher.
+    teacher: Option<String>,
 }
 
 /// A link that sets a password.
@@ -259,6 +270,11 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Changes name or role of an account. A new role revokes the API keys that the person made.")
             .reads::<AccountChangeInput>()
             .answers::<AccountView>(200, "The account was changed."),
+        put("/{id}/limit", scope, limit)
+            .named("limitAccount")
+            .description("Limits a guide or developer to organizations with all below them, or to the classes of a teacher. An empty body gives access to everything.")
+            .reads::<LimitInput>()
+            .answers::<AccountView>(200, "The account was limited."),
         post("/{id}/disable", scope, disable)
             .named("disableAccount")
             .description("Disables an account: its sessions end, and the API keys that the person made are revoked.")
@@ -387,6 +403,29 @@ async fn change(context: Context) -> Result<Answer> {
     let work =
         move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &change);
     Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))
+}
+
+async fn limit(context: Context) -> Result<Answer> {
+    let LimitInput { organizations, teacher } = context.body_as()?;
+    let reach = account_reach(organizations.unwrap_or_default(), teacher.unwrap_or_default())?;
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        roster_reach::check(tx, &reach)?;
+        account::limit(tx, now, who, id, &reach)
+    };
+    Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))
+}
+
+/// The reach of these organizations or of the classes of this teacher; without both, everything. Errors: `Invalid` for both.
+pub(super) fn account_reach(organizations: Vec<String>, teacher: String) -> Result<Reach> {
+    match (organizations.is_empty(), teacher.is_empty()) {
+        (true, true) => Ok(Reach::Everything),
+        (true, false) => Ok(Reach::ClassesOf(teacher)),
+        (false, true) => Reach::organizations(organizations),
+        (false, false) => Err(Problem::invalid(
+            "teacher",
+            "must be empty if there are organizations; choose one of both",
+        )),
+    }
 }
 
 async fn disable(context: Context) -> Result<Answer> {

@@ -189,9 +189,14 @@ fn created_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String)
 
 /// The reach that a form asks for: organizations separated by spaces or commas, or everything.
 pub(super) fn chosen_reach(form: &Form) -> Result<Reach> {
-    let ids = form.field("organizations").split([' ', ',', '\n', '\r', '\t']);
-    let ids: Vec<&str> = ids.filter(|id| !id.is_empty()).collect();
+    let ids = chosen_organizations(form);
     if ids.is_empty() { Ok(Reach::Everything) } else { Reach::organizations(ids) }
+}
+
+/// The organizations that a form names, separated by spaces or commas.
+pub(super) fn chosen_organizations(form: &Form) -> Vec<String> {
+    let ids = form.field("organizations").split([' ', ',', '\n', '\r', '\t']);
+    ids.filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
 
 /// The value of the form's field for a reach.

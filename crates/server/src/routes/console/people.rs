@@ -2,13 +2,15 @@
 
 use lyceum_access::account::{self, AccountChange, AccountFilter};
 use lyceum_access::{Person, Role, identity};
-use lyceum_console::people::{AccountPage, COLUMNS, NewAccountPage, PeoplePage};
+use lyceum_console::people::{AccountLimit, AccountPage, COLUMNS, NewAccountPage, PeoplePage};
 use lyceum_console::profile::AccountForms;
 use lyceum_console::{Cell, ExportFile, FactList, List, ListFilter, Row, limits, links, screens};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
 
+use super::keys::{chosen_organizations, organizations};
 use super::visitor::query;
 use super::{Form, Visitor, action, deadline, first_rows, on_to, page, show_page};
 use crate::accounts::NewAccount;
@@ -32,6 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             account_page(&context, &visitor, &id, None).await
         }),
         action("/accounts/{id}/role", screen, set_role),
+        action("/accounts/{id}/limit", screen, limit),
         action("/accounts/{id}/link", screen, link),
         action("/accounts/{id}/identity", screen, link_identity),
         action("/accounts/{id}/unlink", screen, unlink_identity),
@@ -154,8 +157,16 @@ async fn account_page(
         Role::Student => Vec::new(),
         own => Role::STAFF.map(|role| (role.name(), role == own)).to_vec(),
     };
+    let limit = matches!(account.role, Role::Guide | Role::Developer).then(|| AccountLimit {
+        organizations: organizations(&account.reach),
+        teacher: match &account.reach {
+            Reach::ClassesOf(teacher) => teacher.clone(),
+            Reach::Everything | Reach::Organizations(_) => String::new(),
+        },
+    });
     show_page(&AccountPage {
         frame: visitor.frame(&account.name),
+        limit,
         path: links::account(&account.id),
         facts: FactList::new(vec![
             ("E-mail address", Cell::text(&account.email)),
@@ -180,6 +191,16 @@ async fn set_role(context: Context, visitor: Visitor, form: Form) -> Result<Answ
     let to = AccountChange { name: None, role: Some(role) };
     let work =
         move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &to);
+    change(&context, &visitor, work).await
+}
+
+async fn limit(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+    let teacher = form.field("teacher").trim().to_owned();
+    let reach = accounts::account_reach(chosen_organizations(&form), teacher)?;
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        roster_reach::check(tx, &reach)?;
+        account::limit(tx, now, who, id, &reach)
+    };
     change(&context, &visitor, work).await
 }
 
