@@ -202,6 +202,17 @@ pub(crate) fn next_numbers(dialect: SqlDialect, table: &str, column: &str) -> St
     }
 }
 
+/// A join that looks up the rows of a table for each row before it. PostgreSQL would read the whole table where it
+/// expects many rows, so that the cost grows with rows that are not meant.
+pub fn look_up(dialect: SqlDialect, table: &str, alias: &str, condition: &str) -> String {
+    match dialect {
+        SqlDialect::Sqlite => format!("CROSS JOIN {table} {alias} ON {condition}"),
+        SqlDialect::Postgres => format!(
+            "CROSS JOIN LATERAL (SELECT {alias}.* FROM {table} {alias} WHERE {condition} OFFSET 0) {alias}"
+        ),
+    }
+}
+
 /// Whether an expression is one of the texts of a JSON array that a placeholder holds. On PostgreSQL
 /// the texts are an array, for which it always takes an index; a subquery it may join with the whole
 /// table, most of all one that was just filled.

@@ -82,7 +82,7 @@ pub fn list(tx: &mut Tx<'_>, query: &ListQuery, view: &RecordView<'_>) -> Result
     if let Some(scope) = &query.scope {
         belongs::check(tx, scope, &query.reach)?;
     }
-    let source = ListSource::of(query)?;
+    let source = ListSource::of(tx, query)?;
     let mut page = PageInProgress::new(query, view);
     match &source {
         ListSource::Organizations(walk) if is_in_order_of_insertion(query) => {
@@ -219,7 +219,7 @@ enum ListSource {
 const RARE_LINKS: [&str; 2] = ["user.userIds.identifier", "user.agents"];
 
 impl ListSource {
-    fn of(query: &ListQuery) -> Result<Self> {
+    fn of(tx: &mut Tx<'_>, query: &ListQuery) -> Result<Self> {
         let is_found = query.filter.as_ref().is_some_and(is_indexed);
         let is_rare = |(field, _): &(String, String)| {
             query.scope.is_some() || RARE_LINKS.contains(&field.as_str())
@@ -229,8 +229,10 @@ impl ListSource {
         Ok(match link {
             Some((field, value)) => Self::Link(field, value),
             None if query.scope.is_some() || is_found => Self::Table,
-            None => OrganizationWalk::of(query.collection.kind, &query.reach)?
-                .map_or(Self::Table, Self::Organizations),
+            None => match OrganizationWalk::of(query.collection.kind, &query.reach)? {
+                Some(walk) if walk.is_short(tx)? => Self::Organizations(walk),
+                _ => Self::Table,
+            },
         })
     }
 
@@ -432,8 +434,9 @@ fn total(
     }
     if let ListSource::Organizations(walk) = source
         && is_whole(query)
+        && let Some(total) = walk.total(tx, query.collection)?
     {
-        return Ok(u64::try_from(walk.total(tx, query.collection)?).unwrap_or(0));
+        return Ok(u64::try_from(total).unwrap_or(0));
     }
     let reached_the_end = listed.next.is_none() && (listed.count > 0 || query.offset == 0);
     if reached_the_end && query.cursor.is_none() {

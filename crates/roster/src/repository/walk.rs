@@ -14,11 +14,24 @@ pub(super) const FIRST_RANGE: i64 = 1024;
 /// The widest range, whose records are sorted within about 100 ms.
 pub(super) const WIDEST_RANGE: i64 = 65_536;
 
+/// The most line items or users of the organizations for which a list walks through these to their results and
+/// demographics. With more, the organizations have so many records that a list reads the table.
+const OWNERS_MAX_COUNT: i64 = 20_000;
+
+/// The records between organizations and the records of a list.
+#[derive(Clone, Copy)]
+enum Owners {
+    LineItems,
+    Users,
+}
+
 /// The way from organizations to their records of a kind.
 pub(super) struct OrganizationWalk {
-    /// The table `l` with the records of each organization.
-    table: String,
-    /// The condition that `l` belongs to the organization `b.org`.
+    /// The records through which the way leads, if any.
+    owners: Option<Owners>,
+    /// The table `l` with the records.
+    table: &'static str,
+    /// The condition that `l` belongs to the owner or to the organization `b.org`.
     condition: &'static str,
     /// The number of the record.
     seq: &'static str,
@@ -30,15 +43,53 @@ impl OrganizationWalk {
     /// The walk through the kind; `None` if no index leads from an organization to its records.
     pub(super) fn of(kind: &RecordKind, reach: &Reach) -> Result<Option<Self>> {
         let Reach::Organizations(roots) = reach else { return Ok(None) };
-        let (table, condition, seq) = match kind.organization {
-            OrganizationPath::School => (kind.table, "l.school_id = b.org", "l.seq"),
-            OrganizationPath::Roles => {
-                ("roster_link", "l.field = 'user.roles.org' AND l.value = b.org", "l.owner")
+        let (owners, condition) = match kind.organization {
+            OrganizationPath::School => (None, "l.school_id = b.org"),
+            OrganizationPath::Roles => (None, "l.field = 'user.roles.org' AND l.value = b.org"),
+            OrganizationPath::Through("lineItem") => {
+                (Some(Owners::LineItems), "l.line_item_id = i.sourced_id")
             }
+            OrganizationPath::Through("student") => {
+                (Some(Owners::Users), "l.student_id = u.sourced_id")
+            }
+            OrganizationPath::UserOfSameId => (Some(Owners::Users), "l.sourced_id = u.sourced_id"),
             _ => return Ok(None),
         };
+        let (table, seq) = match kind.organization {
+            OrganizationPath::Roles => ("roster_link", "l.owner"),
+            _ => (kind.table, "l.seq"),
+        };
         let roots = serde_json::to_string(roots).map_err(Problem::internal)?;
-        Ok(Some(Self { table: format!("{table} l"), condition, seq, roots }))
+        Ok(Some(Self { owners, table, condition, seq, roots }))
+    }
+
+    /// Whether a list finds its records faster by the walk than in the table.
+    pub(super) fn is_short(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let counted = match self.owners {
+            None => return Ok(true),
+            Some(Owners::LineItems) => "lineItems",
+            Some(Owners::Users) => "users",
+        };
+        Ok(self.counted(tx, counted)? <= OWNERS_MAX_COUNT)
+    }
+
+    /// The organizations `b` of the reach with the owners and another join, as the part of a statement from `FROM` on.
+    fn from(&self, sql: &mut Sql, join_records: &str) -> String {
+        let (join, condition) = match self.owners {
+            None => (String::new(), ""),
+            Some(Owners::LineItems) => {
+                ("CROSS JOIN line_items i".to_owned(), " AND i.school_id = b.org")
+            }
+            Some(Owners::Users) => (
+                format!(
+                    "CROSS JOIN roster_link r {}",
+                    dialect::look_up(sql.dialect, "users", "u", "u.seq = r.owner")
+                ),
+                " AND r.field = 'user.roles.org' AND r.value = b.org",
+            ),
+        };
+        let is_root = self.is_root(sql);
+        format!("FROM roster_org_below b {join} {join_records} WHERE {is_root}{condition}")
     }
 
     /// Appends the condition that the record of table `t` belongs to one of the organizations, with a number in the
@@ -46,10 +97,16 @@ impl OrganizationWalk {
     pub(super) fn within(&self, sql: &mut Sql, range: Option<(i64, i64)>) {
         let Self { table, condition, seq, .. } = self;
         // The order of a cross join is kept by SQLite.
-        let mut query = format!(
-            "SELECT {seq} FROM roster_org_below b CROSS JOIN {table} WHERE {} AND {condition}",
-            self.is_root(sql)
-        );
+        let mut query = match self.owners {
+            None => {
+                let from = self.from(sql, &format!("CROSS JOIN {table} l"));
+                format!("SELECT {seq} {from} AND {condition}")
+            }
+            Some(_) => {
+                let join = dialect::look_up(sql.dialect, table, "l", condition);
+                format!("SELECT {seq} {}", self.from(sql, &join))
+            }
+        };
         if let Some((first, last)) = range {
             let [first, last] = [first, last].map(|seq| sql.placeholder(seq));
             query = format!("{query} AND {seq} >= {first} AND {seq} <= {last}");
@@ -58,18 +115,27 @@ impl OrganizationWalk {
         sql.push(&is_among);
     }
 
-    /// The number of active records of the whole collection that belong to one of the organizations.
-    pub(super) fn total(&self, tx: &mut Tx<'_>, collection: Collection) -> Result<i64> {
+    /// The number of active records of the whole collection that belong to one of the organizations; `None` if it is not
+    /// counted.
+    pub(super) fn total(&self, tx: &mut Tx<'_>, collection: Collection) -> Result<Option<i64>> {
+        if self.owners.is_some() {
+            return Ok(None);
+        }
+        let counted = self.counted(tx, collection.path)?;
+        Ok(Some(counted + self.of_several(tx, collection)?))
+    }
+
+    /// What the counts of the organizations add up to.
+    fn counted(&self, tx: &mut Tx<'_>, collection: &str) -> Result<i64> {
         let mut sql = Sql::new(tx.dialect());
-        let path = sql.placeholder(collection.path);
+        let path = sql.placeholder(collection);
         let text = format!(
             "SELECT CAST(COALESCE(SUM(n.live), 0) AS BIGINT) FROM (SELECT DISTINCT CAST({path} AS TEXT) || '@' || b.org \
              AS name FROM roster_org_below b WHERE {}) part CROSS JOIN tally n \
              WHERE n.collection = part.name AND n.level = 1",
             self.is_root(&mut sql)
         );
-        let counted = tx.query_one(&text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
-        Ok(counted + self.of_several(tx, collection)?)
+        Ok(tx.query_one(&text, &sql.values(), |row| row.int(0))?.unwrap_or(0))
     }
 
     /// The number of active users with roles at several organizations, which their counts leave out.
@@ -97,10 +163,10 @@ impl OrganizationWalk {
         let Self { table, condition, seq, .. } = self;
         let mut sql = Sql::new(tx.dialect());
         let after = sql.placeholder(after);
-        let is_root = self.is_root(&mut sql);
+        let from = self.from(&mut sql, "");
         let text = format!(
-            "SELECT MIN(following.seq) FROM (SELECT (SELECT MIN({seq}) FROM {table} \
-             WHERE {condition} AND {seq} > {after}) AS seq FROM roster_org_below b WHERE {is_root}) following"
+            "SELECT MIN(following.seq) FROM (SELECT (SELECT MIN({seq}) FROM {table} l \
+             WHERE {condition} AND {seq} > {after}) AS seq {from}) following"
         );
         Ok(tx.query_one(&text, &sql.values(), |row| row.opt_int(0))?.flatten())
     }

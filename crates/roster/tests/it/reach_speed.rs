@@ -3,15 +3,16 @@
 use std::time::Instant;
 
 use lyceum_core::Reach;
-use lyceum_roster::kinds::USER;
+use lyceum_roster::kind::RecordKind;
+use lyceum_roster::kinds::{ASSESSMENT_RESULT, DEMOGRAPHICS, LINE_ITEM, RESULT, USER};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::record::Record;
 use lyceum_roster::render::RecordView;
 use lyceum_roster::repository;
-use lyceum_store::{Db, StoreLocation};
-use serde_json::json;
+use lyceum_store::{Db, SqlDialect, StoreLocation};
+use serde_json::{Value, json};
 
-use crate::kit::{BASE, collection, create, object, rules};
+use crate::kit::{BASE, both, collection, create, object, rules};
 use crate::migrations;
 
 /// The time in milliseconds of a page of a district that reaches some of the users.
@@ -64,4 +65,101 @@ fn a_page_of_a_district_costs_the_same_in_a_large_roster() {
         );
         assert!(large < small * 3.0, "{of} district: {small:.2} ms and {large:.2} ms");
     }
+}
+
+fn put_all(db: &Db, kind: &'static RecordKind, records: &[Value]) {
+    for batch in records.chunks(1000) {
+        let parse = |one: &Value| Record::from_server(kind, &object(one.clone()), rules().now);
+        let batch = batch.iter().map(parse).collect::<Result<Vec<_>, _>>().unwrap();
+        db.write_blocking(|tx| repository::put_all(tx, kind, &batch)).unwrap();
+    }
+}
+
+/// A school with a line item for each 25 users, and for each user demographics and a result of both kinds.
+fn add_school(db: &Db, school: &str, users: u64) {
+    let refer = |id: String| json!({ "sourcedId": id });
+    let own = || refer(school.to_owned());
+    create(db, "orgs", json!({ "sourcedId": school, "name": "S", "type": "school" }));
+    let class = format!("{school}-class");
+    create(
+        db,
+        "classes",
+        json!({ "sourcedId": class, "title": "C", "course": refer("c".into()), "school": own(),
+                "terms": [refer("t".into())] }),
+    );
+    let all = |record: &dyn Fn(u64) -> Value| (0..users).map(record).collect::<Vec<_>>();
+    let id = |n: u64| format!("{school}-{n}");
+    let user = |n| {
+        let role = json!({ "roleType": "primary", "role": "student", "org": own() });
+        json!({ "sourcedId": id(n), "enabledUser": true, "givenName": "A", "familyName": "B", "roles": [role] })
+    };
+    put_all(db, &USER, &all(&user));
+    put_all(db, &DEMOGRAPHICS, &all(&|n| json!({ "sourcedId": id(n), "sex": "other" })));
+    let items = |n| {
+        json!({ "sourcedId": id(n), "title": "I", "class": refer(class.clone()), "school": own(),
+                "category": refer("k".into()), "assignDate": "2026-01-01T00:00:00.000Z",
+                "dueDate": "2026-02-01T00:00:00.000Z" })
+    };
+    put_all(db, &LINE_ITEM, &(0..users.div_ceil(25)).map(items).collect::<Vec<_>>());
+    let result = |n: u64, field: &str, item: String| {
+        let mut result = json!({ "sourcedId": id(n), "student": refer(id(n)), "scoreStatus": "fully graded",
+            "scoreDate": "2026-01-15", "score": 1 });
+        result[field] = refer(item);
+        result
+    };
+    put_all(db, &RESULT, &all(&|n| result(n, "lineItem", id(n / 25))));
+    put_all(db, &ASSESSMENT_RESULT, &all(&|n| result(n, "assessmentLineItem", "a".into())));
+}
+
+/// The time in milliseconds of the first page of the list for a client of the school, with the total.
+fn first_page_ms(db: &Db, path: &str, school: &str, users: u64) -> f64 {
+    let reach = Reach::organizations([school]).unwrap();
+    let parameters = ListParameters { limit: Some("100"), ..ListParameters::default() };
+    let asked = query(collection(path), None, reach, &parameters, db.dialect()).unwrap();
+    let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
+    let times = (0..10).map(|_| {
+        let begun = Instant::now();
+        let page = db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap();
+        assert_eq!((page.count, page.total), (100, users), "{path}");
+        begun.elapsed().as_secs_f64() * 1e3
+    });
+    times.fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn lists_of_results_and_demographics_cost_the_same_beside_many_schools() {
+    let schools = if lyceum_testkit::full_size() { 40 } else { 4 };
+    both(|db| {
+        create(
+            db,
+            "academicSessions",
+            json!({ "sourcedId": "t", "title": "T", "type": "term",
+            "schoolYear": "2026", "startDate": "2026-01-01", "endDate": "2026-06-30" }),
+        );
+        create(db, "categories", json!({ "sourcedId": "k", "title": "K" }));
+        create(db, "courses", json!({ "sourcedId": "c", "title": "C", "courseCode": "c" }));
+        create(db, "assessmentLineItems", json!({ "sourcedId": "a", "title": "A" }));
+        let own = 300;
+        let paths = ["results", "demographics", "assessmentResults"];
+        let measure = |school: &str| {
+            // PostgreSQL does so by itself after some time.
+            if db.dialect() == SqlDialect::Postgres {
+                db.write_blocking(|tx| tx.send("ANALYZE", &[])).unwrap();
+            }
+            paths.map(|path| first_page_ms(db, path, school, own))
+        };
+        let add_others = |count: usize, name: &str| {
+            (0..count).for_each(|n| add_school(db, &format!("{name}-{n}"), own));
+        };
+        add_others(schools, "x");
+        add_school(db, "first", own);
+        let small = measure("first");
+        add_others(schools * 9, "y");
+        add_school(db, "second", own);
+        let large = measure("second");
+        for ((path, small), large) in paths.iter().zip(small).zip(large) {
+            println!("{path}: {small:.2} ms, beside ten times as many others {large:.2} ms");
+            assert!(large < small * 3.0, "{path}: {small:.2} ms and {large:.2} ms");
+        }
+    });
 }
