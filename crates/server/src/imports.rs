@@ -190,6 +190,7 @@ fn run(
         notes: Some(notes.clone()),
         erased: Some(erased),
         strict: false,
+        ..ImportOptions::default()
     };
     // The message shows the name that the uploader knows, not the path on this server.
     let by_name = |problem: Problem| {

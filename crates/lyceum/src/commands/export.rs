@@ -9,6 +9,7 @@ use lyceum_core::Problem;
 use lyceum_roster::csv::{self, ExportContent};
 use serde_json::json;
 
+use super::reach::existing;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::printer::{Printer, counted};
@@ -25,6 +26,9 @@ pub(crate) struct Export {
     /// Write everything: deleted records, dates, and the files and column that OneRoster does not define
     #[arg(long)]
     complete: bool,
+    /// Id of an organization. Exports only what belongs to it and to all below it; can be given several times
+    #[arg(long = "organization", value_name = "SOURCEDID", conflicts_with = "complete")]
+    organizations: Vec<String>,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -32,6 +36,7 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
+        let reach = existing(&db, &self.organizations)?;
         let content = if self.complete { ExportContent::Complete } else { ExportContent::Standard };
         let bar = printer.progress("exporting", 0);
         let exported = whole(&self.out, |file| {
@@ -39,7 +44,8 @@ impl Export {
                 bar.set_message(name);
                 bar.set_position(rows);
             };
-            let (exported, mut out) = csv::export(&db, content, BufWriter::new(file), &mut told)?;
+            let (exported, mut out) =
+                csv::export(&db, (content, &reach), BufWriter::new(file), &mut told)?;
             std::io::Write::flush(&mut out).map_err(Problem::internal)?;
             Ok(exported)
         })?;

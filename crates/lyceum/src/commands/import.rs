@@ -8,6 +8,7 @@ use lyceum_erasure::ErasureKey;
 use lyceum_roster::csv::{self, CsvReport, ImportOptions};
 use serde_json::json;
 
+use super::reach::existing;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
 use crate::settings::{DataArgs, Missing, master};
@@ -26,6 +27,10 @@ pub(crate) struct Import {
     /// Refuse everything that OneRoster 1.2 forbids, such as unknown columns
     #[arg(long, conflicts_with = "keep_going")]
     strict: bool,
+    /// Id of an organization. Rows that change what does not belong to it or to an organization below it are errors; can
+    /// be given several times
+    #[arg(long = "organization", value_name = "SOURCEDID")]
+    organizations: Vec<String>,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -34,12 +39,19 @@ impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (loaded, db) = self.data.open_loaded(Missing::Make)?;
         let erased = Some(ErasureKey::new(master(&loaded)?).erased_users());
+        let reach = existing(&db, &self.organizations)?;
         let rejects = self.keep_going.then(|| self.rejects());
         let bar = printer.progress("importing", 1);
         let report = csv::import(
             &db,
             &self.source,
-            &ImportOptions { rejects, erased, strict: self.strict, ..ImportOptions::default() },
+            &ImportOptions {
+                rejects,
+                erased,
+                reach,
+                strict: self.strict,
+                ..ImportOptions::default()
+            },
             SystemClock.now(),
             &mut |progress| {
                 bar.set_length(progress.total_bytes.max(1));

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use lyceum_core::Reach;
+use lyceum_roster::reach::check;
+use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::failure::Result;
@@ -46,6 +48,17 @@ impl ChangedReach {
             (false, None) => Ok(Reach::organizations(self.organizations)?),
         }
     }
+}
+
+/// The part of the roster with these organizations and all below them; everything if none is named. Errors: an
+/// organization does not exist.
+pub(crate) fn existing(db: &Db, organizations: &[String]) -> Result<Reach> {
+    if organizations.is_empty() {
+        return Ok(Reach::Everything);
+    }
+    let reach = Reach::organizations(organizations)?;
+    db.read_blocking(|tx| check(tx, &reach))?;
+    Ok(reach)
 }
 
 /// The reach as a cell of a table.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Db, Tx};
 use serde_json::Value;
 
@@ -43,26 +43,32 @@ pub struct ExportReport {
     pub left_out_count: u64,
 }
 
-/// Exports the records of one instant to a zip. `progress` is called with the current file and the number of rows so
-/// far, over all files.
+/// Exports the records of one instant within the reach to a zip. `progress` is called with the current file and the
+/// number of rows so far, over all files.
+///
+/// Errors: `Invalid` for a complete export of a part, because its records would refer to missing ones.
 pub fn export<W: Write + Seek>(
     db: &Db,
-    content: ExportContent,
+    (content, reach): (ExportContent, &Reach),
     out: W,
     progress: &mut dyn FnMut(&'static str, u64),
 ) -> Result<(ExportReport, W)> {
+    let is_standard = content == ExportContent::Standard;
+    if reach.is_limited() && !is_standard {
+        let rule = "must be left out of a complete export, which has everything";
+        return Err(Problem::invalid("organization", rule));
+    }
     db.read_blocking(|tx| {
-        let is_standard = content == ExportContent::Standard;
         let mut package =
             PackageWriter::new(out, if is_standard { FileMode::Bulk } else { FileMode::Delta });
-        let mut standard = StandardExport::default();
+        let mut standard = StandardExport::of(reach.clone());
         let mut rows = 0;
         let all = files::ALL.iter().filter(|file| file.part.is_none());
         for file in all.filter(|file| !is_standard || binding::has(file)) {
             standard.prepare(tx, file)?;
-            let plan = ExportColumns::of(tx, file, is_standard.then_some(&mut standard))?;
+            let plan = ExportColumns::of(tx, file, reach, is_standard.then_some(&mut standard))?;
             package.file(file, &plan.headers(), |out| {
-                each(tx, file, |object| {
+                each(tx, file, reach, |object| {
                     rows += 1;
                     if rows % 1000 == 0 {
                         progress(file.name, rows);
@@ -76,7 +82,7 @@ pub fn export<W: Write + Seek>(
             for (part_file, part) in file.parts().filter(|(file, _)| plan.parts.contains(file.name))
             {
                 package.file(part_file, &[], |out| {
-                    each(tx, file, |object| {
+                    each(tx, file, reach, |object| {
                         if !is_standard {
                             return write_parts(part_file, part, object, out);
                         }
@@ -96,13 +102,14 @@ pub fn export<W: Write + Seek>(
     })
 }
 
-/// Calls `each` with every record of the file.
+/// Calls `each` with every record of the file within the reach.
 pub(super) fn each(
     tx: &mut Tx<'_>,
     file: &CsvFile,
+    reach: &Reach,
     mut each: impl FnMut(&mut Object) -> Result<()>,
 ) -> Result<()> {
-    repository::each(tx, file.kind, |body, extra| each(&mut members(body, extra)?))
+    repository::each_within(tx, file.kind, reach, |body, extra| each(&mut members(body, extra)?))
 }
 
 /// The columns and files in addition to the table.
@@ -120,11 +127,12 @@ impl ExportColumns {
     fn of(
         tx: &mut Tx<'_>,
         file: &'static CsvFile,
+        reach: &Reach,
         mut standard: Option<&mut StandardExport>,
     ) -> Result<Self> {
         let mut plan = Self::default();
         let room = CSV_MAX_ENTRIES - 4 - file.columns.len();
-        each(tx, file, |object| {
+        each(tx, file, reach, |object| {
             if let Some(standard) = &mut standard
                 && !standard.takes(file, object)
             {

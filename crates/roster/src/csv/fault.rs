@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::candidate::csv;
+use super::files;
+use crate::kind::RecordKind;
+
 /// An error in a cell, row or file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsvError {
@@ -57,5 +61,24 @@ impl std::fmt::Display for CsvError {
             write!(f, ", {} '{}'", self.column, self.value)?;
         }
         write!(f, ": {}; {}", self.problem, self.fix)
+    }
+}
+
+/// The problem and the fix for a reference to a record that does not exist.
+pub(super) fn nothing_there(kind: &RecordKind, id: &str, was_refused: bool) -> (String, String) {
+    let (one, file) = (kind.one, csv(files::of_kind(kind)));
+    if was_refused {
+        (
+            format!("the row of the {one} '{id}' in {file} is rejected"),
+            format!("fix that row of {file}"),
+        )
+    } else {
+        (
+            format!(
+                "there is no {one} with the sourcedId '{id}', neither in the import nor in the \
+                 store"
+            ),
+            format!("add the {one} to {file}, or fix the cell"),
+        )
     }
 }

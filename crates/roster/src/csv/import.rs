@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::{Db, Spool};
 
 use super::candidate::{CandidateRow, FileLayout, RejectedRow};
@@ -34,6 +34,8 @@ pub struct ImportOptions {
     pub strict: bool,
     /// Refuses the rows of users who were erased. Without it, none were.
     pub erased: Option<ErasedUsers>,
+    /// The part of the roster that the rows may change. Rows outside of it are errors, unless they change nothing.
+    pub reach: Reach,
 }
 
 /// The progress of an import.
@@ -94,11 +96,12 @@ pub fn import(
     let total_bytes = source.bytes(is_named);
     let mut is_read = false;
     let done = db.write_blocking(|tx| {
+        repository::hold_still(tx, &options.reach)?;
         let bytes = Arc::new(AtomicU64::new(0));
         let mut run = ImportRun {
             source: &mut source,
             manifest: &manifest,
-            writer: CandidateWriter::new(tx, &mut refusals),
+            writer: CandidateWriter::new(tx, &mut refusals, &options.reach),
             spool: Spool::new()?,
             meter: ProgressMeter { rows: 0, bytes, total_bytes, progress },
             now,

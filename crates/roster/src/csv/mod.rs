@@ -11,6 +11,7 @@ pub mod files;
 mod header;
 mod import;
 mod manifest;
+mod outside;
 pub(crate) mod package;
 mod parts;
 mod reading;

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use lyceum_core::Result;
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -25,11 +25,15 @@ use crate::record::Object;
 #[derive(Default)]
 pub(super) struct StandardExport {
     keys: RandomState,
+    /// The part of the roster that is exported.
+    reach: Reach,
+    /// The records within the reach that were read, if it is limited.
+    within: HashSet<u64>,
     /// Records that are not exported: deleted, or left out.
     absent: HashSet<u64>,
     /// Values of classes for line items and scales that lack them.
     classes: HashMap<String, ClassPlace>,
-    /// The first organization without a parent.
+    /// The first organization without a parent, or the first root of the reach.
     top: String,
     /// The first records and parts that are left out, up to `IMPORT_MAX_REPORTED_FAULTS`.
     pub(super) left_out: Vec<CsvError>,
@@ -44,11 +48,19 @@ struct ClassPlace {
 }
 
 impl StandardExport {
+    pub(super) fn of(reach: Reach) -> Self {
+        let top = match &reach {
+            Reach::Organizations(roots) => roots.first().cloned().unwrap_or_default(),
+            Reach::Everything | Reach::ClassesOf(_) => String::new(),
+        };
+        Self { reach, top, ..Self::default() }
+    }
+
     /// Reads what the records of the file need from others.
     pub(super) fn prepare(&mut self, tx: &mut Tx<'_>, file: &'static CsvFile) -> Result<()> {
         let mut needed = HashSet::new();
         if matches!(file.name, "lineItems" | "scoreScales") {
-            each(tx, file, |object| {
+            each(tx, file, &self.reach, |object| {
                 if file.name == "scoreScales" || reference(object, "academicSession").is_none() {
                     needed.extend(reference(object, "class"));
                 }
@@ -58,7 +70,8 @@ impl StandardExport {
         if needed.is_empty() {
             return Ok(());
         }
-        each(tx, files::of_kind(&kinds::CLASS), |object| {
+        let reach = self.reach.clone();
+        each(tx, files::of_kind(&kinds::CLASS), &reach, |object| {
             let id = text(object, "sourcedId");
             if needed.contains(id) {
                 let of = |field| reference(object, field).unwrap_or_default();
@@ -79,12 +92,17 @@ impl StandardExport {
 
     fn is_there(&self, kind: &str, id: &str) -> bool {
         let kind = kinds::by_name(kind).map_or(kind, |kind| kind.one);
-        !self.absent.contains(&self.hash(kind, id))
+        let hash = self.hash(kind, id);
+        !self.absent.contains(&hash) && (!self.reach.is_limited() || self.within.contains(&hash))
     }
 
     /// Whether the record is exported; reports why it is not.
     pub(super) fn takes(&mut self, file: &'static CsvFile, object: &Object) -> bool {
         let id = text(object, "sourcedId");
+        let hash = self.hash(file.kind.one, id);
+        if self.reach.is_limited() {
+            self.within.insert(hash);
+        }
         let problem = match text(object, "status") == "active" {
             false => None,
             true => match self.row(file, object) {
@@ -101,7 +119,6 @@ impl StandardExport {
                 Err((header, problem)) => Some((header, problem)),
             },
         };
-        let hash = self.hash(file.kind.one, id);
         self.absent.insert(hash);
         if let Some((header, problem)) = problem {
             self.note(file, header, id, &problem);
@@ -113,7 +130,10 @@ impl StandardExport {
         self.left_out_count += 1;
         if self.left_out.len() < IMPORT_MAX_REPORTED_FAULTS {
             let problem = format!("the row '{id}' is not exported: {problem}");
-            let fix = "fix the record, or export with --complete";
+            let fix = match self.reach.is_limited() {
+                true => "fix the record, or export more organizations",
+                false => "fix the record, or export with --complete",
+            };
             self.left_out.push(CsvError::of_row(&csv(file), 0, problem, fix).at(header, ""));
         }
     }

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 
 use super::candidate::{CandidateRow, FileLayout, RejectedRow, csv};
 use super::dangling::{DanglingName, may_be_left_out, named_and_not_kept};
-use super::fault::CsvError;
+use super::fault::{CsvError, nothing_there};
 use super::files;
 use super::header::HeaderErrors;
 use super::manifest::FileMode;
@@ -25,6 +25,7 @@ use crate::rules;
 pub(super) struct CandidateWriter<'w, 'tx> {
     pub(super) tx: &'w mut Tx<'tx>,
     pub(super) refusals: &'w mut RejectedRows,
+    pub(super) reach: &'w Reach,
     /// Records that exist.
     pub(super) known: RememberedIds,
     /// Rejected records. Errors about references to them say that they were rejected.
@@ -58,8 +59,12 @@ pub(super) struct ReadyRow {
 }
 
 impl<'w, 'tx> CandidateWriter<'w, 'tx> {
-    pub(super) fn new(tx: &'w mut Tx<'tx>, refusals: &'w mut RejectedRows) -> Self {
-        Self { tx, refusals, known: RememberedIds::default(), refused: HashSet::new() }
+    pub(super) fn new(
+        tx: &'w mut Tx<'tx>,
+        refusals: &'w mut RejectedRows,
+        reach: &'w Reach,
+    ) -> Self {
+        Self { tx, refusals, reach, known: RememberedIds::default(), refused: HashSet::new() }
     }
 
     /// Begins a file after its header was read.
@@ -341,9 +346,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                     .to_owned(),
             ),
         };
-        let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
-        let field = inner.split(['.', '[']).next().unwrap_or_default();
-        let header = layout.header_of(field, inner);
+        let header = header_of(layout, pointer);
         layout.fault(candidate.row.line, problem, fix).at(&header, &pointer.sourced_id)
     }
 
@@ -360,7 +363,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         stored: &HashMap<String, StoredRecord>,
     ) -> Result<()> {
         let kind = layout.file.kind;
-        if !rules::are_checked(kind) {
+        if !rules::are_checked(kind) && !self.reach.is_limited() {
             return self.put_records(layout, rows, stored);
         }
         // If a row can make the next one wrong, rows are written one by one, because a record must not become its own
@@ -379,10 +382,19 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             let refused = rules::refused(self.tx, &pairs)?.into_iter();
             let refused: HashMap<String, Problem> =
                 refused.map(|(id, problem)| (id.to_owned(), problem)).collect();
+            let outside = self.outside(kind, &pairs)?;
             let (bad, good): (Vec<ReadyRow>, Vec<ReadyRow>) =
-                together.into_iter().partition(|one| refused.contains_key(&one.record.sourced_id));
+                together.into_iter().partition(|one| {
+                    let id = &one.record.sourced_id;
+                    refused.contains_key(id) || outside.contains_key(id)
+                });
             for ReadyRow { mut candidate, record } in bad {
-                candidate.blame(layout, &refused[&record.sourced_id].details);
+                if let Some(problem) = refused.get(&record.sourced_id) {
+                    candidate.blame(layout, &problem.details);
+                }
+                if let Some(problem) = outside.get(&record.sourced_id) {
+                    self.blame_place(layout, &mut candidate, &record, problem);
+                }
                 self.refuse(kind, candidate)?;
             }
             self.put_records(layout, good, stored)?;
@@ -441,6 +453,13 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
     }
 }
 
+/// The header of the cell with the reference.
+pub(super) fn header_of(layout: &FileLayout, pointer: &RecordReference) -> String {
+    let inner = pointer.path.split_once('.').map_or("", |(_, inner)| inner);
+    let field = inner.split(['.', '[']).next().unwrap_or_default();
+    layout.header_of(field, inner)
+}
+
 /// The field with the parent record.
 pub(super) fn parent_field(kind: &RecordKind) -> Option<&'static str> {
     ["parent", "parentAssessmentLineItem"].into_iter().find(|name| {
@@ -477,22 +496,4 @@ fn again(layout: &FileLayout, candidate: &CandidateRow) -> CsvError {
             "remove one of the rows, or give this row another sourcedId".to_owned(),
         )
         .at("sourcedId", &candidate.id)
-}
-
-fn nothing_there(kind: &RecordKind, id: &str, was_refused: bool) -> (String, String) {
-    let (one, file) = (kind.one, csv(files::of_kind(kind)));
-    if was_refused {
-        (
-            format!("the row of the {one} '{id}' in {file} is rejected"),
-            format!("fix that row of {file}"),
-        )
-    } else {
-        (
-            format!(
-                "there is no {one} with the sourcedId '{id}', neither in the import nor in the \
-                 store"
-            ),
-            format!("add the {one} to {file}, or fix the cell"),
-        )
-    }
 }

@@ -44,7 +44,7 @@ pub use learners::{
     ListedStudent, each_learning, learners, student, users_with_emails, users_with_username,
 };
 pub use list::{ListQuery, RecordPage, list};
-pub(crate) use organizations::check_depth;
+pub(crate) use organizations::{check_depth, hold_still};
 pub use people::UserSelection;
 pub use purge::{PurgeReport, purge};
 pub use put::{
@@ -52,7 +52,8 @@ pub use put::{
 };
 pub(crate) use put::{add, expect, overwrite, put_among};
 pub use reach::{
-    RecordUse, each_user_within, find_within, ids_within, is_within, refers_within, require_within,
+    RecordUse, each_user_within, each_within, find_within, ids_within, is_within, refers_within,
+    require_within,
 };
 pub use read::{
     StoredRecord, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Tx, dialect};
 
 use super::targets::depend_on;
@@ -103,6 +103,19 @@ fn lock_above(tx: &mut Tx<'_>, ids: &[&str]) -> Result<()> {
     let above: BTreeSet<String> =
         tx.all(&sql, &[list.as_str().into()], |row| row.string(0))?.into_iter().collect();
     above.iter().try_for_each(|id| depend_on(tx, &ORG, id))
+}
+
+/// Lets no organization within the reach move until the end of a transaction that is not serializable, such as an import.
+pub(crate) fn hold_still(tx: &mut Tx<'_>, reach: &Reach) -> Result<()> {
+    let Reach::Organizations(roots) = reach else { return Ok(()) };
+    if tx.is_serializable() {
+        return Ok(());
+    }
+    let is_root = dialect::is_one_of(tx.dialect(), "root", "$1");
+    let sql = format!("SELECT DISTINCT org FROM roster_org_below WHERE {is_root} ORDER BY org");
+    let list = json(roots)?;
+    let orgs = tx.all(&sql, &[list.as_str().into()], |row| row.string(0))?;
+    orgs.iter().try_for_each(|id| depend_on(tx, &ORG, id))
 }
 
 /// Removes an organization that is purged. No other refers to it.

@@ -106,6 +106,27 @@ pub fn each_user_within(
     })
 }
 
+/// Hands every record of the kind within the reach to `each`, in the order of their sourcedIds. Under a limited reach it
+/// reads only these records, if an index leads to them.
+pub fn each_within(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    reach: &Reach,
+    mut each: impl FnMut(&str, Option<&str>) -> Result<()>,
+) -> Result<()> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT t.body, t.extra FROM {} t WHERE ", kind.table));
+    match OrganizationWalk::of(kind, reach)? {
+        Some(walk) => walk.within(&mut sql, None),
+        None => condition(&mut sql, (kind, "t"), reach, RecordUse::See)?,
+    }
+    sql.push(" ORDER BY t.sourced_id");
+    tx.query(&sql.text, &sql.values(), |row| {
+        each(row.text(0)?, row.opt_text(1)?)?;
+        Ok(true)
+    })
+}
+
 /// Whether the record of the kind with that sourcedId lies within the reach.
 pub fn is_within(
     tx: &mut Tx<'_>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
+use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::csv::{CsvReport, ExportContent, ImportOptions, export, files, import};
 use lyceum_roster::record::{Object, members};
@@ -104,8 +105,13 @@ pub(crate) fn assert_same(is: &[(&'static str, Object)], was: &[(&'static str, O
 }
 
 pub(crate) fn exported(db: &Db) -> Vec<u8> {
-    let (_, out) =
-        export(db, ExportContent::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+    let (_, out) = export(
+        db,
+        (ExportContent::Complete, &Reach::Everything),
+        Cursor::new(Vec::new()),
+        &mut |_, _| {},
+    )
+    .unwrap();
     out.into_inner()
 }
 

@@ -58,7 +58,8 @@ fn a_strict_reader_takes_our_export() {
         import_zip(db, &demo(ExportContent::Complete));
         add_records_of_the_platform(db);
         let out = Cursor::new(Vec::new());
-        let (exported, out) = export(db, ExportContent::Standard, out, &mut |_, _| {}).unwrap();
+        let (exported, out) =
+            export(db, (ExportContent::Standard, &Reach::Everything), out, &mut |_, _| {}).unwrap();
         let zip = out.into_inner();
         assert_eq!(breaches(&zip), Vec::<String>::new());
         let left_out: Vec<String> = exported.left_out.iter().map(ToString::to_string).collect();
@@ -66,8 +67,13 @@ fn a_strict_reader_takes_our_export() {
         assert!(left_out[0].contains("'odd id'"), "{left_out:#?}");
         let report = import_strictly(db, &zip);
         assert!(report.committed, "{:#?}", report.faults);
-        let (_, out) =
-            export(db, ExportContent::Complete, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+        let (_, out) = export(
+            db,
+            (ExportContent::Complete, &Reach::Everything),
+            Cursor::new(Vec::new()),
+            &mut |_, _| {},
+        )
+        .unwrap();
         // Ids stay as they are in a complete export.
         let told = without_ours(&out.into_inner()).join("; ");
         assert_eq!(told.matches("odd id").count(), 1, "{told}");
@@ -119,8 +125,13 @@ fn add_records_of_the_platform(db: &Db) {
 fn the_export_into_its_own_store_keeps_times_of_day() {
     both(|db| {
         import_all(db, &Package::whole());
-        let (_, out) =
-            export(db, ExportContent::Standard, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
+        let (_, out) = export(
+            db,
+            (ExportContent::Standard, &Reach::Everything),
+            Cursor::new(Vec::new()),
+            &mut |_, _| {},
+        )
+        .unwrap();
         import_zip(db, &out.into_inner());
         let item = dump(db).into_iter().find(|(_, record)| record["sourcedId"] == "li1").unwrap();
         assert_eq!(item.1["assignDate"], "2026-09-01T08:00:00.000Z");

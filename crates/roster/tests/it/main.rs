@@ -16,6 +16,7 @@ mod cartridges;
 mod courses;
 mod csv_faults;
 mod csv_files;
+mod csv_reach;
 mod csv_round_trip;
 mod csv_strict;
 mod csv_zips;
