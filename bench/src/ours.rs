@@ -54,7 +54,12 @@ impl Ours {
 
     /// Serves on `cores` with a token on every request.
     pub(crate) fn serve(&self, cores: Cores) -> Result<Server> {
-        let credentials = self.create_client()?;
+        self.serve_limited(cores, None)
+    }
+
+    /// Serves on `cores` with a token on every request, whose client is limited to the organization.
+    pub(crate) fn serve_limited(&self, cores: Cores, organization: Option<&str>) -> Result<Server> {
+        let credentials = self.create_limited_client(organization)?;
         let mut server = self.serve_bare(cores)?;
         let token = fetch_token(&server.address, &credentials)?;
         server.headers = vec![format!("Authorization: Bearer {token}")];
@@ -77,9 +82,17 @@ impl Ours {
 
     /// A new client; answers `id:secret`.
     pub(crate) fn create_client(&self) -> Result<Credentials> {
+        self.create_limited_client(None)
+    }
+
+    /// A new client that is limited to the organization.
+    fn create_limited_client(&self, organization: Option<&str>) -> Result<Credentials> {
         let name = format!("bench-{:x}", fastrand::u64(..));
         let mut command = Command::new(&self.program);
         command.args(["client", "create", &name, "--json"]);
+        if let Some(organization) = organization {
+            command.args(["--organization", organization]);
+        }
         self.place(&mut command);
         let output = command.output().context("cannot start 'lyceum client create'")?;
         ensure!(

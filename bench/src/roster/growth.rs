@@ -23,8 +23,9 @@ const SLOW_FILTER: &str = "/users?filter=middleName='nobody'";
 
 /// Measures G2-G4.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
-    let small = networks.small.ours.serve(SERVER_CORE)?;
-    let large = networks.large.ours.serve(SERVER_CORE)?;
+    let organization = options.organization.as_deref();
+    let small = networks.small.ours.serve_limited(SERVER_CORE, organization)?;
+    let large = networks.large.ours.serve_limited(SERVER_CORE, organization)?;
     let mut findings =
         vec![offset(options, &large, networks.large.users)?, same_users(options, &small, &large)?];
     findings.extend(slow_filter(options, &large)?);

@@ -47,6 +47,10 @@ pub(crate) struct Options {
     /// Measure only these parts
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
+    /// Read P1-P4, G1, G2-G4 and S2 as a client that is limited to this organization, to which all users must belong, such as
+    /// org-district
+    #[arg(long)]
+    organization: Option<String>,
     /// Keep the networks of an earlier run instead of importing them again (leaves out W2)
     #[arg(long)]
     keep: bool,

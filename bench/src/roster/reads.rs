@@ -42,8 +42,9 @@ enum What {
 
 /// Measures P1-P4, G1 and S2.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
-    let small = Sides::start(&networks.small)?;
-    let large = Sides::start(&networks.large)?;
+    let organization = options.organization.as_deref();
+    let small = Sides::start(&networks.small, organization)?;
+    let large = Sides::start(&networks.large, organization)?;
     let idle = small.ours.process.anonymous_mib()?;
     let read = |what| -> Result<Read> {
         Ok(Read { small: small.measure(options, what)?, large: large.measure(options, what)? })
@@ -77,13 +78,13 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 }
 
 impl Sides {
-    fn start(network: &Network) -> Result<Self> {
+    fn start(network: &Network, organization: Option<&str>) -> Result<Self> {
         // Else the first side measured would read from the disk what the second finds in memory.
         for file in [&network.anchor, &network.ours.file()] {
             std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
         }
         let anchor = Server::anchor(&network.anchor, SERVER_CORE)?;
-        let ours = network.ours.serve(SERVER_CORE)?;
+        let ours = network.ours.serve_limited(SERVER_CORE, organization)?;
         let pages = pages(&ours, network.users)?;
         let sides = Self { users: network.users, anchor, ours, pages };
         sides.agree()?;
