@@ -103,6 +103,9 @@ struct Progress {
     /// Files to remove.
     files: Vec<String>,
     projects: Vec<ProjectTable>,
+    /// The numbers of actors that were found since the erasure began.
+    #[serde(default)]
+    late_actors: Vec<i64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -222,13 +225,14 @@ impl Work {
 
     fn begin_phase(&mut self, phase: Phase) {
         let former = std::mem::take(&mut self.progress);
-        let Progress { removed, files, projects, .. } = former;
-        self.progress = Progress { phase, removed, files, projects, ..Progress::default() };
+        let Progress { removed, files, projects, late_actors, .. } = former;
+        self.progress =
+            Progress { phase, removed, files, projects, late_actors, ..Progress::default() };
     }
 
     fn erased_actor(&self) -> ErasedActor {
         ErasedActor {
-            numbers: self.subject.actors.clone(),
+            numbers: [&self.subject.actors[..], &self.progress.late_actors].concat(),
             pseudonym: self.pseudonym.clone(),
             redaction: self.subject.redaction(&self.pseudonym),
         }
@@ -275,6 +279,7 @@ pub fn step(
             let changed = TABLES.iter().filter(|table| table.treatment != Treatment::Keep);
             return Ok(ErasureStep::CompactPages(changed.map(|table| table.name).collect()));
         }
+        Phase::Finish if !work.subject.find_actors(tx)?.is_empty() => work.begin_phase(Phase::User),
         Phase::Finish | Phase::Done => {
             finish(tx, now, work)?;
             jobs::finish(tx, now, job)?;
@@ -299,6 +304,9 @@ fn erase_user(tx: &mut Tx<'_>, now: Timestamp, work: &mut Work) -> Result<()> {
         let found = roster::erase_user(tx, now, &user, &work.pseudonym)?;
         work.removed("users", u64::from(found));
     }
+    // An envelope that was checked before the erasure began may have added an actor since.
+    let late = work.subject.find_actors(tx)?.into_iter();
+    work.progress.late_actors.extend(late.filter(|actor| !work.subject.actors.contains(actor)));
     let actors = events::rename_actors(tx, &work.erased_actor())?;
     work.removed("event_actors", actors);
     work.begin_phase(Phase::References);

@@ -137,7 +137,7 @@ impl Subject {
     }
 
     /// The actors that are this person: by id, or by e-mail address unless the id is another user's.
-    fn find_actors(&self, tx: &mut Tx<'_>) -> Result<Vec<i64>> {
+    pub(crate) fn find_actors(&self, tx: &mut Tx<'_>) -> Result<Vec<i64>> {
         let ids = self.ids();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let emails: Vec<&str> = self.emails.iter().map(String::as_str).collect();

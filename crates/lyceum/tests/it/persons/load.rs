@@ -1,6 +1,5 @@
 //! Persons are erased while events, answers, roster writes and imports about them and about others arrive.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -140,7 +139,7 @@ impl Load {
     fn is_done(&self, (status, text): (u16, String)) -> bool {
         match status {
             200..=204 => true,
-            400 | 404 | 409 | 422 => {
+            400 | 401 | 404 | 409 | 422 => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 false
             }
@@ -235,7 +234,7 @@ impl Load {
 
     /// No accepted event is lost, and facts and totals are those that a rebuild computes.
     fn agrees_with_a_rebuild(&self, accepted: u64) {
-        let facts = || -> BTreeSet<String> {
+        let facts = || -> Vec<String> {
             let users = self.school.read(&format!("{ROSTERING}/users?limit=1000"));
             let users = users["users"].as_array().unwrap().iter();
             let facts = users.map(|user| {
@@ -245,7 +244,9 @@ impl Load {
                 );
                 self.school.client.get(&path).expect(200).text()
             });
-            facts.collect()
+            let mut facts: Vec<String> = facts.collect();
+            facts.sort();
+            facts
         };
         let before = facts();
         let questions: u64 = before.iter().map(|report| questions_in_art(report)).sum();
