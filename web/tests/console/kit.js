@@ -30,7 +30,7 @@ const LOOK_MAX_MS = 60_000;
 /** Lists with more rows are not read whole at each look. */
 const COMPARED_MAX_ROWS = 5000;
 /** Columns of numbers behind which there is nothing but their row. */
-const ROWS_ALONE = ["Line", "Number", "Points", "Score so far", "Try"];
+const ROWS_ALONE = ["Line", "Number", "Points", "Rows", "Score so far", "Try"];
 /** Students of the demo network: as many as are promised where time does not count. */
 export const STUDENTS = process.env.LYCEUM_TEST_SIZE === "full" ? 2000 : 120;
 /** A zone in which it is about noon, so that a day neither begins nor ends while the tests run. */

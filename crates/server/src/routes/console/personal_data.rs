@@ -8,7 +8,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_erasure::{Erasure, Subject};
 
 use super::visitor::query;
-use super::{Form, Visitor, action, deadline, on_to, page, show_list, show_page};
+use super::{Form, Visitor, action, deadline, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::erasure::{self, PersonalData, history_ends};
@@ -97,10 +97,11 @@ async fn erasure(context: Context, visitor: Visitor) -> Result<Answer> {
     if !places.is_empty() {
         facts.push(("Still named in projects", Cell::text(places.join(", "))));
     }
-    show_page(&ErasurePage {
+    let view = ErasurePage {
         frame: visitor.frame("Erasure"),
         is_done: erasure.is_done(),
         facts: FactList::new(facts),
         removed: rows(&context, "What was removed", &erasure.removed),
-    })
+    };
+    show_list("erasure", &view.removed, &view)
 }
