@@ -3,6 +3,16 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 
+/// A course to choose, with its lessons.
+pub struct CourseChoice {
+    /// The sourcedId.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// The sourcedId and title of each lesson.
+    pub lessons: Vec<(String, String)>,
+}
+
 /// Forms that assign, leave out and reset lessons, and set a daily goal. Templates write `{{ teaching }}`.
 #[derive(Template)]
 #[template(path = "teaching.html")]
@@ -13,8 +23,8 @@ pub struct TeachingForms {
     pub path: String,
     /// For whom it is done, such as "all students of this class".
     pub whom: &'static str,
-    /// The courses: sourcedId, title, and the sourcedId and title of each lesson.
-    pub courses: Vec<(String, String, Vec<(String, String)>)>,
+    /// The courses.
+    pub courses: Vec<CourseChoice>,
     /// What was done just now.
     pub done: Option<String>,
 }
@@ -23,6 +33,6 @@ impl HtmlSafe for TeachingForms {}
 
 impl TeachingForms {
     fn has_lessons(&self) -> bool {
-        self.courses.iter().any(|(_, _, lessons)| !lessons.is_empty())
+        self.courses.iter().any(|course| !course.lessons.is_empty())
     }
 }

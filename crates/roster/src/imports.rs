@@ -194,8 +194,8 @@ fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
     }
     if import.state == ImportState::Checked {
         import.state = ImportState::Discarded;
-        import.error =
-            "a person was erased before the import was started; send the file again".to_owned();
+        "a person was erased before the import was started; send the file again"
+            .clone_into(&mut import.error);
     }
     repository::forget_files(tx, &import)?;
     Ok(files)

@@ -149,7 +149,7 @@ pub fn reach(random: &mut RandomStream) -> Reach {
         0 => Reach::ClassesOf(format!("u-{}", random.below(USERS))),
         number => {
             let roots = (0..number).map(|_| format!("o-{}", random.below(ORGS)));
-            Reach::organizations(roots.collect::<Vec<_>>()).unwrap()
+            Reach::organizations(roots.collect::<Vec<_>>()).expect("there are roots")
         }
     }
 }

@@ -20,10 +20,10 @@ impl CandidateWriter<'_, '_> {
         kind: &'static RecordKind,
         records: &[(&Record, Option<&StoredRecord>)],
     ) -> Result<HashMap<String, Problem>> {
-        let changes = |(record, stored): &(&Record, Option<&StoredRecord>)| {
+        let is_changed = |(record, stored): &(&Record, Option<&StoredRecord>)| {
             stored.is_none_or(|stored| !record.same_as(&stored.body, stored.extra.as_deref()))
         };
-        let changed: Vec<_> = records.iter().copied().filter(changes).collect();
+        let changed: Vec<_> = records.iter().copied().filter(is_changed).collect();
         let refused = reach::refused(self.tx, kind, &changed, self.reach)?.into_iter();
         Ok(refused.map(|(id, problem)| (id.to_owned(), problem)).collect())
     }

@@ -100,12 +100,15 @@ async fn withdraw(context: Context, visitor: Visitor, form: Form) -> Result<Answ
     change_app(&context, visitor, &form, class_apps::withdraw).await
 }
 
+/// Approves an app for a class, or withdraws the approval: time, caller, class and app, reach.
+type ApprovalChange = fn(&mut Tx<'_>, Timestamp, Approver<'_>, (&str, &str), &Reach) -> Result<()>;
+
 /// Changes the approval of the app that the form names.
 async fn change_app(
     context: &Context,
     visitor: Visitor,
     form: &Form,
-    change: fn(&mut Tx<'_>, Timestamp, Approver<'_>, (&str, &str), &Reach) -> Result<()>,
+    change: ApprovalChange,
 ) -> Result<Answer> {
     let (class, app) = (context.param("id").to_owned(), form.field("app").to_owned());
     let (now, reach, path) = (context.app.clock.now(), context.reach(), links::class(&class));

@@ -2,7 +2,7 @@
 
 use lyceum_adaptive::screens::teaching::CourseLessons;
 use lyceum_adaptive::teaching::{TeachingAction, TeachingRequest};
-use lyceum_console::teaching::TeachingForms;
+use lyceum_console::teaching::{CourseChoice, TeachingForms};
 use lyceum_console::{links, screens};
 use lyceum_core::time::parse_date;
 use lyceum_core::{Problem, Result};
@@ -33,9 +33,13 @@ pub(super) fn forms(
         token: visitor.token().to_owned(),
         path: format!("{page}/teaching"),
         whom,
-        courses: courses.into_iter().map(|one| (one.id, one.title, one.lessons)).collect(),
+        courses: courses.into_iter().map(course_choice).collect(),
         done: describe(&done).map(str::to_owned),
     }
+}
+
+fn course_choice(CourseLessons { id, title, lessons }: CourseLessons) -> CourseChoice {
+    CourseChoice { id, title, lessons }
 }
 
 /// What was done, by the value of the button.
