@@ -109,9 +109,9 @@ impl AttemptView {
     }
 }
 
-/// The name of an attempt's current round.
+/// The name of an attempt's current round. No attempt of another student has it.
 pub(super) fn key(attempt: &Attempt) -> String {
-    format!("{}.{}", attempt.number, attempt.round)
+    format!("{}.{}", attempt.id, attempt.round)
 }
 
 /// A lesson with questions that are still to be rendered, which needs no transaction.

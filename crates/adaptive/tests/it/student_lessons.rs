@@ -68,6 +68,7 @@ fn unit(db: &Db, id: &str, course: &str, parent: Option<&str>, order: u32) {
     records::create(db, "courses/components", &unit);
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write the metadata in place")]
 fn lesson(
     db: &Db,
     id: &str,

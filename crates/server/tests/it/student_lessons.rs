@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lyceum_access::Scope;
+use lyceum_access::{Role, Scope};
 use lyceum_core::PayloadDialect;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::{TestServer, both};
@@ -13,7 +13,7 @@ use crate::enrolling::get;
 use crate::hosted::{SLUG, deployed, staging};
 use crate::learn::account;
 use crate::lessons::{at, course, lesson, progress, stored_question};
-use crate::people::signed_in;
+use crate::people::{form_token, person, signed_in};
 
 /// A browser in which a student is signed in.
 struct Browser<'a> {
@@ -193,6 +193,24 @@ fn a_quiz_is_answered_reviewed_and_finished_once() {
     });
 }
 
+#[test]
+fn an_answer_is_never_counted_for_the_student_who_signed_in_later() {
+    both(|server| {
+        let client = server.client();
+        lessons(&client);
+        client.post("/bridge/enrollments/enroll/bob/math").json(&json!({})).expect(201);
+        let (amy, bob) = (Browser::of(server, "amy"), Browser::of(server, "bob"));
+        for browser in [&amy, &bob] {
+            browser.act("quiz", "attempts", &json!({ "after": 0 }), 200);
+        }
+        let quiz = amy.lesson("quiz", 200);
+        let sent = answer("one", &quiz, &quiz["questions"][0], "A");
+        bob.act("quiz", "answers", &sent, 409);
+        assert_eq!(bob.lesson("quiz", 200)["questions"][0]["responses"], Value::Null);
+        amy.act("quiz", "answers", &sent, 200);
+    });
+}
+
 /// Every path with a lesson, with a body where it takes one.
 const PATHS: [(&str, Option<&str>); 7] = [
     ("", None),
@@ -301,6 +319,25 @@ fn students_open_the_apps_that_are_approved_for_their_classes() {
         client.delete(&format!("{apps}/{SLUG}")).expect(204);
         assert_eq!(client.delete(&format!("{apps}/{SLUG}")).send().status, 404);
         assert_eq!(amy.get(&play).status, 403);
+
+        // A guide does the same on the page of the class.
+        person(server, "gil@example.org", "Gil", Role::Guide);
+        let gil = Browser { server, cookie: signed_in(server, "gil@example.org") };
+        let page = format!("/console/classes/{}", class.as_str().unwrap());
+        for (action, is_open) in [("approve", true), ("withdraw", false)] {
+            let fields = [("token", form_token(&gil.get(&page))), ("app", SLUG.to_owned())];
+            let fields: Vec<(&str, &str)> =
+                fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let (browser, path) = (server.anonymous(), format!("{page}/apps/{action}"));
+            let reply = browser.post(&path).header("cookie", &gil.cookie).form(&fields).send();
+            assert_eq!(
+                (reply.status, reply.header("location")),
+                (303, page.as_str()),
+                "{}",
+                reply.text()
+            );
+            assert_eq!(amy.get("/learn").text().contains(&play), is_open, "{action}");
+        }
     });
 }
 

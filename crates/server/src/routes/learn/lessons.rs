@@ -114,7 +114,9 @@ async fn show(context: Context) -> Result<Answer> {
 /// The scheme, host and port of an address, if they can stand in a policy.
 fn origin(address: &str) -> Option<String> {
     let uri: axum::http::Uri = address.parse().ok()?;
-    Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))
+    let (scheme, host) = (uri.scheme_str()?, uri.authority()?.as_str());
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    host.bytes().all(is_plain).then(|| format!("{scheme}://{host}"))
 }
 
 /// As for all pages of students, and one frame with the material's own host.
