@@ -211,7 +211,8 @@ pub fn replace(
 ) -> Result<Filter> {
     let known = find(tx, seen, id)?;
     let filter = checked(tx, (seen, known.id), (known.created, now), input)?;
-    repository::update(tx, &filter)?;
+    repository::delete(tx, id)?;
+    repository::insert(tx, &filter)?;
     registry::changed(tx)?;
     Ok(filter)
 }

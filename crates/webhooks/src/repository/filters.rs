@@ -43,22 +43,6 @@ pub(crate) fn insert(tx: &mut Tx<'_>, filter: &Filter) -> Result<()> {
     tx.send(sql, &values)
 }
 
-pub(crate) fn update(tx: &mut Tx<'_>, filter: &Filter) -> Result<()> {
-    let sql = "UPDATE webhook_filters SET webhook = $1, filter_key = $2, filter_value = $3, \
-               filter_type = $4, filter_operator = $5, active = $6, updated_ms = $7 WHERE id = $8";
-    let values = [
-        (&filter.webhook_id).into(),
-        (&filter.filter_key).into(),
-        (&filter.filter_value).into(),
-        filter.filter_type.name().into(),
-        filter.filter_operator.name().into(),
-        i64::from(filter.active).into(),
-        filter.updated.milliseconds().into(),
-        (&filter.id).into(),
-    ];
-    tx.send(sql, &values)
-}
-
 pub(crate) fn list(tx: &mut Tx<'_>, owner_id: Option<&str>) -> Result<Vec<Filter>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM webhook_filters f JOIN webhooks w ON w.id = f.webhook \
