@@ -1,16 +1,16 @@
 //! The accounts of people, for administrators and clients that were named for it.
 
+mod class_access;
+
 use axum::http::StatusCode;
 use lyceum_access::account::{self, AccountChange, AccountFilter};
-use lyceum_access::class_secret::ClassSecretKind;
 use lyceum_access::session::SessionFacts;
 use lyceum_access::{Person, Role, Scope, identity, limits as access_limits};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_games::PageRequest;
 use lyceum_games::limits::GAME_PAGE_MAX_RECORDS;
-use lyceum_roster::kinds::CLASS;
-use lyceum_roster::{reach as roster_reach, repository};
+use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,6 @@ use serde_json::json;
 use crate::accounts::NewAccount;
 use crate::answer::Answer;
 use crate::auth::Grant;
-use crate::class_access;
 use crate::context::Context;
 use crate::own_account;
 use crate::route::{ParamPlace, Route, delete, get, patch, post, put};
@@ -210,34 +209,6 @@ struct IdentityInput {
     subject: String,
 }
 
-/// The sort of cards.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-enum CardSort {
-    /// Two pictures.
-    Pictures,
-    /// Two words.
-    Words,
-}
-
-/// The cards that the students of a class get for sign-in in class.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-struct ClassAccessInput {
-    /// The sort of cards for students who have none.
-    cards: CardSort,
-}
-
-/// The outcome for a class.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct ClassAccessOutcome {
-    /// The number of accounts that were created.
-    created: usize,
-}
-
 pub(super) fn routes() -> Vec<Route> {
     let scope = Scope::PeopleManage;
     let text = || json!({ "type": "string" });
@@ -256,11 +227,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Creates an account, and a link with which its owner sets a password. The account of a student belongs to a user of the roster.")
             .reads::<AccountInput>()
             .answers::<CreatedAccount>(201, "The account was created."),
-        post("/classes/{class}/access", scope, give_class)
-            .named("giveClassAccess")
-            .description("Creates accounts for the students of a class who have none, and cards for sign-in in class for those who have none.")
-            .reads::<ClassAccessInput>()
-            .answers::<ClassAccessOutcome>(200, "All students of the class have accounts and cards."),
+        class_access::route(),
         get("/{id}", scope, read)
             .named("getAccount")
             .description("Reads an account.")
@@ -372,23 +339,6 @@ pub(super) async fn create_with_link(
 /// The address at which the owner of a link sets a password.
 pub(super) fn password_address(context: &Context, link: &str) -> String {
     format!("{}/welcome?link={link}", context.base_url())
-}
-
-async fn give_class(context: Context) -> Result<Answer> {
-    let ClassAccessInput { cards } = context.body_as()?;
-    let kind = match cards {
-        CardSort::Pictures => ClassSecretKind::Pictures,
-        CardSort::Words => ClassSecretKind::Words,
-    };
-    let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
-    let (who, class) = (who(&context), context.param("class").to_owned());
-    let write = move |tx: &mut Tx<'_>| {
-        repository::require(tx, &CLASS, &class)?;
-        let master = keyring.master();
-        class_access::give(tx, now, master, (&who, &class), &Reach::Everything, kind)
-    };
-    let created = context.app.db.write(write).await?;
-    Ok(Answer::of(&ClassAccessOutcome { created }))
 }
 
 async fn read(context: Context) -> Result<Answer> {

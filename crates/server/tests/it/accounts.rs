@@ -1,7 +1,7 @@
 //! The accounts of people over the API and in the console.
 
 use lyceum_access::{Role, Scope, password, person, student};
-use lyceum_core::{PayloadDialect, ProblemKind};
+use lyceum_core::{PayloadDialect, ProblemKind, Reach};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::records;
 use lyceum_testkit::server::{TestServer, both};
@@ -56,6 +56,17 @@ fn an_administrator_invites_changes_disables_and_enables() {
             assert_eq!(status, 422, "{wrong}");
         }
 
+        records::school(server.db(), "s", "s");
+        let limit = |body: &Value| client.put(&format!("{path}/limit")).json(body).send();
+        assert_eq!(limit(&json!({ "organizations": ["s"] })).status, 200);
+        assert_eq!(read()["access"], "the organization 's' and all below it");
+        for wrong in [json!({ "organizations": ["s"], "teacher": "t" }), json!({ "schools": [] })] {
+            assert_eq!(limit(&wrong).status, 422, "{wrong}");
+        }
+        assert_eq!(limit(&json!({ "organizations": ["nowhere"] })).status, 422);
+        assert_eq!(limit(&json!({})).status, 200);
+        assert_eq!(read()["access"], "everything");
+
         client.post(&format!("{path}/disable")).expect(200);
         assert_eq!(sign_in_status(server, "gus@example.org", "first password"), 401);
         client.post(&format!("{path}/link")).expect(409);
@@ -78,8 +89,8 @@ fn an_administrator_invites_changes_disables_and_enables() {
         assert_eq!(list("limit=1&offset=1"), ["ada@example.org"]);
         let ada =
             server.db().read_blocking(|tx| person::require(tx, "ada@example.org")).unwrap().id;
-        let last = client.patch(&format!("/api/people/{ada}")).json(&json!({ "role": "guide" }));
-        assert_eq!(last.send().status, 409, "the last administrator");
+        let demoted = client.patch(&format!("/api/people/{ada}")).json(&json!({ "role": "guide" }));
+        assert_eq!(demoted.send().status, 409, "the last administrator");
         client.post(&format!("/api/people/{ada}/disable")).expect(409);
         client.get("/api/people/lp_nobody").expect(404);
         server
@@ -293,6 +304,11 @@ fn the_console_does_with_accounts_what_the_api_does() {
             assert!([200, 303].contains(&reply.status), "{what}: {}", reply.text());
             server.db().read_blocking(|tx| person::require(tx, "gus@example.org")).unwrap()
         };
+        records::school(server.db(), "s", "s");
+        let limited = act("limit", &[("organizations", "s"), ("teacher", "")]);
+        assert_eq!(limited.reach, Reach::organizations(["s"]).unwrap());
+        assert!(ada.get(&page).text().contains(r#"name="organizations" value="s""#));
+        assert_eq!(act("limit", &[]).reach, Reach::Everything);
         assert_eq!(act("role", &[("role", "developer")]).role, Role::Developer);
         act("sessions", &[]);
         assert!(ada.get(&page).text().contains("The person is not signed in"));

@@ -203,7 +203,7 @@ impl RouteRequest {
         let is_page = matches!(self.route.access, Access::Page(_) | Access::Student(_));
         match (&caller.token, &caller.cookie) {
             (token, Some(cookie)) if is_page || token.is_none() => {
-                write!(head, "Cookie: {cookie}\r\n").unwrap()
+                write!(head, "Cookie: {cookie}\r\n").unwrap();
             }
             (Some(token), _) => write!(head, "Authorization: Bearer {token}\r\n").unwrap(),
             _ => {}
