@@ -74,7 +74,7 @@ pub fn limit(
     reach: &Reach,
 ) -> Result<Person> {
     let person = find(tx, id)?;
-    let person = person::limit(tx, &person.email, reach)?;
+    let person = person::limit(tx, &person.id, reach)?;
     note(tx, now, (who, "user.limit", &person), &json!({ "reach": reach }))?;
     Ok(person)
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::class_sign_in::student_tries;
 use crate::master::MasterKey;
-use crate::repository::{class_sign_ins as repository, guesses};
+use crate::repository::{class_sign_ins as repository, guesses, sessions};
 use crate::secret;
 
 /// The names of the pictures, in the order in which they are shown.
@@ -92,7 +92,8 @@ impl ClassSecret {
     }
 }
 
-/// Gives a student a new secret of the kind; the former one stops, and wrong answers are forgotten.
+/// Replaces the secret of a student with a new one of the kind. Sessions from class sign-in end, and wrong answers are
+/// forgotten.
 pub fn renew(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -104,6 +105,7 @@ pub fn renew(
     let plain = serde_json::to_vec(&new).map_err(Problem::internal)?;
     repository::set_secret(tx, now, person, &master.seal(&label(person), &plain))?;
     guesses::delete(tx, &secret::hash(&student_tries(person)))?;
+    sessions::delete_class_sessions_of(tx, person)?;
     Ok(new)
 }
 

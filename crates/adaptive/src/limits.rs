@@ -32,3 +32,5 @@ pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
 pub const STREAK_MAX_DAYS: u32 = 366;
 /// Bytes of the id of a student's answer at most.
 pub const ANSWER_ID_MAX_BYTES: usize = 100;
+/// Students whom one teaching action for a class can change.
+pub const TEACHING_STUDENTS_MAX_COUNT: usize = 1000;

@@ -1,7 +1,7 @@
-//! What guides do for students: assign a lesson, leave it out of the plan or take it in again, reset the last attempt, set
-//! a daily goal. For one student or for all students of a class.
+//! Actions of guides for students: assign, leave out, take in again or reset a lesson, set a daily goal. They apply to one
+//! student or to all students of a class.
 //!
-//! Unlike other changes, a teacher may do this for the students of the own classes.
+//! Teachers may run them for students of their own classes, although their reach is otherwise read-only.
 
 use lyceum_bridge::goals;
 use lyceum_core::body::OneLineText;
@@ -9,7 +9,7 @@ use lyceum_core::limits::PAGE_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::{CLASS, COURSE, USER};
+use lyceum_roster::kinds::{CLASS, COURSE};
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -19,10 +19,14 @@ use serde_json::json;
 use crate::attempt::{self, LessonContext};
 use crate::lesson::{self, Lesson};
 use crate::lesson_plans::{self, LessonPlanInput};
+use crate::limits::TEACHING_STUDENTS_MAX_COUNT;
 use crate::repository;
 use crate::test_assignments::{AssignmentFilter, TestAssignment, assign_lesson};
 
-/// Something to do for students.
+/// The largest daily XP goal that a teaching action sets.
+pub const DAILY_XP_MAX: u32 = 100_000;
+
+/// A teaching action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum TeachingAction {
@@ -54,7 +58,7 @@ pub enum TeachingAction {
         #[schemars(with = "OneLineText")]
         course: String,
         /// The XP; null for the goal of the course.
-        #[schemars(range(min = 0, max = 100_000))]
+        #[schemars(range(min = 0, max = DAILY_XP_MAX))]
         daily_xp: Option<u32>,
     },
 }
@@ -73,7 +77,7 @@ pub struct TeachingRequest {
     pub action: TeachingAction,
 }
 
-/// For whom something was done.
+/// The students whom an action changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TeachingReport {
     /// The sourcedIds of the students.
@@ -92,8 +96,8 @@ impl TeachingAction {
     }
 }
 
-/// Does something for students within the reach: for all of them, or for none if one cannot be served. `by` names the
-/// person in the logs of plans.
+/// Runs a teaching action for all chosen students within the reach, or for none if it fails for one. `by` names the person
+/// in the logs of plans.
 ///
 /// Errors: `Invalid`; `NotFound`; `Conflict`.
 pub fn apply(
@@ -108,26 +112,26 @@ pub fn apply(
     let all = LessonContext { reach: &Reach::Everything, ..*desk };
     match &request.action {
         TeachingAction::Assign { lesson, expires_at } => {
-            let lesson = taught(tx, lesson, desk.reach)?;
+            let lesson = find_lesson(tx, lesson, desk.reach)?;
             for student in &seen {
                 assign(tx, desk.now, student, &lesson, *expires_at)?;
             }
         }
         TeachingAction::Skip { lesson, skipped } => {
-            let lesson = taught(tx, lesson, desk.reach)?;
+            let lesson = find_lesson(tx, lesson, desk.reach)?;
             for student in &seen {
                 skip(tx, desk.now, student, &lesson, *skipped, by)?;
             }
         }
         TeachingAction::Reset { lesson } => {
-            let lesson = taught(tx, lesson, desk.reach)?;
+            let lesson = find_lesson(tx, lesson, desk.reach)?;
             for student in &seen {
                 attempt::reset(tx, &all, student, &lesson.id)?;
             }
         }
         TeachingAction::Goal { course, daily_xp } => {
             fields::in_use_within(tx, &COURSE, course, desk.reach)?;
-            goals::set_daily_xp(tx, desk.now, course, &seen, *daily_xp)?;
+            goals::set_daily_xp(tx, desk.now, (course, desk.reach), &seen, *daily_xp)?;
         }
     }
     Ok(TeachingReport { students })
@@ -135,13 +139,16 @@ pub fn apply(
 
 fn students(tx: &mut Tx<'_>, request: &TeachingRequest, reach: &Reach) -> Result<Vec<String>> {
     match (&request.student, &request.class) {
-        (Some(student), None) => {
-            fields::in_use_within(tx, &USER, student, reach)?;
-            Ok(vec![student.clone()])
-        }
+        (Some(student), None) => Ok(vec![roster::student(tx, student, reach)?.id]),
         (None, Some(class)) => {
             fields::in_use_within(tx, &CLASS, class, reach)?;
             let members = roster::in_class(tx, class, "student", reach)?;
+            if members.len() > TEACHING_STUDENTS_MAX_COUNT {
+                let rule = format!(
+                    "must have at most {TEACHING_STUDENTS_MAX_COUNT} students; send students one by one"
+                );
+                return Err(Problem::invalid("class", rule));
+            }
             Ok(members.into_iter().map(|member| member.id).collect())
         }
         _ => Err(Problem::invalid("student", "is required unless class is sent; send one of them")),
@@ -149,7 +156,7 @@ fn students(tx: &mut Tx<'_>, request: &TeachingRequest, reach: &Reach) -> Result
 }
 
 /// A lesson of a course within the reach.
-fn taught(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Lesson> {
+fn find_lesson(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Lesson> {
     let lesson = lesson::find(tx, id)?;
     fields::in_use_within(tx, &COURSE, &lesson.course.id, reach)?;
     Ok(lesson)

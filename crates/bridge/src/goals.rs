@@ -115,18 +115,25 @@ pub(crate) fn daily_xp(own: Object, course: &Object) -> Option<i64> {
     merge_with_course(own, course).get("goals")?.get("dailyXp")?.as_i64()
 }
 
-/// Sets the daily XP goal of users in a course; without one, that of the course applies again. Errors: `Invalid` for a user
-/// who is not enrolled as a student.
+/// Sets the daily XP goal of users in a course; without one, that of the course applies again. Only enrollments that the
+/// reach may change are changed; a teacher's are those in the own classes. Errors: `Invalid` for a user without such an
+/// enrollment as a student.
 pub fn set_daily_xp(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    course: &str,
+    (course, reach): (&str, &Reach),
     users: &[&str],
     daily_xp: Option<u32>,
 ) -> Result<()> {
+    let does = match reach {
+        Reach::ClassesOf(_) => RecordUse::See,
+        Reach::Everything | Reach::Organizations(_) => RecordUse::Change,
+    };
+    let mut places = places::of_users(tx, now, users)?;
+    keep_within(tx, &ENROLLMENT, reach, does, &mut places, |place| &place.id)?;
     let mut changed = Vec::new();
     let mut enrolled = HashSet::new();
-    for place in places::of_users(tx, now, users)? {
+    for place in places {
         if place.course != course || place.role != "student" {
             continue;
         }

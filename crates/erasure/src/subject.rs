@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lyceum_access::person;
+use lyceum_access::person::{self, Person};
 use lyceum_core::redaction::Redaction;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::{Actor, actors_called};
@@ -56,7 +56,12 @@ impl Subject {
             subject.add_user(tx, &user.into())?;
         }
         for email in subject.emails.clone().iter().map(String::as_str).chain([id]) {
-            if let Some(account) = person::by_email(tx, &email.to_ascii_lowercase())? {
+            let account = person::by_email(tx, &email.to_ascii_lowercase())?;
+            // Siblings may share an address. The account of another student is not this person's.
+            let is_own = |account: &Person| {
+                account.roster_user.is_none() || account.roster_user == subject.user
+            };
+            if let Some(account) = account.filter(is_own) {
                 subject.add_account(&account);
             }
         }

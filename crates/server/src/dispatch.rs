@@ -17,7 +17,7 @@ use axum::{RequestPartsExt, Router};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
-use lyceum_access::{Access, RequestSubject};
+use lyceum_access::{Access, AccessDenial, RequestSubject};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use percent_encoding::percent_decode_str;
@@ -258,6 +258,10 @@ impl Call<'_> {
                 (Some(screen), ..) => Ok(routes::console::turn_away(&context, screen, &denied)?),
                 (None, Access::Student(_), Rendering::Page) => {
                     Ok(routes::learn::turn_away(&context, &denied)?)
+                }
+                (None, Access::Student(_), _) if denied == AccessDenial::SignedOut => {
+                    let message = "this needs the session of a student; sign in at /sign-in in the same browser";
+                    Err(Problem::new(ProblemKind::Unauthorized, message).into())
                 }
                 _ => Err(auth::refusal(&denied)),
             };

@@ -14,6 +14,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{self, CsvReport, ErasedUsers, ImportOptions};
 use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState};
 use lyceum_store::jobs::ClaimedJob;
+use lyceum_store::limits::JOB_MAX_ATTEMPTS;
 use lyceum_store::{Db, Tx};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -103,8 +104,12 @@ async fn next(app: &App) -> Result<bool> {
                 })
                 .await?
         }
-        // The file causes the problem, so trying again would not help.
-        Err(problem) if problem.kind == ProblemKind::Invalid => {
+        // The file causes the problem, so trying again would not help; or it was tried often enough. The end of an
+        // import removes its file.
+        Err(problem) if problem.kind == ProblemKind::Invalid || job.attempt >= JOB_MAX_ATTEMPTS => {
+            if problem.kind != ProblemKind::Invalid {
+                tracing::error!(%problem, cause = ?problem.cause, "an import failed for good");
+            }
             app.db
                 .write(move |tx| {
                     let outcome =

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { ZONE, tabTo } from "./kit.js";
 
 const SEEN = {
-  administrator: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Events", "Imports", "Projects", "Apps and keys", "Webhooks", "System", "Docs"],
+  administrator: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Events", "Imports", "Projects", "Apps and keys", "Webhooks", "People", "System", "Docs"],
   guide: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Docs"],
   developer: ["Home", "Events", "Projects", "Apps and keys", "Docs"],
 };

@@ -120,6 +120,11 @@ pub(crate) fn delete_all_of_class(tx: &mut Tx<'_>, class: &str) -> Result<()> {
     tx.send("DELETE FROM sessions WHERE class_id = $1", &[class.into()])
 }
 
+/// Deletes the sessions of a student that began with the sign-in of a class.
+pub(crate) fn delete_class_sessions_of(tx: &mut Tx<'_>, person: &str) -> Result<()> {
+    tx.send("DELETE FROM sessions WHERE person = $1 AND class_id IS NOT NULL", &[person.into()])
+}
+
 /// Deletes the sessions whose time is over.
 pub(crate) fn delete_ended(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
     tx.send("DELETE FROM sessions WHERE expires_ms <= $1", &[now.milliseconds().into()])?;

@@ -16,7 +16,8 @@ pub(crate) fn above(
     let list = serde_json::to_string(orgs).map_err(Problem::internal)?;
     let sql = format!(
         "SELECT b.org, h.org, h.weekdays, h.begins, h.ends, h.time_zone, h.days_off \
-         FROM school_hours h JOIN roster_org_below b ON b.root = h.org WHERE {} \
+         FROM school_hours h JOIN orgs o ON o.sourced_id = h.org AND o.status = 'active' \
+         JOIN roster_org_below b ON b.root = h.org WHERE {} \
          ORDER BY (SELECT COUNT(*) FROM roster_org_below d WHERE d.org = h.org), h.org",
         dialect::is_one_of(tx.dialect(), "b.org", "$1")
     );

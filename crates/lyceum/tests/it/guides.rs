@@ -58,6 +58,11 @@ fn integrators() {
 }
 
 #[test]
+fn students() {
+    run("students");
+}
+
+#[test]
 fn sandbox() {
     run("sandbox");
 }

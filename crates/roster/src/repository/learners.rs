@@ -87,7 +87,17 @@ pub fn student(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<ClassMember> 
 pub fn users_with_username(tx: &mut Tx<'_>, username: &str) -> Result<Vec<String>> {
     let sql = "SELECT sourced_id FROM users WHERE lower(username) = $1 AND status = 'active' \
                ORDER BY seq LIMIT 10";
-    tx.all(sql, &[username.to_lowercase().as_str().into()], |row| row.string(0))
+    // Both stores change the case of ASCII letters only.
+    tx.all(sql, &[username.to_ascii_lowercase().as_str().into()], |row| row.string(0))
+}
+
+/// Whether an active student has the e-mail address, which other users may share.
+pub fn has_student_with_email(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM users t WHERE lower(t.email) = $1 AND t.status = 'active' \
+               AND EXISTS (SELECT 1 FROM roster_link r WHERE r.field = 'user.roles.role' \
+               AND r.value = 'student' AND r.owner = t.seq) LIMIT 1";
+    let email = email.to_ascii_lowercase();
+    Ok(tx.query_one(sql, &[email.as_str().into()], |_| Ok(()))?.is_some())
 }
 
 /// The first member of that list, by the number of its owner.

@@ -41,7 +41,8 @@ pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
 pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
 pub use learners::{
-    ListedStudent, each_learning, learners, student, users_with_emails, users_with_username,
+    ListedStudent, each_learning, has_student_with_email, learners, student, users_with_emails,
+    users_with_username,
 };
 pub use list::{ListQuery, RecordPage, list};
 pub(crate) use organizations::{check_depth, hold_still};

@@ -221,7 +221,7 @@ pub(crate) enum SessionCookies {
     Session,
     Form,
     Attempt,
-    /// The code of an open class.
+    /// The sealed code of an open class.
     Class,
 }
 

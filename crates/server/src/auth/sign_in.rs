@@ -97,19 +97,27 @@ pub(crate) async fn change_password(
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let (app, now) = (&context.app, context.app.clock.now());
+    // A caller who is refused here has not used up a try.
+    if app.hashing_queue.available_permits() == 0 {
+        return Err(busy());
+    }
     let subjects = subjects(person.account_name(), context.address);
     let (counted, id) = (subjects.clone(), person.id.clone());
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
     let stored = app.db.read(move |tx| person::password(tx, &id)).await?;
+    let known = stored.clone();
     let hash = hashing(app, move || {
-        password::is_right(&current, stored.as_deref()).then(|| password::hash(&new))
+        password::is_right(&current, known.as_deref()).then(|| password::hash(&new))
     });
-    let Some(hash) = hash.await? else {
-        return Err(Problem::invalid("current", "is not the current password"));
-    };
+    let wrong = || Problem::invalid("current", "is not the current password");
+    let (Some(hash), Some(stored)) = (hash.await?, stored) else { return Err(wrong()) };
     let (person, session) = (person.clone(), session.to_owned());
     let write = move |tx: &mut Tx<'_>| {
         guess::take_back(tx, &subjects)?;
+        // A reset link may have set another password since.
+        if !person::still_has(tx, &person, &stored)? {
+            return Err(wrong());
+        }
         account::set_own_password(tx, now, &person, &hash, &session)
     };
     app.db.write(write).await

@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{WebhooksRead, WebhooksWrite};
+use lyceum_access::audit::AuditChange;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use lyceum_webhooks::filter::{self, Filter, FilterInput};
@@ -10,7 +11,7 @@ use lyceum_webhooks::log::{self, Delivery, DeliveryState};
 use lyceum_webhooks::webhook::{self, SeenWebhooks, Webhook, WebhookInput, WebhookOwner};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -223,6 +224,22 @@ fn seen(context: &Context) -> SeenWebhooks {
     }
 }
 
+/// Makes a change, with an entry in the audit log. `work` returns the id of what it changed, and its result.
+async fn change<T: Send + 'static>(
+    context: &Context,
+    (what, details): (&'static str, Value),
+    mut work: impl FnMut(&mut Tx<'_>) -> Result<(String, T)> + Send + 'static,
+) -> Result<T> {
+    let grant = context.grant.as_ref().ok_or_else(|| Problem::internal("the route is public"))?;
+    let (who, now) = (grant.name().to_owned(), context.app.clock.now());
+    let write = move |tx: &mut Tx<'_>| {
+        let (subject, result) = work(tx)?;
+        AuditChange { who: &who, what, subject: &subject }.note(tx, now, &details)?;
+        Ok(result)
+    };
+    context.app.db.write(write).await
+}
+
 async fn list_webhooks(context: Context) -> Result<Answer> {
     let sensor = context.query_value("sensor").filter(|sensor| !sensor.is_empty());
     let seen = seen(&context);
@@ -237,10 +254,12 @@ async fn create_webhook(context: Context) -> Result<Answer> {
     let (now, keyring) = (context.app.clock.now(), context.app.gate.keyring());
     let grant = context.grant.as_ref().ok_or_else(|| Problem::internal("the route is public"))?;
     let owner = WebhookOwner { id: grant.client_id().to_owned(), name: grant.name().to_owned() };
+    let details = json!({ "targetUrl": input.target_url });
     let create = move |tx: &mut Tx<'_>| {
-        webhook::create(tx, (keyring.master(), now), owner.clone(), input.clone())
+        let created = webhook::create(tx, (keyring.master(), now), owner.clone(), input.clone())?;
+        Ok((created.id.clone(), created))
     };
-    let webhook = context.app.db.write(create).await?;
+    let webhook = change(&context, ("webhook.create", details), create).await?;
     Ok(Answer::of(&OneWebhook { webhook }).status(StatusCode::CREATED))
 }
 
@@ -255,24 +274,30 @@ async fn replace_webhook(context: Context) -> Result<Answer> {
     context.app.webhooks.check(&input.target_url)?;
     let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
     let keyring = context.app.gate.keyring();
+    let details = json!({ "targetUrl": input.target_url });
     let replace = move |tx: &mut Tx<'_>| {
-        webhook::replace(tx, (keyring.master(), now), (&seen, &id), input.clone())
+        let replaced = webhook::replace(tx, (keyring.master(), now), (&seen, &id), input.clone())?;
+        Ok((id.clone(), replaced))
     };
-    let webhook = context.app.db.write(replace).await?;
+    let webhook = change(&context, ("webhook.update", details), replace).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
 
 async fn delete_webhook(context: Context) -> Result<Answer> {
     let (id, seen) = (id(&context), seen(&context));
     let message = format!("the webhook '{id}' was deleted");
-    context.app.db.write(move |tx| webhook::delete(tx, &seen, &id)).await?;
+    let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), webhook::delete(tx, &seen, &id)?));
+    change(&context, ("webhook.delete", Value::Null), delete).await?;
     Ok(Answer::of(&Done { message }))
 }
 
 async fn set_active(context: Context, is_active: bool) -> Result<Answer> {
     let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
-    let set = move |tx: &mut Tx<'_>| webhook::set_active(tx, now, (&seen, &id), is_active);
-    let webhook = context.app.db.write(set).await?;
+    let set = move |tx: &mut Tx<'_>| {
+        Ok((id.clone(), webhook::set_active(tx, now, (&seen, &id), is_active)?))
+    };
+    let details = json!({ "active": is_active });
+    let webhook = change(&context, ("webhook.activate", details), set).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
 
@@ -295,8 +320,8 @@ async fn list_deliveries(context: Context) -> Result<Answer> {
 
 async fn replay_dead(context: Context) -> Result<Answer> {
     let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
-    let replay = move |tx: &mut Tx<'_>| log::replay_dead(tx, now, (&seen, &id));
-    let replayed = context.app.db.write(replay).await?;
+    let replay = move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay_dead(tx, now, (&seen, &id))?));
+    let replayed = change(&context, ("webhook.replay", Value::Null), replay).await?;
     Ok(Answer::of(&ReplayedDeliveries { replayed }))
 }
 
@@ -307,8 +332,10 @@ async fn replay(context: Context) -> Result<Answer> {
         let message = format!("there is no delivery '{number}'; deliveries have numbers");
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let replay = move |tx: &mut Tx<'_>| log::replay(tx, now, (&seen, &id), number);
-    let delivery = context.app.db.write(replay).await?;
+    let replay =
+        move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay(tx, now, (&seen, &id), number)?));
+    let details = json!({ "delivery": number });
+    let delivery = change(&context, ("webhook.replay", details), replay).await?;
     Ok(Answer::of(&OneDelivery { delivery }))
 }
 
@@ -327,8 +354,11 @@ async fn filters_of_webhook(context: Context) -> Result<Answer> {
 async fn create_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
     let seen = seen(&context);
-    let create = move |tx: &mut Tx<'_>| filter::create(tx, now, &seen, input.clone());
-    let filter = context.app.db.write(create).await?;
+    let create = move |tx: &mut Tx<'_>| {
+        let created = filter::create(tx, now, &seen, input.clone())?;
+        Ok((created.id.clone(), created))
+    };
+    let filter = change(&context, ("webhook_filter.create", Value::Null), create).await?;
     Ok(Answer::of(&OneFilter { filter }).status(StatusCode::CREATED))
 }
 
@@ -341,13 +371,17 @@ async fn read_filter(context: Context) -> Result<Answer> {
 async fn replace_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
     let (id, seen) = (id(&context), seen(&context));
-    let replace = move |tx: &mut Tx<'_>| filter::replace(tx, now, (&seen, &id), input.clone());
-    Ok(Answer::of(&OneFilter { filter: context.app.db.write(replace).await? }))
+    let replace = move |tx: &mut Tx<'_>| {
+        Ok((id.clone(), filter::replace(tx, now, (&seen, &id), input.clone())?))
+    };
+    let filter = change(&context, ("webhook_filter.update", Value::Null), replace).await?;
+    Ok(Answer::of(&OneFilter { filter }))
 }
 
 async fn delete_filter(context: Context) -> Result<Answer> {
     let (id, seen) = (id(&context), seen(&context));
     let message = format!("the webhook filter '{id}' was deleted");
-    context.app.db.write(move |tx| filter::delete(tx, &seen, &id)).await?;
+    let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), filter::delete(tx, &seen, &id)?));
+    change(&context, ("webhook_filter.delete", Value::Null), delete).await?;
     Ok(Answer::of(&Done { message }))
 }

@@ -186,9 +186,10 @@ impl Limit {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
         let person = write(&db, move |tx| {
-            noted(tx, now, "user.limit", &self.email)?;
             roster_reach::check(tx, &reach)?;
-            person::limit(tx, &self.email, &reach)
+            let person = person::limit(tx, &self.email, &reach)?;
+            noted(tx, now, "user.limit", person.account_name())?;
+            Ok(person)
         })?;
         printer.done(&format!(
             "the account of {} has access to {}",
@@ -217,8 +218,9 @@ impl One {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
         let person = write(&db, move |tx| {
-            noted(tx, now, "user.disable", &self.email)?;
-            person::disable(tx, now, &self.email)
+            let person = person::disable(tx, now, &self.email)?;
+            noted(tx, now, "user.disable", person.account_name())?;
+            Ok(person)
         })?;
         printer.done(&format!(
             "disabled the account of {}: nobody can sign in to it",

@@ -14,7 +14,7 @@ use crate::route::{Route, post};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        post("/teaching", AdaptiveWrite, taught)
+        post("/teaching", AdaptiveWrite, teach)
             .within_reach()
             .named("teach")
             .description("Does something for one student or for all students of a class: assigns a lesson, leaves it out of their plans, resets their last attempts, or sets their daily goal. A teacher may do it for the students of the own classes. If it cannot be done for one student, it is done for none.")
@@ -23,12 +23,12 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn taught(context: Context) -> Result<Answer> {
+async fn teach(context: Context) -> Result<Answer> {
     let request = context.body_as()?;
     Ok(Answer::of(&apply(&context, request).await?))
 }
 
-/// Does something for students, and records it in the audit log.
+/// Runs a teaching action, and records it in the audit log.
 pub(in crate::routes) async fn apply(
     context: &Context,
     request: TeachingRequest,

@@ -1,7 +1,7 @@
 //! What a guide does for one student or for all students of a class, with the forms on their pages.
 
 use lyceum_adaptive::screens::teaching::CourseLessons;
-use lyceum_adaptive::teaching::{TeachingAction, TeachingRequest};
+use lyceum_adaptive::teaching::{DAILY_XP_MAX, TeachingAction, TeachingRequest};
 use lyceum_console::teaching::{CourseChoice, TeachingForms};
 use lyceum_console::{links, screens};
 use lyceum_core::time::parse_date;
@@ -83,7 +83,15 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
     Ok(match form.field("action") {
         "assign" => {
             // Until the end of the day in the visitor's time zone.
-            let until = parse_date(form.field("until")).and_then(|day| day.tomorrow().ok());
+            let until = match form.field("until").trim() {
+                "" => None,
+                text => {
+                    Some(parse_date(text).and_then(|day| day.tomorrow().ok()).ok_or_else(|| {
+                        let rule = format!("must be a date such as 2026-11-24: got '{text}'");
+                        Problem::invalid("until", rule)
+                    })?)
+                }
+            };
             let expires_at = until.map(|next| visitor.zone.start_of(next));
             TeachingAction::Assign { lesson: lesson(), expires_at }
         }
@@ -92,13 +100,16 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
         "reset" => TeachingAction::Reset { lesson: lesson() },
         "goal" => {
             let text = form.field("dailyXp").trim();
-            let xp = text.parse().map(Some);
-            let daily_xp = if text.is_empty() { Ok(None) } else { xp };
-            let rule = "must be a whole number of XP from 0";
-            TeachingAction::Goal {
-                course: form.field("course").to_owned(),
-                daily_xp: daily_xp.map_err(|_| Problem::invalid("dailyXp", rule))?,
-            }
+            let daily_xp = match text {
+                "" => None,
+                text => {
+                    Some(text.parse().ok().filter(|xp| *xp <= DAILY_XP_MAX).ok_or_else(|| {
+                        let rule = format!("must be a whole number of XP from 0 to {DAILY_XP_MAX}");
+                        Problem::invalid("dailyXp", rule)
+                    })?)
+                }
+            };
+            TeachingAction::Goal { course: form.field("course").to_owned(), daily_xp }
         }
         other => {
             let message = format!("must be assign, skip, unskip, reset or goal: got '{other}'");

@@ -2,6 +2,9 @@
 //! the own card. It works without scripts, and the device needs nothing but a cookie with the code.
 
 use axum::http::header;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lyceum_access::TokenHolder;
 use lyceum_access::class_secret::{ClassAnswer, ClassSecretKind, PICTURES};
 use lyceum_access::class_sign_in::{self, OpenClass};
 use lyceum_access::limits::CLASS_SESSION_LIFETIME_S;
@@ -22,6 +25,7 @@ use crate::routes::sign_in::{Form, FormGuard};
 
 /// The first of these pages.
 pub(crate) const CLASS_PAGE: &str = "/learn/class";
+const CODE_LABEL: &str = "class code in a browser";
 
 pub(super) fn routes() -> Vec<Route> {
     let form = |route: Route| route.reads_as(FORM).reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES);
@@ -29,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
         get("/class", Access::Public, show),
         form(post("/class", Access::Public, enter)),
         form(post("/class/leave", Access::Public, leave)),
-        get("/class/{student}", Access::Public, ask),
+        get("/class/{student}", Access::Public, show_secret_form),
         form(post("/class/{student}", Access::Public, answer)),
     ]
 }
@@ -37,7 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// Shows the names of the class whose code this browser has, or asks for a code.
 async fn show(context: Context) -> Result<Answer> {
     if let Some(grant) = people::open_page(&context.app, &context.headers).await?
-        && let Some(lyceum_access::TokenHolder::Student(_)) = grant.holder()
+        && let Some(TokenHolder::Student(_)) = grant.holder()
     {
         return Ok(on_to("/learn"));
     }
@@ -75,7 +79,8 @@ async fn enter(context: Context) -> Result<Answer> {
     match context.app.db.write(entered).await {
         Ok(Some(open)) => {
             let open_s = open.closes.seconds() - now.seconds();
-            let cookie = SessionCookies::Class.set(&context.app, &open.code, open_s);
+            let cookie =
+                SessionCookies::Class.set(&context.app, &sealed_code(&context, &open.code), open_s);
             Ok(on_to(CLASS_PAGE).header(header::SET_COOKIE, cookie))
         }
         Ok(None) => code_page(&context, Some(&no_class())).await,
@@ -91,7 +96,7 @@ async fn leave(context: Context) -> Result<Answer> {
 }
 
 /// Asks the chosen student for the first picture, or for the words.
-async fn ask(context: Context) -> Result<Answer> {
+async fn show_secret_form(context: Context) -> Result<Answer> {
     let student = context.param("student").to_owned();
     secret_page(&context, &student, None, None).await
 }
@@ -193,9 +198,19 @@ async fn known_class(context: &Context) -> Result<Option<(String, Vec<StudentAcc
     context.app.db.read(read).await
 }
 
-/// The code of a class that this browser has; empty if it has none.
+/// The code for the cookie. It is sealed, so that a browser cannot try codes that [`enter`] does not count.
+fn sealed_code(context: &Context, code: &str) -> String {
+    let keyring = context.app.gate.keyring();
+    URL_SAFE_NO_PAD.encode(keyring.master().seal(CODE_LABEL, code.as_bytes()))
+}
+
+/// The code of the class that was entered in this browser; empty if there is none.
 fn code(context: &Context) -> String {
-    SessionCookies::Class.read(&context.app, &context.headers).unwrap_or_default().to_owned()
+    let keyring = context.app.gate.keyring();
+    let sealed = SessionCookies::Class.read(&context.app, &context.headers);
+    let sealed = sealed.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
+    let plain = sealed.and_then(|sealed| keyring.master().open(CODE_LABEL, &sealed));
+    plain.and_then(|plain| String::from_utf8(plain).ok()).unwrap_or_default()
 }
 
 /// The guard of the forms, for a browser with or without a session of somebody else.

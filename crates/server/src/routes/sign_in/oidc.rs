@@ -5,7 +5,7 @@ use lyceum_access::identity::{self, IdentityRule};
 use lyceum_access::oidc::{IdTokenClaims, SignInAttempt, refused};
 use lyceum_access::{Person, Role, StudentSession, TokenHolder, session};
 use lyceum_core::config::{NewAccounts, OidcSettings};
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -17,22 +17,18 @@ use crate::auth::{Grant, sign_in};
 use crate::context::Context;
 use crate::limits;
 
-/// What the cookie has instead of the next page if the student who is signed in links an identity. Paths begin with
-/// `%2F` there.
-const LINKING: &str = "link";
+/// What the cookie has instead of the next page if the student who is signed in links an identity, followed by the form
+/// token of the student's session. Paths begin with `%2F` there.
+const LINKING: &str = "link.";
 
 /// Sends the browser to the provider. The cookie contains the values that the answer is compared with, and the next
 /// page.
 pub(super) async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
-    let next = context.query_value("next");
-    let is_linking = match context.query_value("link") {
-        Some(token) => {
-            student_who_links(&context, &token).await?;
-            true
-        }
-        None => false,
-    };
+    let (next, link) = (context.query_value("next"), context.query_value("link"));
+    if let Some(token) = &link {
+        student_who_links(&context, token).await?;
+    }
     let attempt = SignInAttempt::begin();
     let going = context.app.providers.authorization(&context.app, oidc, &attempt).await;
     let address = match going {
@@ -40,21 +36,24 @@ pub(super) async fn begin(context: Context) -> Result<Answer> {
         Err(problem) => return show_problem(&context, problem).await,
     };
     let next = next.unwrap_or_default();
-    let next = utf8_percent_encode(local(&next), NON_ALPHANUMERIC).to_string();
-    let kept = format!("{}.{}", attempt.secret(), if is_linking { LINKING } else { &next });
-    let cookie = SessionCookies::Attempt.set(&context.app, &kept, limits::OIDC_ATTEMPT_LIFETIME_S);
+    let then = match link {
+        Some(token) => format!("{LINKING}{token}"),
+        None => utf8_percent_encode(local(&next), NON_ALPHANUMERIC).to_string(),
+    };
+    let value = format!("{}.{then}", attempt.secret());
+    let cookie = SessionCookies::Attempt.set(&context.app, &value, limits::OIDC_ATTEMPT_LIFETIME_S);
     Ok(elsewhere(&address).header(header::SET_COOKIE, cookie))
 }
 
 /// Receives the browser from the provider, and starts a session for the account of the identity.
 pub(super) async fn end(context: Context) -> Result<Answer> {
-    let kept = SessionCookies::Attempt.read(&context.app, &context.headers).unwrap_or_default();
-    let (secret, next) = kept.split_once('.').unwrap_or_default();
+    let value = SessionCookies::Attempt.read(&context.app, &context.headers).unwrap_or_default();
+    let (secret, next) = value.split_once('.').unwrap_or_default();
     let next = percent_decode_str(next).decode_utf8_lossy().into_owned();
     let attempt = SignInAttempt::of_secret(secret);
     let gone = SessionCookies::Attempt.set(&context.app, "", 0);
-    if next == LINKING {
-        let mut answer = match link(&context, &attempt).await {
+    if let Some(token) = next.strip_prefix(LINKING) {
+        let mut answer = match link(&context, &attempt, token).await {
             Ok(()) => elsewhere("/learn/account"),
             Err(problem) => show_problem(&context, problem).await?,
         };
@@ -81,8 +80,10 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
     let oidc = configured(context)?;
     let (now, rule) = (context.app.clock.now(), rule(oidc));
     let found = move |tx: &mut Tx<'_>| {
-        // A student whom nobody gave an account must not get the account of a guide.
-        let is_student = claims.email.as_deref().map(|email| is_student(tx, email)).transpose()?;
+        // A student without an account must not get the account of a guide.
+        let email = claims.email.as_deref();
+        let is_student =
+            email.map(|email| repository::has_student_with_email(tx, email)).transpose()?;
         let new_accounts = rule.new_accounts.filter(|_| is_student != Some(true));
         let rule = IdentityRule { new_accounts, ..rule.clone() };
         identity::person(tx, now, &issuer, &claims, &rule)
@@ -90,21 +91,9 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
     context.app.db.write(found).await
 }
 
-/// Whether the roster has an active student with the e-mail address.
-fn is_student(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
-    let email = email.to_lowercase();
-    match repository::users_with_emails(tx, &[&email])?.remove(&email) {
-        Some(user) => match repository::student(tx, &user, &Reach::Everything) {
-            Err(problem) if problem.kind == ProblemKind::NotFound => Ok(false),
-            found => found.map(|_| true),
-        },
-        None => Ok(false),
-    }
-}
-
-/// Links the identity to the account of the student who is signed in.
-async fn link(context: &Context, attempt: &SignInAttempt) -> Result<()> {
-    let student = signed_in_student(context).await?;
+/// Links the identity to the account of the student who is signed in and began the linking.
+async fn link(context: &Context, attempt: &SignInAttempt, token: &str) -> Result<()> {
+    let student = student_who_links(context, token).await?;
     let (issuer, claims) = identity(context, attempt).await?;
     let now = context.app.clock.now();
     let link = move |tx: &mut Tx<'_>| {
@@ -114,13 +103,12 @@ async fn link(context: &Context, attempt: &SignInAttempt) -> Result<()> {
     context.app.db.write(link).await
 }
 
-/// Refuses to link an identity unless the student's own page asks for it: its link contains the token of forms.
-/// Errors: `Forbidden`.
-async fn student_who_links(context: &Context, token: &str) -> Result<()> {
-    signed_in_student(context).await?;
+/// The signed-in student whose own page asks for linking: it sends the form token of the session. Errors: `Forbidden`.
+async fn student_who_links(context: &Context, token: &str) -> Result<Person> {
+    let student = signed_in_student(context).await?;
     let session = people::session(&context.app, &context.headers).unwrap_or_default();
     match session::is_form_token(session, token) {
-        true => Ok(()),
+        true => Ok(student),
         false => Err(not_signed_in()),
     }
 }
@@ -137,7 +125,7 @@ async fn signed_in_student(context: &Context) -> Result<Person> {
 }
 
 fn not_signed_in() -> Problem {
-    let message = "a student links the sign-in service on the own page '/learn/account', after signing in there";
+    let message = "sign in as the student, then link the sign-in service at /learn/account";
     Problem::new(ProblemKind::Forbidden, message)
 }
 
