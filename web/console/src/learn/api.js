@@ -14,15 +14,17 @@ export class Refused extends Error {
 
 /** A request that takes longer counts as a lost connection. */
 const REQUEST_MAX_MS = 20_000;
+/** An answer may carry a file, and the connection may be slow. */
+const ANSWER_MAX_MS = 120_000;
 
-async function call(method, path, body) {
+async function call(method, path, body, maxMs = REQUEST_MAX_MS) {
   const answer = await fetch(`/api/learn${path}`, {
     method,
     headers: body === undefined ? {} : { "content-type": "application/json" },
     body: body === undefined ? undefined : JSON.stringify(body),
     credentials: "same-origin",
     cache: "no-store",
-    signal: AbortSignal.timeout(REQUEST_MAX_MS),
+    signal: AbortSignal.timeout(maxMs),
   }).catch(() => {
     throw new Unreachable();
   });
@@ -63,7 +65,7 @@ export class LessonApi {
   }
 
   answer(answer) {
-    return call("POST", `${this.#path}/answers`, answer);
+    return call("POST", `${this.#path}/answers`, answer, ANSWER_MAX_MS);
   }
 
   finish(attempt) {

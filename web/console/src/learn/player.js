@@ -12,22 +12,22 @@ const player = document.querySelector("[data-lesson]");
 const status = document.querySelector("[data-status]");
 const stage = document.querySelector("[data-stage]");
 const api = new LessonApi(player.dataset.lesson);
-const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refused });
+const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refused: (error) => refused(error, "This answer could not be saved. Change it and try again.") });
 
 const tools = part("div", { class: "tools", role: "group", "aria-label": "Reading" });
-readingTools(tools, stage);
+const reader = readingTools(tools, stage);
 player.prepend(tools);
 
 /** The lesson as the server told it last. */
 let lesson;
 
-/** Does work that changes the lesson. If the server refuses it, reads the lesson again. */
-async function change(work) {
+/** Does work that changes the lesson. If the server refuses it, reads the lesson again and says the text. */
+async function change(work, text) {
   try {
     return await withServer(work);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    return void (await refused(error));
+    return void (await refused(error, text));
   }
 }
 
@@ -35,11 +35,11 @@ async function change(work) {
 function say(text, tone = "warn") {
   status.textContent = text;
   status.className = `notice ${tone}`;
-  status.hidden = text === "";
 }
 
 /** Shows the only content of the page, and moves the focus to its heading. */
 function show(...children) {
+  reader.stop();
   stage.replaceChildren(...children.filter((child) => child));
   const heading = stage.querySelector("h2");
   if (!heading) return;
@@ -69,20 +69,22 @@ function waits(count) {
   else say("");
 }
 
-function signedOut() {
+async function signedOut() {
+  const count = await sender.countWaiting();
+  const saved = count > 0 ? `${plural(count, "answer", "answers")} did not arrive and must be given again.` : "Everything that you sent is saved.";
   say("");
-  show(part("h2", {}, "You are signed out"), part("p", {}, "Sign in to go on. Everything that you sent is saved."), signInLink());
+  show(part("h2", {}, "You are signed out"), part("p", {}, `Sign in to go on. ${saved}`), signInLink());
 }
 
 function signInLink() {
   return part("a", { class: "button main", href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }, "Sign in");
 }
 
-/** The server has another state than this page: read it again. */
-async function refused({ status: code }) {
+/** The server refused something: reads the lesson again, and says the text if the lesson did not go on elsewhere. */
+async function refused({ status: code }, text) {
   await open();
   if (code === 409) say("This lesson went on in another window. Here is where you are now.");
-  else if (code !== 404) say("This answer could not be saved. Change it and try again.", "bad");
+  else if (code !== 404) say(text, "bad");
 }
 
 async function open() {
@@ -108,7 +110,7 @@ async function route() {
 }
 
 async function markDone() {
-  lesson = (await change(() => api.markDone())) ?? lesson;
+  lesson = (await change(() => api.markDone(), "The server could not record that you are done. Try again.")) ?? lesson;
   await route();
 }
 
@@ -119,7 +121,7 @@ function intro() {
 
 function start(text, after) {
   return button(text, async () => {
-    const opened = await change(() => api.start(after));
+    const opened = await change(() => api.start(after), "The lesson could not be started. Try again.");
     if (!opened) return;
     lesson = opened;
     await route();
@@ -139,7 +141,7 @@ function bar(text, value, max) {
 async function step() {
   const [question] = lesson.questions;
   if (!question) {
-    const next = await change(() => api.next());
+    const next = await change(() => api.next(), "There is no next question now. Tell your teacher.");
     if (!next) return;
     lesson = next;
     if (lesson.questions.length === 0) return route();
@@ -173,35 +175,51 @@ function stepAnswered({ attempt, question }) {
 
 // All questions, one a page, scored together.
 
+/** The place of the question that is shown; after the last one, the review. */
 let place;
+/** The key of the attempt that it belongs to. */
+let placeOf;
 
 function whole() {
-  const { questions } = lesson;
-  place ??= Math.max(0, questions.findIndex(({ responses }) => !responses));
-  if (questions.every(({ responses }) => responses) && place === 0) return review();
-  return question(place);
+  const { questions, attempt } = lesson;
+  if (placeOf !== attempt.key) {
+    const open = questions.findIndex((one) => !isAnswered(one));
+    place = open < 0 ? questions.length : open;
+    placeOf = attempt.key;
+  }
+  return place >= questions.length ? review() : question(place);
 }
 
-const isAnswered = ({ responses }) => responses !== undefined;
+/** Whether a question has an answer. Responses without a value are none, and an unfinished answer is not sent. */
+const isAnswered = ({ responses, unfinished }) => !unfinished && Object.values(responses ?? {}).some((value) => value !== null);
 
 function question(at) {
   const { questions, attempt } = lesson;
   place = at;
   bar(`${questions.filter(isAnswered).length} of ${questions.length} answered`, questions.filter(isAnswered).length, questions.length);
   const shown = questions[at];
-  const card = questionCard(shown, { title: `Question ${at + 1} of ${questions.length}` });
-  const keep = async () => {
-    if (!card.hasChanged()) return true;
-    if (!card.check()) return false;
+  const card = questionCard({ ...shown, responses: shown.unfinished ?? shown.responses }, { title: `Question ${at + 1} of ${questions.length}` });
+  /** Sends the answer if it changed. An unfinished one only stays on this page; then the result is false. */
+  const keep = () => {
+    if (!card.hasChanged() && !shown.unfinished) return true;
+    if (!card.isFinished()) {
+      shown.unfinished = card.responses();
+      return false;
+    }
+    shown.unfinished = undefined;
     shown.responses = card.responses();
     // The answer waits in the browser until the server has it; the next question need not wait for that.
     void sender.send(card.answer(attempt.key));
     return true;
   };
-  const go = (to) => async () => (await keep()) && (to < questions.length ? question(to) : review());
-  const back = at > 0 && button("Back", go(at - 1));
-  const next = button(at + 1 < questions.length ? "Next" : "Check my answers", go(at + 1), { class: "main" });
-  const all = at + 1 < questions.length && button("Check my answers", go(questions.length), { class: "quiet" });
+  const leaveTo = (showOther) => () => {
+    keep();
+    showOther();
+  };
+  const isLast = at + 1 === questions.length;
+  const back = at > 0 && button("Back", leaveTo(() => question(at - 1)));
+  const next = isLast ? button("Check my answers", leaveTo(review), { class: "main" }) : button("Next", () => (keep() ? question(at + 1) : card.check()), { class: "main" });
+  const all = !isLast && button("Check my answers", leaveTo(review), { class: "quiet" });
   card.form.append(part("p", { class: "actions" }, ...[back, next, all].filter((one) => one)));
   card.onSubmit(() => next.click());
   show(card.form);
@@ -220,7 +238,7 @@ function review() {
   const finish = button("Finish", async () => {
     // Every answer must arrive before the lesson is scored.
     if (!(await sender.flush())) return;
-    const done = await change(() => api.finish(attempt.key));
+    const done = await change(() => api.finish(attempt.key), "Your answers could not be handed in. Try again.");
     if (!done) return;
     lesson = done;
     await route();
@@ -234,7 +252,7 @@ function review() {
 
 function finished() {
   const { attempt, mode } = lesson;
-  const { title, sentences } = outcome(attempt, mode);
+  const { title, sentences } = outcome(lesson);
   if (mode === "steps") scoreBar(attempt);
   const again = lesson.canStart && start("Try again", attempt.number);
   const answers = button("See my answers", results);
@@ -245,7 +263,7 @@ function finished() {
 }
 
 async function results() {
-  const seen = await change(() => api.review());
+  const seen = await change(() => api.review(), "Your answers cannot be shown now.");
   if (!seen) return;
   const cards = seen.questions.map((one, at) => answeredCard(one, `Question ${at + 1}`, "h3"));
   show(part("h2", {}, "Your answers"), ...cards, part("p", { class: "actions" }, home()));
@@ -254,9 +272,8 @@ async function results() {
 addEventListener("online", () => void sender.flush());
 
 async function begin() {
-  await withServer(() => sender.open());
+  const isOpen = await withServer(async () => (await sender.open(), true));
   // What waited from before a reload arrives first, so the state that is read then has it.
-  await sender.flush();
-  await open();
+  if (isOpen && (await sender.flush())) await open();
 }
 void begin();

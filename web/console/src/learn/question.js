@@ -33,6 +33,8 @@ export function questionCard(question, { title }) {
     responses: () => parts.responses(),
     disable: () => parts.disable(),
     hasChanged: () => hasChanged,
+    /** Whether the answer may be sent. */
+    isFinished: () => parts.validity().isValid,
     /** Whether the answer may be sent; shows what is missing otherwise. */
     check() {
       const { isValid, problems } = parts.validity();

@@ -83,7 +83,7 @@ function choice(label, options, value, apply) {
 }
 
 /**
- * Puts the tools into a host. What a student chose stays for the browser's session.
+ * Puts the tools into a host. What a student chose stays for the browser's session. Returns what reads aloud.
  *
  * @param {Element} host
  * @param {Element} container what is read and shown larger
@@ -98,10 +98,9 @@ export function readingTools(host, container) {
     container.dataset.contrast = chosen.contrast;
   };
   apply({});
-  const button = create("button", { type: "button", "aria-pressed": "false" }, "Read aloud");
+  const button = create("button", { type: "button" }, "Read aloud");
   const reader = readAloud(container, (isReading) => {
     button.textContent = isReading ? "Stop reading" : "Read aloud";
-    button.setAttribute("aria-pressed", String(isReading));
   });
   button.addEventListener("click", () => (reader.isReading ? reader.stop() : reader.start()));
   host.append(
@@ -109,4 +108,5 @@ export function readingTools(host, container) {
     choice("Text size", SIZES, chosen.size, (size) => apply({ size })),
     choice("Contrast", CONTRASTS, chosen.contrast, (contrast) => apply({ contrast })),
   );
+  return reader;
 }

@@ -16,7 +16,7 @@ export class Sender {
   /**
    * @param {LessonApi} api
    * @param {string} lesson
-   * @param {{ waits(count: number): void, signedOut(): void, refused(error: Refused): void }} told what the page does when
+   * @param {{ waits(count: number): void, signedOut(): unknown, refused(error: Refused): unknown }} told what the page does when
    * answers wait, the session has ended, or the server refused an answer
    */
   constructor(api, lesson, told) {
@@ -28,6 +28,11 @@ export class Sender {
   async open() {
     const { key } = await LessonApi.key();
     this.#waiting = await WaitingAnswers.open(key, this.#lesson);
+  }
+
+  /** How many answers wait. */
+  async countWaiting() {
+    return this.#waiting ? (await this.#waiting.all()).length : 0;
   }
 
   /** Sends an answer; resolves with the server's reply, which may take until the connection is back. `undefined` if the
@@ -80,11 +85,11 @@ export class Sender {
       return this.#replies;
     } catch (error) {
       if (error instanceof SignedOut) {
-        this.#told.signedOut();
+        await this.#told.signedOut();
         return undefined;
       }
       if (!(error instanceof Unreachable)) throw error;
-      this.#wait((await this.#waiting.all()).length);
+      this.#wait(await this.countWaiting());
       return this.#replies;
     }
   }

@@ -5,7 +5,12 @@ const PREFIX = "lyceum-waiting:";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-const toText = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+function toText(bytes) {
+  let letters = "";
+  // As arguments of one call, the bytes of a file would be too many.
+  for (const byte of new Uint8Array(bytes)) letters += String.fromCharCode(byte);
+  return btoa(letters);
+}
 const toBytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 /** Removes everything that waits in this browser, for whichever session. */
@@ -17,6 +22,7 @@ export function removeAll() {
 export class WaitingAnswers {
   #key;
   #name;
+  /** Answers that the browser cannot store. They wait as long as the page is open. */
   #unsealed = [];
 
   /**
@@ -47,7 +53,11 @@ export class WaitingAnswers {
   }
 
   async #read() {
-    if (!this.#key) return this.#unsealed;
+    return [...(await this.#stored()), ...this.#unsealed];
+  }
+
+  async #stored() {
+    if (!this.#key) return [];
     const stored = localStorage.getItem(this.#name);
     if (!stored) return [];
     try {
@@ -67,12 +77,20 @@ export class WaitingAnswers {
       return;
     }
     if (answers.length === 0) {
+      this.#unsealed = [];
       localStorage.removeItem(this.#name);
       return;
     }
     const iv = crypto.getRandomValues(new Uint8Array(12));
     const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, this.#key, encoder.encode(JSON.stringify(answers)));
-    localStorage.setItem(this.#name, `${toText(iv)}.${toText(sealed)}`);
+    try {
+      localStorage.setItem(this.#name, `${toText(iv)}.${toText(sealed)}`);
+      this.#unsealed = [];
+    } catch {
+      // The browser's storage is full.
+      this.#unsealed = answers;
+      localStorage.removeItem(this.#name);
+    }
   }
 
   /** All answers that wait. */

@@ -9,8 +9,8 @@ export const RESULTS = {
   waiting: { text: "Saved. Your teacher will read this answer.", tone: "warn" },
 };
 
-/** What came of a complete attempt, as a heading and sentences. */
-export function outcome(attempt, mode) {
+/** What came of a lesson's complete attempt, as a heading and sentences. */
+export function outcome({ attempt, mode, canStart }) {
   const sentences = [];
   if (attempt.waitingAnswers > 0) {
     sentences.push(`Your teacher still reads ${plural(attempt.waitingAnswers, "answer", "answers")}. Your points come after that.`);
@@ -20,6 +20,6 @@ export function outcome(attempt, mode) {
     sentences.push(`${attempt.correctAnswers} of ${plural(attempt.scoredAnswers, "answer", "answers")} correct. Your score is ${number(attempt.score)} of 100.`);
   }
   if (attempt.xp > 0) sentences.push(`You earned ${number(attempt.xp)} XP.`);
-  if (!attempt.isMastered) sentences.push("You can practise and try again.");
+  if (!attempt.isMastered && canStart) sentences.push("You can practise and try again.");
   return { title: attempt.isMastered ? "Well done!" : "Finished", sentences };
 }

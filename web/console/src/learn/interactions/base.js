@@ -7,7 +7,7 @@ let count = 0;
 /** An id that no other element of the page has. */
 export function newId() {
   count += 1;
-  return `qti-part-${count}`;
+  return `lyceum-part-${count}`;
 }
 
 /** Creates an element. Attributes that are false, null or undefined are left out. */

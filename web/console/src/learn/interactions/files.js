@@ -89,6 +89,12 @@ export class DrawingInteraction extends Interaction {
     this.#at = [width / 2, height / 2];
     this.#cross = create("div", { class: "qti-cross", "aria-hidden": "true", hidden: true });
     stage.append(this.#canvas, this.#cross);
+    this.#picture.onResize(() => {
+      const { width, height } = this.#picture;
+      Object.assign(this.#canvas, { width, height });
+      this.#at = [width / 2, height / 2];
+      this.#render();
+    });
     const button = (text, act) => {
       const part = create("button", { type: "button" }, text);
       part.addEventListener("click", act);
@@ -117,12 +123,15 @@ export class DrawingInteraction extends Interaction {
       stroke.push(this.#picture.pointAt({ x: clientX, y: clientY }));
       this.#render([...this.#strokes, stroke]);
     };
+    const listening = new AbortController();
     const end = () => {
-      this.#canvas.removeEventListener("pointermove", move);
+      listening.abort();
       this.#change([...this.#strokes, stroke], words.drawn);
     };
-    this.#canvas.addEventListener("pointermove", move);
-    this.#canvas.addEventListener("pointerup", end, { once: true });
+    const { signal } = listening;
+    this.#canvas.addEventListener("pointermove", move, { signal });
+    // A browser that takes the pointer for scrolling cancels it.
+    for (const name of ["pointerup", "pointercancel"]) this.#canvas.addEventListener(name, end, { signal });
   }
 
   #key(event) {

@@ -13,7 +13,9 @@ export class GraphicGapMatchInteraction extends PlacingInteraction {
     const picture = new Picture(this, spots);
     const places = spots.map((element, at) => {
       const part = create("div", { class: "qti-spot" });
-      picture.place(part, picture.rangeOf(element));
+      const place = () => picture.place(part, picture.rangeOf(element));
+      place();
+      picture.onResize(place);
       picture.stage.append(part);
       element.remove();
       return { element, part, name: nameOfSpot(element, at) };

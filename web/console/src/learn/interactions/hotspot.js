@@ -42,12 +42,20 @@ export class GraphicOrderInteraction extends Interaction {
   build() {
     this.nameGroup("group", words.graphicOrderHint, words.spots);
     const choices = [...this.querySelectorAll(":scope > qti-hotspot-choice")];
-    this.#parts = new Picture(this, choices).addHotspots(choices, "button");
+    const picture = new Picture(this, choices);
+    this.#parts = picture.addHotspots(choices, "button");
     for (const part of this.#parts) {
       part.addEventListener("click", () => this.isDisabled || this.#choose(part));
       part.dataset.name = part.getAttribute("aria-label");
-      const [x, y] = middleOf(part);
-      part.append(create("svg:circle", { class: "qti-badge", cx: x, cy: y, r: 13 }), create("svg:text", { class: "qti-badge-text", x, y }));
+      const [badge, text] = [create("svg:circle", { class: "qti-badge", r: 13 }), create("svg:text", { class: "qti-badge-text" })];
+      const placeBadge = () => {
+        const [x, y] = middleOf(part);
+        for (const [name, value] of Object.entries({ cx: x, cy: y })) badge.setAttribute(name, value);
+        for (const [name, value] of Object.entries({ x, y })) text.setAttribute(name, value);
+      };
+      placeBadge();
+      picture.onResize(placeBadge);
+      part.append(badge, text);
     }
     this.#render();
   }
@@ -102,6 +110,7 @@ export class GraphicAssociateInteraction extends PairingInteraction {
     const picture = new Picture(this, spots);
     const controls = picture.addHotspots(spots, "button");
     picture.overlay.append(this.#lines);
+    picture.onResize(() => this.render());
     const list = this.addParts(spots, (_, part, at) => {
       part.name = controls[at].getAttribute("aria-label");
       return controls[at];

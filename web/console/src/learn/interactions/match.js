@@ -1,4 +1,4 @@
-import { Interaction, create } from "./base.js";
+import { Interaction, create, newId } from "./base.js";
 import { PlacingInteraction } from "./placing.js";
 import { howMany, words } from "./words.js";
 
@@ -39,10 +39,11 @@ export class MatchInteraction extends PlacingInteraction {
     this.#boxes = [];
     const rows = from.map((row) => {
       const name = create("th", { scope: "row" }, ...row.childNodes);
+      const group = newId();
       const cells = to.map((column, at) => {
         const input = create("input", {
           type: isRadio ? "radio" : "checkbox",
-          name: isRadio ? `${this.identifier}-${row.getAttribute("identifier")}` : null,
+          name: isRadio ? group : null,
           value: `${row.getAttribute("identifier")} ${column.getAttribute("identifier")}`,
           "aria-label": `${this.nameOf(name)}: ${names[at]}`,
         });

@@ -30,7 +30,8 @@ export class MediaInteraction extends Interaction {
       if (this.getAttribute("loop") === "true" && (max === 0 || this.#plays < max)) this.#player.play();
     });
     // Browsers refuse sound that nobody asked for; the student presses play then.
-    if (this.getAttribute("autostart") === "true") this.#player.play?.().catch(() => {});
+    // An answered question makes no sound: its card is disabled in the same moment.
+    if (this.getAttribute("autostart") === "true") queueMicrotask(() => this.isDisabled || this.#player.play?.().catch(() => {}));
   }
 
   #render() {

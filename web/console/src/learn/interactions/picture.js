@@ -13,6 +13,7 @@ export class Picture {
   stage = create("div", { class: "qti-stage" });
   /** The SVG on the picture. Its units are the item's pixels. */
   overlay = create("svg:svg", { class: "qti-overlay" });
+  #whenResized = [];
 
   /** Takes the first picture of an element. `places` have coordinates, which are used if the picture has no size. */
   constructor(parent, places = []) {
@@ -37,6 +38,15 @@ export class Picture {
     this.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.stage.style.width = `${width}px`;
     this.stage.style.aspectRatio = `${width} / ${height}`;
+    // Placed elements compute their places from the size.
+    this.stage.style.setProperty("--picture-width", width);
+    this.stage.style.setProperty("--picture-height", height);
+    for (const work of this.#whenResized) work();
+  }
+
+  /** Does work when the size of the picture becomes known after its first use. */
+  onResize(work) {
+    this.#whenResized.push(work);
   }
 
   /** The point of the item's picture at a place of the window. */
@@ -53,11 +63,11 @@ export class Picture {
 
   /** Puts an element at a point, or over a range of the picture. */
   place(element, [left, top, right, bottom]) {
-    element.style.left = `${(left / this.width) * 100}%`;
-    element.style.top = `${(top / this.height) * 100}%`;
+    element.style.left = `calc(${left} / var(--picture-width) * 100%)`;
+    element.style.top = `calc(${top} / var(--picture-height) * 100%)`;
     if (right === undefined) return;
-    element.style.width = `${((right - left) / this.width) * 100}%`;
-    element.style.height = `${((bottom - top) / this.height) * 100}%`;
+    element.style.width = `calc(${right - left} / var(--picture-width) * 100%)`;
+    element.style.height = `calc(${bottom - top} / var(--picture-height) * 100%)`;
   }
 
   /** Replaces elements with coordinates by places that a student activates, with a click, Enter or the space bar. */
@@ -67,6 +77,8 @@ export class Picture {
     return elements.map((element, at) => {
       const part = create("svg:g", { class: "qti-hotspot", role, tabindex: "0", "aria-label": nameOfSpot(element, at) });
       part.append(shapeOf(element, this.width, this.height));
+      // Percentages and the shape of the whole picture depend on the size.
+      this.onResize(() => part.firstElementChild.replaceWith(shapeOf(element, this.width, this.height)));
       part.dataset.identifier = element.getAttribute("identifier");
       part.addEventListener("keydown", (event) => {
         if (event.key !== " " && event.key !== "Enter") return;
