@@ -26,7 +26,14 @@ function item(name) {
 </qti-assessment-item>`;
 }
 
-/** A course with a practice, a quiz and a video, and two students; Amy learns in it. */
+/** An item that takes a text of any length, which a person scores. */
+const essay = `<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="essay" title="essay" time-dependent="false">
+  <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="string"/>
+  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float" external-scored="human" normal-maximum="1"/>
+  <qti-item-body><qti-extended-text-interaction response-identifier="RESPONSE"><qti-prompt>Write about even numbers.</qti-prompt></qti-extended-text-interaction></qti-item-body>
+</qti-assessment-item>`;
+
+/** A course with a practice, a quiz, a video and an essay, and two students; Amy learns in it. */
 async function fill(server) {
   await server.school("amy", "bob");
   const org = { sourcedId: "school" };
@@ -38,6 +45,7 @@ async function fill(server) {
     const difficulty = ["easy", "medium", "hard"][Math.floor(at / 4)];
     await server.call("POST", "/assessment-items", { format: "xml", xml: item(name), metadata: { difficulty, humanApproved: true } });
   }
+  await server.call("POST", "/assessment-items", { format: "xml", xml: essay, metadata: { humanApproved: true } });
   const lesson = async (id, title, sortOrder, lessonType, resource) => {
     await server.call("POST", `${RESOURCES}/resources`, { resource: { sourcedId: `r-${id}`, title, vendorResourceId: `t-${id}`, ...resource } });
     const link = { sourcedId: id, title, courseComponent: { sourcedId: "unit" }, resource: { sourcedId: `r-${id}` }, sortOrder, lessonType };
@@ -55,6 +63,7 @@ async function fill(server) {
   await questions("practice", "Practise even numbers", 1, "powerpath-100", names);
   await questions("quiz", "Quiz about numbers", 2, "quiz", names.slice(0, 3));
   await lesson("film", "A film about numbers", 3, null, { metadata: { type: "video", url: `${server.base}/docs` } });
+  await questions("writing", "Write about numbers", 4, "quiz", ["essay"]);
   await server.call("POST", "/bridge/enrollments/enroll/amy/math", {});
 }
 
@@ -118,7 +127,7 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
   await t.test("the home has one clear action, and the student's courses", async () => {
     assert.equal(await page.textContent("h1"), "Hello amy");
     assert.match(await page.textContent(".next"), /Practise even numbers.*Start/s);
-    assert.deepEqual(await page.locator(".lessons a").allTextContents(), ["Practise even numbers", "Quiz about numbers", "A film about numbers"]);
+    assert.deepEqual(await page.locator(".lessons a").allTextContents(), ["Practise even numbers", "Quiz about numbers", "A film about numbers", "Write about numbers"]);
     assert.match(await page.textContent(".rings"), /0 of 30 XP/);
     await look(page, "home");
     await isLight(page);
@@ -197,10 +206,51 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "See my answers" }).click();
     await page.getByText("Not right this time.").waitFor();
     assert.equal(await page.evaluate(() => Object.keys(localStorage).filter((name) => name.startsWith("lyceum-waiting:")).length), 0);
+    await page.getByRole("link", { name: "Back to my lessons" }).click();
+  });
+
+  await t.test("a quiz that is tried again begins with its first question", async () => {
+    await page.goto("/learn/lessons/quiz");
+    await page.getByRole("button", { name: "Try again" }).click();
+    for (let number = 1; number <= 3; number += 1) {
+      await page.getByRole("heading", { name: `Question ${number} of 3` }).waitFor();
+      await page.locator("input[value=other]").check();
+      await page.locator("button.main").click();
+    }
+    await page.getByRole("button", { name: "Finish" }).click();
+    await page.getByText("0 of 3 answers correct").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Question 1 of 3" }).waitFor();
+    await page.getByRole("button", { name: "Check my answers" }).click();
+    await page.getByText("3 questions have no answer yet.").waitFor();
+  });
+
+  await t.test("an answer of 200 KB waits, and with a full storage too", async () => {
+    const text = "even ".repeat(40_000);
+    await page.goto("/learn/lessons/writing");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.locator("textarea").fill(text);
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Check my answers" }).click();
+    await page.getByText("1 answer is saved on this device").waitFor();
+    const names = () => page.evaluate(() => Object.keys(localStorage).filter((name) => name.startsWith("lyceum-waiting:")).length);
+    assert.equal(await names(), 1);
+    await page.evaluate(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException("full", "QuotaExceededError");
+      };
+    });
+    await page.getByRole("button", { name: "Question 1" }).click();
+    await page.locator("textarea").fill(`${text}end`);
+    await page.getByRole("button", { name: "Check my answers" }).click();
+    await page.getByText("2 answers are saved on this device").waitFor();
+    assert.equal(await names(), 0);
+    await context.setOffline(false);
+    await until("the arrival of both answers", async () => (await answered(server, "writing")).length === 2);
+    await page.getByText("saved on this device").waitFor({ state: "detached" });
   });
 
   await t.test("one answer in two tabs counts once", async () => {
-    await page.getByRole("link", { name: "Back to my lessons" }).click();
     await page.goto("/learn/lessons/practice");
     await page.getByRole("button", { name: "Try again" }).dblclick();
     await page.getByRole("heading", { name: "Question 1", exact: true }).waitFor();
