@@ -231,6 +231,15 @@ pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
     }
 }
 
+/// The number that gives an entry of the log its [`variant_seed`]: its own, or the question's place in a test that is
+/// shown whole, because there a question has an entry for each answer.
+pub(crate) fn variant_number(attempt: &Attempt, entry: &AttemptLogEntry) -> i64 {
+    match attempt.lesson_type {
+        LessonType::Powerpath100 => entry.number,
+        _ => i64::from(entry.question),
+    }
+}
+
 /// An answer of a student to a question of a lesson.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LessonAnswer")]

@@ -149,7 +149,7 @@ pub const ANONYMOUS_READS_WAITING_MAX_COUNT: usize = 64;
 pub const UPGRADED_CONNECTIONS_MAX_COUNT: usize = 1_000;
 /// Bytes of a form of the console at most.
 pub const CONSOLE_FORM_MAX_BYTES: usize = 1024 * 1024;
-/// Bytes of a form with an answer to an item, with drawn and uploaded files, at most.
+/// Bytes of a request with an answer to an item, with drawn and uploaded files, at most.
 pub const ITEM_ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Unknown students that the console lists at most.
 pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;

@@ -16,7 +16,7 @@ use lyceum_roster::kinds::{COMPONENT_RESOURCE, ORG, USER};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 
-use crate::answer::variant_seed;
+use crate::answer::{variant_number, variant_seed};
 use crate::bank::QuestionSet;
 use crate::repository::attempts;
 use crate::repository::log::{self, AskedQuestion};
@@ -201,7 +201,7 @@ fn in_words(
     let texts = content::texts(tx, &known)?;
     let in_words = |(asked, item): (&AskedQuestion, &Option<_>)| {
         let (key, title): &((String, i64), String) = item.as_ref()?;
-        let seed = variant_seed(&attempt, asked.entry.number);
+        let seed = variant_seed(&attempt, variant_number(&attempt, &asked.entry));
         let found = question_words(&texts.get(key)?.xml, seed).ok()?;
         let answered = asked.entry.answered.as_ref();
         let question = Some(found.words.question.clone()).filter(|text| !text.is_empty());

@@ -89,8 +89,12 @@ pub fn answer(
         LessonType::Powerpath100 => answer_step(tx, desk, &attempt, given)?,
         _ => answer_whole(tx, desk, &attempt, given)?,
     };
+    let before = attempt.answered;
     let attempt = current(tx, student, lesson, &given.attempt)?;
-    log::note_request(tx, &attempt, &given.id, number)?;
+    // An equal answer adds no entry, so requests need no more room than entries.
+    if attempt.answered > before {
+        log::note_request(tx, &attempt, &given.id, number)?;
+    }
     reply(tx, desk, &attempt, number)
 }
 

@@ -4,11 +4,12 @@ use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::find;
+use super::{LessonStanding, find};
 use crate::attempt::LessonContext;
 use crate::course_progress::{self, ItemResponse};
 
 /// Records that the student is done with material or an app: a submitted result without a score, which earns no XP.
+/// A repeated request changes nothing.
 ///
 /// Errors: `NotFound` for a lesson that the student does not have; `Invalid` for a lesson with questions, and for material
 /// that was added to a lesson plan, which has no place in the gradebook.
@@ -22,6 +23,10 @@ pub fn mark_done(
     if !found.lesson.can_be_marked_done() {
         let message = "this lesson is done when its questions are answered";
         return Err(Problem::invalid("lesson", message));
+    }
+    // The gradebook may have a grade for it by now.
+    if found.lesson.standing == LessonStanding::Done {
+        return Ok(());
     }
     let result = json!({ "scoreStatus": "submitted", "scoreDate": desk.now });
     let Value::Object(result) = result else {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::question::{QuestionText, ShownQuestion, StudentQuestion, load};
 use super::{FoundLesson, LessonKind, LessonStanding, find};
-use crate::answer::variant_seed;
+use crate::answer::{variant_number, variant_seed};
 use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of};
 use crate::finalize::latest;
 use crate::repository::{attempts, log};
@@ -224,11 +224,7 @@ pub(super) fn shown<'a>(
     entry: &'a AttemptLogEntry,
     is_told: bool,
 ) -> ShownQuestion<'a> {
-    // The variants of a test that is shown whole belong to places, because a question has an entry for each answer.
-    let number = match attempt.lesson_type {
-        LessonType::Powerpath100 => entry.number,
-        _ => i64::from(entry.question),
-    };
+    let number = variant_number(attempt, entry);
     ShownQuestion {
         place: entry.question as usize,
         number,

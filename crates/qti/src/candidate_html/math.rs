@@ -12,8 +12,9 @@ impl HtmlWriter<'_> {
             "annotation" | "annotation-xml" => return,
             // Browsers show the first version of an action.
             "maction" => {
-                if let Some(first) = element.elements().next() {
-                    self.element(first);
+                let first = element.elements().next();
+                if let Some(first) = first.filter(|first| is_math(*first)) {
+                    self.math(first);
                 }
                 return;
             }
@@ -34,9 +35,7 @@ impl HtmlWriter<'_> {
             match child {
                 ChildNode::Text(text, _) => self.text(text),
                 // Text of HTML inside a formula would leave its namespace.
-                ChildNode::Element(inner) if inner.space() == ElementNamespace::MathMl => {
-                    self.math(inner);
-                }
+                ChildNode::Element(inner) if is_math(inner) => self.math(inner),
                 ChildNode::Element(_) => {}
             }
         }
@@ -51,7 +50,7 @@ impl HtmlWriter<'_> {
         let separators: Vec<char> = separators.chars().filter(|c| !c.is_whitespace()).collect();
         self.out.push_str("<mrow>");
         self.operator(open);
-        for (at, inner) in element.elements().enumerate() {
+        for (at, inner) in element.elements().filter(|inner| is_math(*inner)).enumerate() {
             if let Some(before) = at.checked_sub(1)
                 && let Some(separator) = separators.get(before).or(separators.last())
             {
@@ -68,4 +67,8 @@ impl HtmlWriter<'_> {
         self.text(text);
         self.out.push_str("</mo>");
     }
+}
+
+fn is_math(element: Element<'_>) -> bool {
+    element.space() == ElementNamespace::MathMl
 }

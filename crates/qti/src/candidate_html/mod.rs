@@ -15,11 +15,22 @@ const ID_PREFIX: &str = "qti-";
 const SHOWN: [&str; 4] =
     ["qti-item-body", "qti-stimulus-body", "qti-catalog-info", "qti-modal-feedback"];
 
+/// Parts of a stimulus that are shown to some readers, or after some answers. A stimulus is sent alike to all students, so
+/// these are left out.
+const DEPENDENT: [&str; 5] = [
+    "qti-feedback-block",
+    "qti-feedback-inline",
+    "qti-template-block",
+    "qti-template-inline",
+    "qti-rubric-block",
+];
+
 /// Writes the HTML of one document.
 pub(crate) struct HtmlWriter<'a> {
     out: String,
     /// Name, cardinality and base type of each response variable.
     responses: Vec<[&'a str; 3]>,
+    is_stimulus: bool,
     /// The address on the page's own server for the address of a file as the document has it.
     address_of: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -31,7 +42,12 @@ pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<
         let attribute = |name| declaration.attribute(name).unwrap_or_default().trim();
         [attribute("identifier"), attribute("cardinality"), attribute("base-type")]
     });
-    let mut writer = HtmlWriter { out: String::new(), responses: declared.collect(), address_of };
+    let mut writer = HtmlWriter {
+        out: String::new(),
+        responses: declared.collect(),
+        is_stimulus: root.is("qti-assessment-stimulus"),
+        address_of,
+    };
     writer.out.push_str("<div class=\"qti-item\"");
     writer.language(root);
     writer.out.push('>');
@@ -69,6 +85,7 @@ impl HtmlWriter<'_> {
             }
             "a" => self.link(element),
             "qti-file-href" => self.file_reference(element),
+            _ if self.is_stimulus && DEPENDENT.contains(&name) => {}
             _ if allowed::is_qti_element(name) || InteractionKind::of_element(name).is_some() => {
                 self.qti_element(element);
             }

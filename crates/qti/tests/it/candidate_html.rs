@@ -241,6 +241,10 @@ fn nothing_that_runs_or_loads_gets_into_the_html() {
             "<math display=\"block\"><mtext>a</mtext><mrow><mo>(</mo><mi>x</mi><mo>,</mo><mn>2</mn><mo>)</mo></mrow></math>",
         ),
         (
+            "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><maction><mi>x</mi><mi>y</mi></maction><maction><p xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">b</p></maction><mfenced><p xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">b</p><mi>z</mi></mfenced></math>",
+            "<math><mi>x</mi><mrow><mo>(</mo><mi>z</mi><mo>)</mo></mrow></math>",
+        ),
+        (
             "<h1>a</h1><table><tr><td align=\"center\" rowspan=\"2\">b</td></tr></table>",
             "<h2>a</h2><table><tr><td rowspan=\"2\" class=\"qti-align-center\">b</td></tr></table>",
         ),
@@ -252,6 +256,28 @@ fn nothing_that_runs_or_loads_gets_into_the_html() {
             "{inside}"
         );
     }
+}
+
+#[test]
+fn a_stimulus_shows_nothing_that_depends_on_answers_variants_or_readers() {
+    let dependent = ["feedback-block", "feedback-inline", "template-block", "template-inline"].map(
+        |name| {
+            let kind = name.split('-').next().unwrap();
+            let variable = if kind == "feedback" { "outcome" } else { "template" };
+            format!("<div><qti-{name} {variable}-identifier=\"V\" identifier=\"a\" show-hide=\"hide\">secret</qti-{name}></div>")
+        },
+    );
+    let xml = format!(
+        "<qti-assessment-stimulus xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" identifier=\"s\" title=\"s\"><qti-stimulus-body><p>text</p>{}<qti-rubric-block view=\"scorer\" use=\"scoring\"><qti-content-body><p>secret</p></qti-content-body></qti-rubric-block></qti-stimulus-body></qti-assessment-stimulus>",
+        dependent.concat()
+    );
+    assert_eq!(
+        stimulus_html(&xml, &stored).unwrap(),
+        format!(
+            "<div class=\"qti-item\"><qti-stimulus-body><p>text</p>{}</qti-stimulus-body></div>",
+            "<div></div>".repeat(4)
+        )
+    );
 }
 
 #[test]

@@ -94,5 +94,9 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
 /// The path of a file whose address is on this server.
 fn own_path(base_url: &str, address: &str) -> Option<String> {
     let path = address.strip_prefix(base_url.trim_end_matches('/'))?;
-    path.starts_with('/').then(|| path.to_owned())
+    // A browser takes `//host` and `/\host` for another server; it leaves out tabs and line breaks first.
+    let is_own = path.starts_with('/')
+        && !path.starts_with("//")
+        && !path.contains(['\\', '\t', '\n', '\r']);
+    is_own.then(|| path.to_owned())
 }

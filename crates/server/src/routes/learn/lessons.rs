@@ -20,6 +20,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::auth::people;
 use crate::context::Context;
+use crate::limits;
 use crate::route::{Access, Route, get, post};
 use crate::routes::console::as_page;
 use crate::routes::games::catalogue::GameToken;
@@ -54,6 +55,7 @@ pub(super) fn data() -> Vec<Route> {
             .named("answerStudentQuestion")
             .description("Receives an answer of the student. A lesson of type powerpath-100 scores it at once; other lessons score all answers when they are finished. An answer with the id of an earlier one counts once.")
             .reads::<StudentAnswer>()
+            .reads_up_to(limits::ITEM_ANSWER_MAX_BYTES)
             .answers::<StudentAnswerReply>(200, "What came of the answer."),
         post("/lessons/{lesson}/finish", access, finish)
             .named("finishStudentLesson")
@@ -66,7 +68,7 @@ pub(super) fn data() -> Vec<Route> {
             .answers::<LessonView>(200, "The lesson with its answered questions."),
         post("/lessons/{lesson}/done", access, done)
             .named("markStudentLessonDone")
-            .description("Records that the student is done with a video, a text, another page or an app. It earns no XP.")
+            .description("Records that the student is done with a video, a text, another page or an app. It earns no XP. A repeated request changes nothing.")
             .reads::<Nothing>()
             .answers::<LessonView>(200, "The lesson."),
         post("/apps/{slug}/token", access, token_of_student)
