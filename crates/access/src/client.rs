@@ -8,7 +8,6 @@ use lyceum_store::Tx;
 
 use crate::limits;
 use crate::master::MasterKey;
-use crate::owner::SANDBOX_CLIENT;
 pub use crate::repository::clients::{all_since, find, is_stale, list, touch, uses};
 use crate::repository::{clients as repository, signing};
 use crate::scope::{Scopes, UnknownScope};
@@ -278,11 +277,6 @@ fn check(new: &NewClient) -> Result<()> {
                 "must have 1 to {} visible ASCII characters and no colon",
                 limits::CLIENT_ID_MAX_BYTES
             );
-            return Err(Problem::invalid("id", rule));
-        }
-        if id == SANDBOX_CLIENT {
-            let rule =
-                format!("must not be '{SANDBOX_CLIENT}', which is reserved; choose another id");
             return Err(Problem::invalid("id", rule));
         }
     }

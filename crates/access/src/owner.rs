@@ -20,7 +20,10 @@ pub fn current_reaches(
     scope: Scope,
 ) -> Result<HashMap<String, Reach>> {
     let mut reaches = HashMap::new();
-    if ids.contains(&SANDBOX_CLIENT) {
+    let clients = clients::some(tx, ids)?;
+    // A client of this name on a server has the access of a client.
+    let is_stored = clients.iter().any(|client| client.id == SANDBOX_CLIENT);
+    if ids.contains(&SANDBOX_CLIENT) && !is_stored {
         reaches.insert(SANDBOX_CLIENT.to_owned(), Reach::Everything);
     }
     let people = people::some(tx, ids)?.into_iter();
@@ -30,8 +33,7 @@ pub fn current_reaches(
     for holder in people.chain(keys).filter(|holder| holder.scopes().rights().allow(scope)) {
         reaches.insert(holder.id().to_owned(), holder.caller().roster_reach().clone());
     }
-    let clients = clients::some(tx, ids)?.into_iter();
-    let clients = clients.filter(|client| client.revoked.is_none());
+    let clients = clients.into_iter().filter(|client| client.revoked.is_none());
     for client in clients.filter(|client| client.scopes.rights().allow(scope)) {
         reaches.insert(client.id, client.reach);
     }

@@ -59,7 +59,7 @@ fn integrators() {
 
 #[test]
 fn students() {
-    run("students");
+    assert!(blocks(&read("students")).is_empty(), "give the guide a test that runs its commands");
 }
 
 #[test]
