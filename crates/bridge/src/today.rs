@@ -54,7 +54,7 @@ pub enum Presence {
     Idle,
     /// The student is enrolled and did nothing today, although school has begun.
     Absent,
-    /// Nothing is expected of the student: there is no school today, or it has not begun.
+    /// The student need not work now, because it is a day off or before school hours.
     Off,
 }
 

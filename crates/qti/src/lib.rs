@@ -180,7 +180,7 @@ fn with_values<'d>(
 /// An item as XML of QTI 3.0 for its candidate: without correct responses, mappings, processing,
 /// hidden feedback, texts for other readers and comments. Of an outcome or a template variable the
 /// value is told only where something that is shown depends on it. Choices of interactions that
-/// shuffle stand in the order of the seed. Errors: it is no item.
+/// shuffle stand in the order of the seed. Errors: the document is not an item.
 pub fn candidate_view(xml: &str, view: CandidateSession<'_>) -> Result<String, Faults> {
     let (mut document, version) = parsed(xml)?;
     match read_document(&document, version)?.content {
@@ -199,7 +199,7 @@ pub fn candidate_view(xml: &str, view: CandidateSession<'_>) -> Result<String, F
 ///
 /// `address_of` returns the address on the page's own server for the address of a file, as the item has it. A file
 /// without such an address is described; if its address begins with `https`, a link leads to it. Pictures and sound
-/// inside the document (`data:`) are shown. Errors: it is no item.
+/// inside the document (`data:`) are shown. Errors: the document is not an item.
 pub fn candidate_html(
     xml: &str,
     view: CandidateSession<'_>,
@@ -209,7 +209,7 @@ pub fn candidate_html(
     Ok(candidate_html::html(&Document::parse(&view)?, address_of))
 }
 
-/// A stimulus as HTML, as [`candidate_html`] writes it. Errors: it is no stimulus.
+/// A stimulus as HTML, as [`candidate_html`] writes it. Errors: the document is not a stimulus.
 pub fn stimulus_html(
     xml: &str,
     address_of: &dyn Fn(&str) -> Option<String>,

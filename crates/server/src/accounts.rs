@@ -7,7 +7,7 @@ use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 
-/// An account to create. A student needs a user of the roster, and nobody else has one.
+/// An account to create. `roster_user` is required for a student, and refused for other roles.
 #[derive(Clone, Debug)]
 pub struct NewAccount {
     /// The e-mail address; a student may have none.

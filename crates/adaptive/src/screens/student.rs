@@ -133,7 +133,7 @@ pub struct LessonAttempt {
     pub lesson_title: String,
     /// The questions in the order in which they were asked.
     pub questions: Vec<AskedQuestion>,
-    /// The same questions in words; `None` if the item is no longer stored.
+    /// Question and answers as text, for each entry; `None` if its item was deleted.
     pub words: Vec<Option<QuestionInWords>>,
 }
 

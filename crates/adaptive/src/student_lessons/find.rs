@@ -94,6 +94,6 @@ fn is_placement(kind: &LessonKind) -> bool {
 }
 
 fn unknown(lesson: &str) -> Problem {
-    let message = format!("there is no lesson '{lesson}' in your courses");
+    let message = format!("your courses have no lesson '{lesson}'");
     Problem::new(ProblemKind::NotFound, message)
 }
