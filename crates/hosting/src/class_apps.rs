@@ -53,6 +53,12 @@ pub fn of_class(tx: &mut Tx<'_>, class: &str, reach: &Reach) -> Result<ClassApps
     Ok(ClassApps { approved, others })
 }
 
+/// The problem of an app that is not deployed.
+pub fn not_deployed(slug: &str) -> Problem {
+    let message = format!("the app '{slug}' is not deployed; deploy it with `lyceum deploy`");
+    Problem::new(ProblemKind::NotFound, message)
+}
+
 /// Approves an app for a class within the reach; doing so twice changes nothing. Teachers approve apps for their own
 /// classes.
 ///
@@ -66,8 +72,7 @@ pub fn approve(
 ) -> Result<()> {
     fields::in_use_within(tx, &CLASS, class, reach)?;
     if !repository::all(tx)?.iter().any(|app| app.slug == slug) {
-        let message = format!("there is no app '{slug}'; deploy it with `lyceum deploy`");
-        return Err(Problem::new(ProblemKind::NotFound, message));
+        return Err(not_deployed(slug));
     }
     if repository::insert(tx, now, who.id, (class, slug))? {
         let change = AuditChange { who: who.name, what: "class.approve-app", subject: class };

@@ -145,10 +145,7 @@ async fn deployed(context: &Context, slug: String) -> Result<Game> {
         let game = games::lookup(tx, &slug)?;
         match (served.and_then(|served| served.frontend), game) {
             (Some(_), Some(game)) => Ok(game),
-            _ => Err(Problem::new(
-                ProblemKind::NotFound,
-                format!("there is no app '{slug}'; deploy it with `lyceum deploy`"),
-            )),
+            _ => Err(class_apps::not_deployed(&slug)),
         }
     };
     context.app.db.read(read).await

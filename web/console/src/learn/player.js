@@ -141,7 +141,15 @@ function bar(text, value, max) {
 async function step() {
   const [question] = lesson.questions;
   if (!question) {
-    const next = await change(() => api.next(), "There is no next question now. Tell your teacher.");
+    let next;
+    try {
+      next = await withServer(() => api.next());
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // Opening the lesson again would ask for the next question again, without end.
+      const again = button("Try again", open, { class: "main" });
+      return show(part("h2", {}, "The next question could not be loaded"), part("p", {}, "Try again, or tell your teacher."), part("p", { class: "actions" }, again, home()));
+    }
     if (!next) return;
     lesson = next;
     if (lesson.questions.length === 0) return route();
