@@ -150,8 +150,11 @@ impl<'d> Checker<'d, '_> {
     /// scripts, handlers of events and addresses that are scripts.
     fn foreign(&mut self, root: Element<'d>) {
         for element in root.descendants() {
-            if element.name().eq_ignore_ascii_case("script") {
+            let name = element.name().to_ascii_lowercase();
+            if name == "script" {
                 self.found.error(element, "a script", "remove it");
+            } else if name == "foreignobject" {
+                self.found.error(element, "a page inside a drawing", "remove it");
             }
             for attribute in element.attributes() {
                 let name = attribute.name.to_ascii_lowercase();

@@ -231,3 +231,134 @@ pub(super) fn is_math_attribute(name: &str) -> bool {
     ];
     NAMES.contains(&name)
 }
+
+/// The elements of SVG that are shown inside a drawing.
+pub(super) fn is_svg_element(name: &str) -> bool {
+    const NAMES: [&str; 23] = [
+        "circle",
+        "clipPath",
+        "defs",
+        "desc",
+        "ellipse",
+        "g",
+        "line",
+        "linearGradient",
+        "marker",
+        "mask",
+        "path",
+        "pattern",
+        "polygon",
+        "polyline",
+        "radialGradient",
+        "rect",
+        "stop",
+        "svg",
+        "symbol",
+        "text",
+        "title",
+        "tspan",
+        "use",
+    ];
+    NAMES.contains(&name)
+}
+
+/// Whether text directly inside the element of SVG is shown or read.
+pub(super) fn is_svg_text(name: &str) -> bool {
+    matches!(name, "desc" | "text" | "title" | "tspan")
+}
+
+/// The properties of SVG that are kept, as attributes or in `style`.
+pub(super) fn is_svg_property(name: &str) -> bool {
+    const NAMES: [&str; 39] = [
+        "alignment-baseline",
+        "baseline-shift",
+        "clip-path",
+        "clip-rule",
+        "color",
+        "display",
+        "dominant-baseline",
+        "fill",
+        "fill-opacity",
+        "fill-rule",
+        "font-family",
+        "font-size",
+        "font-style",
+        "font-variant",
+        "font-weight",
+        "letter-spacing",
+        "marker-end",
+        "marker-mid",
+        "marker-start",
+        "mask",
+        "opacity",
+        "overflow",
+        "paint-order",
+        "shape-rendering",
+        "stop-color",
+        "stop-opacity",
+        "stroke",
+        "stroke-dasharray",
+        "stroke-dashoffset",
+        "stroke-linecap",
+        "stroke-linejoin",
+        "stroke-miterlimit",
+        "stroke-opacity",
+        "stroke-width",
+        "text-anchor",
+        "text-decoration",
+        "vector-effect",
+        "visibility",
+        "word-spacing",
+    ];
+    NAMES.contains(&name)
+}
+
+/// The attributes of SVG that are kept.
+pub(super) fn is_svg_attribute(name: &str) -> bool {
+    const NAMES: [&str; 43] = [
+        "clipPathUnits",
+        "cx",
+        "cy",
+        "d",
+        "dx",
+        "dy",
+        "fr",
+        "fx",
+        "fy",
+        "gradientTransform",
+        "gradientUnits",
+        "height",
+        "lengthAdjust",
+        "markerHeight",
+        "markerUnits",
+        "markerWidth",
+        "maskContentUnits",
+        "maskUnits",
+        "offset",
+        "orient",
+        "pathLength",
+        "patternContentUnits",
+        "patternTransform",
+        "patternUnits",
+        "points",
+        "preserveAspectRatio",
+        "r",
+        "refX",
+        "refY",
+        "rotate",
+        "rx",
+        "ry",
+        "spreadMethod",
+        "textLength",
+        "transform",
+        "viewBox",
+        "width",
+        "x",
+        "x1",
+        "x2",
+        "y",
+        "y1",
+        "y2",
+    ];
+    NAMES.contains(&name) || is_svg_property(name)
+}

@@ -4,6 +4,7 @@
 mod allowed;
 mod math;
 mod media;
+mod svg;
 
 use crate::model::InteractionKind;
 use crate::xml::{ChildNode, Document, Element, ElementNamespace};
@@ -72,6 +73,7 @@ impl HtmlWriter<'_> {
         match element.space() {
             ElementNamespace::Qti3 => self.qti(element),
             ElementNamespace::MathMl => self.math(element),
+            ElementNamespace::Svg => self.drawing(element),
             ElementNamespace::Ssml => self.spoken(element),
             _ => {}
         }

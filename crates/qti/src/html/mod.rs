@@ -20,7 +20,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use crate::fault::{DocumentFault, DocumentPlace};
 use crate::limits::{QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_MAX_NODES};
 use crate::schema;
-use crate::xml::{Attribute, Document, ElementNamespace, Fragment, is_illegal, is_name};
+use crate::xml::{Attribute, Document, ElementNamespace, Fragment, SVG, is_illegal, is_name};
 use sink::{HtmlNode, Namespace, NodeSink};
 
 /// Attributes that are on or off. HTML writes them without a value.
@@ -213,17 +213,22 @@ impl HtmlBuilder<'_, '_> {
             Namespace::Html => (ElementNamespace::Qti3, schema::id(name)),
             Namespace::MathMl if name == "math" => (ElementNamespace::MathMl, Some(schema::MATH)),
             Namespace::MathMl => (ElementNamespace::MathMl, None),
+            Namespace::Svg if name == "svg" => (ElementNamespace::Svg, Some(schema::DRAWING)),
+            Namespace::Svg => (ElementNamespace::Svg, None),
             Namespace::Other => (ElementNamespace::Other, None),
         };
         let at = u32::try_from(start).expect("the size limit is below 4 GiB");
         let mut written = Vec::with_capacity(attributes.len() + 1);
-        if id == Some(schema::MATH) {
-            written.push(Attribute {
-                name: Cow::Borrowed("xmlns"),
-                value: Cow::Borrowed("http://www.w3.org/1998/Math/MathML"),
-                start: at,
-            });
-        }
+        let own_namespace = match id {
+            Some(schema::MATH) => Some("http://www.w3.org/1998/Math/MathML"),
+            Some(schema::DRAWING) => Some(SVG),
+            _ => None,
+        };
+        written.extend(own_namespace.map(|uri| Attribute {
+            name: Cow::Borrowed("xmlns"),
+            value: Cow::Borrowed(uri),
+            start: at,
+        }));
         for (name, value) in attributes {
             // The namespace of an element of HTML is known; another one would make it another element.
             if name == "xmlns" || name.starts_with("xmlns:") {

@@ -12,6 +12,7 @@ use html5ever::{Attribute, LocalName, Namespace as Uri, QualName, local_name, ns
 pub(super) enum Namespace {
     Html,
     MathMl,
+    Svg,
     Other,
 }
 
@@ -206,6 +207,7 @@ impl TreeSink for NodeSink {
             space: match name.ns {
                 ns!(html) => Namespace::Html,
                 ns!(mathml) => Namespace::MathMl,
+                ns!(svg) => Namespace::Svg,
                 _ => Namespace::Other,
             },
             attributes: attributes.into_iter().map(written).collect(),

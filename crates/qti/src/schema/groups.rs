@@ -16,10 +16,10 @@ pub(super) fn of_names(group: &str) -> &'static str {
              hr nav ol p pre section table ul video"
         }
         "flow" => "%phrase %block details",
-        "rich" => "%flow math xi:include",
+        "rich" => "%flow math svg xi:include",
         // What is shown in one line and may change with variables.
         "varied" => {
-            "%phrase math xi:include qti-feedback-inline qti-printed-variable qti-template-inline"
+            "%phrase math svg xi:include qti-feedback-inline qti-printed-variable qti-template-inline"
         }
         "inline" => {
             "%varied qti-gap qti-hottext qti-custom-interaction qti-end-attempt-interaction \
@@ -42,7 +42,7 @@ pub(super) fn of_names(group: &str) -> &'static str {
             "%choice %interactions qti-hottext qti-end-attempt-interaction \
              qti-inline-choice-interaction qti-text-entry-interaction"
         }
-        "container" => "%block math xi:include qti-feedback-block qti-template-block",
+        "container" => "%block math svg xi:include qti-feedback-block qti-template-block",
         "stage" => "object img picture",
         "responses" => {
             "xi:include qti-response-condition qti-response-processing-fragment \

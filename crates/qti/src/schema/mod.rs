@@ -27,7 +27,8 @@ pub(crate) struct ElementId(u16);
 pub(crate) const MATH: ElementId = ElementId(0);
 pub(crate) const SSML: ElementId = ElementId(1);
 pub(crate) const INCLUDE: ElementId = ElementId(2);
-const FOREIGN: [&str; 3] = ["math", "ssml", "xi:include"];
+pub(crate) const DRAWING: ElementId = ElementId(3);
+const FOREIGN: [&str; 4] = ["math", "ssml", "xi:include", "svg"];
 
 /// A set of elements.
 #[derive(Clone, Copy, Debug, Default)]

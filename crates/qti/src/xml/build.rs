@@ -186,6 +186,7 @@ impl<'x> DocumentBuilder<'x> {
             id: match space {
                 ElementNamespace::Qti3 => schema::id(local),
                 ElementNamespace::MathMl if local == "math" => Some(schema::MATH),
+                ElementNamespace::Svg if local == "svg" => Some(schema::DRAWING),
                 ElementNamespace::Ssml => Some(schema::SSML),
                 ElementNamespace::XInclude if local == "include" => Some(schema::INCLUDE),
                 _ => None,

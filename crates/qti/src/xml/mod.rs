@@ -21,6 +21,9 @@ use crate::schema::{self, ElementId};
 /// The namespace that QTI 2.2 gives the elements of HTML 5.
 pub(crate) const QTI2_HTML: &str = "http://www.imsglobal.org/xsd/imsqtiv2p2_html5_v1p0";
 
+/// The namespace of SVG.
+pub(crate) const SVG: &str = "http://www.w3.org/2000/svg";
+
 /// No node.
 const NONE: u32 = u32::MAX;
 
@@ -32,9 +35,10 @@ pub(crate) enum ElementNamespace {
     /// QTI 2.1 or 2.2.
     Qti2(OlderVersion),
     MathMl,
+    Svg,
     Ssml,
     XInclude,
-    /// The namespace of a content package's manifest, of SVG, of an extension, or none.
+    /// The namespace of a content package's manifest, of an extension, or none.
     Other,
 }
 
@@ -53,6 +57,7 @@ impl ElementNamespace {
             "http://www.imsglobal.org/xsd/imsqti_v2p2" | QTI2_HTML => Self::Qti2(OlderVersion::Two),
             "http://www.imsglobal.org/xsd/imsqti_v2p1" => Self::Qti2(OlderVersion::One),
             "http://www.w3.org/1998/Math/MathML" => Self::MathMl,
+            SVG => Self::Svg,
             "http://www.w3.org/2010/10/synthesis" | "http://www.w3.org/2001/10/synthesis" => {
                 Self::Ssml
             }
