@@ -1,6 +1,6 @@
 //! The questions of an attempt, in the versions that they had when it began.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use lyceum_assessment::repository::{self as content, ItemHead};
@@ -115,9 +115,11 @@ impl QuestionSet {
         Ok(Self::of_rows(id.to_owned(), rows))
     }
 
-    /// The bank with that id; `None` if it does not exist.
-    pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Self>> {
-        repository::find(tx, id)?.map(|body| Self::parse(id, &body)).transpose()
+    /// Those of the banks that exist, by id. Runs one statement.
+    pub(crate) fn find_all(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Self>> {
+        let found = repository::find_all(tx, ids)?.into_iter();
+        let parsed = found.map(|(id, body)| Ok((id.clone(), Self::parse(&id, &body)?)));
+        parsed.collect()
     }
 
     /// The place of the item with that identifier.

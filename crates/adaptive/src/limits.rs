@@ -34,3 +34,5 @@ pub const STREAK_MAX_DAYS: u32 = 366;
 pub const ANSWER_ID_MAX_BYTES: usize = 100;
 /// Students whom one teaching action for a class can change.
 pub const TEACHING_STUDENTS_MAX_COUNT: usize = 1000;
+/// Questions on a student's page whose text is shown at most, the newest; older ones show the id of their item.
+pub const QUESTIONS_IN_WORDS_MAX_COUNT: usize = 500;

@@ -48,6 +48,7 @@ pub const ANSWERS: &[Column] = &[
     Column::text("lesson", "Lesson"),
     Column::number("attempt", "Attempt"),
     Column::text("question", "Question"),
+    Column::text("given", "Given"),
     Column::text("outcome", "Answer"),
     Column::number("score", "Lesson score"),
     Column::text("why", "Why it was asked"),

@@ -75,6 +75,12 @@ pub(crate) fn of(
     tx.rows(&sql, &[student.into(), id.into()])
 }
 
+/// All attempts of a student, including those that no longer count.
+pub(crate) fn of_student(tx: &mut Tx<'_>, student: &str) -> Result<Vec<Attempt>> {
+    let sql = format!("SELECT {} FROM lesson_attempt a WHERE student = $1", Attempt::COLUMNS);
+    tx.rows(&sql, &[student.into()])
+}
+
 /// Whether another attempt of the student that counts mastered the lesson.
 pub(crate) fn another_mastered(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<bool> {
     let sql = "SELECT 1 FROM lesson_attempt WHERE student = $1 AND lesson = $2 AND era = 0 \

@@ -113,6 +113,8 @@ pub struct AskedQuestion {
     pub lesson: String,
     /// The number of the student's attempt, from 1.
     pub attempt: i64,
+    /// The number of the attempt in the store.
+    pub attempt_id: i64,
     /// The round of the attempt, from 0. Only the last one counts.
     pub round: i64,
     /// Whether the attempt no longer counts or was reset since.
@@ -140,7 +142,7 @@ pub fn asked_questions(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuesti
         let mut entry = entry_of(row);
         running.entry((id, round)).or_default().note(&mut entry);
         let is_set_back = round != last_round || era != 0;
-        all.push(AskedQuestion { lesson, attempt, round, is_set_back, entry });
+        all.push(AskedQuestion { lesson, attempt, attempt_id: id, round, is_set_back, entry });
         Ok(true)
     })?;
     Ok(all)

@@ -1,6 +1,6 @@
 //! One student: today, the last days, every answer; and the events behind each number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lyceum_assessment::{question_words, repository as content};
 use lyceum_bridge::analytics::{self, ContributingEvent, StudentName};
@@ -17,7 +17,9 @@ use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 
 use crate::answer::{variant_number, variant_seed};
+use crate::attempt::Attempt;
 use crate::bank::QuestionSet;
+use crate::limits::QUESTIONS_IN_WORDS_MAX_COUNT;
 use crate::repository::attempts;
 use crate::repository::log::{self, AskedQuestion};
 
@@ -55,6 +57,9 @@ pub struct LessonAnswer {
     pub lesson_title: String,
     /// The question and its answer.
     pub asked: AskedQuestion,
+    /// The question and its answer as text; `None` if the item was deleted, and for old questions of a student who was
+    /// asked very many.
+    pub words: Option<QuestionInWords>,
 }
 
 /// Reads the page of a student, with what was done in that many days up to now. Errors: `NotFound`.
@@ -113,15 +118,23 @@ fn name_of(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<String> {
 }
 
 fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
-    let all = log::asked_questions(tx, student)?;
+    let mut all = log::asked_questions(tx, student)?;
+    all.reverse();
     let ids = all.iter().map(|asked| asked.lesson.as_str());
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
-    let titled = |asked: AskedQuestion| {
-        let lesson = lessons.get(&asked.lesson);
-        let title = lesson.map_or(asked.lesson.as_str(), |lesson| fields::text(lesson, "title"));
-        LessonAnswer { lesson_title: title.to_owned(), asked }
+    let newest = &all[..all.len().min(QUESTIONS_IN_WORDS_MAX_COUNT)];
+    let mut words = in_words(tx, student, newest)?.into_iter();
+    let titled = |asked: AskedQuestion| LessonAnswer {
+        lesson_title: lesson_title(&lessons, &asked.lesson),
+        words: words.next().flatten(),
+        asked,
     };
-    Ok(all.into_iter().rev().map(titled).collect())
+    Ok(all.into_iter().map(titled).collect())
+}
+
+/// The title of a lesson; its sourcedId if it was purged.
+fn lesson_title(lessons: &HashMap<String, Object>, id: &str) -> String {
+    lessons.get(id).map_or(id, |lesson| fields::text(lesson, "title")).to_owned()
 }
 
 /// One attempt of a student at a lesson.
@@ -157,40 +170,36 @@ pub fn attempt(
     reach: &Reach,
 ) -> Result<LessonAttempt> {
     let student = name_of(tx, id, reach)?;
-    let mut answers = answers(tx, id)?;
-    answers.retain(|LessonAnswer { asked, .. }| {
-        asked.lesson == lesson && asked.attempt.to_string() == number
-    });
-    let Some(first) = answers.first() else {
+    let mut questions = log::asked_questions(tx, id)?;
+    questions.retain(|asked| asked.lesson == lesson && asked.attempt.to_string() == number);
+    if questions.is_empty() {
         let message = format!(
             "the student '{id}' has no questions in attempt '{number}' of the lesson '{lesson}'"
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
-    };
-    let lesson_title = first.lesson_title.clone();
-    let questions: Vec<AskedQuestion> =
-        answers.into_iter().rev().map(|answer| answer.asked).collect();
-    let words = in_words(tx, (id, lesson), &questions)?;
-    Ok(LessonAttempt { student, lesson_title, questions, words })
+    }
+    let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, std::iter::once(lesson))?;
+    let words = in_words(tx, id, &questions)?;
+    Ok(LessonAttempt { student, lesson_title: lesson_title(&lessons, lesson), questions, words })
 }
 
-/// The questions of one attempt in words.
+/// Questions that a student was asked, and their answers, in words. Runs three statements.
 fn in_words(
     tx: &mut Tx<'_>,
-    (student, lesson): (&str, &str),
+    student: &str,
     questions: &[AskedQuestion],
 ) -> Result<Vec<Option<QuestionInWords>>> {
-    let number = questions.first().map(|asked| asked.attempt);
-    let attempts = attempts::of(tx, student, ("lesson", lesson))?;
-    let attempt = attempts.into_iter().find(|attempt| Some(i64::from(attempt.number)) == number);
-    let bank = match &attempt {
-        Some(attempt) => QuestionSet::find(tx, &attempt.bank)?,
-        None => None,
-    };
-    let (Some(attempt), Some(bank)) = (attempt, bank) else {
-        return Ok(vec![None; questions.len()]);
-    };
+    let attempts = attempts::of_student(tx, student)?.into_iter();
+    let attempts: HashMap<i64, Attempt> = attempts.map(|attempt| (attempt.id, attempt)).collect();
+    let mut banks: Vec<&str> = questions
+        .iter()
+        .filter_map(|asked| Some(attempts.get(&asked.attempt_id)?.bank.as_str()))
+        .collect();
+    banks.sort_unstable();
+    banks.dedup();
+    let banks = QuestionSet::find_all(tx, &banks)?;
     let item = |asked: &AskedQuestion| {
+        let bank = banks.get(&attempts.get(&asked.attempt_id)?.bank)?;
         let details = bank.items.get(asked.entry.question as usize)?;
         Some(((asked.entry.item.clone(), details.version), details.title.clone()))
     };
@@ -201,7 +210,8 @@ fn in_words(
     let texts = content::texts(tx, &known)?;
     let in_words = |(asked, item): (&AskedQuestion, &Option<_>)| {
         let (key, title): &((String, i64), String) = item.as_ref()?;
-        let seed = variant_seed(&attempt, variant_number(&attempt, &asked.entry));
+        let attempt = attempts.get(&asked.attempt_id)?;
+        let seed = variant_seed(attempt, variant_number(attempt, &asked.entry));
         let found = question_words(&texts.get(key)?.xml, seed).ok()?;
         let answered = asked.entry.answered.as_ref();
         let question = Some(found.words.question.clone()).filter(|text| !text.is_empty());

@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// All answers of a student, newest first.
 pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone: &Zone) -> List {
-    let row = |LessonAnswer { lesson_title, asked }: &LessonAnswer| -> Row {
+    let row = |LessonAnswer { lesson_title, asked, words }: &LessonAnswer| -> Row {
         let entry = &asked.entry;
         let href = links::attempt(id, &asked.lesson, asked.attempt);
         let score = entry.answered.as_ref().map(|answered| answered.points);
@@ -30,7 +30,8 @@ pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone
             Cell::when(entry.served, zone.format(entry.served)),
             Cell::text(lesson_title),
             Cell::count(asked.attempt).to(&href),
-            Cell::text(&entry.item).to(links::item(&entry.item)),
+            question_text(asked, words.as_ref()),
+            given_answer(asked, words.as_ref()),
             outcome(asked),
             score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
             Cell::text(describe_reason(&entry.reason)),
@@ -104,22 +105,15 @@ fn question(
     zone: &Zone,
 ) -> Row {
     let entry = &asked.entry;
-    let (given, points, score) = match &entry.answered {
-        None => (Cell::none(), Cell::none(), Cell::none()),
-        Some(answered) => (
-            Cell::text(words.map_or_else(
-                || describe_responses(&answered.responses),
-                |words| words.chosen.clone(),
-            )),
-            Cell::count(answered.score),
-            Cell::count(answered.points),
-        ),
+    let (points, score) = match &entry.answered {
+        None => (Cell::none(), Cell::none()),
+        Some(answered) => (Cell::count(answered.score), Cell::count(answered.points)),
     };
     vec![
         Cell::count(number),
         Cell::when(entry.served, zone.format(entry.served)),
-        Cell::text(words.map_or(&entry.item, |words| &words.question)).to(links::item(&entry.item)),
-        given,
+        question_text(asked, words),
+        given_answer(asked, words),
         match words.filter(|words| !words.correct.is_empty()) {
             Some(words) => Cell::text(&words.correct),
             None => Cell::none(),
@@ -129,6 +123,20 @@ fn question(
         score,
         Cell::text(describe_reason(&entry.reason)),
     ]
+}
+
+/// The text of a question; the id of its item if the text is not known.
+fn question_text(asked: &AskedQuestion, words: Option<&QuestionInWords>) -> Cell {
+    let item = &asked.entry.item;
+    Cell::text(words.map_or(item, |words| &words.question)).to(links::item(item))
+}
+
+/// The answer to a question as text; the responses as they were sent if the question's text is not known.
+fn given_answer(asked: &AskedQuestion, words: Option<&QuestionInWords>) -> Cell {
+    let Some(answered) = &asked.entry.answered else { return Cell::none() };
+    Cell::text(
+        words.map_or_else(|| describe_responses(&answered.responses), |words| words.chosen.clone()),
+    )
 }
 
 /// The responses as text. If there are several, each has the name of its variable.
