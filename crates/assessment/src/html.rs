@@ -10,6 +10,7 @@ use lyceum_qti::{CandidateSession, variant};
 use lyceum_store::Tx;
 
 use crate::body::Object;
+use crate::files::{self, FileNames};
 use crate::scoring::{ScoredAnswer, score_answer};
 use crate::{Kind, Reference, Scored, StoredDocument, repository};
 
@@ -18,19 +19,22 @@ use crate::{Kind, Reference, Scored, StoredDocument, repository};
 pub struct ItemPage {
     /// The item.
     pub item: StoredDocument,
-    /// The stimuli that it refers to, in its order.
-    pub stimuli: Vec<StoredDocument>,
+    /// Its files.
+    pub files: FileNames,
+    /// The stimuli that it refers to, in its order, each with its files.
+    pub stimuli: Vec<(StoredDocument, FileNames)>,
 }
 
 /// Reads an item and its stimuli. Errors: `NotFound`.
 pub fn item_page(tx: &mut Tx<'_>, identifier: &str) -> Result<ItemPage> {
     let item = repository::found(tx, Kind::Item, identifier)?;
     let stimuli = stimuli(tx, &lyceum_qti::read_item(&item.xml)?)?;
-    Ok(ItemPage { item, stimuli })
+    let files = files::names(tx, Kind::Item, &[identifier])?.remove(identifier);
+    Ok(ItemPage { item, files: files.unwrap_or_default(), stimuli })
 }
 
-/// The stimuli that an item refers to, in its order. Stimuli that are not stored are left out.
-pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<StoredDocument>> {
+/// The stimuli that an item refers to, in its order, each with its files. Stimuli that are not stored are left out.
+pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<(StoredDocument, FileNames)>> {
     let references: Vec<Reference> = item
         .stimuli
         .iter()
@@ -47,7 +51,13 @@ pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<StoredDocument>> {
     for (kind, identifier) in repository::resolved(tx, &references)? {
         stimuli.extend(repository::find(tx, kind, &identifier)?);
     }
-    Ok(stimuli)
+    let identifiers: Vec<&str> = stimuli.iter().map(|found| found.identifier.as_str()).collect();
+    let mut names = files::names(tx, Kind::Stimulus, &identifiers)?;
+    let with_files = |stimulus: StoredDocument| {
+        let files = names.remove(&stimulus.identifier).unwrap_or_default();
+        (stimulus, files)
+    };
+    Ok(stimuli.into_iter().map(with_files).collect())
 }
 
 /// An item before an answer. The seed selects the same variant as in [`crate::respond`], and the order of shuffled

@@ -12,6 +12,7 @@
 //! | request bodies, list parameters | `body`, `query` |
 //! | deleting by identifier only | `delete` |
 //! | scoring responses, what students see of an item | `scoring` |
+//! | the files of items and stimuli | `files` |
 //! | items and stimuli as HTML for browsers of students | `html` |
 //! | checking a document without storing it | `validate` |
 //! | questions and answers as plain text | `words` |
@@ -27,6 +28,7 @@ mod delete;
 pub mod description;
 mod document;
 pub mod feedback;
+pub mod files;
 mod html;
 mod kind;
 pub mod limits;
@@ -55,8 +57,15 @@ pub use stored::StoredDocument;
 pub use words::{QuestionWords, question_words};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 7,
-    name: "assessment",
-    sql: include_str!("../migrations/V7__assessment.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 7,
+        name: "assessment",
+        sql: include_str!("../migrations/V7__assessment.sql"),
+    },
+    Migration {
+        version: 112,
+        name: "files_of_items",
+        sql: include_str!("../migrations/V112__files_of_items.sql"),
+    },
+];

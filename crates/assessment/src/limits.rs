@@ -16,3 +16,9 @@ pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 pub const BANK_TESTS_MAX_COUNT: usize = 100;
 /// Attempts of a user that an assessment bank counts at most.
 pub const BANK_ATTEMPT_MAX_COUNT: i64 = 1_000_000;
+/// Bytes of one file of an item or stimulus at most.
+pub const ITEM_FILE_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// Files of one item or stimulus at most.
+pub const ITEM_FILES_MAX_COUNT: usize = 100;
+/// Bytes of the path of a file of an item or stimulus at most.
+pub const ITEM_FILE_PATH_MAX_BYTES: usize = 255;

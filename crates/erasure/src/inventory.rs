@@ -159,6 +159,7 @@ pub const TABLES: &[Table] = &[
     impersonal("assessment", "qti_document"),
     impersonal("assessment", "qti_version"),
     impersonal("assessment", "qti_reference"),
+    impersonal("assessment", "qti_file"),
     impersonal("assessment", "assessment_bank"),
     table("assessment", "assessment_bank_turn", USER, Pseudonymise(&[])),
     table("assessment", "assessment_feedback", USER, Delete).mentions(&["feedback"]),

@@ -14,6 +14,7 @@
 //! | responses, scoring, values | `response`, `score`, `value` |
 //! | the JSON form of documents | `json` |
 //! | the question and answers of an item as plain text | `words` |
+//! | the files beside a document | `files` |
 //! | title and links of a document; editing tests as text | `summary`, `edit` |
 //! | the list of supported features | `features` |
 //! | limits | `limits` |
@@ -25,6 +26,7 @@ mod candidate_html;
 pub mod edit;
 mod fault;
 pub mod features;
+mod files;
 mod html;
 pub mod json;
 pub mod limits;
@@ -47,6 +49,7 @@ mod xml;
 pub use arranged::arranged;
 pub use candidate::CandidateSession;
 pub use fault::{DocumentFault, DocumentPlace, Faults, Severity};
+pub use files::{FileReference, file_path, referenced_files};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
 pub use score::{

@@ -5,7 +5,8 @@ use std::path::Path;
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_hosting::backup::{Backup, BackupCover, FORMAT, NamedFiles, WrittenBackup, named_files};
+use lyceum_assessment::files;
+use lyceum_hosting::backup::{self, Backup, BackupCover, FORMAT, NamedFiles, WrittenBackup};
 use lyceum_hosting::nodes::Node;
 use lyceum_roster::imports;
 use lyceum_store::{Db, SqlDialect, Tx};
@@ -69,12 +70,19 @@ pub fn store(db: &Db) -> &'static str {
     }
 }
 
+/// The files that the database names and this node may have: those of projects, items and imports.
+pub fn named_files(tx: &mut Tx<'_>, node: &Node) -> Result<NamedFiles> {
+    let others = imports::files(tx)?;
+    let mut named = backup::named_files(tx, node, others)?;
+    for digest in files::digests(tx)? {
+        named.blobs.insert(digest.parse()?);
+    }
+    Ok(named)
+}
+
 /// Copies the database, and returns the files that the copy names.
 fn copy((db, node): (&Db, &Node), to: &Path, dump: DumpDatabase<'_>) -> Result<NamedFiles> {
-    let read = |tx: &mut Tx<'_>| {
-        let others = imports::files(tx)?;
-        named_files(tx, node, others)
-    };
+    let read = |tx: &mut Tx<'_>| named_files(tx, node);
     match db.dialect() {
         SqlDialect::Sqlite => db.backup_with(to, |_, _| (), read),
         SqlDialect::Postgres => db.read_exported(|tx, snapshot| {

@@ -104,8 +104,13 @@ fn check_media(accepted: &[&str], headers: &HeaderMap) -> Result<()> {
     let media = sent.split(';').next().unwrap_or_default().trim();
     let json_like =
         media.len() > 5 && media.as_bytes()[media.len() - 5..].eq_ignore_ascii_case(b"+json");
+    let is_of = |family: &str| {
+        media.get(..family.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(family))
+    };
     let fits = |accepted: &&str| {
-        accepted.eq_ignore_ascii_case(media) || (*accepted == "application/json" && json_like)
+        accepted.eq_ignore_ascii_case(media)
+            || (*accepted == "application/json" && json_like)
+            || accepted.strip_suffix('*').is_some_and(is_of)
     };
     if accepted.iter().any(fits) {
         return Ok(());

@@ -15,15 +15,15 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_erasure::erase::{self, ProjectTable};
 use lyceum_erasure::export::{Export, ExportReport};
 use lyceum_erasure::{Erasure, ErasureKey, ErasureStep, Subject};
-use lyceum_hosting::backup::{NamedFiles, named_files};
+use lyceum_hosting::backup::NamedFiles;
 use lyceum_hosting::buckets::{Bucket, BucketListing};
 use lyceum_hosting::nodes::Node;
 use lyceum_hosting::{homes, text_search};
-use lyceum_roster::imports;
 use lyceum_store::jobs::ClaimedJob;
 use lyceum_store::{Db, Tx};
 
 use crate::apart::apart;
+use crate::backup::named_files;
 use crate::limits;
 use crate::state::App;
 
@@ -125,10 +125,7 @@ impl PersonalData {
     }
 
     fn named_files(&self) -> Result<NamedFiles> {
-        self.db.read_blocking(|tx| {
-            let others = imports::files(tx)?;
-            named_files(tx, &self.node, others)
-        })
+        self.db.read_blocking(|tx| named_files(tx, &self.node))
     }
 
     fn search(&self, named: &NamedFiles, terms: &[String]) -> Result<Vec<ProjectTable>> {

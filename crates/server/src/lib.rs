@@ -39,6 +39,7 @@ pub mod context;
 mod cors;
 mod descriptors;
 mod dispatch;
+mod document_files;
 pub mod erasure;
 mod etag;
 mod fixed;

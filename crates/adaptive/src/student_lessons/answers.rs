@@ -173,7 +173,7 @@ fn reply(
     let entry = log::entry(tx, attempt, number)?;
     let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
     let bank = bank_of(tx, desk, attempt)?;
-    let question = load(tx, desk, &bank, &[shown(attempt, &entry, true)])?.pop();
+    let question = load(tx, desk, (&attempt.lesson, &bank), &[shown(attempt, &entry, true)])?.pop();
     Ok(AnswerReplyDraft { attempt: view, question })
 }
 

@@ -6,6 +6,7 @@
 mod answers;
 mod courses;
 mod done;
+mod files;
 mod find;
 mod kind;
 mod question;
@@ -17,6 +18,7 @@ pub use answers::{
 };
 pub use courses::{CourseUnit, LessonStanding, StudentCourse, StudentLesson, courses, have_app};
 pub use done::mark_done;
+pub use files::file;
 pub use find::{FoundLesson, find};
 pub use kind::{LessonKind, Material};
 pub use question::{StudentQuestion, StudentResult};

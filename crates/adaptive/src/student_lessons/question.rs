@@ -1,8 +1,10 @@
 //! A question as its student sees it in a browser.
 
+use lyceum_assessment::files::{self, FileNames};
 use lyceum_assessment::{
-    answered_html, candidate_html, repository as content, stimuli, stimulus_html,
+    Kind, answered_html, candidate_html, repository as content, stimuli, stimulus_html,
 };
+use lyceum_core::text::segment;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
@@ -67,7 +69,11 @@ impl StudentResult {
 pub(super) struct QuestionText {
     question: StudentQuestion,
     xml: String,
-    stimuli: Vec<String>,
+    files: FileNames,
+    /// The XML of its stimuli, each with its files.
+    stimuli: Vec<(String, FileNames)>,
+    /// The address below which the lesson's files are.
+    file_base: String,
     seed: u64,
     /// The answer whose feedback is shown.
     answer: Option<Object>,
@@ -87,11 +93,12 @@ pub(super) struct ShownQuestion<'a> {
     pub(super) is_told: bool,
 }
 
-/// Loads the texts of questions. Runs one statement, and more for items that were changed since or have stimuli.
+/// Loads the texts of a lesson's questions. Runs two statements, and more for items that were changed since or have
+/// stimuli.
 pub(super) fn load(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
-    bank: &QuestionSet,
+    (lesson, bank): (&str, &QuestionSet),
     shown: &[ShownQuestion<'_>],
 ) -> Result<Vec<QuestionText>> {
     let key = |shown: &ShownQuestion<'_>| {
@@ -99,6 +106,9 @@ pub(super) fn load(
     };
     let keys: Vec<_> = shown.iter().map(key).collect();
     let texts = content::texts(tx, &keys)?;
+    let identifiers: Vec<&str> = keys.iter().map(|(id, _)| id.as_str()).collect();
+    let files = files::names(tx, Kind::Item, &identifiers)?;
+    let file_base = format!("/api/learn/lessons/{}/files", segment(lesson));
     let mut questions = Vec::with_capacity(shown.len());
     for (shown, key) in shown.iter().zip(&keys) {
         let text = texts.get(key);
@@ -116,7 +126,12 @@ pub(super) fn load(
                 result: told.map(StudentResult::of),
             },
             xml: text.xml.clone(),
-            stimuli: stimuli(tx, &item)?.into_iter().map(|stimulus| stimulus.xml).collect(),
+            files: files.get(&key.0).cloned().unwrap_or_default(),
+            stimuli: stimuli(tx, &item)?
+                .into_iter()
+                .map(|(stimulus, files)| (stimulus.xml, files))
+                .collect(),
+            file_base: file_base.clone(),
             seed: shown.seed,
             answer: told.and_then(|answered| answered.responses.as_object().cloned()),
         });
@@ -126,23 +141,21 @@ pub(super) fn load(
 
 impl QuestionText {
     pub(super) fn render(self) -> Result<StudentQuestion> {
-        let Self { question, xml, stimuli, seed, answer } = self;
-        let texts = stimuli.iter().map(|xml| stimulus_html(xml, &no_address));
+        let Self { question, xml, files, stimuli, file_base, seed, answer } = self;
+        let texts = stimuli.iter().map(|(xml, files)| {
+            stimulus_html(xml, &|reference| files.address(&file_base, reference))
+        });
         let texts = texts.collect::<Result<_>>()?;
+        let address_of = |reference: &str| files.address(&file_base, reference);
         let html = match answer {
-            None => candidate_html(&xml, seed, &no_address)?,
+            None => candidate_html(&xml, seed, &address_of)?,
             Some(responses) => {
                 let mut answer = Object::new();
                 answer.insert("responses".into(), responses.into());
                 answer.insert("seed".into(), seed.into());
-                answered_html(&xml, &answer, &no_address)?.1
+                answered_html(&xml, &answer, &address_of)?.1
             }
         };
         Ok(StudentQuestion { texts, html, ..question })
     }
-}
-
-/// This server stores no files of items: pictures are inside the item, or described.
-fn no_address(_: &str) -> Option<String> {
-    None
 }

@@ -198,7 +198,7 @@ fn running(
         LessonType::Powerpath100 => {
             let open = log::entry(tx, attempt, attempt.answered)?;
             let shown = open.as_ref().map(|entry| shown(attempt, entry, false));
-            load(tx, desk, &bank, shown.as_slice())
+            load(tx, desk, (&attempt.lesson, &bank), shown.as_slice())
         }
         _ => {
             let entries = log::entries(tx, attempt)?;
@@ -213,7 +213,7 @@ fn running(
                     is_told: false,
                 })
                 .collect();
-            load(tx, desk, &bank, &shown)
+            load(tx, desk, (&attempt.lesson, &bank), &shown)
         }
     }
 }
@@ -259,7 +259,7 @@ pub fn review(
         answered.sort_by_key(|entry| entry.number);
     }
     let shown: Vec<_> = answered.into_iter().map(|entry| shown(&attempt, entry, true)).collect();
-    let questions = load(tx, desk, &bank, &shown)?;
+    let questions = load(tx, desk, (id, &bank), &shown)?;
     Ok(LessonDraft { view: view(found, Some(&attempt)), questions })
 }
 

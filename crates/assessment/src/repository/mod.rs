@@ -2,6 +2,7 @@
 
 pub(crate) mod banks;
 mod feedback;
+pub(crate) mod files;
 mod filter;
 mod list;
 mod read;

@@ -147,7 +147,7 @@ fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(Kind, Str
     }
 }
 
-/// Deletes a document. Its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`, with the
+/// Deletes a document with its files. Its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`, with the
 /// documents that refer to it; `PreconditionFailed` if the stored version is not `expected`.
 pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<()> {
     expect(tx, kind, identifier, expected)?;
@@ -157,6 +157,7 @@ pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i6
     }
     archive(tx, kind, identifier)?;
     refer(tx, kind.name(), identifier, &[])?;
+    super::files::delete_all(tx, kind, identifier)?;
     let sql = "DELETE FROM qti_document WHERE kind = $1 AND identifier = $2 RETURNING seq";
     let params = [kind.name().into(), identifier.into()];
     if let Some(seq) = tx.query_one(sql, &params, |row| row.int(0))? {

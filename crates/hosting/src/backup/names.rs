@@ -17,7 +17,7 @@ pub struct NamedFiles {
     pub projects: BTreeMap<String, Vec<String>>,
     /// The projects on other nodes, with the node.
     pub elsewhere: BTreeMap<String, String>,
-    /// The files of these projects' versions.
+    /// The files of these projects' versions, and of items.
     pub blobs: BTreeSet<Digest>,
     /// Files that may be missing here: those of imports are only on the node that received them.
     pub others: BTreeSet<Digest>,

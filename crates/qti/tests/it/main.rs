@@ -21,6 +21,7 @@ mod edit;
 mod expressions;
 mod faults;
 mod features;
+mod files;
 mod fuzz;
 mod html;
 mod json;

@@ -10,7 +10,7 @@ mod frontend;
 mod node;
 mod platform;
 mod preview;
-mod range;
+pub(crate) mod range;
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -25,6 +25,7 @@ use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_hosting::deployments::{self, Deployment, FrontendFiles};
 use lyceum_hosting::engine::{BackendLogLine, Engine};
 use lyceum_hosting::homes;
+use lyceum_assessment::files;
 use lyceum_roster::imports;
 use quick_cache::sync::Cache;
 use serde_json::json;
@@ -223,12 +224,12 @@ pub(crate) async fn keep_swept(app: App) {
     }
 }
 
-/// Removes files that neither a stored version nor an import needs.
+/// Removes files that neither a stored version nor an item nor an import needs.
 async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
-    let of_imports = db.read(imports::files).await?;
+    let others = db.read(|tx| Ok([imports::files(tx)?, files::digests(tx)?].concat())).await?;
     apart(move || {
-        let others = of_imports.iter().map(|digest| digest.parse());
+        let others = others.iter().map(|digest| digest.parse());
         let others: HashSet<Digest> = others.collect::<Result<_>>()?;
         lyceum_hosting::sweep(&db, &blobs, now, spared, |digest| others.contains(digest))
     })

@@ -2,7 +2,7 @@
 
 /// The requested part of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum FileRange {
+pub(crate) enum FileRange {
     /// The whole file.
     Whole,
     /// An offset and a number of bytes.
@@ -12,7 +12,7 @@ pub(super) enum FileRange {
 }
 
 /// Parses `FileRange`. If it is not valid or names several parts, the result is the whole file.
-pub(super) fn requested_range(header: Option<&str>, size: u64) -> FileRange {
+pub(crate) fn requested_range(header: Option<&str>, size: u64) -> FileRange {
     let range = header.and_then(|header| header.trim().strip_prefix("bytes="));
     let Some((first, last)) = range.and_then(|range| range.trim().split_once('-')) else {
         return FileRange::Whole;

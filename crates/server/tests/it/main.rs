@@ -30,6 +30,7 @@ mod games;
 mod homes;
 mod hosted;
 mod issuers;
+mod item_files;
 mod keys;
 mod kv;
 mod learn;

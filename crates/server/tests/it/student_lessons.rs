@@ -16,19 +16,19 @@ use crate::lessons::{at, course, lesson, progress, stored_question};
 use crate::people::{form_token, person, signed_in};
 
 /// A browser in which a student is signed in.
-struct Browser<'a> {
+pub(crate) struct Browser<'a> {
     server: &'a TestServer,
     cookie: String,
 }
 
 impl<'a> Browser<'a> {
-    fn of(server: &'a TestServer, student: &str) -> Self {
+    pub(crate) fn of(server: &'a TestServer, student: &str) -> Self {
         let email = format!("{student}@example.org");
         account(server, student, Some(&email));
         Self { server, cookie: signed_in(server, &email) }
     }
 
-    fn get(&self, path: &str) -> Reply {
+    pub(crate) fn get(&self, path: &str) -> Reply {
         self.server.anonymous().get(path).header("cookie", &self.cookie).send()
     }
 
@@ -44,7 +44,7 @@ impl<'a> Browser<'a> {
         reply.json()
     }
 
-    fn act(&self, lesson: &str, action: &str, body: &Value, status: u16) -> Value {
+    pub(crate) fn act(&self, lesson: &str, action: &str, body: &Value, status: u16) -> Value {
         let reply = self.post(&format!("/api/learn/lessons/{lesson}/{action}"), body);
         assert_eq!(reply.status, status, "{action} {body}: {}", reply.text());
         reply.json()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use lyceum_hosting::backup::{self, BackupReport};
 use lyceum_hosting::soundness;
-use lyceum_roster::imports;
+use lyceum_server::backup::named_files;
 use lyceum_store::{Db, SqlDialect, StoreLocation};
 use serde_json::json;
 use tempfile::TempDir;
@@ -63,10 +63,7 @@ impl Check {
         let (config, db) = self.data.open(Missing::Refuse)?;
         let mut found = of_database(&db, printer)?;
         let node = projects::known_node(&config)?;
-        let named = db.read_blocking(|tx| {
-            let others = imports::files(tx)?;
-            backup::named_files(tx, &node, others)
-        })?;
+        let named = db.read_blocking(|tx| named_files(tx, &node))?;
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let bar = printer.progress("checking files", 0);
         let faults =

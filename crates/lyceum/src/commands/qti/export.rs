@@ -6,10 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lyceum_assessment::{Kind, repository};
+use lyceum_assessment::{Kind, files, repository};
 use lyceum_core::Problem;
+use lyceum_core::config::Config;
+use lyceum_store::Tx;
 use serde_json::{Map, json};
 
+use super::beside::DocumentWithFiles;
 use crate::failure::{Code, Failure, Result};
 use crate::interrupt;
 use crate::printer::Printer;
@@ -20,7 +23,7 @@ const NAME_MAX_BYTES: usize = 200;
 
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The folder to create, with the subfolders items, tests and stimuli
+    /// The folder to create, with the subfolders items, tests and stimuli. A document with files is in a folder of its own
     #[arg(value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
@@ -30,7 +33,7 @@ pub(crate) struct Export {
 impl Export {
     /// Writes all documents as of one instant. The folder gets its name when it is complete.
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let (_, db) = self.data.open(Missing::Refuse)?;
+        let (config, db) = self.data.open(Missing::Refuse)?;
         let out = self.out.display().to_string();
         if fs::read_dir(&self.out).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::new(Code::Conflict, format!("the folder '{out}' is not empty"))
@@ -54,13 +57,19 @@ impl Export {
                 let folder_path = part.join(folder);
                 fs::create_dir_all(&folder_path).map_err(|error| failed(&folder_path, &error))?;
                 let (mut names, mut count) = (FileNames::default(), 0_u64);
+                let mut written = Vec::new();
                 repository::each(tx, kind, |seq, identifier, xml| {
-                    let path = folder_path.join(names.of(identifier, seq));
+                    let name = names.of(identifier, seq);
+                    let path = folder_path.join(&name);
                     fs::write(&path, xml).map_err(|error| failed(&path, &error))?;
+                    written.push((identifier.to_owned(), name));
                     bar.inc(1);
                     count += 1;
                     Ok(())
                 })?;
+                for (identifier, name) in written {
+                    add_files(tx, &config, (kind, &identifier), &folder_path.join(name))?;
+                }
                 counts.insert(folder.into(), json!(count));
             }
             fs::rename(&part, &self.out).map_err(|error| failed(&self.out, &error))
@@ -78,6 +87,23 @@ impl Export {
         printer.done(&format!("exported {} to '{out}'", told.join(", ")));
         Ok(())
     }
+}
+
+/// Moves a document that has files into a folder of its own, with its files.
+fn add_files(
+    tx: &mut Tx<'_>,
+    config: &Config,
+    (kind, identifier): (Kind, &str),
+    path: &Path,
+) -> lyceum_core::Result<()> {
+    if files::list(tx, kind, identifier)?.is_empty() {
+        return Ok(());
+    }
+    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let document = DocumentWithFiles::of(tx, (kind, identifier, &text))?;
+    let folder = document.write(config, &path.with_extension(""))?;
+    let name = path.file_name().expect("a document has a name");
+    fs::rename(path, folder.join(name)).map_err(|error| failed(path, &error))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Problem {

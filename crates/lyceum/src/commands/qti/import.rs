@@ -11,6 +11,7 @@ use lyceum_store::{Db, Tx};
 use serde_json::json;
 
 use super::check::Check;
+use super::beside::FilesBeside;
 use super::files;
 use super::library::Library;
 use crate::failure::{Failure, Result};
@@ -48,7 +49,8 @@ impl Import {
     /// Imports everything in one transaction, one document at a time.
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
-        let (_, db) = self.data.open(Missing::Make)?;
+        let (config, db) = self.data.open(Missing::Make)?;
+        let files = FilesBeside::new(&self.paths, &config);
         let bar = printer.progress("importing", 2 * sources.len() as u64);
         let mut check = Check::new(printer, &bar);
         for source in &sources {
@@ -61,6 +63,7 @@ impl Import {
         }
         bar.set_length((sources.len() + check.good.len()) as u64);
         let mut counts = [Count::default(); ORDER.len()];
+        let mut stored_files = 0;
         let now = SystemClock.now();
         db.write_blocking(|tx| {
             for ((kind, found, _), count) in ORDER.iter().zip(&mut counts) {
@@ -70,7 +73,12 @@ impl Import {
                         Err(problem) if self.keep_going && problem.kind == ProblemKind::Invalid => {
                             bar.suspend(|| printer.warn(&problem.message));
                         }
-                        stored => stored?,
+                        stored => {
+                            let (identifier, text) = stored?;
+                            let warn = |text: &str| bar.suspend(|| printer.warn(text));
+                            let document = (*kind, identifier.as_str(), text.as_str());
+                            stored_files += files.store(tx, now, path, document, warn)?;
+                        }
                     }
                     bar.inc(1);
                 }
@@ -86,11 +94,15 @@ impl Import {
         }
         let stored: usize = counts.iter().map(|c| c.created + c.updated + c.unchanged).sum();
         let left = check.documents - stored - sections;
-        printer.item(|| count_table(&counts), || as_json(&counts, left));
+        printer.item(|| count_table(&counts), || as_json(&counts, stored_files, left));
         if left > 0 {
             printer.warn(&format!("{} rejected: {}", counted(left, "document"), check.faults()));
         }
-        printer.done(&format!("imported {}", counted(stored, "document")));
+        let with_files = match stored_files {
+            0 => String::new(),
+            files => format!(" with {}", counted(files, "file")),
+        };
+        printer.done(&format!("imported {}{with_files}", counted(stored, "document")));
         Ok(())
     }
 }
@@ -113,8 +125,8 @@ fn missing(db: &Db, check: &mut Check<'_>) -> Result {
     Ok(())
 }
 
-/// Creates or replaces a file's document. Importing it again changes nothing. References to other files
-/// are replaced with the identifiers of their documents.
+/// Creates or replaces a file's document, and returns its identifier and text. Importing it again changes nothing.
+/// References to other documents are replaced with the identifiers of these.
 fn store(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -122,14 +134,14 @@ fn store(
     path: &Path,
     library: &Library,
     count: &mut Count,
-) -> lyceum_core::Result<()> {
+) -> lyceum_core::Result<(String, String)> {
     let named = |message: String| {
         Problem::new(ProblemKind::Invalid, format!("'{}': {message}", path.display()))
     };
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
     let text = relinked(&text, |link| library.address(path, link))
         .map_err(|fault| named(fault.to_string()))?;
-    let draft = CheckedDocument::of(kind, text, &Object::new())
+    let draft = CheckedDocument::of(kind, text.clone(), &Object::new())
         .map_err(|problem| named(problem.message))?;
     let named = |problem: Problem| match problem.kind {
         ProblemKind::Invalid => named(problem.message),
@@ -139,7 +151,7 @@ fn store(
     let Some(before) = repository::find(tx, kind, &identifier)? else {
         repository::create(tx, now, &draft).map_err(named)?;
         count.created += 1;
-        return Ok(());
+        return Ok((identifier, text));
     };
     let change = DocumentChange::Content(Box::new(draft));
     let after = repository::replace(tx, now, kind, &identifier, &change, None).map_err(named)?;
@@ -147,7 +159,7 @@ fn store(
         true => count.unchanged += 1,
         false => count.updated += 1,
     }
-    Ok(())
+    Ok((identifier, text))
 }
 
 fn refused(faults: &str) -> Failure {
@@ -164,8 +176,8 @@ fn count_table(counts: &[Count]) -> String {
     table(&["kind", "created", "updated", "unchanged"], &rows).trim_end().to_owned()
 }
 
-fn as_json(counts: &[Count], refused: usize) -> serde_json::Value {
-    let mut json = json!({ "refused": refused });
+fn as_json(counts: &[Count], files: usize, refused: usize) -> serde_json::Value {
+    let mut json = json!({ "refused": refused, "files": files });
     for ((.., many), count) in ORDER.iter().zip(counts) {
         let Count { created, updated, unchanged } = count;
         json[many] = json!({ "created": created, "updated": updated, "unchanged": unchanged });

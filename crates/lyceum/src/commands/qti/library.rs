@@ -108,7 +108,7 @@ fn leads_out(address: &str) -> bool {
 }
 
 /// A path without `.` and `..`, resolved without reading the file system.
-fn flat(path: &Path) -> PathBuf {
+pub(super) fn flat(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for component in path.components() {
         match component {

@@ -1,6 +1,7 @@
 //! `lyceum qti`
 
 mod answers;
+mod beside;
 mod check;
 mod explain;
 mod export;

@@ -4,6 +4,7 @@
 mod banks;
 mod documents;
 mod feedback;
+mod files;
 mod headers;
 mod items;
 mod list;
@@ -21,9 +22,11 @@ use crate::route::{Area, Route};
 pub(super) fn areas() -> Vec<Area> {
     let mut of_items = shared(documents::routes::<ItemDocument, ItemInput>(Kind::Item));
     of_items.extend(items::routes());
+    of_items.extend(shared(files::routes(Kind::Item)));
     let mut of_tests = documents::routes::<TestDocument, TestInput>(Kind::Test);
     of_tests.extend(structure::routes());
-    let of_stimuli = documents::routes::<StimulusDocument, StimulusInput>(Kind::Stimulus);
+    let mut of_stimuli = documents::routes::<StimulusDocument, StimulusInput>(Kind::Stimulus);
+    of_stimuli.extend(files::routes(Kind::Stimulus));
     vec![
         area("items", "/assessment-items", "Questions, and the scoring of answers.", of_items),
         area("tests", "/assessment-tests", "Tests that consist of items.", shared(of_tests)),

@@ -1,13 +1,15 @@
 //! The preview of an item: what a student sees, and the result of an answer that is not stored.
 
 use axum::http::header;
+use lyceum_assessment::files::{self, FileNames};
 use lyceum_assessment::{
     ItemAnswer, ItemPage, Scored, answered_html, candidate, candidate_html, item_page, parse,
     stimulus_html,
 };
 use lyceum_console::item::ItemPreviewPage;
 use lyceum_console::{links, screens};
-use lyceum_core::{Result, body};
+use lyceum_core::text::segment;
+use lyceum_core::{Problem, ProblemKind, Result, body};
 use serde::Serialize;
 
 use super::visitor::query;
@@ -15,6 +17,7 @@ use super::{Visitor, action, page, show_page};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
+use crate::document_files;
 use crate::limits;
 use crate::render;
 use crate::route::Route;
@@ -24,6 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
     const PATH: &str = "/items/{id}/preview";
     vec![
         page(PATH, &screens::COURSES, show).of_no_organization(),
+        page("/items/{id}/files/{file}", &screens::COURSES, file).of_no_organization(),
         action(PATH, &screens::COURSES, check)
             .of_no_organization()
             .reads_up_to(limits::ITEM_ANSWER_MAX_BYTES),
@@ -49,14 +53,17 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let seed = query(&context).own("seed").parse().unwrap_or(0);
     let read = context.app.db.read(move |tx| item_page(tx, &id));
-    let ItemPage { item, stimuli } = read.await?;
-    let (xml, base_url) = (item.xml, context.base_url().to_owned());
+    let ItemPage { item, files, stimuli } = read.await?;
+    let places = FilePlaces::of(&context, &item.identifier);
+    let xml = item.xml;
     let rendering = apart(move || {
-        let address_of = |file: &str| own_path(&base_url, file);
-        let html = candidate_html(&xml, seed, &address_of)?;
+        let html = candidate_html(&xml, seed, &|file| places.address(&files, file))?;
         let stimuli: Result<Vec<_>> = stimuli
             .into_iter()
-            .map(|stimulus| Ok((stimulus.title, stimulus_html(&stimulus.xml, &address_of)?)))
+            .map(|(stimulus, files)| {
+                let html = stimulus_html(&stimulus.xml, &|file| places.address(&files, file))?;
+                Ok((stimulus.title, html))
+            })
             .collect();
         Ok((html, stimuli?, candidate(&xml, seed)?.varies))
     });
@@ -74,11 +81,12 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
 
 async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
-    let ItemPage { item, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
-    let (answer, base_url) = (form.field("answer").to_owned(), context.base_url().to_owned());
+    let ItemPage { item, files, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
+    let (answer, places) =
+        (form.field("answer").to_owned(), FilePlaces::of(&context, &item.identifier));
     let checking = apart(move || {
         let ItemAnswer(answer) = body::of(parse(answer.as_bytes())?.into())?;
-        answered_html(&item.xml, &answer, &|file| own_path(&base_url, file))
+        answered_html(&item.xml, &answer, &|file| places.address(&files, file))
     });
     match checking.await {
         Ok((scored, html)) => Ok(Answer::of(&CheckedAnswer { scored, html })),
@@ -89,6 +97,33 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
         Err(problem) => Err(problem),
     }
     .map(|answer| answer.header(header::CACHE_CONTROL, super::NO_STORE))
+}
+
+async fn file(context: Context, _: Visitor) -> Result<Answer> {
+    let (id, name) = (context.param("id").to_owned(), context.param("file").to_owned());
+    let unknown = format!("the item '{id}' has no file '{name}'");
+    let find = context.app.db.read(move |tx| files::of_items(tx, &name, |item| item == id));
+    let file = find.await?.ok_or_else(|| Problem::new(ProblemKind::NotFound, unknown))?;
+    document_files::send(&context, &file).await
+}
+
+/// Where the preview of an item finds files.
+struct FilePlaces {
+    /// The address below which the files of the item and its stimuli are.
+    base: String,
+    base_url: String,
+}
+
+impl FilePlaces {
+    fn of(context: &Context, item: &str) -> Self {
+        let base = format!("/console/items/{}/files", segment(item));
+        Self { base, base_url: context.base_url().to_owned() }
+    }
+
+    /// The address of a file that is stored with its document, or has an address on this server.
+    fn address(&self, files: &FileNames, reference: &str) -> Option<String> {
+        files.address(&self.base, reference).or_else(|| own_path(&self.base_url, reference))
+    }
 }
 
 /// The path of a file whose address is on this server.

@@ -14,12 +14,14 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{frame, of_student, page};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::auth::people;
 use crate::context::Context;
+use crate::document_files;
 use crate::limits;
 use crate::route::{Access, Route, get, post};
 use crate::routes::console::as_page;
@@ -66,6 +68,10 @@ pub(super) fn data() -> Vec<Route> {
             .named("reviewStudentLesson")
             .description("Reads the answers of the last attempt with their results and feedback, once these are shown.")
             .answers::<LessonView>(200, "The lesson with its answered questions."),
+        get("/lessons/{lesson}/files/{file}", access, file)
+            .named("getStudentLessonFile")
+            .description("Reads a picture, sound or film of the questions of the last attempt, by the name that their HTML contains.")
+            .answers_as(200, "The file.", Some(("application/octet-stream", json!({ "type": "string", "format": "binary" })))),
         post("/lessons/{lesson}/done", access, done)
             .named("markStudentLessonDone")
             .description("Records that the student is done with a video, a text, another page or an app. It earns no XP. A repeated request changes nothing.")
@@ -143,6 +149,15 @@ async fn open(context: Context) -> Result<Answer> {
 
 async fn review(context: Context) -> Result<Answer> {
     read(&context, lessons::review).await
+}
+
+async fn file(context: Context) -> Result<Answer> {
+    let (lesson, name) = (context.param("lesson").to_owned(), context.param("file").to_owned());
+    let find = of_student(&context, move |tx, desk, student| {
+        lessons::file(tx, desk, student, &lesson, &name)
+    })?;
+    let file = context.app.db.read(find).await?;
+    document_files::send(&context, &file).await
 }
 
 /// Reads the lesson of the path.

@@ -1,0 +1,200 @@
+//! The files of items and stimuli: pictures, sound, films and stylesheets. Their bytes are blobs. A file belongs to all
+//! versions of its document and is deleted with it.
+
+use std::collections::HashMap;
+
+use lyceum_core::messages::{must_be_one_of, too_long};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::repository::{self, files as sql};
+use crate::{Kind, limits};
+
+/// A file of an item or stimulus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentFile {
+    /// Its path relative to the document, such as `images/map.png`.
+    pub path: String,
+    /// Its media type, which follows from the end of the path.
+    pub media_type: &'static str,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+    /// When it was stored.
+    pub updated_at: String,
+}
+
+/// The media types of files, by the end of their paths.
+const MEDIA_TYPES: [(&str, &str); 19] = [
+    ("avif", "image/avif"),
+    ("css", "text/css"),
+    ("gif", "image/gif"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("m4a", "audio/mp4"),
+    ("m4v", "video/mp4"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("oga", "audio/ogg"),
+    ("ogg", "audio/ogg"),
+    ("ogv", "video/ogg"),
+    ("opus", "audio/ogg"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("vtt", "text/vtt"),
+    ("wav", "audio/wav"),
+    ("webm", "video/webm"),
+    ("webp", "image/webp"),
+];
+
+/// The media type of a file with that path, and the end of the path that says so. `None` for files that are not stored.
+fn media_of(path: &str) -> Option<(&'static str, &'static str)> {
+    let (_, end) = path.rsplit_once('.')?;
+    MEDIA_TYPES.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(end))
+}
+
+impl DocumentFile {
+    pub(crate) fn of(path: String, sha256: String, size: i64, updated_at: String) -> Result<Self> {
+        let (_, media_type) =
+            media_of(&path).ok_or_else(|| Problem::internal(format!("the file '{path}'")))?;
+        let size = u64::try_from(size).map_err(Problem::internal)?;
+        Ok(Self { path, media_type, size, sha256, updated_at })
+    }
+
+    /// The name of its content, which other content never has: the SHA-256 and the end of the path.
+    pub fn content_name(&self) -> String {
+        let end = media_of(&self.path).map_or("", |(end, _)| end);
+        format!("{}.{end}", self.sha256)
+    }
+}
+
+/// The bytes to store under a path.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// The path, as [`check_path`] returned it.
+    pub path: String,
+    /// The SHA-256 of the blob, in hexadecimal.
+    pub sha256: String,
+    /// The size of the blob in bytes.
+    pub size: u64,
+}
+
+/// The path of a file, without `.` and `..`. Errors: `Invalid` for a path that is not relative or is too long, and for
+/// files of other types than pictures, sound, films and stylesheets.
+pub fn check_path(path: &str) -> Result<String> {
+    let refuse = |message: String| Problem::invalid("path", message);
+    let checked = lyceum_qti::file_path(path).filter(|_| !path.contains(['?', '#', '%']));
+    let checked = checked
+        .filter(|path| !path.chars().any(char::is_control))
+        .ok_or_else(|| refuse("must be a relative path such as images/map.png".into()))?;
+    if checked.len() > limits::ITEM_FILE_PATH_MAX_BYTES {
+        return Err(refuse(too_long(limits::ITEM_FILE_PATH_MAX_BYTES)));
+    }
+    if media_of(&checked).is_none() {
+        let ends = MEDIA_TYPES.map(|(end, _)| end);
+        let end = checked.rsplit(['/', '.']).next().unwrap_or_default();
+        return Err(refuse(format!("the end of the path {}", must_be_one_of(&ends, end))));
+    }
+    Ok(checked)
+}
+
+/// Stores a file of a document; it replaces a file with the same path.
+///
+/// Errors: `NotFound` for an unknown document; `Conflict` if the document has
+/// [`limits::ITEM_FILES_MAX_COUNT`] other files.
+pub fn put(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: Kind,
+    identifier: &str,
+    file: &NewFile,
+) -> Result<DocumentFile> {
+    repository::found(tx, kind, identifier)?;
+    let others = list(tx, kind, identifier)?;
+    let others = others.iter().filter(|other| other.path != file.path).count();
+    if others >= limits::ITEM_FILES_MAX_COUNT {
+        let most = limits::ITEM_FILES_MAX_COUNT;
+        let message = format!("the limit for files of a document is {most}; delete another file first");
+        return Err(Problem::new(ProblemKind::Conflict, message));
+    }
+    sql::put(tx, now, kind, identifier, file)?;
+    find(tx, kind, identifier, &file.path)
+}
+
+/// The files of a document, by path. Errors: `NotFound` for an unknown document.
+pub fn list_of(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
+    repository::found(tx, kind, identifier)?;
+    list(tx, kind, identifier)
+}
+
+/// The files stored for a document, by path; none for an unknown document.
+pub fn list(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
+    let found = sql::of(tx, kind, &[identifier])?;
+    Ok(found.into_iter().map(|(_, file)| file).collect())
+}
+
+/// The file of a document with that path. Errors: `NotFound`.
+pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<DocumentFile> {
+    let found = list(tx, kind, identifier)?.into_iter().find(|file| file.path == path);
+    found.ok_or_else(|| {
+        let message = format!("the {kind} '{identifier}' has no file '{path}'");
+        Problem::new(ProblemKind::NotFound, message)
+    })
+}
+
+/// Deletes a file of a document. Errors: `NotFound`.
+pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<()> {
+    find(tx, kind, identifier, path)?;
+    sql::delete(tx, kind, identifier, path)
+}
+
+/// The SHA-256 of all files, for those who remove or copy blobs.
+pub fn digests(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    sql::digests(tx)
+}
+
+/// The names of the files of one document, by path, from which addresses are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileNames(HashMap<String, String>);
+
+impl FileNames {
+    /// The address of the file that a reference in the document names, below `base`; `None` if it is not stored.
+    pub fn address(&self, base: &str, reference: &str) -> Option<String> {
+        let name = self.0.get(&lyceum_qti::file_path(reference)?)?;
+        Some(format!("{base}/{name}"))
+    }
+}
+
+/// The names of the files of documents, by identifier. Runs one statement. Documents without files are left out.
+pub fn names(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    identifiers: &[&str],
+) -> Result<HashMap<String, FileNames>> {
+    let mut names: HashMap<String, FileNames> = HashMap::new();
+    if identifiers.is_empty() {
+        return Ok(names);
+    }
+    for (identifier, file) in sql::of(tx, kind, identifiers)? {
+        let name = file.content_name();
+        names.entry(identifier).or_default().0.insert(file.path, name);
+    }
+    Ok(names)
+}
+
+/// The file with this [content name](DocumentFile::content_name) that an item has, or a stimulus of an item. `is_meant`
+/// says which items.
+pub fn of_items(
+    tx: &mut Tx<'_>,
+    content_name: &str,
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<Option<DocumentFile>> {
+    let Some((sha256, _)) = content_name.split_once('.') else { return Ok(None) };
+    let files = sql::with_content(tx, sha256, is_meant)?;
+    Ok(files.into_iter().find(|file| file.content_name() == content_name))
+}

@@ -1,0 +1,99 @@
+//! Files of items and stimuli.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::{Row, Tx, dialect};
+
+use crate::Kind;
+use crate::files::{DocumentFile, NewFile};
+
+const COLUMNS: &str = "f.path, f.sha256, f.size, f.updated_at";
+
+/// Reads [`COLUMNS`] from this column on.
+fn file(row: &Row<'_>, column: usize) -> Result<DocumentFile> {
+    let (path, sha256) = (row.string(column)?, row.string(column + 1)?);
+    DocumentFile::of(path, sha256, row.int(column + 2)?, row.string(column + 3)?)
+}
+
+pub(crate) fn put(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: Kind,
+    identifier: &str,
+    file: &NewFile,
+) -> Result<()> {
+    tx.send(
+        "INSERT INTO qti_file (kind, identifier, path, sha256, size, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (kind, identifier, path) \
+         DO UPDATE SET sha256 = excluded.sha256, size = excluded.size, updated_at = excluded.updated_at",
+        &[
+            kind.name().into(),
+            identifier.into(),
+            (&file.path).into(),
+            (&file.sha256).into(),
+            i64::try_from(file.size).unwrap_or(i64::MAX).into(),
+            now.to_string().as_str().into(),
+        ],
+    )
+}
+
+/// The files of documents, each with the identifier of its document, by path.
+pub(crate) fn of(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    identifiers: &[&str],
+) -> Result<Vec<(String, DocumentFile)>> {
+    let names = serde_json::to_string(identifiers).expect("texts are JSON");
+    let sql = format!(
+        "SELECT f.identifier, {COLUMNS} FROM qti_file f WHERE f.kind = $1 AND {} ORDER BY f.path",
+        dialect::is_one_of(tx.dialect(), "f.identifier", "$2")
+    );
+    let mut files = Vec::new();
+    tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {
+        files.push((row.string(0)?, file(row, 1)?));
+        Ok(true)
+    })?;
+    Ok(files)
+}
+
+pub(crate) fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<()> {
+    let sql = "DELETE FROM qti_file WHERE kind = $1 AND identifier = $2 AND path = $3";
+    tx.send(sql, &[kind.name().into(), identifier.into(), path.into()])
+}
+
+pub(crate) fn delete_all(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
+    let sql = "DELETE FROM qti_file WHERE kind = $1 AND identifier = $2";
+    tx.send(sql, &[kind.name().into(), identifier.into()])
+}
+
+pub(crate) fn digests(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    let mut digests = Vec::new();
+    tx.query("SELECT DISTINCT sha256 FROM qti_file", &[], |row| {
+        digests.push(row.string(0)?);
+        Ok(true)
+    })?;
+    Ok(digests)
+}
+
+/// The files with these bytes of items for which `is_meant` holds, and of stimuli to which such items refer.
+pub(crate) fn with_content(
+    tx: &mut Tx<'_>,
+    sha256: &str,
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<Vec<DocumentFile>> {
+    let sql = format!(
+        "SELECT COALESCE(r.identifier, f.identifier), f.kind, r.identifier, {COLUMNS} FROM qti_file f \
+         LEFT JOIN qti_reference r \
+         ON r.target_kind = f.kind AND r.target = f.identifier AND r.kind = 'item' AND f.kind = 'stimulus' \
+         WHERE f.sha256 = $1"
+    );
+    let mut files = Vec::new();
+    tx.query(&sql, &[sha256.into()], |row| {
+        let is_of_item = row.text(1)? == Kind::Item.name() || row.opt_text(2)?.is_some();
+        if is_of_item && is_meant(row.text(0)?) {
+            files.push(file(row, 3)?);
+        }
+        Ok(true)
+    })?;
+    Ok(files)
+}
