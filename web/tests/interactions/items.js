@@ -146,6 +146,15 @@ export const ITEMS = {
     named: { group: ["Which numbers are prime?"], checkbox: ["1", "2", "3", "4"] },
     state: { role: "checkbox", name: "3", checked: "true" },
   },
+  custom: {
+    baseType: "integer",
+    correct: "8",
+    body: interaction("custom", 'data-module="spider"', "<p>Count the legs of the spider.</p>"),
+    byKeys: keys("to textarea", "type 8"),
+    byPointer: async (page) => page.fill("textarea", "8"),
+    named: { textbox: ["Your answer"] },
+    state: { role: "textbox", name: "Your answer", value: "8" },
+  },
   drawing: {
     baseType: "file",
     body: interaction("drawing", "", `${prompt("Draw a line from island to island.")}${img}`),

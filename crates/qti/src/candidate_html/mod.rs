@@ -123,7 +123,8 @@ impl HtmlWriter<'_> {
         }
         self.common(element, &[]);
         self.out.push('>');
-        if name != "qti-portable-custom-interaction" && name != "qti-custom-interaction" {
+        // The markup of a portable custom interaction is for its module.
+        if name != "qti-portable-custom-interaction" {
             self.children(element);
         }
         self.out.extend(["</", name, ">"]);

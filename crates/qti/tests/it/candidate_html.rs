@@ -157,6 +157,16 @@ fn body(inside: &str) -> String {
 }
 
 #[test]
+fn custom_interactions_show_what_they_contain_without_its_scripts() {
+    let html = body(
+        "<qti-custom-interaction response-identifier='R'><p>Count the legs.</p>\
+         <object data='https://example.org/legs.html' type='text/html'>Legs</object></qti-custom-interaction>",
+    );
+    assert!(html.contains("<p>Count the legs.</p>"), "{html}");
+    assert!(!html.contains("legs.html\" type"), "{html}");
+}
+
+#[test]
 fn every_item_of_the_standard_is_rendered_safely_without_its_answers() {
     let Some(folder) = folder("HTML of all items") else { return };
     let (mut items, mut stimuli, mut leaks) = (0, 0, Vec::new());

@@ -16,12 +16,12 @@ import { UnsupportedInteraction } from "./notice.js";
 import { OrderInteraction } from "./order.js";
 import { PositionObjectInteraction, SelectPointInteraction } from "./points.js";
 import { SliderInteraction } from "./slider.js";
-import { ExtendedTextInteraction, TextEntryInteraction } from "./text.js";
+import { CustomInteraction, ExtendedTextInteraction, TextEntryInteraction } from "./text.js";
 
 const KINDS = {
   "qti-associate-interaction": AssociateInteraction,
   "qti-choice-interaction": ChoiceInteraction,
-  "qti-custom-interaction": class extends UnsupportedInteraction {},
+  "qti-custom-interaction": CustomInteraction,
   "qti-drawing-interaction": DrawingInteraction,
   "qti-end-attempt-interaction": class extends UnsupportedInteraction {},
   "qti-extended-text-interaction": ExtendedTextInteraction,

@@ -153,3 +153,18 @@ export class ExtendedTextInteraction extends TextInteraction {
     return texts.map((text) => this.problemOf(text)).find((message) => message) ?? "";
   }
 }
+
+/** Types of a response that can be typed. */
+const TYPED = ["float", "identifier", "integer", "string"];
+
+/** An interaction of one vendor: its content is shown, and its response is typed as text. */
+export class CustomInteraction extends ExtendedTextInteraction {
+  get isTyped() {
+    return TYPED.includes(this.getAttribute("base-type"));
+  }
+
+  build() {
+    if (this.isTyped) super.build();
+    else this.append(create("p", { class: "qti-notice" }, words.unsupported));
+  }
+}
