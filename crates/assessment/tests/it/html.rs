@@ -58,8 +58,8 @@ fn a_page_has_the_stimulus_of_its_item() {
         let found = page("i");
         assert_eq!(found.item.identifier, "i");
         let [stimulus] = found.stimuli.as_slice() else { panic!("{found:?}") };
-        assert_eq!(stimulus.identifier, "s");
-        let html = lyceum_assessment::stimulus_html(&stimulus.xml, &|_| None).unwrap();
+        assert_eq!(stimulus.0.identifier, "s");
+        let html = lyceum_assessment::stimulus_html(&stimulus.0.xml, &|_| None).unwrap();
         assert!(html.contains("<qti-stimulus-body><p>text</p></qti-stimulus-body>"), "{html}");
     });
 }
