@@ -186,3 +186,76 @@ fn no_identifier_leads_out_of_the_folder() {
     let here = fs::read_dir(place.path()).unwrap().count();
     assert_eq!(here, 2, "the data and the export");
 }
+
+const PIXELS: &str = "not really pixels";
+
+/// An item with pictures at these addresses.
+fn with_pictures(identifier: &str, sources: &[&str]) -> String {
+    let pictures: String =
+        sources.iter().map(|source| format!("<img src=\"{source}\" alt=\"\"/>")).collect();
+    item(identifier, MAPPED).replace("<qti-item-body>", &format!("<qti-item-body><p>{pictures}</p>"))
+}
+
+#[test]
+fn files_beside_items_are_imported_exported_and_backed_up() {
+    for place in places() {
+        write_all(
+            &place,
+            &[
+                ("set/items/plain.xml", item("plain", MAPPED)),
+                (
+                    "set/items/seen.xml",
+                    with_pictures(
+                        "seen",
+                        &["../images/a%20b.png", "own.svg", "lost.png", "../../secret.png", "x.exe"],
+                    ),
+                ),
+                ("set/images/a b.png", PIXELS.to_owned()),
+                ("set/items/own.svg", "<svg/>".to_owned()),
+                ("set/items/x.exe", "run".to_owned()),
+                ("secret.png", "nobody asked for it".to_owned()),
+            ],
+        );
+        let (code, _, told) = place.run("qti import set");
+        assert_eq!(code, 0, "{told}");
+        assert!(told.contains("imported 2 documents with 2 files"), "{told}");
+        for (file, reason) in [
+            ("lost.png", "it does not exist"),
+            ("secret.png", "it is outside of the imported folder"),
+            ("x.exe", "must be one of avif"),
+        ] {
+            let warning = format!("'set/items/seen.xml': its file '{file}' is not stored: ");
+            assert!(told.contains(&warning) && told.contains(reason), "{told}");
+        }
+        assert_eq!(place.json("qti import set --json")["files"], 2, "again");
+
+        place.ok("qti export out");
+        let out = files(&place.path().join("out"));
+        let names: Vec<&str> = out.keys().map(String::as_str).collect();
+        let expected = [
+            "items/plain.xml",
+            "items/seen/document/document/own.svg",
+            "items/seen/document/document/seen.xml",
+            "items/seen/document/images/a b.png",
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(out[expected[3]], PIXELS);
+
+        // What was exported says the same when it is imported into another place.
+        place.ok("admin backup copy.backup");
+        place.ok("admin check");
+        let blobs = place.path().join("lyceum-data/hosting/blobs");
+        for blob in files(&blobs).keys() {
+            fs::remove_file(blobs.join(blob)).unwrap();
+        }
+        let (code, found, told) = place.run("admin check");
+        assert!(code == 1 && [&found, &told].iter().any(|text| text.contains("it is missing")));
+        place.ok("admin restore copy.backup --force");
+        place.ok("admin check");
+        place.ok("qti export restored");
+        assert_eq!(files(&place.path().join("restored")), out);
+        let back = place.json("qti import restored --json");
+        assert_eq!(back["items"], json!({"created": 0, "updated": 0, "unchanged": 2}));
+        assert_eq!(back["files"], 2);
+    }
+}

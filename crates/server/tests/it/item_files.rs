@@ -73,7 +73,7 @@ fn files_are_stored_listed_replaced_and_deleted_with_their_document() {
         let whole = picture().expect(200);
         assert_eq!((&whole.body[..], whole.header("x-content-type-options")), (PNG, "nosniff"));
         let part = picture().header("range", "bytes=1-3").expect(206);
-        assert_eq!((part.text().as_str(), part.header("content-range")), ("PNG", "bytes 1-3/24"));
+        assert_eq!((part.text().as_str(), part.header("content-range")), ("PNG", "bytes 1-3/25"));
         picture().header("if-none-match", whole.header("etag")).expect(304);
         picture().header("range", "bytes=99-").expect(416);
 
@@ -103,11 +103,11 @@ fn files_that_cannot_be_shown_are_refused() {
             ("..", "relative path"),
             (&format!("{}.png", "a".repeat(252)), "at most 255 bytes"),
         ] {
-            let refused = put(&client, item, path, PNG, 400).to_string();
+            let refused = put(&client, item, path, PNG, 422).to_string();
             assert!(refused.contains(reason), "{path}: {refused}");
         }
         put(&client, item, &format!("{}.png", "a".repeat(251)), PNG, 200);
-        put(&client, item, "empty.png", b"", 400);
+        put(&client, item, "empty.png", b"", 422);
         put(&client, "/assessment-items/nothing", "a.png", PNG, 404);
         let most = vec![0; limits::ITEM_FILE_MAX_BYTES];
         put(&client, item, "largest.png", &most, 200);
