@@ -26,7 +26,7 @@ await build({
   outdir: fileURLToPath(from("dist")),
   entryNames: "[name]-[hash]",
   assetNames: "[name]-[hash]",
-  loader: { ".svg": "copy" },
+  loader: { ".svg": "copy", ".woff2": "file" },
   bundle: true,
   minify: true,
   format: "esm",

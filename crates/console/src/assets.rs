@@ -41,5 +41,8 @@ pub(crate) fn address(name: &str) -> Option<String> {
 
 /// The style of every page.
 pub(crate) static STYLE: LazyLock<Option<String>> = LazyLock::new(|| address("console.css"));
+/// The font of every page, for Latin letters.
+pub(crate) static FONT: LazyLock<Option<String>> =
+    LazyLock::new(|| address("inter-latin-wght-normal.woff2"));
 /// The script of every page.
 pub(crate) static SCRIPT: LazyLock<Option<String>> = LazyLock::new(|| address("console.js"));

@@ -105,7 +105,7 @@ async fn show(context: Context) -> Result<Answer> {
 /// Allows only files of this server, no inline code, and one frame with the app's own host.
 fn policy(app_url: &str) -> String {
     format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
          connect-src 'self'; frame-src {app_url}; base-uri 'none'; form-action 'self'; \
          frame-ancestors 'none'"
     )
