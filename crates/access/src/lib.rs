@@ -107,4 +107,5 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "class_sign_in",
         sql: include_str!("../migrations/V96__class_sign_in.sql"),
     },
+    Migration { version: 108, name: "staff", sql: include_str!("../migrations/V108__staff.sql") },
 ];

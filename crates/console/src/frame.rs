@@ -124,6 +124,8 @@ pub mod screens {
     );
     /// The own account. The navigation shows it under the person's name.
     pub static PROFILE: Screen = screen("Your account", "/console/profile", "", BOTH, "");
+    /// The search. The navigation shows it above the screens.
+    pub static SEARCH: Screen = screen("Search", "/console/search", "", BOTH, "");
     /// System.
     pub static SYSTEM: Screen = screen(
         "System",

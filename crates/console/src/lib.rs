@@ -11,6 +11,7 @@
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `teaching`, `courses`, `item`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system`, `school_hours` |
+//! | the search over people, classes, courses and screens | `search` |
 //! | the pages on which people change their own accounts | `profile` |
 //! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
 //! | pages of students, sign-in in class | `learn`, `class_sign_in` |
@@ -48,6 +49,7 @@ pub mod profile;
 pub mod projects;
 mod query;
 pub mod school_hours;
+pub mod search;
 pub mod sign_in;
 pub mod student;
 pub mod students;

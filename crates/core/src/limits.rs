@@ -38,3 +38,7 @@ pub const CONNECTIONS_PER_ADDRESS_MAX_COUNT: usize = 2_000;
 pub const POSTGRES_CONNECTIONS: usize = 16;
 /// Bytes of a value in the KV of a project at most.
 pub const KV_VALUE_MAX_BYTES: usize = 25 * 1024 * 1024;
+/// Words of a name, such as the title of a course, by which it is found.
+pub const NAME_WORDS_MAX_COUNT: usize = 16;
+/// Bytes of a word of a name by which it is found; the rest of a longer word does not count.
+pub const NAME_WORD_MAX_BYTES: usize = 48;

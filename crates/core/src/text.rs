@@ -8,6 +8,8 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use uuid::Uuid;
 
+use crate::limits::{NAME_WORD_MAX_BYTES, NAME_WORDS_MAX_COUNT};
+
 /// Characters that need no encoding in a path segment or query value (RFC 3986, 2.3).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -62,6 +64,21 @@ pub fn folded(text: &str) -> String {
     }
     let bare: String = text.nfd().filter(|letter| !is_combining_mark(*letter)).collect();
     bare.to_lowercase()
+}
+
+/// The words of a name without regard to case and accents, each once. Only the first [`NAME_WORDS_MAX_COUNT`] words
+/// count, and of each its first [`NAME_WORD_MAX_BYTES`] bytes, because an index holds them.
+pub fn name_words(name: &str) -> BTreeSet<String> {
+    let folded = folded(name);
+    let words = folded.split(|letter: char| !letter.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty()).take(NAME_WORDS_MAX_COUNT);
+    words.map(|word| word[..word.floor_char_boundary(NAME_WORD_MAX_BYTES)].to_owned()).collect()
+}
+
+/// Whether the name has, for each of the words of [`name_words`], a word that begins with it.
+pub fn is_named(name: &str, words: &BTreeSet<String>) -> bool {
+    let own = name_words(name);
+    words.iter().all(|word| own.range(word.clone()..).next().is_some_and(|it| it.starts_with(word)))
 }
 
 /// Each of the texts once and in order, without the empty one: what a filter can be set to.

@@ -19,6 +19,7 @@
 //! | line items and results that the server writes | `results` |
 //! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
+//! | words of names, for the console's search | `rules::name`, `name_words` |
 //! | what the console shows of classes, courses and imports | `screens` |
 //! | a demo school network from a seed | `demo` |
 //! | limits | `limits` |
@@ -40,6 +41,7 @@ pub mod imports;
 pub mod kind;
 pub mod kinds;
 pub mod limits;
+pub mod name_words;
 mod narrow;
 mod patch;
 pub mod query;
@@ -88,5 +90,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 103,
         name: "forgotten_imports",
         sql: include_str!("../migrations/V103__forgotten_imports.sql"),
+    },
+    Migration {
+        version: 107,
+        name: "name_words",
+        sql: include_str!("../migrations/V107__name_words.sql"),
     },
 ];

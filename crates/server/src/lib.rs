@@ -20,7 +20,7 @@
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects | `hosted` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
-//! | background work: imports, backups, sending webhooks, erasures | `imports`, `backup`, `webhooks`, `erasure` |
+//! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | limits | `limits` |
 
@@ -52,6 +52,7 @@ pub mod limits;
 mod listen;
 pub mod metrics;
 mod multipart;
+mod name_words;
 pub mod openapi;
 mod own_account;
 mod paging;

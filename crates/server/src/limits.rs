@@ -156,6 +156,14 @@ pub const UNKNOWN_STUDENTS_MAX_RECORDS: i64 = 10_000;
 /// Milliseconds that the reads of a page of the console may take. A person waits for some seconds, as for all
 /// students of a large network, rather than be refused.
 pub const CONSOLE_READ_MAX_MS: u64 = 10_000;
+/// Milliseconds that a search in the console may read.
+pub const CONSOLE_SEARCH_MAX_MS: u64 = 3_000;
+/// Records of each kind that a search in the console shows at most on its page.
+pub const SEARCH_PAGE_MAX_RECORDS: usize = 50;
+/// Records of each kind that a search in the console shows at most while a person types.
+pub const SEARCH_LIST_MAX_RECORDS: usize = 6;
+/// Milliseconds after which a server tries again to store the words of names after an upgrade.
+pub const NAME_WORDS_PAUSE_MS: u64 = 10_000;
 /// Students who need attention that the home page of a teacher names.
 pub const HOME_NEEDS_COUNT: usize = 8;
 /// Milliseconds that one export of a list without an end may read.

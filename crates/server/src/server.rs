@@ -23,6 +23,7 @@ use crate::intake::Intake;
 use crate::learning::Learning;
 use crate::limits;
 use crate::metrics::Metrics;
+use crate::name_words;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
@@ -165,6 +166,7 @@ impl Server {
         background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(erasure::work(Arc::clone(&app)));
+        background.spawn(name_words::work(Arc::clone(&app)));
         background.spawn(hosted::keep_swept(Arc::clone(&app)));
         background.spawn(webhooks::send(Arc::clone(&app)));
         background.spawn(webhooks::keep_forgetting(Arc::clone(&app)));

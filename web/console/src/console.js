@@ -1,6 +1,7 @@
 // Enhances the console's pages. Every page also works without JavaScript.
 import "./live.js";
 import "./drop.js";
+import "./find.js";
 import "./refresh.js";
 import "./follow.js";
 import "./search.js";

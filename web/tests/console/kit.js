@@ -136,6 +136,13 @@ export class Console {
     if (faults.length > 0) throw faults.length === 1 ? faults[0] : new AggregateError(faults, faults.map(({ message }) => message).join("\n"));
   }
 
+  /** Looks at what is open on a page now. */
+  async lookHere(name, page) {
+    await inspect(page, name);
+    await page.setViewportSize(WIDE);
+    await page.emulateMedia({ colorScheme: "light" });
+  }
+
   /** What the API answers a client that may do everything. */
   api(path) {
     return this.server.call("GET", path);

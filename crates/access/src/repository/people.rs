@@ -57,6 +57,12 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
     tx.rows(&format!("SELECT {COLUMNS} FROM people ORDER BY created_ms, id"), &[])
 }
 
+/// The accounts of everybody but students, by name.
+pub(crate) fn staff(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
+    let sql = format!("SELECT {COLUMNS} FROM people WHERE role <> 'student' ORDER BY name, id");
+    tx.rows(&sql, &[])
+}
+
 /// The condition that a person can sign in to the account, with a password or an identity at a sign-in service.
 const OPENS: &str = "disabled_ms IS NULL AND (password IS NOT NULL OR \
                      EXISTS (SELECT 1 FROM person_identities i WHERE i.person = people.id))";

@@ -3,4 +3,5 @@
 
 pub mod clients;
 pub mod keys;
+pub mod search;
 pub mod system;

@@ -1,7 +1,7 @@
 //! Classes.
 
 use super::prelude::*;
-use crate::rules::class;
+use crate::rules::{class, name};
 
 /// A course taught to a group in some terms (OneRoster 1.2, Class).
 pub const CLASS: RecordKind = RecordKind {
@@ -33,6 +33,7 @@ pub const CLASS: RecordKind = RecordKind {
     ],
     rules: KindRules {
         complete: Some(class::name_school_twice),
+        links: Some(name::of_class),
         accept: Some(class::depend_on_schools),
         ..KindRules::NONE
     },

@@ -1,7 +1,7 @@
 //! Courses.
 
 use super::prelude::*;
-use crate::rules::course;
+use crate::rules::{course, name};
 
 /// What is taught, apart from when, where and to whom (OneRoster 1.2, Course).
 pub const COURSE: RecordKind = RecordKind {
@@ -22,5 +22,9 @@ pub const COURSE: RecordKind = RecordKind {
         field("subjectCodes", FieldType::Texts).doc("Codes of the subjects, in their order."),
         references("resources", "resource").doc("The materials that it uses."),
     ],
-    rules: KindRules { complete: Some(course::read_org_of_earlier_clients), ..KindRules::NONE },
+    rules: KindRules {
+        complete: Some(course::read_org_of_earlier_clients),
+        links: Some(name::of_course),
+        ..KindRules::NONE
+    },
 };

@@ -41,7 +41,7 @@ pub const USER: RecordKind = RecordKind {
     ],
     rules: KindRules {
         check_values: Some(values::role_dates),
-        links: Some(user::roles_at_orgs),
+        links: Some(user::links),
         ..KindRules::NONE
     },
 };

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Row, Tx, jobs};
 
 use super::organizations;
 use crate::kind::RecordKind;
 use crate::kinds;
+use crate::name_words;
 use crate::record::{ListLink, Record, RecordReference, Status};
 
 /// The result of a check.
@@ -36,7 +37,9 @@ pub fn check(
             progress(kind, checked.records);
         }
     }
-    let links = tx.query_one("SELECT count(*) FROM roster_link", &[], |row| row.int(0))?;
+    let words = if are_words_awaited(tx)? { "WHERE field NOT LIKE '%.nameWords'" } else { "" };
+    let sql = format!("SELECT count(*) FROM roster_link {words}");
+    let links = tx.query_one(&sql, &[], |row| row.int(0))?;
     if links != i64::try_from(checked.links).ok() {
         checked.faults.push(format!("{} links are due, {links:?} are stored", checked.links));
     }
@@ -47,6 +50,11 @@ pub fn check(
         ));
     }
     Ok(checked)
+}
+
+/// Whether a job of the server still stores the words of names, after an upgrade.
+fn are_words_awaited(tx: &mut Tx<'_>) -> Result<bool> {
+    jobs::is_open(tx, name_words::KIND)
 }
 
 /// Records that are held in memory at once.
@@ -60,7 +68,11 @@ fn check_batch(
     checked: &mut CheckReport,
     counted: &mut BTreeMap<String, i64>,
 ) -> Result<Option<i64>> {
-    let batch = read_batch(tx, kind, after, &mut checked.faults)?;
+    let mut batch = read_batch(tx, kind, after, &mut checked.faults)?;
+    if are_words_awaited(tx)? {
+        let links = batch.iter_mut().map(|(_, record)| &mut record.links);
+        links.for_each(|links| links.retain(|link| !link.field.ends_with(".nameWords")));
+    }
     let missing = super::missing(tx, batch.iter().flat_map(|(_, record)| &record.references))?;
     for (seq, record) in &batch {
         checked.records += 1;

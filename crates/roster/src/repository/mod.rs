@@ -15,6 +15,7 @@ mod erase;
 pub(crate) mod imports;
 mod learners;
 mod list;
+mod names;
 mod organizations;
 mod people;
 mod purge;
@@ -45,6 +46,7 @@ pub use learners::{
     users_with_username,
 };
 pub use list::{ListQuery, RecordPage, list};
+pub use names::{NameSearch, add_name_words, named};
 pub(crate) use organizations::{check_depth, hold_still};
 pub use people::UserSelection;
 pub use purge::{PurgeReport, purge};

@@ -3,6 +3,7 @@
 pub(crate) mod class;
 pub(crate) mod course;
 pub(crate) mod enrollment;
+pub(crate) mod name;
 mod targets;
 pub(crate) mod tree;
 pub(crate) mod user;

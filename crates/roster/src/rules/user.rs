@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::name;
 use crate::record::{ListLink, Object};
 
 /// A link field that combines a role with its organization. "Students of a school" is then one lookup, which does not
@@ -17,8 +18,8 @@ pub(crate) fn role_at_org(role: &str, org: &str) -> String {
 /// out, so that nobody is counted twice.
 pub(crate) const SEVERAL_ORGS: &str = "user.severalOrgs";
 
-/// The links of [`ROLE_AT_ORG`] and [`SEVERAL_ORGS`].
-pub(crate) fn roles_at_orgs(object: &Object) -> Vec<ListLink> {
+/// The links of [`ROLE_AT_ORG`], [`SEVERAL_ORGS`] and the words of the user's names.
+pub(crate) fn links(object: &Object) -> Vec<ListLink> {
     let roles = object.get("roles").and_then(Value::as_array).into_iter().flatten();
     let roles: Vec<(&str, &str)> = roles
         .filter_map(|entry| {
@@ -33,5 +34,5 @@ pub(crate) fn roles_at_orgs(object: &Object) -> Vec<ListLink> {
     let several = roles.iter().filter(|_| has_several);
     let several =
         several.map(|(_, org)| ListLink { field: SEVERAL_ORGS.into(), value: (*org).to_owned() });
-    at_orgs.chain(several).collect()
+    at_orgs.chain(several).chain(name::of_user(object)).collect()
 }

@@ -4,3 +4,4 @@ pub mod classes;
 pub mod courses;
 pub mod home;
 pub mod imports;
+pub mod search;

@@ -26,6 +26,7 @@ mod fuzz;
 mod kit;
 mod lists;
 mod naive;
+mod names;
 mod purging;
 mod reach;
 mod reach_speed;

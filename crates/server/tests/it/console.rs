@@ -11,6 +11,7 @@ use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::client::{Reply, TestClient};
+use lyceum_testkit::records;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
@@ -342,5 +343,44 @@ fn the_button_for_a_backup_backs_up_the_whole_server() {
             checked.has(&lyceum_blob::Digest::of(b"one")),
             "the files of the version are in it"
         );
+    });
+}
+
+#[test]
+fn a_search_finds_pages_and_records_of_the_screens_that_the_role_sees() {
+    both(|server| {
+        records::school(server.db(), "s", "Harbour School");
+        records::student(server.db(), "axolotl", "s", "3");
+        records::course(server.db(), "c", "s", "Math");
+        records::class(server.db(), "k", "c", "s");
+        let cookies = Role::STAFF.map(|role| (role, visitor(server, role)));
+        let search = |role: Role, query: &str| {
+            let (_, cookie) = cookies.iter().find(|(known, _)| *known == role).unwrap();
+            let reply = page(server, cookie, &format!("/console/search?{query}"));
+            assert_eq!(reply.status, 200, "{query}");
+            reply.text()
+        };
+        let leads = |text: &str, path: &str| text.contains(&format!("<a href=\"{path}\">"));
+        let administrator = search(Role::Administrator, "q=%C3%81XO");
+        assert!(leads(&administrator, "/console/students/axolotl"), "{administrator}");
+        assert!(administrator.contains("Harbour School"), "{administrator}");
+        let options = search(Role::Administrator, "q=robin&part=1");
+        assert!(options.contains("role=\"option\"") && options.contains("/console/accounts/"));
+        assert!(!options.contains("<html"), "{options}");
+        assert!(leads(&search(Role::Guide, "q=class+k"), "/console/classes/k"));
+        assert!(leads(&search(Role::Guide, "q=cour+c"), "/console/courses/c"));
+        let developer = search(Role::Developer, "q=axo");
+        assert!(developer.contains("Nothing has this name") && !developer.contains("Example"));
+        assert!(search(Role::Developer, "q=even").contains("href=\"/console/events\">Events"));
+        // Guides see neither accounts nor the screens of administrators.
+        let guide = search(Role::Guide, "q=robin");
+        assert!(guide.contains("Nothing has this name") && !guide.contains("administrator@"));
+        assert!(search(Role::Guide, "q=sys").contains("Nothing has this name"));
+        let short = search(Role::Guide, "q=a");
+        assert!(short.contains("at least two letters") && !short.contains("axolotl"), "{short}");
+        // Words that mean something to a database are words.
+        for odd in ["q=%25", "q=%27%3B--", "q=%00ab", "q=_x"] {
+            search(Role::Guide, odd);
+        }
     });
 }

@@ -17,6 +17,7 @@ mod personal_data;
 mod profile;
 mod projects;
 mod school_hours;
+mod search;
 mod student;
 mod students;
 mod system;
@@ -71,6 +72,7 @@ pub(super) fn area() -> Area {
         student::routes(),
         people::routes(),
         profile::routes(),
+        search::routes(),
         personal_data::routes(),
         answers::routes(),
         events::routes(),

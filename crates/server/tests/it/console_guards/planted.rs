@@ -80,7 +80,9 @@ fn students(server: &TestServer, planted: &mut Planted) {
     client.post(&format!("{rostering}/users")).json(&user).expect(201);
     planted.params.insert("/students/{id}", "evil".into());
     planted.queries.insert("/students/{id}/event", vec!["number=1".into()]);
-    planted.shown_on.extend(["/students", "/students/{id}"]);
+    let searches = ["", "q=onerror", "q=onerror&part=1", "q=%3Cimg"].map(str::to_owned);
+    planted.queries.insert("/search", searches.into());
+    planted.shown_on.extend(["/students", "/students/{id}", "/search"]);
     planted.params.insert("/people/{id}", "evil".into());
     // The tests of `people` cover the zip, and what is shown after an erasure.
     for page in ["export", "erasure"] {

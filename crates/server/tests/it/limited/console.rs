@@ -190,3 +190,37 @@ fn the_event_log_of_a_limited_developer_has_events_of_the_own_district() {
         assert_eq!((open(server, &own, &one).status, open(server, &all, &one).status), (404, 200));
     });
 }
+
+#[test]
+fn a_search_finds_only_what_lies_within_the_reach() {
+    both(|server| {
+        plant(server);
+        let teacher = Reach::ClassesOf(format!("{NEAR}-teacher"));
+        let all = limited_person(server, "all@x.test", Role::Guide, &Reach::Everything);
+        let district = limited_person(server, "org@x.test", Role::Guide, &near());
+        let classes = limited_person(server, "teacher@x.test", Role::Guide, &teacher);
+        for (cookie, word, is_found) in [
+            (&all, FAR, true),
+            (&all, NEXT, true),
+            (&district, FAR, false),
+            (&district, NEXT, true),
+            (&district, NEAR, true),
+            (&classes, FAR, false),
+            (&classes, NEXT, false),
+            (&classes, NEAR, true),
+        ] {
+            for part in ["", "&part=1"] {
+                let page = open(server, cookie, &format!("/console/search?q={word}{part}")).text();
+                for path in ["students", "classes", "courses"] {
+                    let href = format!("href=\"/console/{path}/{word}-");
+                    assert_eq!(page.contains(&href), is_found, "{word}: {path}: {page}");
+                }
+            }
+        }
+        // A query of everything names nobody from outside.
+        for query in ["an", "cl", "co", "qu"] {
+            let page = open(server, &district, &format!("/console/search?q={query}")).text();
+            assert!(!page.contains(FAR), "{query}: {page}");
+        }
+    });
+}

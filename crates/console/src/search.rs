@@ -1,0 +1,75 @@
+//! The search over people, classes, courses and screens: a page, and a list for the dialog of the frame.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use lyceum_core::text::is_named;
+
+use crate::Frame;
+use crate::frame::{SCREENS, screens};
+
+/// The results of one sort.
+#[derive(Debug)]
+pub struct SearchGroup {
+    /// The heading.
+    pub title: &'static str,
+    /// The results.
+    pub found: Vec<SearchResult>,
+    /// Whether there are more results than these.
+    pub is_cut: bool,
+}
+
+/// One result.
+#[derive(Debug)]
+pub struct SearchResult {
+    /// The name.
+    pub name: String,
+    /// What tells it from others of the same name.
+    pub about: String,
+    /// The page to which it leads.
+    pub href: String,
+}
+
+/// The screens that the role sees and the words name; all of them if there are no words.
+pub fn screens_named(role: &str, words: &BTreeSet<String>) -> SearchGroup {
+    let known = SCREENS.iter().copied().chain([&screens::PROFILE]);
+    let named = known.filter(|screen| screen.is_for(role) && is_named(screen.name, words));
+    let found = named.map(|screen| SearchResult {
+        name: screen.name.to_owned(),
+        about: screen.group.to_owned(),
+        href: screen.path.to_owned(),
+    });
+    SearchGroup { title: "Pages", found: found.collect(), is_cut: false }
+}
+
+/// The page of a search.
+#[derive(Template)]
+#[template(path = "search.html")]
+pub struct SearchPage {
+    /// The frame.
+    pub frame: Frame,
+    /// What was entered.
+    pub query: String,
+    /// Whether people, classes and courses were searched, because the query is long enough.
+    pub is_searched: bool,
+    /// The results; groups without results are left out.
+    pub groups: Vec<SearchGroup>,
+}
+
+/// The results alone, as options of the dialog's list.
+#[derive(Template)]
+#[template(path = "search_options.html")]
+pub struct SearchOptions {
+    /// As of [`SearchPage`].
+    pub is_searched: bool,
+    /// As of [`SearchPage`].
+    pub groups: Vec<SearchGroup>,
+}
+
+/// The number of results, in words.
+fn count(groups: &[SearchGroup]) -> String {
+    match groups.iter().map(|group| group.found.len()).sum::<usize>() {
+        1 => "1 result".to_owned(),
+        many => format!("{many} results"),
+    }
+}

@@ -1,0 +1,100 @@
+//! Records found by the words of their names.
+
+use std::collections::BTreeSet;
+
+use lyceum_core::{Reach, Result};
+use lyceum_store::{Sql, Tx, Value};
+
+use super::reach::{RecordUse, condition};
+use super::read::StoredRecord;
+use crate::kind::RecordKind;
+use crate::record::{Object, Record, members};
+use crate::rules::name;
+
+/// A search by the words of names.
+#[derive(Clone, Copy, Debug)]
+pub struct NameSearch<'s> {
+    /// The words of [`lyceum_core::text::name_words`]. A name fits if one of its words begins with each of them.
+    pub words: &'s BTreeSet<String>,
+    /// Whether users must have the role of a student, or must not have it; `None` for other kinds.
+    pub is_student: Option<bool>,
+    /// The part of the roster to search.
+    pub reach: &'s Reach,
+    /// The columns of table `t` by which the records are sorted.
+    pub order: &'static str,
+    /// The most records to find.
+    pub most: i64,
+}
+
+/// The active records of the kind that the search finds; none if it has no words.
+pub fn named(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    search: NameSearch<'_>,
+) -> Result<Vec<Object>> {
+    let NameSearch { words, is_student, reach, order, most } = search;
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(&format!("SELECT t.body, t.extra FROM {} t WHERE t.seq IN (", kind.table));
+    for (place, word) in words.iter().enumerate() {
+        if place > 0 {
+            sql.push(" INTERSECT ");
+        }
+        // The highest character ends the range of all texts that begin with the word.
+        sql.push("SELECT n.owner FROM roster_link n WHERE n.field = ")
+            .bind(name::link_field(kind.one).as_str())
+            .push(" AND n.value >= ")
+            .bind(word.as_str())
+            .push(" AND n.value < ")
+            .bind(format!("{word}\u{10ffff}").as_str());
+    }
+    sql.push(") AND t.status = 'active' AND ");
+    condition(&mut sql, (kind, "t"), reach, RecordUse::See)?;
+    if let Some(is_student) = is_student {
+        sql.push(if is_student { " AND " } else { " AND NOT " });
+        sql.push(
+            "EXISTS (SELECT 1 FROM roster_link r WHERE r.field = 'user.roles.role' AND r.value = 'student' AND r.owner = t.seq)",
+        );
+    }
+    sql.push(&format!(" ORDER BY {order}, t.seq LIMIT ")).bind(most);
+    let mut found = Vec::new();
+    tx.query(&sql.text, &sql.values(), |row| {
+        found.push(members(row.text(0)?, row.opt_text(1)?)?);
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Stores the words of the next records of the kind behind `after`, at most `most`, which were written before there
+/// were such words. Returns where to continue; `None` after the last record.
+pub fn add_name_words(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    after: i64,
+    most: i64,
+) -> Result<Option<i64>> {
+    let sql = format!(
+        "SELECT {} FROM {} t WHERE t.seq > $1 ORDER BY t.seq LIMIT $2",
+        StoredRecord::COLUMNS,
+        kind.table
+    );
+    let stored = tx.all(&sql, &[after.into(), most.into()], StoredRecord::read)?;
+    let field = name::link_field(kind.one);
+    let mut words = Vec::new();
+    for record in &stored {
+        let links = Record::stored(kind, &record.body, record.extra.as_deref())?.links;
+        let links = links.into_iter().filter(|link| link.field == field);
+        words.extend(links.map(|link| (link.value, record.seq)));
+    }
+    let values: Vec<Value<'_>> = words
+        .iter()
+        .flat_map(|(word, owner)| [Value::from(&field), word.into(), Value::Int(*owner)])
+        .collect();
+    if !values.is_empty() {
+        let columns = ["field", "value", "owner"];
+        tx.send_rows("roster_link", &columns, &values, "ON CONFLICT DO NOTHING")?;
+    }
+    Ok(stored.last().map(|record| record.seq))
+}

@@ -1,0 +1,116 @@
+//! Search: people, classes, courses and screens by the words of their names, as far as the person sees them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use lyceum_access::screens::search as accounts;
+use lyceum_console::search::{SearchGroup, SearchOptions, SearchPage, SearchResult, screens_named};
+use lyceum_console::{links, screens};
+use lyceum_core::limits::SEARCH_MAX_BYTES;
+use lyceum_core::text::name_words;
+use lyceum_core::{Reach, Result};
+use lyceum_roster::screens::search::{self as roster, FoundRecord, SearchInput};
+use lyceum_store::Tx;
+
+use super::{Visitor, page, show_page};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::limits::{CONSOLE_SEARCH_MAX_MS, SEARCH_LIST_MAX_RECORDS, SEARCH_PAGE_MAX_RECORDS};
+use crate::route::Route;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![page("/search", &screens::SEARCH, show).within_reach()]
+}
+
+async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
+    let query = context.query_value("q").unwrap_or_default();
+    let query: String = query.trim().chars().take(SEARCH_MAX_BYTES).collect();
+    let is_part = context.query_value("part").is_some();
+    let search = Search {
+        words: name_words(&query),
+        role: visitor.person.role.name(),
+        reach: context.reach(),
+        most: if is_part { SEARCH_LIST_MAX_RECORDS } else { SEARCH_PAGE_MAX_RECORDS },
+    };
+    // One letter begins too many names. One character of a script such as Chinese has several bytes.
+    let is_searched = search.words.iter().any(|word| word.len() > 1);
+    let mut groups = vec![screens_named(search.role, &search.words)];
+    if is_searched {
+        let limit = Duration::from_millis(CONSOLE_SEARCH_MAX_MS);
+        let read = move |tx: &mut Tx<'_>| search.read(tx);
+        groups.extend(context.app.db.scan(limit, read).await?);
+    }
+    groups.retain(|group| !group.found.is_empty());
+    match is_part {
+        true => show_page(&SearchOptions { is_searched, groups }),
+        false => {
+            let frame = visitor.frame(screens::SEARCH.name);
+            show_page(&SearchPage { frame, query, is_searched, groups })
+        }
+    }
+}
+
+struct Search {
+    words: BTreeSet<String>,
+    role: &'static str,
+    reach: Reach,
+    most: usize,
+}
+
+impl Search {
+    /// The results on the screens that the role sees.
+    fn read(&self, tx: &mut Tx<'_>) -> Result<Vec<SearchGroup>> {
+        // One more than is shown tells whether there are more.
+        let most = self.most + 1;
+        let input = SearchInput {
+            words: &self.words,
+            reach: &self.reach,
+            most: i64::try_from(most).unwrap_or(i64::MAX),
+        };
+        let mut groups = Vec::new();
+        if screens::STUDENTS.is_for(self.role) {
+            let found = roster::users(tx, input, true)?;
+            groups.push(self.records("Students", found, links::student));
+        }
+        if screens::CLASSES.is_for(self.role) {
+            let found = roster::classes(tx, input)?;
+            groups.push(self.records("Classes", found, links::class));
+        }
+        if screens::COURSES.is_for(self.role) {
+            let found = roster::courses(tx, input)?;
+            groups.push(self.records("Courses", found, links::course));
+        }
+        if screens::PEOPLE.is_for(self.role) {
+            let account = |person: lyceum_access::Person| SearchResult {
+                href: links::account(&person.id),
+                about: person.account_name().to_owned(),
+                name: person.name,
+            };
+            let found = accounts::staff(tx, &self.words, most)?.into_iter().map(account);
+            groups.push(self.group("Accounts", found.collect()));
+            let found = roster::users(tx, input, false)?;
+            groups.push(self.records("Other people of the roster", found, links::person));
+        }
+        Ok(groups)
+    }
+
+    fn records(
+        &self,
+        title: &'static str,
+        found: Vec<FoundRecord>,
+        link: fn(&str) -> String,
+    ) -> SearchGroup {
+        let result = |one: FoundRecord| SearchResult {
+            href: link(&one.id),
+            name: one.name,
+            about: one.about.join(" · "),
+        };
+        self.group(title, found.into_iter().map(result).collect())
+    }
+
+    fn group(&self, title: &'static str, mut found: Vec<SearchResult>) -> SearchGroup {
+        let is_cut = found.len() > self.most;
+        found.truncate(self.most);
+        SearchGroup { title, found, is_cut }
+    }
+}
