@@ -65,6 +65,7 @@ async function fill(server) {
   await lesson("film", "A film about numbers", 3, null, { metadata: { type: "video", url: `${server.base}/docs` } });
   await questions("writing", "Write about numbers", 4, "quiz", ["essay"]);
   await server.call("POST", "/bridge/enrollments/enroll/amy/math", {});
+  return { lesson, questions };
 }
 
 /** Makes an account of a student and signs in with it. */
@@ -108,7 +109,7 @@ async function isLight(page) {
 
 test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
   const server = await Server.start(t);
-  await fill(server);
+  const { lesson, questions } = await fill(server);
   const browser = await launch(t);
   const open = async () => {
     const context = await browser.newContext({ baseURL: server.base, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
@@ -279,6 +280,25 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     await page.getByText("You have done this.").waitFor();
     await page.goto("/learn");
     assert.match(await page.locator("li", { hasText: "A film about numbers" }).textContent(), /done/);
+  });
+
+  await t.test("lessons of every kind, and problems, are shown in the student's frame", async () => {
+    const address = `${server.base}/docs`;
+    for (const [at, type] of ["test-out", "placement", "unit-test"].entries()) await questions(type, `A ${type}`, 10 + at, type, ["q0", "q1"]);
+    for (const [at, type] of ["text", "audio", "visual", "page"].entries()) await lesson(type, `A lesson of ${type}`, 20 + at, null, { metadata: { type, url: address } });
+    const tool = { type: "qti", toolProvider: "Elsewhere", launchUrl: address, lessonType: "quiz" };
+    await lesson("outside", "A test elsewhere", 30, "quiz", { metadata: tool });
+    for (const id of ["test-out", "placement", "unit-test", "text", "audio", "visual", "page", "outside", "film", "writing"]) {
+      await page.goto(`/learn/lessons/${id}`);
+      await page.locator("[data-stage] :is(button, a)").first().waitFor();
+      await look(page, `kind-${id}`);
+    }
+    for (const [path, status] of [["/learn/nowhere", 404], ["/learn/lessons/nothing", 404], ["/console", 403], ["/learn/lessons/%FF", 400]]) {
+      assert.equal((await page.goto(path)).status(), status, path);
+      assert.equal(await page.getByRole("link", { name: "Go to my lessons" }).getAttribute("href"), "/learn", path);
+      assert.equal(await page.locator("header .me").count(), 1, path);
+      await look(page, `problem-${status}`);
+    }
   });
 
   await t.test("signing out with answers that wait leaves nothing", async () => {

@@ -158,6 +158,19 @@ pub static SCREENS: &[&Screen] = &[
 ];
 
 impl Screen {
+    /// The screen whose path the address begins with; Home if there is no other.
+    pub fn at(path: &str) -> &'static Self {
+        let holds = |screen: &&&Self| {
+            path.strip_prefix(screen.path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        SCREENS
+            .iter()
+            .filter(holds)
+            .max_by_key(|screen| screen.path.len())
+            .unwrap_or(&&screens::HOME)
+    }
+
     /// Whether the role with this name sees the screen.
     pub fn is_for(&self, role: &str) -> bool {
         role == "administrator" || self.roles.contains(&role)

@@ -3,6 +3,8 @@
 mod home;
 mod lesson;
 
+use askama::Template;
+
 use crate::assets;
 
 pub use home::{
@@ -23,6 +25,16 @@ pub struct StudentFrame {
     pub title: String,
     /// The token that each form of the page sends in its field `token`, against forged requests.
     pub token: String,
+}
+
+/// The page that shows a problem to a student.
+#[derive(Template)]
+#[template(path = "learn/problem.html")]
+pub struct StudentProblemPage<'a> {
+    /// The frame.
+    pub frame: &'a StudentFrame,
+    /// Explains the problem and what to do next.
+    pub message: &'a str,
 }
 
 /// The address of the stylesheet of all pages of students.

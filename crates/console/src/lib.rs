@@ -94,4 +94,6 @@ pub struct FramedProblemPage<'a> {
     pub frame: &'a Frame,
     /// Explains the problem and what to do next.
     pub message: &'a str,
+    /// Whether the page does not exist, so that a search may find what was meant.
+    pub is_missing: bool,
 }

@@ -38,7 +38,7 @@ pub(crate) async fn forms(
     outcome: Outcome,
 ) -> Result<AccountForms> {
     let sessions = sessions(context, &person.id).await?;
-    let zone = zone(context);
+    let zone = zone(&context.headers);
     let line = |facts: SessionFacts| SessionLine {
         place: match (&facts.class, facts.is_browser) {
             (Some(_), _) => "Class",

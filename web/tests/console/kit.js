@@ -104,16 +104,21 @@ export class Console {
   /** Opens a page and looks at it, in a tab of its own while the test goes on: nothing goes wrong, nothing is cut off,
    * axe-core finds no serious fault, on small and large screens, light and dark.
    * {@link looked} tells what was seen. Answers the page. */
-  async look(name, path, role = "administrator") {
-    await this.lookAt(name, path, this.pages[role]);
+  async look(name, path, role = "administrator", status = 200) {
+    await this.lookAt(name, path, this.pages[role], status);
     return this.pages[role].page;
   }
 
-  /** Does the same with another browser's page. */
-  async lookAt(name, path, { page, faults }) {
+  /** Does the same with another browser's page. Browsers report an answer with another status than 200 as an error. */
+  async lookAt(name, path, { page, faults }, status = 200) {
     faults.length = 0;
-    await page.goto(path);
-    assert.deepEqual(faults, [], path);
+    const answer = await page.goto(path);
+    assert.equal(answer.status(), status, path);
+    assert.deepEqual(
+      faults.filter((fault) => status === 200 || !fault.includes(`status of ${status}`)),
+      [],
+      path,
+    );
     await areExported(page);
     while (this.#running.size >= LOOKS_AT_ONCE) await Promise.race(this.#running);
     const tab = this.#tabs.pop() ?? (await (await this.browser.newContext({ timezoneId: ZONE })).newPage());

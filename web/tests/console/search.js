@@ -77,4 +77,6 @@ export default async function search(t, kit) {
 
   await kit.look("search", `/console/search?q=${encodeURIComponent(givenName)}`, "guide");
   await kit.look("search-nothing", "/console/search?q=xyzzy");
+  await kit.look("problem-not-found", "/console/nowhere", "guide", 404);
+  await kit.look("problem-refused", "/console/system", "guide", 403);
 }

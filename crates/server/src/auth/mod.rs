@@ -320,8 +320,14 @@ impl HeaderRefusal {
         Self::with(problem, header::WWW_AUTHENTICATE, value)
     }
 
-    pub(crate) fn answer(self, rendering: Rendering, dialect: PayloadDialect) -> Answer {
-        let mut answer = rendering.answer(&self.problem, dialect);
+    /// The answer: this page, or the problem in the format of the area.
+    pub(crate) fn answer(
+        self,
+        rendering: Rendering,
+        dialect: PayloadDialect,
+        page: Option<Answer>,
+    ) -> Answer {
+        let mut answer = page.unwrap_or_else(|| rendering.answer(&self.problem, dialect));
         answer.headers.extend(self.header.map(|header| *header));
         answer
     }

@@ -58,6 +58,8 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         assert!(reply.text().contains("Page not found"));
         let reply = page(server, &guide, "/console/nowhere");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
+        let alone = server.anonymous().get("/console/nowhere").expect(404).text();
+        assert!(alone.contains("There is no page at") && !alone.contains("navigation"), "{alone}");
         server.anonymous().get("/console/assets/docs.css").expect(404);
         assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
     });
@@ -343,6 +345,34 @@ fn the_button_for_a_backup_backs_up_the_whole_server() {
             checked.has(&lyceum_blob::Digest::of(b"one")),
             "the files of the version are in it"
         );
+    });
+}
+
+#[test]
+fn problems_are_shown_in_the_frame_of_whoever_is_signed_in() {
+    both(|server| {
+        let guide = visitor(server, Role::Guide);
+        let framed = |path: &str, status: u16| {
+            let reply = page(server, &guide, path);
+            let (own, text) = (reply.status, reply.text());
+            assert_eq!(own, status, "{path}: {text}");
+            let is_framed = text.contains("id=\"navigation\"") && text.contains("Robin");
+            assert!(is_framed && text.contains("role=\"alert\""), "{path}: {text}");
+            text
+        };
+        assert!(framed("/console/nowhere", 404).contains("href=\"/console/search\""));
+        framed("/console/students/nobody/and/more", 404);
+        framed("/console/classes/%FF", 400);
+        framed("/console/system", 403);
+        framed("/console/today/stream/x", 404);
+        // The store fails.
+        let rename = "ALTER TABLE classes RENAME TO classes_that_are_gone";
+        server.db().write_blocking(|tx| tx.execute(rename, &[])).unwrap();
+        let text = framed("/console/classes", 500);
+        assert!(
+            text.contains("tell an administrator the number") && text.contains("Go to Classes")
+        );
+        assert!(!text.contains("classes_that_are_gone") && !text.contains("SELECT"), "{text}");
     });
 }
 

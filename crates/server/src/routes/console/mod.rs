@@ -49,7 +49,7 @@ use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get, post};
 
-pub(super) use visitor::Visitor;
+pub(crate) use visitor::Visitor;
 pub(crate) use visitor::{turn_away, zone};
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];

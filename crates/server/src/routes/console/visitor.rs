@@ -1,6 +1,6 @@
 //! The visitor of a console page.
 
-use axum::http::header;
+use axum::http::{HeaderMap, StatusCode, header};
 use lyceum_access::{AccessDenial, Person, TokenHolder};
 use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::render;
 use crate::routes::bridge::school_hours;
 use crate::routes::sign_in::FormGuard;
+use crate::state::App;
 
 /// The signed-in person who opened a page of a screen that the person's role sees.
 #[derive(Clone)]
@@ -36,13 +37,23 @@ impl Visitor {
         let Some(TokenHolder::Person(person)) = holder else {
             return Err(Problem::internal("a console page was requested without a session"));
         };
-        Ok(Self {
+        Ok(Self::with_session(&context.app, &context.headers, person, screen))
+    }
+
+    /// A person whose browser sent these headers, with a session.
+    pub(crate) fn with_session(
+        app: &App,
+        headers: &HeaderMap,
+        person: &Person,
+        screen: &'static Screen,
+    ) -> Self {
+        Self {
             person: person.clone(),
-            zone: zone(context),
+            zone: zone(headers),
             screen,
-            environment: auth::environment(&context.app),
-            token: FormGuard::of(context, true).token(),
-        })
+            environment: auth::environment(app),
+            token: FormGuard::of_session(app, headers).token(),
+        }
     }
 
     /// The frame of a page with this title.
@@ -94,10 +105,14 @@ impl Visitor {
     }
 
     /// Shows a problem as a page in the frame.
-    pub(super) fn refused(&self, problem: &Problem) -> Result<Answer> {
+    pub(crate) fn refused(&self, problem: &Problem) -> Result<Answer> {
         let status = render::status(problem.kind);
         let frame = self.frame(render::title(status));
-        let page = FramedProblemPage { frame: &frame, message: &render::sentence(problem) };
+        let page = FramedProblemPage {
+            frame: &frame,
+            message: &render::sentence(problem),
+            is_missing: status == StatusCode::NOT_FOUND,
+        };
         Ok(as_page(lyceum_console::html(&page)?).status(status))
     }
 }
@@ -150,8 +165,8 @@ pub(super) fn days(
 }
 
 /// The time zone that the page's script stored in a cookie.
-pub(crate) fn zone(context: &Context) -> Zone {
-    let cookies = context.headers.get_all(header::COOKIE).iter();
+pub(crate) fn zone(headers: &HeaderMap) -> Zone {
+    let cookies = headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
     let told = pairs.find_map(|pair| pair.trim().strip_prefix("lyceum-zone="));
     told.and_then(|name| Zone::from_name(name).ok()).unwrap_or(Zone::UTC)

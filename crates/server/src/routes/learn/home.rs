@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context) -> Result<Answer> {
-    let zone = zone(&context);
+    let zone = zone(&context.headers);
     let shown_zone = zone.clone();
     let read = of_student(&context, move |tx, desk, student| {
         let home = screen::read(tx, desk, &zone, student)?;

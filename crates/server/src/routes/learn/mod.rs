@@ -8,25 +8,27 @@ mod class;
 mod home;
 mod lessons;
 
-use lyceum_access::{AccessDenial, StudentSession};
+use axum::http::HeaderMap;
+use lyceum_access::{AccessDenial, Student, StudentSession};
 use lyceum_adaptive::attempt::LessonContext;
-use lyceum_console::learn::StudentFrame;
-use lyceum_core::{Reach, Result};
+use lyceum_console::learn::{StudentFrame, StudentProblemPage};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 pub(crate) use class::CLASS_PAGE;
 
 use super::adaptive;
-use super::console::on_to;
+use super::console::{as_page, on_to};
 use super::sign_in::FormGuard;
 use crate::answer::Answer;
 use crate::auth;
 use crate::auth::people::SessionCookies;
 use crate::context::Context;
 use crate::limits;
-use crate::render::Rendering;
+use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Route, get, post};
+use crate::state::App;
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
@@ -85,13 +87,36 @@ fn of_student<T>(
 /// The frame of a student's page with this title.
 fn frame(context: &Context, title: impl Into<String>) -> Result<StudentFrame> {
     let student = context.signed_in_student()?;
-    Ok(StudentFrame {
+    Ok(frame_of(&context.app, &context.headers, student, title))
+}
+
+/// The frame for a student whose browser sent these headers, with a session.
+fn frame_of(
+    app: &App,
+    headers: &HeaderMap,
+    student: &Student,
+    title: impl Into<String>,
+) -> StudentFrame {
+    StudentFrame {
         name: student.person.name.clone(),
         has_account: student.session == StudentSession::Own,
-        environment: auth::environment(&context.app),
+        environment: auth::environment(app),
         title: title.into(),
-        token: FormGuard::of(context, true).token(),
-    })
+        token: FormGuard::of_session(app, headers).token(),
+    }
+}
+
+/// Shows a problem as a page in the student's frame.
+pub(crate) fn refused(
+    app: &App,
+    headers: &HeaderMap,
+    student: &Student,
+    problem: &Problem,
+) -> Result<Answer> {
+    let status = render::status(problem.kind);
+    let frame = frame_of(app, headers, student, render::title(status));
+    let page = StudentProblemPage { frame: &frame, message: &render::sentence(problem) };
+    Ok(as_page(lyceum_console::html(&page)?).status(status))
 }
 
 /// Answers a browser that has no access to a page of students. Without a session, it is redirected to the sign-in page

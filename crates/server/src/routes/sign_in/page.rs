@@ -1,7 +1,7 @@
 //! Shared parts of the sign-in pages: sending a page, and guarding its forms.
 
 use askama::Template;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use lyceum_access::limits;
 use lyceum_access::session;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::multipart::{self, FormField};
 use crate::route::Access;
 use crate::routes::console::as_page;
+use crate::state::App;
 
 /// The policy of the console's pages, but without scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -39,10 +40,18 @@ impl FormGuard {
     /// The guard of a browser. It creates the cookie if the browser has neither.
     pub(crate) fn of(context: &Context, signed_in: bool) -> Self {
         let (app, headers) = (&context.app, &context.headers);
-        let known = match signed_in {
-            true => people::session(app, headers),
-            false => SessionCookies::Form.read(app, headers),
-        };
+        match signed_in {
+            true => Self::of_session(app, headers),
+            false => Self::of_secret(app, SessionCookies::Form.read(app, headers)),
+        }
+    }
+
+    /// The guard of a browser with a session.
+    pub(crate) fn of_session(app: &App, headers: &HeaderMap) -> Self {
+        Self::of_secret(app, people::session(app, headers))
+    }
+
+    fn of_secret(app: &App, known: Option<&str>) -> Self {
         if let Some(secret) = known {
             return Self { secret: secret.to_owned(), cookie: None };
         }
