@@ -21,6 +21,13 @@ pub(crate) fn release() -> Result<()> {
     run(cargo(["build", "--release", "--package", "lyceum"]))
 }
 
+/// Builds the smallest program, in the profile `small` of `Cargo.toml`, and returns its path.
+pub(crate) fn small() -> Result<PathBuf> {
+    assets()?;
+    run(cargo(["build", "--profile", "small", "--package", "lyceum"]))?;
+    Ok(target().join("small/lyceum"))
+}
+
 /// Builds a program that compiles fast, in the profile `demo` of `Cargo.toml`, and returns its path.
 pub(crate) fn demo() -> Result<PathBuf> {
     run(cargo(["build", "--profile", "demo", "--package", "lyceum"]))?;

@@ -21,7 +21,7 @@ const NPM_PROGRAM_GOAL_BYTES: u64 = 15_000_000;
 /// What to pack, and where from.
 pub(crate) struct Options {
     formats: Vec<Format>,
-    /// The program to pack; without it the release build is made.
+    /// The program to pack; without it the release build is made, for npm the build of the profile `small`.
     program: Option<PathBuf>,
     folder: PathBuf,
 }
@@ -74,6 +74,14 @@ impl Options {
 
 /// Makes the packages.
 pub(crate) fn pack(options: &Options) -> Result<()> {
+    let out = &options.folder;
+    fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    if options.formats.contains(&Format::Npm) {
+        npm(options)?;
+    }
+    if options.formats.iter().all(|format| *format == Format::Npm) {
+        return Ok(());
+    }
     let program = match &options.program {
         Some(program) => program.clone(),
         None => {
@@ -81,25 +89,6 @@ pub(crate) fn pack(options: &Options) -> Result<()> {
             lyceum()
         }
     };
-    let out = &options.folder;
-    fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-    if options.formats.contains(&Format::Npm) {
-        let folder = out.join("npm");
-        npm(&program, &folder)?;
-        let size = size_of_npm_program(&folder)?;
-        let (whole, tenth) = (size / 1_000_000, size / 100_000 % 10);
-        println!("the npm package of the program has {whole}.{tenth} MB");
-        // Other builds may be as large as they are.
-        if options.program.is_none() && size > NPM_PROGRAM_GOAL_BYTES {
-            eprintln!(
-                "warning: the npm package of the program has {size} bytes; the goal is {NPM_PROGRAM_GOAL_BYTES} bytes. \
-                 Look for new dependencies, embedded files and symbols"
-            );
-        }
-    }
-    if options.formats.iter().all(|format| *format == Format::Npm) {
-        return Ok(());
-    }
     build::installed("tests/hosting").context("the runtime of backends was not installed")?;
     let tree = FileTree::create(&program, &out.join("tree"))?;
     for format in &options.formats {
@@ -113,9 +102,26 @@ pub(crate) fn pack(options: &Options) -> Result<()> {
     fs::remove_dir_all(&tree.root).context("cannot remove the files from which packages were made")
 }
 
-fn npm(program: &Path, folder: &Path) -> Result<()> {
+/// Packs the npm packages, and warns if the one of the program is larger than its goal.
+fn npm(options: &Options) -> Result<()> {
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => build::small()?,
+    };
     build::packages()?;
-    run(command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]))
+    let folder = options.folder.join("npm");
+    run(command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]))?;
+    let size = size_of_npm_program(&folder)?;
+    let (whole, tenth) = (size / 1_000_000, size / 100_000 % 10);
+    println!("the npm package of the program has {whole}.{tenth} MB");
+    // Other builds may be as large as they are.
+    if options.program.is_none() && size > NPM_PROGRAM_GOAL_BYTES {
+        eprintln!(
+            "warning: the npm package of the program has {size} bytes; the goal is {NPM_PROGRAM_GOAL_BYTES} bytes. \
+             Look for new dependencies, embedded files and symbols"
+        );
+    }
+    Ok(())
 }
 
 /// Bytes of the newest package of the program in a folder.

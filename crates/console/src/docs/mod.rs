@@ -40,6 +40,7 @@ pub const FIRST: &str = "start";
 
 #[derive(RustEmbed)]
 #[folder = "../../docs"]
+#[include = "*.md"]
 struct Files;
 
 /// A page of the documentation.
